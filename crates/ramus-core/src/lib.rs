@@ -1,0 +1,1 @@
+//! What a Claude Code history is: bytes in, values out.

@@ -1,0 +1,1 @@
+//! How a Claude Code history reads: text, Markdown, JSON, outlines.

@@ -1,0 +1,1 @@
+//! Where Claude Code histories live: directories, files, reading.

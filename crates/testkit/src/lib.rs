@@ -1,0 +1,1 @@
+//! Short-form sessions and hermetic homes for tests.
