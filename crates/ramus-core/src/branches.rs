@@ -1,0 +1,480 @@
+//! Where a session forks, which conversations it holds, and which of them is active.
+
+use std::fmt;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::fold::{FoldId, Folds};
+use crate::record::{Kind, Voice};
+use crate::resume::{Resume, Rule, resume};
+use crate::session::{NodeId, Session};
+use crate::tree::Tree;
+
+/// Why a conversation forks (R9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ForkKind {
+    /// A prompt was edited: prompt | prompt.
+    Edit,
+    /// An answer was asked for again: answer | answer.
+    Retry,
+    /// A person spoke before the answer was done: answer | prompt.
+    Interrupt,
+    /// A person went back although the first line had already gone on.
+    Rewind,
+}
+
+impl ForkKind {
+    /// All kinds, in the order they are listed.
+    pub const ALL: [Self; 4] = [Self::Edit, Self::Retry, Self::Interrupt, Self::Rewind];
+
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Edit => "edit",
+            Self::Retry => "retry",
+            Self::Interrupt => "interrupt",
+            Self::Rewind => "rewind",
+        }
+    }
+}
+
+impl fmt::Display for ForkKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// Why a node has several children without being a fork (R9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Artefact {
+    /// Parallel tool calls and their results.
+    ParallelTools,
+    /// Progress, hooks, attachments, commands beside the conversation.
+    Decoration,
+    /// Something written again.
+    Replay,
+    /// A sub-agent's records.
+    Sidechain,
+}
+
+impl Artefact {
+    /// All kinds, in the order they are listed.
+    pub const ALL: [Self; 4] =
+        [Self::ParallelTools, Self::Decoration, Self::Replay, Self::Sidechain];
+
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ParallelTools => "parallel-tools",
+            Self::Decoration => "decoration",
+            Self::Replay => "replay",
+            Self::Sidechain => "sidechain",
+        }
+    }
+}
+
+/// A place where a person or a retry took two ways.
+#[derive(Clone, Debug)]
+pub struct Fork {
+    pub fold: FoldId,
+    /// The record that the last alternative hangs below.
+    pub node: NodeId,
+    pub kind: ForkKind,
+    /// The ways taken, in file order.
+    pub ways: Vec<Way>,
+}
+
+/// One alternative of a fork.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub fold: FoldId,
+    /// The first thing said on it.
+    pub speech: FoldId,
+    /// No real answer was given on it.
+    pub draft: bool,
+    /// It leads to the resume point, or was written last.
+    pub current: bool,
+}
+
+/// Whether a conversation is the one that counts at all its forks (R12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    Active,
+    Abandoned,
+}
+
+impl Status {
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One way through a session, from a root to a leaf (R10).
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    /// Its number in the session, from 1, in file order of the leaves.
+    pub n: u32,
+    /// The last user or assistant record.
+    pub leaf: NodeId,
+    /// The last fold that says something.
+    pub end: FoldId,
+    pub status: Status,
+    /// The client would continue this one.
+    pub resumes: bool,
+    /// For an abandoned one: the fork (by index) at which it was left.
+    pub fork: Option<usize>,
+    /// Displayable messages on the path (R16).
+    pub messages: u32,
+    /// Records on the path.
+    pub records: u32,
+    pub compactions: u32,
+    /// No real answer was given since the last fork.
+    pub draft: bool,
+}
+
+/// Forks, artefacts and conversations of one session.
+#[derive(Clone, Debug, Default)]
+pub struct Branches {
+    pub forks: Vec<Fork>,
+    pub artefacts: FxHashMap<Artefact, u32>,
+    pub conversations: Vec<Conversation>,
+    pub resume: Option<Resume>,
+    fork_at: FxHashMap<FoldId, usize>,
+}
+
+impl Branches {
+    /// Reads the branches of a session; in an agent's own file its sidechain is the main line.
+    pub fn new(session: &Session, tree: &Tree, folds: &Folds, rule: Rule) -> Self {
+        let lane = Lane::of(session);
+        let mut branches = Self { resume: resume(session, tree, rule), ..Self::default() };
+        branches.find_forks(session, tree, folds, lane);
+        branches.find_artefacts(session, tree, folds, lane);
+        branches.find_conversations(session, tree, folds, lane);
+        branches
+    }
+
+    /// Returns the fork at a fold.
+    pub fn fork_at(&self, fold: FoldId) -> Option<&Fork> {
+        self.fork_at.get(&fold).map(|index| &self.forks[*index])
+    }
+
+    /// Returns the conversation the client would continue.
+    pub fn resuming(&self) -> Option<&Conversation> {
+        self.conversations.iter().find(|conversation| conversation.resumes)
+    }
+
+    fn find_forks(&mut self, session: &Session, tree: &Tree, folds: &Folds, lane: Lane) {
+        let resume_path: FxHashSet<FoldId> = self
+            .resume
+            .and_then(|resume| folds.of(resume.point))
+            .map(|fold| folds.ancestors(fold).collect())
+            .unwrap_or_default();
+        for (id, fold) in folds.iter().filter(|(_, fold)| lane.has(fold.sidechain)) {
+            let children: Vec<FoldId> = folds.speaking_children(id).collect();
+            if children.len() < 2 {
+                continue;
+            }
+            let current = children
+                .iter()
+                .find(|child| resume_path.contains(child))
+                .or(children.last())
+                .copied();
+            let ways: Vec<Way> = children
+                .iter()
+                .map(|&child| Way {
+                    fold: child,
+                    speech: first_speech(folds, child).0,
+                    draft: !folds.is_answered(child),
+                    current: Some(child) == current,
+                })
+                .collect();
+            let last = folds.fold(children[children.len() - 1]).head;
+            self.fork_at.insert(id, self.forks.len());
+            self.forks.push(Fork {
+                fold: id,
+                node: tree.parent(last).unwrap_or(fold.head),
+                kind: fork_kind(session, folds, &children),
+                ways,
+            });
+        }
+    }
+
+    fn find_artefacts(&mut self, session: &Session, tree: &Tree, folds: &Folds, lane: Lane) {
+        let mut replays = folds.replays().to_vec();
+        replays.sort_unstable();
+        for (id, record) in session.nodes() {
+            let children = tree.children(id);
+            if children.len() < 2 || !lane.has(record.sidechain) {
+                continue;
+            }
+            let Some(home) = folds.of(id) else { continue };
+            let mut ways = Vec::new();
+            for &child in children {
+                if let Some(fold) = folds.of(child)
+                    && fold != home
+                    && folds.speaks(fold)
+                    && lane.has(folds.fold(fold).sidechain)
+                    && !ways.contains(&fold)
+                {
+                    ways.push(fold);
+                }
+            }
+            if ways.len() > 1 {
+                continue;
+            }
+            let main: Vec<NodeId> = children
+                .iter()
+                .copied()
+                .filter(|child| lane.has(session.record(*child).sidechain))
+                .collect();
+            let kind = if main.len() < 2 {
+                Artefact::Sidechain
+            } else if main.iter().any(|child| folds.of(*child) == Some(home)) {
+                Artefact::ParallelTools
+            } else if main.iter().any(|child| replays.binary_search(child).is_ok()) {
+                Artefact::Replay
+            } else {
+                Artefact::Decoration
+            };
+            *self.artefacts.entry(kind).or_default() += 1;
+        }
+    }
+
+    fn find_conversations(&mut self, session: &Session, tree: &Tree, folds: &Folds, lane: Lane) {
+        let along = self.along(folds, lane);
+        let ends = ends(session, folds, lane);
+        let resuming = self.resuming_end(folds);
+        let mut conversations: Vec<Conversation> = ends
+            .into_iter()
+            .map(|end| {
+                let sums = &along[end.index()];
+                let resumes = Some(end) == resuming;
+                let leaf = match self.resume {
+                    // The resume point may be a marker or a command after the last words.
+                    Some(resume) if resumes && in_tail(folds, end, resume.leaf) => resume.leaf,
+                    _ => leaf_record(session, tree, folds, end),
+                };
+                Conversation {
+                    n: 0,
+                    leaf,
+                    end,
+                    status: if sums.left_at.is_some() { Status::Abandoned } else { Status::Active },
+                    resumes,
+                    fork: sums.left_at,
+                    messages: sums.messages,
+                    records: sums.records,
+                    compactions: sums.compactions,
+                    draft: sums.draft && !folds.is_answered(end),
+                }
+            })
+            .collect();
+        conversations.sort_unstable_by_key(|conversation| conversation.leaf);
+        for (n, conversation) in (1..).zip(&mut conversations) {
+            conversation.n = n;
+        }
+        self.conversations = conversations;
+    }
+
+    /// Returns the end of the conversation that holds the resume point.
+    fn resuming_end(&self, folds: &Folds) -> Option<FoldId> {
+        let mut fold = folds.of(self.resume?.point)?;
+        while !folds.speaks(fold)
+            && let Some(parent) = folds.fold(fold).parent
+        {
+            fold = parent;
+        }
+        loop {
+            let next = match self.fork_at(fold) {
+                Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
+                None => folds.speaking_children(fold).last(),
+            };
+            let Some(next) = next else { return Some(fold) };
+            fold = next;
+        }
+    }
+
+    /// Sums up every path from its root, parents before children.
+    fn along(&self, folds: &Folds, lane: Lane) -> Vec<Along> {
+        let mut along: Vec<Along> = Vec::with_capacity(folds.len());
+        for (id, fold) in folds.iter() {
+            let mut sums =
+                fold.parent.map_or_else(Along::default, |parent| along[parent.index()].clone());
+            if lane.has(fold.sidechain) {
+                sums.messages += u32::from(fold.voice.is_displayable());
+                sums.compactions += u32::from(fold.voice == Voice::Boundary);
+                sums.draft &= fold.voice != Voice::Answer;
+                sums.records += folds.members(id).len() as u32;
+                sums.records +=
+                    quiet_children(folds, id).map(|child| folds.below(child).nodes).sum::<u32>();
+                if let Some(index) = fold.parent.and_then(|parent| self.fork_at.get(&parent))
+                    && let Some(way) = self.forks[*index].ways.iter().find(|way| way.fold == id)
+                {
+                    sums.draft = fold.voice != Voice::Answer;
+                    if !way.current {
+                        sums.left_at = Some(*index);
+                    }
+                }
+            }
+            along.push(sums);
+        }
+        along
+    }
+}
+
+/// The children with nothing said in or below them: decoration of their parent.
+pub(crate) fn quiet_children(folds: &Folds, id: FoldId) -> impl Iterator<Item = FoldId> {
+    let sidechain = folds.fold(id).sidechain;
+    folds.children(id).iter().copied().filter(move |child| {
+        !folds.below(*child).speaks && folds.fold(*child).sidechain == sidechain
+    })
+}
+
+#[derive(Clone, Debug, Default)]
+struct Along {
+    messages: u32,
+    records: u32,
+    compactions: u32,
+    left_at: Option<usize>,
+    draft: bool,
+}
+
+/// Which records are the main conversation: all but sidechains, or in an agent's file all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    Main,
+    Agent,
+}
+
+impl Lane {
+    pub(crate) fn of(session: &Session) -> Self {
+        let all = session.nodes().all(|(_, record)| record.sidechain);
+        if all { Self::Agent } else { Self::Main }
+    }
+
+    pub(crate) fn has(self, sidechain: bool) -> bool {
+        match self {
+            Self::Main => !sidechain,
+            Self::Agent => true,
+        }
+    }
+}
+
+/// Returns the first fold that says something at or below a fold, and whether a command led to it.
+fn first_speech(folds: &Folds, fold: FoldId) -> (FoldId, bool) {
+    let (mut at, mut command) = (fold, false);
+    while !folds.fold(at).voice.speaks() {
+        command |= folds.fold(at).voice == Voice::Command;
+        let Some(next) = folds.speaking_children(at).next() else { break };
+        at = next;
+    }
+    (at, command)
+}
+
+fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind {
+    let voices: Vec<Voice> = children
+        .iter()
+        .map(|child| match first_speech(folds, *child) {
+            // A command that is answered is a person's doing, like a prompt.
+            (_, true) => Voice::Prompt,
+            (speech, false) => folds.fold(speech).voice,
+        })
+        .collect();
+    let versions = {
+        let names: Vec<_> =
+            children.iter().map(|child| session.record(folds.fold(*child).head).name).collect();
+        names[0].is_some() && names.iter().all(|name| *name == names[0])
+    };
+    let is_answer = |voice: &Voice| matches!(voice, Voice::Answer | Voice::Synthetic);
+    if versions || voices.iter().all(is_answer) {
+        return ForkKind::Retry;
+    }
+    let first = folds.below(children[0]);
+    let went_on_by = match voices[0] {
+        Voice::Prompt => first.prompts[1],
+        Voice::CompactSummary => Some(NodeId(0)),
+        _ => first.prompts[0],
+    };
+    let went_back = children[1..]
+        .iter()
+        .zip(&voices[1..])
+        .filter(|(_, voice)| **voice == Voice::Prompt)
+        .any(|(child, _)| went_on_by.is_some_and(|prompt| prompt < folds.fold(*child).head));
+    if went_back {
+        ForkKind::Rewind
+    } else if voices.iter().any(is_answer) {
+        ForkKind::Interrupt
+    } else {
+        ForkKind::Edit
+    }
+}
+
+/// Returns the folds that conversations end with.
+fn ends(session: &Session, folds: &Folds, lane: Lane) -> Vec<FoldId> {
+    let mut ends: Vec<FoldId> = folds
+        .iter()
+        .filter(|(id, fold)| {
+            lane.has(fold.sidechain)
+                && fold.voice.speaks()
+                && folds.speaking_children(*id).next().is_none()
+        })
+        .map(|(id, _)| id)
+        .collect();
+    // A root below which nothing is said is a conversation only if a person or the
+    // model left anything there, such as a command; or if the session has no other.
+    let silent = |id: &FoldId| {
+        let fold = folds.fold(*id);
+        let is_root =
+            fold.parent.is_none_or(|parent| lane == Lane::Main && folds.fold(parent).sidechain);
+        is_root
+            && lane.has(fold.sidechain)
+            && !folds.speaks(*id)
+            && !session.record(fold.head).recovered
+    };
+    let mut silent_roots: Vec<FoldId> = folds.iter().map(|(id, _)| id).filter(silent).collect();
+    if ends.is_empty() && silent_roots.iter().all(|id| !folds.below(*id).has_message) {
+        silent_roots.truncate(1);
+    } else {
+        silent_roots.retain(|id| folds.below(*id).has_message);
+    }
+    ends.append(&mut silent_roots);
+    ends
+}
+
+/// Whether a record belongs to the end of a conversation or to what trails it.
+fn in_tail(folds: &Folds, end: FoldId, record: NodeId) -> bool {
+    folds.of(record).is_some_and(|fold| {
+        folds
+            .ancestors(fold)
+            .take_while(|above| *above == end || !folds.speaks(*above))
+            .any(|above| above == end)
+    })
+}
+
+/// Returns the last user or assistant record of a conversation.
+fn leaf_record(session: &Session, tree: &Tree, folds: &Folds, end: FoldId) -> NodeId {
+    let mut open = vec![end];
+    let mut leaf: Option<NodeId> = None;
+    let mut last = folds.fold(end).head;
+    while let Some(fold) = open.pop() {
+        for &member in folds.members(fold) {
+            last = last.max(member);
+            if matches!(session.record(member).kind, Kind::User | Kind::Assistant)
+                && tree.is_first(member)
+            {
+                leaf = leaf.max(Some(member));
+            }
+        }
+        open.extend(quiet_children(folds, fold));
+    }
+    leaf.unwrap_or(last)
+}

@@ -1,0 +1,347 @@
+//! A cursor that walks over JSON without building anything.
+//!
+//! It knows where values begin and end, nothing of what they mean. Strings are
+//! jumped over quote by quote; everything between strings is looked at byte by
+//! byte, because in compact JSON that is one or two bytes. It is tolerant where
+//! the client is (duplicate keys, lone surrogates, odd numbers) and strict about
+//! structure: brackets match, strings end, nothing stands between values that
+//! cannot stand there.
+
+use memchr::memchr;
+
+/// Where a line stops being JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// Offset into the bytes given.
+    pub(crate) at: usize,
+}
+
+/// A position in some JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor<'a> {
+    bytes: &'a [u8],
+    pos: usize,
+}
+
+type Step<T> = Result<T, Broken>;
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8], pos: usize) -> Self {
+        Self { bytes, pos }
+    }
+
+    pub(crate) fn pos(&self) -> usize {
+        self.pos
+    }
+
+    /// Returns the byte at the cursor, after white space.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.bytes.get(self.pos)?;
+            if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
+                return Some(byte);
+            }
+            self.pos += 1;
+        }
+    }
+
+    /// Returns the bytes from `start` to the cursor.
+    pub(crate) fn since(&self, start: usize) -> &'a [u8] {
+        &self.bytes[start..self.pos]
+    }
+
+    fn broken<T>(&self) -> Step<T> {
+        Err(Broken { at: self.pos.min(self.bytes.len()) })
+    }
+
+    /// Reads the string at the cursor and returns what stands between its quotes, escapes and all.
+    #[inline]
+    pub(crate) fn string(&mut self) -> Step<&'a [u8]> {
+        if self.peek() != Some(b'"') {
+            return self.broken();
+        }
+        let start = self.pos + 1;
+        let Some(end) = string_end(self.bytes, start) else {
+            self.pos = self.bytes.len();
+            return self.broken();
+        };
+        self.pos = end + 1;
+        Ok(&self.bytes[start..end])
+    }
+
+    /// Reads a string if one stands at the cursor, else skips whatever does.
+    #[inline]
+    pub(crate) fn string_or_skip(&mut self) -> Step<Option<&'a [u8]>> {
+        if self.peek() == Some(b'"') {
+            return self.string().map(Some);
+        }
+        self.skip()?;
+        Ok(None)
+    }
+
+    /// Skips the value at the cursor and says whether it was `true`.
+    #[inline]
+    pub(crate) fn is_true(&mut self) -> Step<bool> {
+        self.peek();
+        let start = self.pos;
+        self.skip()?;
+        Ok(self.since(start) == b"true")
+    }
+
+    /// Walks the object at the cursor; `each` gets every key with the cursor at
+    /// its value and must move past it. Anything but an object is skipped.
+    #[inline]
+    pub(crate) fn object(
+        &mut self,
+        mut each: impl FnMut(&mut Self, &'a [u8]) -> Step<()>,
+    ) -> Step<()> {
+        if self.peek() != Some(b'{') {
+            return self.skip();
+        }
+        self.pos += 1;
+        if self.peek() == Some(b'}') {
+            self.pos += 1;
+            return Ok(());
+        }
+        loop {
+            let key = self.string()?;
+            if self.peek() != Some(b':') {
+                return self.broken();
+            }
+            self.pos += 1;
+            each(self, key)?;
+            match self.peek() {
+                Some(b',') => self.pos += 1,
+                Some(b'}') => {
+                    self.pos += 1;
+                    return Ok(());
+                }
+                _ => return self.broken(),
+            }
+        }
+    }
+
+    /// Walks the array at the cursor; `each` must move past one element.
+    /// Anything but an array is skipped.
+    #[inline]
+    pub(crate) fn array(&mut self, mut each: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
+        if self.peek() != Some(b'[') {
+            return self.skip();
+        }
+        self.pos += 1;
+        if self.peek() == Some(b']') {
+            self.pos += 1;
+            return Ok(());
+        }
+        loop {
+            each(self)?;
+            match self.peek() {
+                Some(b',') => self.pos += 1,
+                Some(b']') => {
+                    self.pos += 1;
+                    return Ok(());
+                }
+                _ => return self.broken(),
+            }
+        }
+    }
+
+    /// Moves past the value at the cursor.
+    #[inline]
+    pub(crate) fn skip(&mut self) -> Step<()> {
+        match self.peek() {
+            Some(b'"') => self.string().map(|_| ()),
+            Some(b'{' | b'[') => self.skip_container(),
+            Some(_) => self.skip_scalar(),
+            None => self.broken(),
+        }
+    }
+
+    fn skip_scalar(&mut self) -> Step<()> {
+        let start = self.pos;
+        while let Some(byte) = self.bytes.get(self.pos)
+            && CLASS[*byte as usize] == SCALAR
+        {
+            self.pos += 1;
+        }
+        match self.since(start) {
+            b"true" | b"false" | b"null" => Ok(()),
+            [b'-' | b'0'..=b'9', rest @ ..]
+                if rest
+                    .iter()
+                    .all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) =>
+            {
+                Ok(())
+            }
+            _ => {
+                self.pos = start;
+                self.broken()
+            }
+        }
+    }
+
+    fn skip_container(&mut self) -> Step<()> {
+        let bytes = self.bytes;
+        let mut pos = self.pos;
+        let mut depth = 0u32;
+        // One bit a level: is it an object? Deeper levels are not told apart.
+        let mut objects = 0u64;
+        loop {
+            let Some(&byte) = bytes.get(pos) else {
+                self.pos = pos;
+                return self.broken();
+            };
+            pos += 1;
+            match CLASS[byte as usize] {
+                BETWEEN | SCALAR => {}
+                QUOTE => {
+                    let Some(end) = string_end(bytes, pos) else {
+                        self.pos = bytes.len();
+                        return self.broken();
+                    };
+                    pos = end + 1;
+                }
+                OPEN => {
+                    depth += 1;
+                    objects = objects << 1 | u64::from(byte == b'{');
+                }
+                CLOSE => {
+                    if depth <= 64 && (objects & 1 == 1) != (byte == b'}') {
+                        self.pos = pos - 1;
+                        return self.broken();
+                    }
+                    objects >>= 1;
+                    depth -= 1;
+                    if depth == 0 {
+                        self.pos = pos;
+                        return Ok(());
+                    }
+                }
+                _ => {
+                    self.pos = pos - 1;
+                    return self.broken();
+                }
+            }
+        }
+    }
+}
+
+/// Returns where the string that begins at `start` (after its quote) ends.
+#[inline]
+fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut from = start;
+    loop {
+        let quote = from + memchr(b'"', bytes.get(from..)?)?;
+        let slashes = bytes[start..quote].iter().rev().take_while(|&&b| b == b'\\').count();
+        if slashes % 2 == 0 {
+            return Some(quote);
+        }
+        from = quote + 1;
+    }
+}
+
+const BAD: u8 = 0;
+const BETWEEN: u8 = 1;
+const SCALAR: u8 = 2;
+const QUOTE: u8 = 3;
+const OPEN: u8 = 4;
+const CLOSE: u8 = 5;
+
+/// What a byte outside of strings can be.
+static CLASS: [u8; 256] = {
+    let mut class = [BAD; 256];
+    class = mark(class, b" \t\r\n,:", BETWEEN);
+    class = mark(class, b"0123456789+-.eEtrufalsn", SCALAR);
+    class = mark(class, b"\"", QUOTE);
+    class = mark(class, b"{[", OPEN);
+    mark(class, b"}]", CLOSE)
+};
+
+const fn mark(mut class: [u8; 256], bytes: &[u8], value: u8) -> [u8; 256] {
+    let mut i = 0;
+    while i < bytes.len() {
+        class[bytes[i] as usize] = value;
+        i += 1;
+    }
+    class
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cursor;
+    use proptest::prelude::*;
+
+    /// Skips one value and says how far the cursor came.
+    fn skip(json: &str) -> Result<usize, usize> {
+        let mut cursor = Cursor::new(json.as_bytes(), 0);
+        cursor.skip().map(|()| cursor.pos()).map_err(|broken| broken.at)
+    }
+
+    #[test]
+    fn values_end_where_they_end() {
+        for (json, end) in [
+            (r#""a\\" x"#, 5),
+            (r#""a\"b","#, 6),
+            (r#"{"a":[1,{"b":"}]"}],"c":null} "#, 29),
+            ("-1.5e3,", 6),
+            ("true}", 4),
+            (r#"{"x":"\ud83d"}"#, 14),
+        ] {
+            assert_eq!(skip(json), Ok(end), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_broken_says_where() {
+        for (json, at) in [
+            ("", 0),
+            (r#"{"a":1"#, 6),
+            (r#"{"a":[1}"#, 7),
+            (r#"{"a":"b"#, 7),
+            ("Segmentation fault", 0),
+            (r#"{"a":"foo{"parentUuid":1}"#, 11),
+            ("nul", 0),
+        ] {
+            assert_eq!(skip(json), Err(at), "{json}");
+        }
+    }
+
+    #[test]
+    fn nesting_costs_no_stack() {
+        let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+        assert_eq!(skip(&deep), Ok(400_000));
+    }
+
+    fn json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            any::<f64>().prop_map(Into::into),
+            ".*".prop_map(serde_json::Value::String),
+        ];
+        leaf.prop_recursive(6, 64, 8, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..8).prop_map(Into::into),
+                prop::collection::vec((".*", inner), 0..8).prop_map(|entries| {
+                    serde_json::Value::Object(entries.into_iter().collect())
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_json_value_is_skipped_whole(value in json(), pretty: bool) {
+            let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
+            prop_assert_eq!(skip(&text), Ok(text.len()));
+        }
+
+        #[test]
+        fn any_bytes_never_panic(bytes: Vec<u8>) {
+            let mut cursor = Cursor::new(&bytes, 0);
+            let _ = cursor.object(|c, _| c.skip());
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! What stays of a session when its records are let go.
+//!
+//! Lists, statistics and links between sessions need one of these per file and
+//! no more, so gigabytes of history can be listed in little memory.
+
+use std::collections::BTreeMap;
+
+use crate::branches::{Artefact, ForkKind, Status};
+use crate::defect::Defect;
+use crate::history::{AgentClass, Class, History};
+use crate::name::Name;
+use crate::record::{Kind, Record, Voice};
+use crate::session::{Facts, LineCounts, NodeId};
+use crate::time::Time;
+
+/// One session in short.
+#[derive(Clone, Debug)]
+pub struct Digest {
+    pub class: Class,
+    pub agent_class: AgentClass,
+    pub facts: Facts,
+    pub counts: LineCounts,
+    /// Records by type; a type that is not known goes by its own name.
+    pub by_type: BTreeMap<Box<str>, u32>,
+    /// Displayable messages, a split one once (R16).
+    pub messages: u32,
+    pub forks: BTreeMap<ForkKind, u32>,
+    /// Ways taken at all forks together, and at the one with most.
+    pub ways: u32,
+    pub most_ways: u32,
+    pub artefacts: BTreeMap<Artefact, u32>,
+    pub drafts: u32,
+    pub raw: Raw,
+    pub conversations: Vec<ConversationDigest>,
+    /// The node the client would continue from, climbed to a message.
+    pub resume_leaf: Option<Box<str>>,
+    /// A title given by a person or the client.
+    pub given_title: Option<Box<str>>,
+    pub last_prompt: Option<Box<str>>,
+    /// The first real prompt of the conversation that resumes.
+    pub first_prompt: Option<Box<str>>,
+    /// Summaries in this file: their text and the node they name, maybe elsewhere.
+    pub summaries: Vec<(Box<str>, Option<Name>)>,
+    /// Agents whose results stand in this file.
+    pub agents: Vec<Box<str>>,
+    /// Sidechains inside this file.
+    pub inline_agents: u32,
+    pub repeated_names: u32,
+    /// Damaged lines and bad links, orphans not yet among them.
+    pub defects: Vec<Defect>,
+    /// Nodes whose parent is not in this file.
+    pub missing: Vec<Missing>,
+    pub chain: Chain,
+}
+
+/// A node whose parent is somewhere else, or nowhere.
+#[derive(Clone, Debug)]
+pub struct Missing {
+    pub parent: Name,
+    /// Where it would be a defect; a compaction whose past is gone is none.
+    pub defect: Option<Defect>,
+    /// Its place in the chain.
+    pub place: u32,
+}
+
+/// Forks and leaves by parent links alone, sidechains left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Raw {
+    pub roots: u32,
+    pub forks: u32,
+    pub leaves: u32,
+    /// Children of all raw forks together, and of the one with most.
+    pub ways: u32,
+    pub most_ways: u32,
+}
+
+/// One conversation in short.
+#[derive(Clone, Debug)]
+pub struct ConversationDigest {
+    pub leaf: Box<str>,
+    /// The leaf's place in the chain.
+    pub place: u32,
+    pub status: Status,
+    pub resumes: bool,
+    pub draft: bool,
+    pub fork_point: Option<Box<str>>,
+    pub fork_kind: Option<ForkKind>,
+    pub messages: u32,
+    pub records: u32,
+    pub compactions: u32,
+    pub last_active: Option<Time>,
+    /// The first prompt since the fork it was left at.
+    pub first_prompt: Option<Box<str>>,
+}
+
+/// The names of a session's nodes and how they hang together, and nothing else.
+#[derive(Clone, Debug, Default)]
+pub struct Chain {
+    pub names: Vec<Name>,
+    /// The place of each node's parent; `u32::MAX` for none in this file.
+    pub parents: Vec<u32>,
+}
+
+impl Chain {
+    /// Walks from a place up to its root.
+    pub fn up(&self, place: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(place), |place| {
+            self.parents.get(*place as usize).copied().filter(|parent| *parent != u32::MAX)
+        })
+    }
+}
+
+impl Digest {
+    /// Sums up a session.
+    pub fn new(history: &History) -> Self {
+        let History { session, tree, folds, branches } = history;
+        let lane = history.lane();
+        let (chain, places) = chain(history);
+        let place = |id: NodeId| places[tree.first(id).0 as usize];
+        let spell = |id: NodeId| -> Box<str> {
+            session
+                .record(id)
+                .name
+                .map_or_else(|| id.0.to_string(), |name| session.spell(name))
+                .into()
+        };
+        let words = |id: NodeId| session.words(id).map(one_line);
+        let conversations = branches
+            .conversations
+            .iter()
+            .map(|conversation| {
+                let fork = conversation.fork.map(|fork| &branches.forks[fork]);
+                ConversationDigest {
+                    leaf: spell(conversation.leaf),
+                    place: place(conversation.leaf),
+                    status: conversation.status,
+                    resumes: conversation.resumes,
+                    draft: conversation.draft,
+                    fork_point: fork.map(|fork| spell(fork.node)),
+                    fork_kind: fork.map(|fork| fork.kind),
+                    messages: conversation.messages,
+                    records: conversation.records,
+                    compactions: conversation.compactions,
+                    last_active: session.record(conversation.leaf).time,
+                    first_prompt: history.first_prompt(conversation).and_then(words),
+                }
+            })
+            .collect();
+        let mut forks = BTreeMap::new();
+        for fork in &branches.forks {
+            *forks.entry(fork.kind).or_default() += 1;
+        }
+        let resuming = branches.resuming().or(branches.conversations.last());
+        Self {
+            class: history.class(),
+            agent_class: AgentClass::of(session),
+            facts: session.facts().clone(),
+            counts: session.counts(),
+            by_type: by_type(history),
+            messages: folds
+                .iter()
+                .filter(|(_, fold)| lane.has(fold.sidechain) && fold.voice.is_displayable())
+                .count() as u32,
+            forks,
+            ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).sum(),
+            most_ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).max().unwrap_or(0),
+            artefacts: branches.artefacts.iter().map(|(kind, count)| (*kind, *count)).collect(),
+            drafts: branches
+                .forks
+                .iter()
+                .flat_map(|fork| &fork.ways)
+                .filter(|way| way.draft)
+                .count() as u32,
+            raw: raw(history),
+            conversations,
+            resume_leaf: branches.resume.map(|resume| spell(resume.leaf)),
+            given_title: history.given_title().map(one_line),
+            last_prompt: history.last_prompt().map(one_line),
+            first_prompt: resuming
+                .and_then(|conversation| {
+                    folds
+                        .ancestors(conversation.end)
+                        .filter(|fold| folds.fold(*fold).voice == Voice::Prompt)
+                        .last()
+                })
+                .and_then(|fold| words(folds.fold(fold).head)),
+            summaries: session.summaries().map(|(text, leaf)| (one_line(text), leaf)).collect(),
+            agents: session.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),
+            inline_agents: inline_agents(history),
+            repeated_names: tree.repeated_names(),
+            defects: session
+                .defects()
+                .iter()
+                .cloned()
+                .chain(session.torn())
+                .chain(tree.defects().iter().cloned())
+                .collect(),
+            missing: missing(history, &places),
+            chain,
+        }
+    }
+
+    /// Returns the number of records that could be read from whole lines.
+    pub fn records(&self) -> u64 {
+        self.counts.known + self.counts.unknown
+    }
+}
+
+/// Folds white space, so that a text fits in one line.
+pub fn one_line(text: &str) -> Box<str> {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line.into()
+}
+
+fn chain(history: &History) -> (Chain, Vec<u32>) {
+    let History { session, tree, .. } = history;
+    let lane = history.lane();
+    let mut chain = Chain::default();
+    let mut places = vec![u32::MAX; session.records().len()];
+    for (id, record) in session.nodes() {
+        if tree.is_first(id)
+            && lane.has(record.sidechain)
+            && let Some(name) = record.name
+        {
+            places[id.0 as usize] = chain.names.len() as u32;
+            chain.names.push(name);
+        }
+    }
+    for (id, _) in session.nodes() {
+        if places[id.0 as usize] != u32::MAX {
+            let parent = tree.parent(id).map_or(u32::MAX, |parent| places[parent.0 as usize]);
+            chain.parents.push(parent);
+        }
+    }
+    (chain, places)
+}
+
+fn missing(history: &History, places: &[u32]) -> Vec<Missing> {
+    let History { session, tree, .. } = history;
+    let orphans: BTreeMap<u64, Defect> =
+        tree.orphans(session, |_| false).map(|defect| (defect.at, defect)).collect();
+    tree.missing()
+        .iter()
+        .map(|(id, parent)| Missing {
+            parent: *parent,
+            defect: orphans.get(&session.record(*id).span.at).cloned(),
+            place: places[id.0 as usize],
+        })
+        .collect()
+}
+
+fn by_type(history: &History) -> BTreeMap<Box<str>, u32> {
+    let session = &history.session;
+    let mut counts: BTreeMap<Kind, u32> = BTreeMap::new();
+    let mut by_type = BTreeMap::new();
+    for (id, record) in (0..).map(NodeId).zip(session.records()) {
+        if record.recovered {
+            continue;
+        }
+        match session.odd_type(id) {
+            Some(name) => *by_type.entry(name.into()).or_default() += 1,
+            None => *counts.entry(record.kind).or_default() += 1,
+        }
+    }
+    by_type.extend(counts.into_iter().map(|(kind, count)| (kind.word().into(), count)));
+    by_type
+}
+
+/// Counts what parent links alone would call forks and leaves (R21).
+fn raw(history: &History) -> Raw {
+    let History { session, tree, .. } = history;
+    let lane = history.lane();
+    let counts = |id: NodeId, record: &Record| {
+        lane.has(record.sidechain)
+            && tree.is_first(id)
+            && !(record.recovered && tree.children(id).is_empty())
+    };
+    let mut raw = Raw::default();
+    for (id, _) in session.nodes().filter(|(id, record)| counts(*id, record)) {
+        let children = tree
+            .children(id)
+            .iter()
+            .filter(|child| counts(**child, session.record(**child)))
+            .count() as u32;
+        let in_lane =
+            tree.parent(id).is_some_and(|parent| lane.has(session.record(parent).sidechain));
+        raw.roots += u32::from(!in_lane);
+        raw.leaves += u32::from(children == 0);
+        if children > 1 {
+            raw.forks += 1;
+            raw.ways += children;
+            raw.most_ways = raw.most_ways.max(children);
+        }
+    }
+    raw
+}
+
+fn inline_agents(history: &History) -> u32 {
+    let History { session, tree, .. } = history;
+    if history.lane().has(true) {
+        return 0;
+    }
+    session
+        .nodes()
+        .filter(|(id, record)| {
+            let below_other =
+                tree.parent(*id).is_none_or(|parent| !session.record(parent).sidechain);
+            record.sidechain && tree.is_first(*id) && below_other
+        })
+        .count() as u32
+}

@@ -1,0 +1,368 @@
+//! The scan of one line: every field that the tree needs, in one walk.
+
+use crate::cursor::{Broken, Cursor};
+use crate::name::fingerprint;
+use crate::record::{Kind, Voice};
+
+/// What one walk over a line finds. Strings are raw: escapes are not resolved.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Envelope<'a> {
+    /// How many bytes the object takes; what follows belongs to something else.
+    pub(crate) len: usize,
+    pub(crate) kind_name: Option<&'a [u8]>,
+    pub(crate) uuid: Option<&'a [u8]>,
+    pub(crate) parent: Option<&'a [u8]>,
+    pub(crate) has_parent_key: bool,
+    pub(crate) logical_parent: Option<&'a [u8]>,
+    pub(crate) timestamp: Option<&'a [u8]>,
+    pub(crate) sidechain: bool,
+    pub(crate) meta: bool,
+    pub(crate) compact_summary: bool,
+    pub(crate) api_error: bool,
+    pub(crate) subtype: Option<&'a [u8]>,
+    pub(crate) session_id: Option<&'a [u8]>,
+    pub(crate) version: Option<&'a [u8]>,
+    pub(crate) cwd: Option<&'a [u8]>,
+    pub(crate) git_branch: Option<&'a [u8]>,
+    pub(crate) agent_id: Option<&'a [u8]>,
+    pub(crate) source: Option<&'a [u8]>,
+    pub(crate) forked_from: Option<Origin<'a>>,
+    pub(crate) origin: Option<&'a [u8]>,
+    pub(crate) message_id: Option<&'a [u8]>,
+    pub(crate) model: Option<&'a [u8]>,
+    /// The first text that is not wrapped context, else the first text.
+    pub(crate) text: Option<&'a [u8]>,
+    pub(crate) has_tool_result: bool,
+    pub(crate) has_other_block: bool,
+    /// Ids of the tool calls made or answered.
+    pub(crate) tool_ids: Vec<&'a [u8]>,
+    /// Calls that start an agent: the call's id and its raw prompt.
+    pub(crate) spawns: Vec<(&'a [u8], Option<&'a [u8]>)>,
+    /// `toolUseResult.agentId`.
+    pub(crate) result_agent: Option<&'a [u8]>,
+    /// `summary`, `customTitle`, `aiTitle`, `lastPrompt`.
+    pub(crate) note: Option<&'a [u8]>,
+    pub(crate) leaf: Leaf<'a>,
+    pub(crate) explicit: bool,
+    pub(crate) attachment: Option<&'a [u8]>,
+    pub(crate) command_mode: Option<&'a [u8]>,
+    pub(crate) content: u64,
+}
+
+/// `leafUuid` of a summary or a last-prompt record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Leaf<'a> {
+    #[default]
+    Absent,
+    Null,
+    Named(&'a [u8]),
+}
+
+/// Walks the object at the start of `bytes`.
+pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
+    let mut found = Envelope::default();
+    let mut cursor = Cursor::new(bytes, 0);
+    if cursor.peek() != Some(b'{') {
+        // A number, a string or an array is JSON too, if not a record anybody knows.
+        cursor.skip()?;
+        found.len = cursor.pos();
+        return Ok(found);
+    }
+    let mut content = None;
+    cursor.object(|c, key| {
+        match key {
+            b"type" => found.kind_name = c.string_or_skip()?,
+            b"uuid" => found.uuid = c.string_or_skip()?,
+            b"parentUuid" => {
+                found.has_parent_key = true;
+                found.parent = c.string_or_skip()?;
+            }
+            b"logicalParentUuid" => found.logical_parent = c.string_or_skip()?,
+            b"timestamp" => found.timestamp = c.string_or_skip()?,
+            b"isSidechain" => found.sidechain = c.is_true()?,
+            b"isMeta" => found.meta = c.is_true()?,
+            b"isCompactSummary" => found.compact_summary = c.is_true()?,
+            b"isApiErrorMessage" => found.api_error = c.is_true()?,
+            b"subtype" => found.subtype = c.string_or_skip()?,
+            b"sessionId" => found.session_id = c.string_or_skip()?,
+            b"version" => found.version = c.string_or_skip()?,
+            b"cwd" => found.cwd = c.string_or_skip()?,
+            b"gitBranch" => found.git_branch = c.string_or_skip()?,
+            b"agentId" => found.agent_id = c.string_or_skip()?,
+            b"sourceToolAssistantUUID" => found.source = c.string_or_skip()?,
+            b"forkedFrom" => found.forked_from = forked_from(c)?,
+            b"origin" => found.origin = member(c, b"kind")?,
+            b"message" => {
+                c.peek();
+                let start = c.pos();
+                message(c, &mut found)?;
+                content = Some(c.since(start));
+            }
+            b"toolUseResult" => found.result_agent = member(c, b"agentId")?,
+            b"attachment" => attachment(c, &mut found)?,
+            b"content" => {
+                // `system` records carry their text here.
+                if let Some(text) = c.string_or_skip()? {
+                    found.text.get_or_insert(text);
+                }
+            }
+            b"summary" | b"customTitle" | b"aiTitle" | b"lastPrompt" => {
+                found.note = c.string_or_skip()?;
+            }
+            b"leafUuid" => {
+                found.leaf = c.string_or_skip()?.map_or(Leaf::Null, Leaf::Named);
+            }
+            b"explicit" => found.explicit = c.is_true()?,
+            _ => c.skip()?,
+        }
+        Ok(())
+    })?;
+    found.len = cursor.pos();
+    found.content = fingerprint(content.unwrap_or(&bytes[..found.len]));
+    Ok(found)
+}
+
+impl Envelope<'_> {
+    pub(crate) fn kind(&self) -> Kind {
+        let kind = self.kind_name.map_or(Kind::Unknown, Kind::from_type);
+        match kind {
+            Kind::Unknown if self.uuid.is_some() && self.has_parent_key => Kind::UnknownNode,
+            _ => kind,
+        }
+    }
+
+    pub(crate) fn voice(&self, kind: Kind) -> Voice {
+        match kind {
+            Kind::User => self.user_voice(),
+            Kind::Assistant if self.api_error || self.model == Some(b"<synthetic>") => {
+                Voice::Synthetic
+            }
+            Kind::Assistant | Kind::ToolUse => Voice::Answer,
+            Kind::ToolResult => Voice::ToolResult,
+            Kind::System if self.subtype == Some(b"compact_boundary") => Voice::Boundary,
+            Kind::System if self.subtype == Some(b"local_command") => {
+                match self.text.map(wrapped) {
+                    Some(Voice::CommandOutput) => Voice::CommandOutput,
+                    _ => Voice::Command,
+                }
+            }
+            Kind::Attachment if self.attachment == Some(b"queued_command") => {
+                match self.command_mode {
+                    Some(b"task-notification") => Voice::Notification,
+                    _ => Voice::Queued,
+                }
+            }
+            _ => Voice::Decoration,
+        }
+    }
+
+    fn user_voice(&self) -> Voice {
+        if self.compact_summary {
+            return Voice::CompactSummary;
+        }
+        if self.has_tool_result {
+            return Voice::ToolResult;
+        }
+        if self.meta {
+            return Voice::Meta;
+        }
+        if matches!(self.origin, Some(b"task-notification" | b"peer" | b"coordinator")) {
+            return Voice::Notification;
+        }
+        match self.text {
+            Some(text) => wrapped(text),
+            None if self.has_other_block => Voice::Prompt,
+            None => Voice::Meta,
+        }
+    }
+}
+
+/// How text begins that is not a person's own words.
+const WRAPPERS: &[(&[u8], Voice)] = &[
+    (b"<command-name>", Voice::Command),
+    (b"<command-message>", Voice::Command),
+    (b"<command-args>", Voice::Command),
+    (b"<bash-input>", Voice::Command),
+    (b"<user-memory-input>", Voice::Command),
+    (b"<local-command-stdout>", Voice::CommandOutput),
+    (b"<local-command-stderr>", Voice::CommandOutput),
+    (b"<bash-stdout>", Voice::CommandOutput),
+    (b"<bash-stderr>", Voice::CommandOutput),
+    (b"<local-command-caveat>", Voice::Meta),
+    (
+        b"Caveat: The messages below were generated by the user while running local commands.",
+        Voice::Meta,
+    ),
+    (b"<user-prompt-submit-hook>", Voice::Meta),
+    (b"<session-start-hook>", Voice::Meta),
+    (b"<tick>", Voice::Meta),
+    (b"<goal>", Voice::Meta),
+    (b"<system-reminder>", Voice::Meta),
+    (b"<ide_", Voice::Meta),
+    (b"[Request interrupted by user", Voice::Interrupt),
+    (b"<task-notification>", Voice::Notification),
+    (b"<teammate-message", Voice::Notification),
+    (b"<agent-message", Voice::Notification),
+];
+
+/// Tells whose words a raw text is by how it begins.
+fn wrapped(text: &[u8]) -> Voice {
+    let text = trim_start(text);
+    if !matches!(text.first(), Some(b'<' | b'[' | b'C')) {
+        return if text.is_empty() { Voice::Meta } else { Voice::Prompt };
+    }
+    let found = WRAPPERS.iter().find(|(opening, _)| text.starts_with(opening));
+    match found {
+        // A reminder or an open file may stand before what the person typed.
+        Some((opening, Voice::Meta)) if is_context(opening) && has_own_words(text) => Voice::Prompt,
+        Some((_, voice)) => *voice,
+        None => Voice::Prompt,
+    }
+}
+
+fn is_context(opening: &[u8]) -> bool {
+    matches!(opening, b"<system-reminder>" | b"<ide_")
+}
+
+/// Whether anything stands behind the last closing tag.
+fn has_own_words(text: &[u8]) -> bool {
+    memchr::memmem::rfind(text, b"</").is_some_and(|tag| {
+        memchr::memchr(b'>', &text[tag..])
+            .is_some_and(|end| !trim_start(&text[tag + end + 1..]).is_empty())
+    })
+}
+
+/// Drops white space, also in its escaped forms.
+fn trim_start(mut text: &[u8]) -> &[u8] {
+    loop {
+        text = text.trim_ascii_start();
+        match text {
+            [b'\\', b'n' | b'r' | b't', rest @ ..] => text = rest,
+            _ => return text,
+        }
+    }
+}
+
+fn message<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken> {
+    c.object(|c, key| {
+        match key {
+            b"id" => found.message_id = c.string_or_skip()?,
+            b"model" => found.model = c.string_or_skip()?,
+            b"content" => match c.peek() {
+                Some(b'"') => found.text = Some(c.string()?),
+                Some(b'[') => c.array(|c| block(c, found))?,
+                _ => c.skip()?,
+            },
+            _ => c.skip()?,
+        }
+        Ok(())
+    })
+}
+
+#[derive(Default)]
+struct Block<'a> {
+    kind: Option<&'a [u8]>,
+    id: Option<&'a [u8]>,
+    name: Option<&'a [u8]>,
+    tool_use_id: Option<&'a [u8]>,
+    text: Option<&'a [u8]>,
+    prompt: Option<&'a [u8]>,
+}
+
+fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken> {
+    let mut block = Block::default();
+    c.object(|c, key| {
+        match key {
+            b"type" => block.kind = c.string_or_skip()?,
+            b"id" => block.id = c.string_or_skip()?,
+            b"name" => block.name = c.string_or_skip()?,
+            b"tool_use_id" => block.tool_use_id = c.string_or_skip()?,
+            b"text" => block.text = c.string_or_skip()?,
+            b"input" if matches!(block.name, Some(b"Task" | b"Agent")) => {
+                block.prompt = member(c, b"prompt")?;
+            }
+            _ => c.skip()?,
+        }
+        Ok(())
+    })?;
+    match block.kind {
+        Some(b"text") => note_text(found, block.text),
+        Some(b"tool_use") => {
+            if let Some(id) = block.id {
+                found.tool_ids.push(id);
+                if matches!(block.name, Some(b"Task" | b"Agent")) {
+                    found.spawns.push((id, block.prompt));
+                }
+            }
+        }
+        Some(b"tool_result") => {
+            found.has_tool_result = true;
+            found.tool_ids.extend(block.tool_use_id);
+        }
+        _ => found.has_other_block = true,
+    }
+    Ok(())
+}
+
+/// Keeps the first text that is a person's own, else the first one.
+fn note_text<'a>(found: &mut Envelope<'a>, text: Option<&'a [u8]>) {
+    let Some(text) = text else { return };
+    match found.text {
+        Some(kept) if wrapped(kept) != Voice::Meta || wrapped(text) == Voice::Meta => {}
+        _ => found.text = Some(text),
+    }
+}
+
+fn attachment<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken> {
+    c.object(|c, key| {
+        match key {
+            b"type" => found.attachment = c.string_or_skip()?,
+            b"commandMode" => found.command_mode = c.string_or_skip()?,
+            b"prompt" => match c.peek() {
+                Some(b'"') => found.text = Some(c.string()?),
+                Some(b'[') => c.array(|c| {
+                    let text = member(c, b"text")?;
+                    note_text(found, text);
+                    Ok(())
+                })?,
+                _ => c.skip()?,
+            },
+            _ => c.skip()?,
+        }
+        Ok(())
+    })
+}
+
+/// The session and message a record was copied from.
+type Origin<'a> = (&'a [u8], &'a [u8]);
+
+fn forked_from<'a>(c: &mut Cursor<'a>) -> Result<Option<Origin<'a>>, Broken> {
+    // The earliest documents know it as a plain session id.
+    if c.peek() == Some(b'"') {
+        return Ok(Some((c.string()?, b"")));
+    }
+    let (mut session, mut message) = (None, None);
+    c.object(|c, key| {
+        match key {
+            b"sessionId" => session = c.string_or_skip()?,
+            b"messageUuid" => message = c.string_or_skip()?,
+            _ => c.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(session.map(|session| (session, message.unwrap_or_default())))
+}
+
+/// Returns the string member `wanted` of the object at the cursor.
+fn member<'a>(c: &mut Cursor<'a>, wanted: &[u8]) -> Result<Option<&'a [u8]>, Broken> {
+    let mut value = None;
+    c.object(|c, key| {
+        if key == wanted {
+            value = c.string_or_skip()?;
+            Ok(())
+        } else {
+            c.skip()
+        }
+    })?;
+    Ok(value)
+}

@@ -1,0 +1,246 @@
+//! One session, read: its records, links, folds and branches together.
+
+use rustc_hash::FxHashSet;
+
+use crate::branches::{Branches, Conversation, Lane, quiet_children};
+use crate::fold::{FoldId, Folds};
+use crate::name::Name;
+use crate::record::{Kind, Voice};
+use crate::resume::Rule;
+use crate::session::{NodeId, NoteKind, Session};
+use crate::tree::Tree;
+
+/// A session with everything that follows from its records.
+#[derive(Clone, Debug)]
+pub struct History {
+    pub session: Session,
+    pub tree: Tree,
+    pub folds: Folds,
+    pub branches: Branches,
+}
+
+impl History {
+    /// Reads a session; `rule` says how to choose its resume point (R11).
+    pub fn new(session: Session, rule: Rule) -> Self {
+        let tree = Tree::new(&session);
+        let folds = Folds::new(&session, &tree);
+        let branches = Branches::new(&session, &tree, &folds, rule);
+        Self { session, tree, folds, branches }
+    }
+
+    /// Returns the path of a conversation, with all that trails its last words (R13).
+    pub fn path(&self, conversation: &Conversation) -> Path {
+        self.path_to_fold(conversation.end)
+    }
+
+    /// Returns the path from the root to a node, whose message is taken whole.
+    ///
+    /// `None`: the record is metadata and lies on no path.
+    pub fn path_to(&self, node: NodeId) -> Option<Path> {
+        self.folds.of(node).map(|fold| self.path_to_fold(fold))
+    }
+
+    fn path_to_fold(&self, end: FoldId) -> Path {
+        let mut folds: Vec<FoldId> = self.folds.ancestors(end).collect();
+        folds.reverse();
+        let on_path: FxHashSet<FoldId> = folds.iter().copied().collect();
+        let mut nodes = Vec::new();
+        for &fold in &folds {
+            let start = nodes.len();
+            nodes.extend_from_slice(self.folds.members(fold));
+            let mut open: Vec<FoldId> = quiet_children(&self.folds, fold)
+                .filter(|child| !on_path.contains(child))
+                .collect();
+            while let Some(quiet) = open.pop() {
+                nodes.extend_from_slice(self.folds.members(quiet));
+                open.extend(quiet_children(&self.folds, quiet));
+            }
+            nodes[start..].sort_unstable();
+        }
+        Path { folds, nodes }
+    }
+
+    /// Returns the conversation that a node lies on: the active one if there are several.
+    pub fn conversation_of(&self, node: NodeId) -> Option<&Conversation> {
+        let mut fold = self.folds.of(node)?;
+        while !self.folds.speaks(fold)
+            && let Some(parent) = self.folds.fold(fold).parent
+        {
+            fold = parent;
+        }
+        loop {
+            let next = match self.branches.fork_at(fold) {
+                Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
+                None => self.folds.speaking_children(fold).last(),
+            };
+            match next {
+                Some(next) => fold = next,
+                None => {
+                    return self
+                        .branches
+                        .conversations
+                        .iter()
+                        .find(|conversation| conversation.end == fold);
+                }
+            }
+        }
+    }
+
+    /// Returns the first prompt of a conversation after the fork it was left at, or of the whole path.
+    pub fn first_prompt(&self, conversation: &Conversation) -> Option<NodeId> {
+        let from = conversation.fork.map(|fork| self.branches.forks[fork].fold);
+        let mut prompt = None;
+        for fold in self.folds.ancestors(conversation.end).take_while(|fold| Some(*fold) != from) {
+            if self.folds.fold(fold).voice == Voice::Prompt {
+                prompt = Some(self.folds.fold(fold).head);
+            }
+        }
+        prompt
+    }
+
+    /// Returns the names of the records on the way from a leaf to its root.
+    pub fn names_up(&self, leaf: NodeId) -> impl Iterator<Item = Name> {
+        self.tree.ancestors(leaf).filter_map(|id| self.session.record(id).name)
+    }
+
+    /// Returns the title a person or the client gave the session (R15).
+    pub fn given_title(&self) -> Option<&str> {
+        let last = |pick: fn(&NoteKind) -> Option<&str>| {
+            self.session
+                .notes()
+                .iter()
+                .rev()
+                .find_map(|note| pick(&note.kind))
+                .filter(|title| !title.trim().is_empty())
+        };
+        last(|note| match note {
+            NoteKind::CustomTitle(title) => Some(title),
+            _ => None,
+        })
+        .or_else(|| {
+            last(|note| match note {
+                NoteKind::AiTitle(title) => Some(title),
+                _ => None,
+            })
+        })
+    }
+
+    /// Returns the text of the newest `last-prompt` record.
+    pub fn last_prompt(&self) -> Option<&str> {
+        self.session.notes().iter().rev().find_map(|note| match &note.kind {
+            NoteKind::LastPrompt { text: Some(text), .. } if !text.trim().is_empty() => {
+                Some(&**text)
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the class of the session file (R18).
+    pub fn class(&self) -> Class {
+        Class::of(&self.session)
+    }
+
+    pub(crate) fn lane(&self) -> Lane {
+        Lane::of(&self.session)
+    }
+}
+
+/// One way from a root to an end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The folds on it, root first.
+    pub folds: Vec<FoldId>,
+    /// All their records and what decorates them, in path order.
+    pub nodes: Vec<NodeId>,
+}
+
+/// What a session file holds (R18).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    Conversation,
+    SummaryOnly,
+    FileHistoryOnly,
+    MetadataOnly,
+    Empty,
+    Unknown,
+}
+
+impl Class {
+    /// All classes, in the order they are listed.
+    pub const ALL: [Self; 6] = [
+        Self::Conversation,
+        Self::SummaryOnly,
+        Self::FileHistoryOnly,
+        Self::MetadataOnly,
+        Self::Empty,
+        Self::Unknown,
+    ];
+
+    /// Tells the class of a session.
+    pub fn of(session: &Session) -> Self {
+        let mut seen = [false; 4];
+        for record in session.records() {
+            match record.kind {
+                Kind::User | Kind::Assistant => return Self::Conversation,
+                Kind::Summary => seen[0] = true,
+                Kind::FileHistorySnapshot | Kind::FileHistoryDelta => seen[1] = true,
+                kind if kind.is_node() || !kind.is_known() => seen[3] = true,
+                _ => seen[2] = true,
+            }
+        }
+        match seen {
+            [_, _, _, true] => Self::Unknown,
+            [false, false, false, _] if session.counts().damaged > 0 => Self::Unknown,
+            [false, false, false, _] => Self::Empty,
+            [true, false, false, _] => Self::SummaryOnly,
+            [false, true, false, _] => Self::FileHistoryOnly,
+            _ => Self::MetadataOnly,
+        }
+    }
+
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Conversation => "conversation",
+            Self::SummaryOnly => "summary-only",
+            Self::FileHistoryOnly => "file-history-only",
+            Self::MetadataOnly => "metadata-only",
+            Self::Empty => "empty",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether lists leave it out unless asked for everything.
+    pub fn is_hidden(self) -> bool {
+        !matches!(self, Self::Conversation | Self::Unknown)
+    }
+}
+
+/// What an agent's file holds (R18).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AgentClass {
+    Task,
+    Warmup,
+    Incomplete,
+}
+
+impl AgentClass {
+    /// Tells the class of an agent's session by its first user message.
+    pub fn of(session: &Session) -> Self {
+        let first = session.user_records().next();
+        match first.map(|(id, _)| session.words(id)) {
+            None => Self::Incomplete,
+            Some(Some("Warmup")) => Self::Warmup,
+            Some(_) => Self::Task,
+        }
+    }
+
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Warmup => "warmup",
+            Self::Incomplete => "incomplete",
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Bytes into lines.
+//!
+//! This room knows newlines, offsets and UTF-8. It does not know JSON.
+
+use memchr::{memchr, memrchr};
+
+/// One complete line, without its newline, and where it stands in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Offset of the first byte of `bytes` in the file.
+    pub at: u64,
+    /// Line number, from 1; blank lines count.
+    pub number: u32,
+    /// The line without its newline, carriage return and byte order mark.
+    pub bytes: &'a [u8],
+    /// Whether the bytes are valid UTF-8.
+    pub utf8: bool,
+}
+
+/// Cuts a growing stream of bytes into complete lines (R1).
+///
+/// The client may be writing while we read, so the last line can be torn. It
+/// waits in `tail` until its newline arrives. Loading a file is pushing it;
+/// following a file is pushing what was appended.
+#[derive(Clone, Debug, Default)]
+pub struct LineBuffer {
+    at: u64,
+    number: u32,
+    tail: Vec<u8>,
+}
+
+impl LineBuffer {
+    /// Calls `each` for every line that `chunk` completes.
+    pub fn push(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
+        let mut rest = chunk;
+        if !self.tail.is_empty() {
+            let Some(end) = memchr(b'\n', rest) else {
+                self.tail.extend_from_slice(rest);
+                return;
+            };
+            let mut whole = std::mem::take(&mut self.tail);
+            whole.extend_from_slice(&rest[..=end]);
+            let utf8 = is_utf8(&whole);
+            self.lend(&whole, utf8, &mut each);
+            whole.clear();
+            self.tail = whole;
+            rest = &rest[end + 1..];
+        }
+        let Some(last) = memrchr(b'\n', rest) else {
+            self.tail.extend_from_slice(rest);
+            return;
+        };
+        let (mut complete, torn) = rest.split_at(last + 1);
+        // One check over the whole piece is cheaper than one per line; only a
+        // piece that fails it is looked at line by line.
+        let all_utf8 = is_utf8(complete);
+        while let Some(end) = memchr(b'\n', complete) {
+            let (line, next) = complete.split_at(end + 1);
+            self.lend(line, all_utf8 || is_utf8(line), &mut each);
+            complete = next;
+        }
+        self.tail.extend_from_slice(torn);
+    }
+
+    /// Returns the unterminated last line, if any.
+    pub fn torn(&self) -> Option<Line<'_>> {
+        (!self.tail.is_empty()).then(|| Line {
+            at: self.at,
+            number: self.number + 1,
+            bytes: &self.tail,
+            utf8: is_utf8(&self.tail),
+        })
+    }
+
+    /// Hands the unterminated last line to `each` as if it were complete.
+    pub fn take_torn(&mut self, mut each: impl FnMut(Line<'_>)) {
+        let tail = std::mem::take(&mut self.tail);
+        if !tail.is_empty() {
+            let utf8 = is_utf8(&tail);
+            self.lend(&tail, utf8, &mut each);
+        }
+    }
+
+    fn lend(&mut self, with_newline: &[u8], utf8: bool, each: &mut impl FnMut(Line<'_>)) {
+        let mut bytes = with_newline.strip_suffix(b"\n").unwrap_or(with_newline);
+        bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let mut at = self.at;
+        if at == 0
+            && let Some(bare) = bytes.strip_prefix(b"\xEF\xBB\xBF")
+        {
+            bytes = bare;
+            at = 3;
+        }
+        self.at += with_newline.len() as u64;
+        self.number = self.number.saturating_add(1);
+        each(Line { at, number: self.number, bytes, utf8 });
+    }
+}
+
+fn is_utf8(bytes: &[u8]) -> bool {
+    simdutf8::basic::from_utf8(bytes).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LineBuffer;
+
+    /// Pushes `input` in pieces of `size` and writes down what came out.
+    fn lines(input: &[u8], size: usize) -> Vec<(u64, u32, Vec<u8>, bool)> {
+        let mut buffer = LineBuffer::default();
+        let mut seen = Vec::new();
+        for chunk in input.chunks(size) {
+            buffer.push(chunk, |l| seen.push((l.at, l.number, l.bytes.to_vec(), l.utf8)));
+        }
+        seen
+    }
+
+    #[test]
+    fn lines_carry_offsets_and_numbers_whatever_the_chunks() {
+        let input = b"\xEF\xBB\xBFone\r\n\ntwo\n\xff\ntorn";
+        let whole = lines(input, 100);
+        assert_eq!(
+            whole,
+            [
+                (3, 1, b"one".to_vec(), true),
+                (8, 2, b"".to_vec(), true),
+                (9, 3, b"two".to_vec(), true),
+                (13, 4, b"\xff".to_vec(), false),
+            ]
+        );
+        for size in 1..input.len() {
+            assert_eq!(lines(input, size), whole, "chunks of {size}");
+        }
+    }
+
+    #[test]
+    fn a_torn_line_waits_for_its_newline() {
+        let mut buffer = LineBuffer::default();
+        buffer.push(b"a\nhal", |_| {});
+        assert_eq!(buffer.torn().map(|l| (l.at, l.bytes.to_vec())), Some((2, b"hal".to_vec())));
+        let mut seen = Vec::new();
+        buffer.push(b"f\n", |l| seen.push((l.at, l.bytes.to_vec())));
+        assert_eq!(seen, [(2, b"half".to_vec())]);
+        assert_eq!(buffer.torn(), None);
+    }
+}

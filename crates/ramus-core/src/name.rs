@@ -1,0 +1,135 @@
+//! Names of records, and fingerprints of what they hold.
+//!
+//! A uuid is a name, not an identity (R4): names repeat in real files. Nearly
+//! all names are canonical uuids and are kept as their 128 bits; anything else
+//! is kept as a 128-bit hash, and its spelling can be read from the line.
+
+use std::fmt;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+/// The name of a record: a uuid as a number, or the hash of another spelling.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(u128);
+
+impl Name {
+    /// Reads a name from its spelling.
+    pub fn new(spelling: &[u8]) -> Self {
+        Self(parse_uuid(spelling).unwrap_or_else(|| xxh3_128(spelling)))
+    }
+
+    /// Whether `spelling` is the canonical form that [`Display`](fmt::Display) gives back.
+    pub fn is_canonical(spelling: &[u8]) -> bool {
+        parse_uuid(spelling).is_some()
+    }
+
+    /// Returns the 128 bits of the name.
+    pub fn bits(self) -> u128 {
+        self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n = self.0;
+        write!(
+            f,
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            (n >> 96) as u32,
+            (n >> 80) as u16,
+            (n >> 64) as u16,
+            (n >> 48) as u16,
+            n & 0xffff_ffff_ffff
+        )
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Reads a lower-case uuid in its 8-4-4-4-12 form.
+fn parse_uuid(spelling: &[u8]) -> Option<u128> {
+    let bytes: &[u8; 36] = spelling.try_into().ok()?;
+    let mut value = 0u128;
+    for (i, &byte) in bytes.iter().enumerate() {
+        if matches!(i, 8 | 13 | 18 | 23) {
+            if byte != b'-' {
+                return None;
+            }
+            continue;
+        }
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' => byte - b'a' + 10,
+            _ => return None,
+        };
+        value = value << 4 | u128::from(digit);
+    }
+    Some(value)
+}
+
+/// A 64-bit key of an id that is only compared: message ids, tool call ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(u64);
+
+impl Key {
+    /// Makes the key of an id as it is spelled in the file.
+    pub fn new(spelling: &[u8]) -> Self {
+        Self(xxh3_64(spelling))
+    }
+}
+
+/// How many bytes of a long content are hashed whole at each end.
+const ENDS: usize = 2048;
+/// How many pieces of the middle are sampled.
+const SAMPLES: usize = 64;
+
+/// Returns a fingerprint of a record's content.
+///
+/// Contents up to 4 KB are hashed whole. Of longer ones the ends, the length and
+/// 64 evenly spaced pieces are: two different versions of one long message that
+/// agree in all of them do not happen outside of a laboratory, and hashing every
+/// byte would cost a tenth of the whole scan.
+pub fn fingerprint(content: &[u8]) -> u64 {
+    if content.len() <= 2 * ENDS {
+        return xxh3_64(content);
+    }
+    let mut sample = Vec::with_capacity(2 * ENDS + SAMPLES * 16 + 8);
+    sample.extend_from_slice(&content[..ENDS]);
+    sample.extend_from_slice(&content[content.len() - ENDS..]);
+    sample.extend_from_slice(&content.len().to_le_bytes());
+    let step = content.len() / SAMPLES;
+    for piece in content.chunks(step) {
+        sample.extend_from_slice(&piece[..piece.len().min(16)]);
+    }
+    xxh3_64(&sample)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Name, fingerprint};
+
+    #[test]
+    fn a_uuid_prints_as_it_was_written() {
+        let spelling = "0a1b2c3d-4e5f-4a6b-8c7d-0123456789ab";
+        assert_eq!(Name::new(spelling.as_bytes()).to_string(), spelling);
+        assert!(Name::is_canonical(spelling.as_bytes()));
+        assert!(!Name::is_canonical(spelling.to_uppercase().as_bytes()));
+        assert_ne!(Name::new(b"msg_1"), Name::new(b"msg_2"));
+    }
+
+    #[test]
+    fn long_contents_differ_by_length_end_and_sampled_middle() {
+        let mut content = vec![b'a'; 100_000];
+        let same = fingerprint(&content);
+        assert_eq!(same, fingerprint(&content.clone()));
+        content.push(b'a');
+        assert_ne!(same, fingerprint(&content));
+        content.pop();
+        content[99_999] = b'b';
+        assert_ne!(same, fingerprint(&content));
+    }
+}

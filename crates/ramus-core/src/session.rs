@@ -1,0 +1,515 @@
+//! The records of one file, in file order, with everything that is wrong with them.
+//!
+//! [`Session::push`] is the only way in: loading a file is pushing it, following
+//! a file is pushing what was appended.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use memchr::memmem;
+use rustc_hash::FxHashMap;
+
+use crate::body::json;
+use crate::defect::{Defect, DefectKind};
+use crate::envelope::{Envelope, Leaf, scan};
+use crate::line::{Line, LineBuffer};
+use crate::name::{Key, Name};
+use crate::record::{ByteSpan, Kind, Record, Voice};
+use crate::time::Time;
+
+/// A record's place in file order: its identity (R4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How many characters of a text are kept for titles and outlines.
+const PREVIEW: usize = 240;
+
+/// One session file: its records, notes and defects.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    lines: LineBuffer,
+    records: Vec<Record>,
+    tool_ids: Vec<Key>,
+    words: Vec<(NodeId, Box<str>)>,
+    spellings: FxHashMap<Name, Box<str>>,
+    odd_types: Vec<(NodeId, Box<str>)>,
+    notes: Vec<Note>,
+    spawns: Vec<Spawn>,
+    agent_results: Vec<(NodeId, Box<str>)>,
+    defects: Vec<Defect>,
+    counts: LineCounts,
+    facts: Facts,
+}
+
+/// How the lines of a file were taken (R2): `known + unknown + damaged` is every line that is not blank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineCounts {
+    pub known: u64,
+    pub unknown: u64,
+    pub damaged: u64,
+    pub blank: u64,
+}
+
+impl LineCounts {
+    /// Returns the number of all lines, blank ones too.
+    pub fn lines(&self) -> u64 {
+        self.known + self.unknown + self.damaged + self.blank
+    }
+}
+
+/// What the records of a file say about the file as a whole.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub bytes: u64,
+    /// The newest client version in any record.
+    pub version: Option<Version>,
+    /// The first working directory named.
+    pub cwd: Option<Box<str>>,
+    pub git_branch: Option<Box<str>>,
+    /// The first `agentId` named by a sidechain record.
+    pub agent: Option<Box<str>>,
+    /// All session ids named, in order of appearance; copies keep the old one (R5).
+    pub session_ids: Vec<Box<str>>,
+    /// The session and message of the first `forkedFrom`.
+    pub forked_from: Option<(Box<str>, Box<str>)>,
+    pub started: Option<Time>,
+    pub last_active: Option<Time>,
+    /// The names of the compaction boundaries.
+    pub compactions: Vec<Name>,
+    pub sidechain_records: u32,
+    /// How many `system` records there are of each subtype.
+    pub system: BTreeMap<Box<str>, u32>,
+}
+
+/// A client version as written, ordered by its numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    pub numbers: (u32, u32, u32),
+    pub text: Box<str>,
+}
+
+impl Version {
+    /// Reads `2.1.120` and the like; `None` when it does not begin with a number.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split(['.', '-', '+']).map(|part| part.parse::<u32>().ok());
+        let major = parts.next()??;
+        let minor = parts.next().flatten().unwrap_or(0);
+        let patch = parts.next().flatten().unwrap_or(0);
+        Some(Self { numbers: (major, minor, patch), text: text.into() })
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.numbers.cmp(&other.numbers).then_with(|| self.text.cmp(&other.text))
+    }
+}
+
+/// Metadata that names the session or one of its nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub record: NodeId,
+    pub kind: NoteKind,
+}
+
+/// What a note says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    Summary { text: Box<str>, leaf: Option<Name> },
+    CustomTitle(Box<str>),
+    AiTitle(Box<str>),
+    LastPrompt { text: Option<Box<str>>, pointer: Pointer, explicit: bool },
+}
+
+/// `leafUuid` of a `last-prompt` record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointer {
+    /// Written before 2.1.120: no pointer at all.
+    Absent,
+    /// `null`: the conversation was cleared.
+    Cleared,
+    At(Name),
+}
+
+/// A tool call that starts an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spawn {
+    pub record: NodeId,
+    pub call: Key,
+    /// Fingerprint of the prompt as it is spelled in the file.
+    pub prompt: Option<Key>,
+}
+
+impl Session {
+    /// Takes the next bytes of the file.
+    pub fn push(&mut self, chunk: &[u8]) {
+        self.facts.bytes += chunk.len() as u64;
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.push(chunk, |line| self.take_line(line));
+        self.lines = lines;
+    }
+
+    /// Takes an unterminated last line as a record if it is one (R1).
+    ///
+    /// A line that is not whole stays and waits for [`push`](Self::push);
+    /// meanwhile [`torn`](Self::torn) tells of it.
+    pub fn end(&mut self) {
+        let whole = self.lines.torn().is_some_and(|line| {
+            line.bytes.trim_ascii().is_empty()
+                || scan(line.bytes).is_ok_and(|found| rest_is_blank(line.bytes, found.len))
+        });
+        if whole {
+            let mut lines = std::mem::take(&mut self.lines);
+            lines.take_torn(|line| self.take_line(line));
+            self.lines = lines;
+        }
+    }
+
+    /// Returns the defect of a last line that is not whole, if there is one.
+    pub fn torn(&self) -> Option<Defect> {
+        let line = self.lines.torn()?;
+        Some(Defect { at: line.at, line: line.number, kind: DefectKind::Torn })
+    }
+
+    /// Returns all records in file order.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Returns the record at a place.
+    pub fn record(&self, id: NodeId) -> &Record {
+        &self.records[id.index()]
+    }
+
+    /// Returns the records that are nodes of the tree, in file order.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Record)> {
+        self.of(Record::is_node)
+    }
+
+    /// Returns the user records: prompts, tool results, commands.
+    pub fn user_records(&self) -> impl Iterator<Item = (NodeId, &Record)> {
+        self.of(|record| record.kind == Kind::User)
+    }
+
+    /// Returns the assistant records, one per content block.
+    pub fn assistant_records(&self) -> impl Iterator<Item = (NodeId, &Record)> {
+        self.of(|record| record.kind == Kind::Assistant)
+    }
+
+    /// Returns the progress records.
+    pub fn progress_records(&self) -> impl Iterator<Item = (NodeId, &Record)> {
+        self.of(|record| record.kind == Kind::Progress)
+    }
+
+    /// Returns the system records.
+    pub fn system_records(&self) -> impl Iterator<Item = (NodeId, &Record)> {
+        self.of(|record| record.kind == Kind::System)
+    }
+
+    /// Returns the attachment records.
+    pub fn attachment_records(&self) -> impl Iterator<Item = (NodeId, &Record)> {
+        self.of(|record| record.kind == Kind::Attachment)
+    }
+
+    /// Returns the records of file checkpoints.
+    pub fn snapshots(&self) -> impl Iterator<Item = (NodeId, &Record)> {
+        self.of(|record| matches!(record.kind, Kind::FileHistorySnapshot | Kind::FileHistoryDelta))
+    }
+
+    /// Returns the summaries: their text and the node they name.
+    pub fn summaries(&self) -> impl Iterator<Item = (&str, Option<Name>)> {
+        self.notes.iter().filter_map(|note| match &note.kind {
+            NoteKind::Summary { text, leaf } => Some((&**text, *leaf)),
+            _ => None,
+        })
+    }
+
+    fn of(&self, wanted: impl Fn(&Record) -> bool) -> impl Iterator<Item = (NodeId, &Record)> {
+        (0..).map(NodeId).zip(&self.records).filter(move |(_, record)| wanted(record))
+    }
+
+    /// Returns titles, summaries and pointers in file order.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Returns the calls that start agents.
+    pub fn spawns(&self) -> &[Spawn] {
+        &self.spawns
+    }
+
+    /// Returns the results that name the agent they come from.
+    pub fn agent_results(&self) -> &[(NodeId, Box<str>)] {
+        &self.agent_results
+    }
+
+    /// Returns the ids of the tool calls a record makes or answers.
+    pub fn tool_ids(&self, record: &Record) -> &[Key] {
+        &self.tool_ids[record.tools_at as usize..][..usize::from(record.tools)]
+    }
+
+    /// Returns the damaged lines; links are judged by the tree.
+    pub fn defects(&self) -> &[Defect] {
+        &self.defects
+    }
+
+    /// Returns how the lines were taken; a torn last line counts as damaged.
+    pub fn counts(&self) -> LineCounts {
+        let torn = u64::from(self.lines.torn().is_some());
+        LineCounts { damaged: self.counts.damaged + torn, ..self.counts }
+    }
+
+    /// Returns what the records say about the file.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Returns the first words of a prompt, command, summary or queued prompt.
+    pub fn words(&self, id: NodeId) -> Option<&str> {
+        let at = self.words.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&self.words[at].1)
+    }
+
+    /// Returns the type as it is written, where the kind alone does not tell it.
+    pub fn odd_type(&self, id: NodeId) -> Option<&str> {
+        let at = self.odd_types.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&self.odd_types[at].1)
+    }
+
+    /// Returns a name as it is spelled in the file.
+    pub fn spell(&self, name: Name) -> String {
+        self.spellings.get(&name).map_or_else(|| name.to_string(), ToString::to_string)
+    }
+
+    fn take_line(&mut self, line: Line<'_>) {
+        if line.bytes.trim_ascii().is_empty() {
+            self.counts.blank += 1;
+            return;
+        }
+        match scan(line.bytes) {
+            Ok(found) if line.utf8 && rest_is_blank(line.bytes, found.len) => {
+                let known = found.kind().is_known();
+                self.counts.known += u64::from(known);
+                self.counts.unknown += u64::from(!known);
+                self.take_record(&found, line, 0, false);
+            }
+            Ok(found) if rest_is_blank(line.bytes, found.len) => {
+                self.damaged(line, DefectKind::NotUtf8);
+                self.take_record(&found, line, 0, true);
+            }
+            Ok(_) => self.recover(line, 0),
+            Err(broken) => self.recover(line, broken.at as u32),
+        }
+    }
+
+    /// Reads what can be read of a damaged line (R2).
+    fn recover(&mut self, line: Line<'_>, column: u32) {
+        let start = line.bytes.iter().position(|&byte| byte != 0).unwrap_or(line.bytes.len());
+        if start == line.bytes.len() {
+            self.damaged(line, DefectKind::Nul);
+            return;
+        }
+        let before = self.records.len();
+        let mut pos = start;
+        while pos < line.bytes.len() {
+            let rest = &line.bytes[pos..];
+            match scan(rest) {
+                Ok(found) if found.kind_name.is_some() => {
+                    let len = found.len;
+                    self.take_record(&found, line, pos, true);
+                    pos += len
+                        + rest[len..]
+                            .iter()
+                            .take_while(|byte| byte.is_ascii_whitespace() || **byte == 0)
+                            .count();
+                }
+                _ => match memmem::find(&rest[1..], b"{\"parentUuid\":") {
+                    Some(next) => pos += 1 + next,
+                    None => break,
+                },
+            }
+        }
+        let read = (self.records.len() - before) as u32;
+        let kind = if read > 0 && (read > 1 || column == 0 || start == 0) {
+            DefectKind::Glued { read }
+        } else {
+            DefectKind::NotJson { column }
+        };
+        self.damaged(line, kind);
+    }
+
+    fn damaged(&mut self, line: Line<'_>, kind: DefectKind) {
+        self.counts.damaged += 1;
+        self.defects.push(Defect { at: line.at, line: line.number, kind });
+    }
+
+    fn take_record(
+        &mut self,
+        found: &Envelope<'_>,
+        line: Line<'_>,
+        offset: usize,
+        recovered: bool,
+    ) {
+        let id = NodeId(self.records.len() as u32);
+        let kind = found.kind();
+        let voice = found.voice(kind);
+        let tools_at = self.tool_ids.len() as u32;
+        self.tool_ids.extend(found.tool_ids.iter().map(|id| Key::new(id)));
+        let record = Record {
+            span: ByteSpan { at: line.at + offset as u64, len: found.len as u32 },
+            line: line.number,
+            kind,
+            voice,
+            sidechain: found.sidechain,
+            recovered,
+            api_error: found.api_error,
+            name: found.uuid.map(|uuid| self.name(uuid)),
+            parent: found.parent.or(found.logical_parent).map(|uuid| self.name(uuid)),
+            time: found.timestamp.and_then(Time::parse),
+            message: found.message_id.map(Key::new),
+            source: found.source.map(Name::new),
+            content: found.content,
+            tools_at,
+            tools: found.tool_ids.len().try_into().unwrap_or(u16::MAX),
+        };
+        self.take_words(id, found, kind, voice);
+        self.take_note(id, found, kind);
+        if record.is_node() {
+            self.facts.take(found, &record);
+        }
+        self.spawns.extend(found.spawns.iter().map(|(call, prompt)| Spawn {
+            record: id,
+            call: Key::new(call),
+            prompt: prompt.map(Key::new),
+        }));
+        if let Some(agent) = found.result_agent {
+            self.agent_results.push((id, json::unescape(agent).into()));
+        }
+        if !kind.has_word()
+            && let Some(name) = found.kind_name
+        {
+            self.odd_types.push((id, json::unescape(name).into()));
+        }
+        self.records.push(record);
+    }
+
+    fn take_words(&mut self, id: NodeId, found: &Envelope<'_>, kind: Kind, voice: Voice) {
+        let wanted = kind == Kind::User || matches!(voice, Voice::Queued | Voice::Command);
+        if wanted
+            && !matches!(voice, Voice::ToolResult)
+            && let Some(text) = found.text
+        {
+            self.words.push((id, json::unescape_prefix(text, PREVIEW).into()));
+        }
+    }
+
+    fn take_note(&mut self, record: NodeId, found: &Envelope<'_>, kind: Kind) {
+        let text = |raw: &[u8]| -> Box<str> { json::unescape(raw).into() };
+        let kind = match kind {
+            Kind::Summary => {
+                let Some(note) = found.note else { return };
+                let leaf = match found.leaf {
+                    Leaf::Named(uuid) => Some(self.name(uuid)),
+                    Leaf::Absent | Leaf::Null => None,
+                };
+                NoteKind::Summary { text: text(note), leaf }
+            }
+            Kind::CustomTitle => match found.note {
+                Some(note) => NoteKind::CustomTitle(text(note)),
+                None => return,
+            },
+            Kind::AiTitle => match found.note {
+                Some(note) => NoteKind::AiTitle(text(note)),
+                None => return,
+            },
+            Kind::LastPrompt => NoteKind::LastPrompt {
+                text: found.note.map(text),
+                pointer: match found.leaf {
+                    Leaf::Absent => Pointer::Absent,
+                    Leaf::Null => Pointer::Cleared,
+                    Leaf::Named(uuid) => Pointer::At(self.name(uuid)),
+                },
+                explicit: found.explicit,
+            },
+            _ => return,
+        };
+        self.notes.push(Note { record, kind });
+    }
+
+    /// Makes a name and remembers a spelling that cannot be made from it.
+    fn name(&mut self, spelling: &[u8]) -> Name {
+        let name = Name::new(spelling);
+        if !Name::is_canonical(spelling) {
+            self.spellings.entry(name).or_insert_with(|| json::unescape(spelling).into());
+        }
+        name
+    }
+}
+
+impl Facts {
+    fn take(&mut self, found: &Envelope<'_>, record: &Record) {
+        if let Some(text) = found.version
+            && self.version.as_ref().is_none_or(|newest| newest.text.as_bytes() != text)
+            && let Some(version) = Version::parse(&json::unescape(text))
+            && self.version.as_ref().is_none_or(|newest| version > *newest)
+        {
+            self.version = Some(version);
+        }
+        if let Some(id) = found.session_id
+            && self.session_ids.last().is_none_or(|last| last.as_bytes() != id)
+        {
+            let id: Box<str> = json::unescape(id).into();
+            if !self.session_ids.contains(&id) {
+                self.session_ids.push(id);
+            }
+        }
+        fill(&mut self.cwd, found.cwd);
+        fill(&mut self.git_branch, found.git_branch);
+        fill(&mut self.agent, found.agent_id);
+        if self.forked_from.is_none()
+            && let Some((session, message)) = found.forked_from
+        {
+            self.forked_from =
+                Some((json::unescape(session).into(), json::unescape(message).into()));
+        }
+        if let Some(time) = record.time {
+            self.started = Some(self.started.map_or(time, |first| first.min(time)));
+            self.last_active = Some(self.last_active.map_or(time, |last| last.max(time)));
+        }
+        if record.voice == Voice::Boundary {
+            self.compactions.extend(record.name);
+        }
+        if record.kind == Kind::System && !record.recovered {
+            let subtype = json::unescape(found.subtype.unwrap_or_default());
+            match self.system.get_mut(&*subtype) {
+                Some(count) => *count += 1,
+                None => drop(self.system.insert(subtype.into(), 1)),
+            }
+        }
+        self.sidechain_records += u32::from(record.sidechain);
+    }
+}
+
+fn fill(slot: &mut Option<Box<str>>, raw: Option<&[u8]>) {
+    if slot.is_none()
+        && let Some(raw) = raw.filter(|raw| !raw.is_empty())
+    {
+        *slot = Some(json::unescape(raw).into());
+    }
+}
+
+fn rest_is_blank(bytes: &[u8], from: usize) -> bool {
+    bytes[from..].trim_ascii().is_empty()
+}

@@ -1,0 +1,74 @@
+//! What a session and its conversations are called (R15).
+
+use rustc_hash::FxHashMap;
+
+use crate::digest::{ConversationDigest, Digest};
+use crate::name::Name;
+use crate::time::Time;
+
+/// The summaries of a project by the node they name; of several for one node the newest stays.
+#[derive(Clone, Debug, Default)]
+pub struct Summaries(FxHashMap<Name, (Time, Box<str>)>);
+
+impl Summaries {
+    /// Adds the summaries of a file that was last changed at `changed`.
+    pub fn add(&mut self, digest: &Digest, changed: Time) {
+        for (text, leaf) in &digest.summaries {
+            let Some(leaf) = leaf else { continue };
+            let held = self.0.entry(*leaf).or_insert_with(|| (changed, text.clone()));
+            if held.0 <= changed {
+                *held = (changed, text.clone());
+            }
+        }
+    }
+
+    /// Returns the summary that names the node nearest to the leaf, if any names one of the path.
+    fn of_path(&self, digest: &Digest, place: u32) -> Option<&str> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let chain = &digest.chain;
+        let names = chain.up(place).filter_map(|place| chain.names.get(place as usize));
+        names.filter_map(|name| self.0.get(name)).map(|(_, text)| &**text).next()
+    }
+}
+
+/// Returns the title of a session; `None` when nothing but its id is known.
+pub fn session_title<'a>(digest: &'a Digest, summaries: &'a Summaries) -> Option<&'a str> {
+    let resuming =
+        digest.conversations.iter().find(|end| end.resumes).or(digest.conversations.last());
+    digest
+        .given_title
+        .as_deref()
+        .or_else(|| summaries.of_path(digest, resuming?.place))
+        .or(digest.last_prompt.as_deref())
+        .or(digest.first_prompt.as_deref())
+        .or_else(|| {
+            digest
+                .summaries
+                .first()
+                .filter(|_| digest.conversations.is_empty())
+                .map(|(text, _)| &**text)
+        })
+        .filter(|title| !title.is_empty())
+}
+
+/// Returns the title of a conversation; `None` when nothing but its id is known.
+///
+/// One that is off the resume path goes by the first prompt after its fork.
+pub fn conversation_title<'a>(
+    digest: &'a Digest,
+    conversation: &'a ConversationDigest,
+    summaries: &'a Summaries,
+) -> Option<&'a str> {
+    if conversation.resumes {
+        return session_title(digest, summaries);
+    }
+    digest
+        .given_title
+        .as_deref()
+        .or_else(|| summaries.of_path(digest, conversation.place))
+        .or(conversation.first_prompt.as_deref())
+        .or(digest.first_prompt.as_deref())
+        .filter(|title| !title.is_empty())
+}

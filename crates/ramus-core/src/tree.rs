@@ -1,0 +1,285 @@
+//! How the records of one session hang together: parents, children, roots.
+//!
+//! Links are settled here once: repeated names, parents that come later, cycles,
+//! compactions. What a fork *means* is decided in [`fold`](crate::fold).
+
+use std::collections::hash_map::Entry;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::defect::{Defect, DefectKind};
+use crate::name::Name;
+use crate::record::{Record, Voice};
+use crate::session::{NodeId, Session};
+
+/// The forest of one session's nodes, by parent links alone.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    parent: Vec<Option<NodeId>>,
+    /// For a record written twice, the first one.
+    first: Vec<NodeId>,
+    children: Lists<NodeId>,
+    roots: Vec<NodeId>,
+    /// Nodes whose parent is not in this file, with its name.
+    missing: Vec<(NodeId, Name)>,
+    names: Names,
+    repeated: u32,
+    defects: Vec<Defect>,
+}
+
+impl Tree {
+    /// Settles the links of a session.
+    pub fn new(session: &Session) -> Self {
+        let records = session.records();
+        let names = Names::new(session);
+        let mut tree = Self {
+            parent: vec![None; records.len()],
+            first: (0..records.len() as u32).map(NodeId).collect(),
+            ..Self::default()
+        };
+        tree.settle_copies(session, &names);
+        let mut groups = Groups::new(records.len());
+        for (id, record) in session.nodes() {
+            if tree.first[id.index()] != id {
+                continue;
+            }
+            tree.parent[id.index()] = tree.settle_parent(id, record, &names, &mut groups);
+        }
+        tree.names = names;
+        for (id, _) in session.nodes() {
+            if tree.is_first(id) && tree.parent[id.index()].is_none() {
+                tree.roots.push(id);
+            }
+        }
+        tree.children = Lists::new(records.len(), || {
+            session.nodes().filter_map(|(id, _)| Some((tree.parent[id.index()]?.index(), id)))
+        });
+        tree
+    }
+
+    /// Returns the parent, through a compaction too (R7).
+    pub fn parent(&self, id: NodeId) -> Option<NodeId> {
+        self.parent[id.index()]
+    }
+
+    /// Returns the children in file order.
+    pub fn children(&self, id: NodeId) -> &[NodeId] {
+        self.children.of(id.index())
+    }
+
+    /// Returns the nodes without a parent, in file order.
+    pub fn roots(&self) -> &[NodeId] {
+        &self.roots
+    }
+
+    /// Returns the nodes whose parent is not in this file, with the parent's name.
+    pub fn missing(&self) -> &[(NodeId, Name)] {
+        &self.missing
+    }
+
+    /// Returns the node itself, or for a record written twice the first of them.
+    pub fn first(&self, id: NodeId) -> NodeId {
+        self.first[id.index()]
+    }
+
+    /// Whether this is not merely a second copy of an earlier record.
+    pub fn is_first(&self, id: NodeId) -> bool {
+        self.first[id.index()] == id
+    }
+
+    /// Returns the last node of that name, as the client's loader would see it.
+    pub fn find(&self, name: Name) -> Option<NodeId> {
+        self.names.bearers(name).last().map(|id| self.first(*id))
+    }
+
+    /// Returns how many records carry a name that was used before.
+    pub fn repeated_names(&self) -> u32 {
+        self.repeated
+    }
+
+    /// Returns what is wrong with the links.
+    pub fn defects(&self) -> &[Defect] {
+        &self.defects
+    }
+
+    /// Walks from a node up to its root.
+    pub fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        std::iter::successors(Some(id), |id| self.parent(*id))
+    }
+
+    /// Whether `above` lies on the way from `below` to its root.
+    pub fn is_ancestor(&self, above: NodeId, below: NodeId) -> bool {
+        self.ancestors(below).skip(1).any(|id| id == above)
+    }
+
+    /// Finds records that repeat a name: copies are one node, others are versions (R4).
+    fn settle_copies(&mut self, session: &Session, names: &Names) {
+        let mut seen = FxHashMap::default();
+        for bearers in names.repeated.values() {
+            self.repeated += bearers.len() as u32 - 1;
+            seen.clear();
+            for &id in bearers {
+                let record = session.record(id);
+                let first = *seen.entry((record.parent, record.content, record.kind)).or_insert(id);
+                self.first[id.index()] = first;
+                if first == id && id != bearers[0] {
+                    self.defect(record, DefectKind::Version);
+                }
+            }
+        }
+        self.defects.sort_by_key(|defect| defect.line);
+    }
+
+    fn settle_parent(
+        &mut self,
+        id: NodeId,
+        record: &Record,
+        names: &Names,
+        groups: &mut Groups,
+    ) -> Option<NodeId> {
+        let name = record.parent?;
+        let Some(found) = names.nearest(name, id) else {
+            if record.name == Some(name) {
+                self.defect(record, DefectKind::SelfParent);
+            } else {
+                self.missing.push((id, name));
+            }
+            return None;
+        };
+        let parent = self.first[found.index()];
+        if !groups.join(id, parent) {
+            let kind = if parent == id { DefectKind::SelfParent } else { DefectKind::Cycle };
+            self.defect(record, kind);
+            return None;
+        }
+        Some(parent)
+    }
+
+    fn defect(&mut self, record: &Record, kind: DefectKind) {
+        self.defects.push(Defect { at: record.span.at, line: record.line, kind });
+    }
+
+    /// Returns the defects of parents that no session of the project has (R5).
+    ///
+    /// A compaction that continues a session which is gone is no defect: its
+    /// boundary points outside of the file more often than not.
+    pub fn orphans<'a>(
+        &'a self,
+        session: &'a Session,
+        is_elsewhere: impl Fn(Name) -> bool + 'a,
+    ) -> impl Iterator<Item = Defect> + 'a {
+        self.missing
+            .iter()
+            .filter(move |(id, name)| {
+                session.record(*id).voice != Voice::Boundary && !is_elsewhere(*name)
+            })
+            .map(|(id, name)| {
+                let record = session.record(*id);
+                Defect {
+                    at: record.span.at,
+                    line: record.line,
+                    kind: DefectKind::Orphan { parent: *name },
+                }
+            })
+    }
+}
+
+/// Which nodes bear which name, in file order.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    first: FxHashMap<Name, NodeId>,
+    /// All bearers of the names that have more than one.
+    repeated: FxHashMap<Name, Vec<NodeId>>,
+}
+
+impl Names {
+    fn new(session: &Session) -> Self {
+        let mut first = FxHashMap::with_capacity_and_hasher(session.records().len(), FxBuildHasher);
+        let mut repeated: FxHashMap<Name, Vec<NodeId>> = FxHashMap::default();
+        for (id, record) in session.nodes() {
+            let Some(name) = record.name else { continue };
+            match first.entry(name) {
+                Entry::Vacant(entry) => {
+                    entry.insert(id);
+                }
+                Entry::Occupied(entry) => {
+                    repeated.entry(name).or_insert_with(|| vec![*entry.get()]).push(id);
+                }
+            }
+        }
+        Self { first, repeated }
+    }
+
+    fn bearers(&self, name: Name) -> &[NodeId] {
+        let repeated = self.repeated.get(&name).map(Vec::as_slice);
+        repeated.or_else(|| self.first.get(&name).map(std::slice::from_ref)).unwrap_or_default()
+    }
+
+    /// Returns the nearest bearer before a node, else the nearest after it (R4).
+    fn nearest(&self, name: Name, id: NodeId) -> Option<NodeId> {
+        let bearers = self.bearers(name);
+        let before = bearers.partition_point(|bearer| *bearer < id);
+        match before.checked_sub(1) {
+            Some(nearest) => Some(bearers[nearest]),
+            None => bearers.iter().find(|bearer| **bearer != id).copied(),
+        }
+    }
+}
+
+/// Who hangs together with whom so far; a link inside one group closes a cycle.
+struct Groups(Vec<u32>);
+
+impl Groups {
+    fn new(len: usize) -> Self {
+        Self((0..len as u32).collect())
+    }
+
+    fn join(&mut self, a: NodeId, b: NodeId) -> bool {
+        let (a, b) = (self.root(a.0), self.root(b.0));
+        self.0[a as usize] = b;
+        a != b
+    }
+
+    fn root(&mut self, mut at: u32) -> u32 {
+        while self.0[at as usize] != at {
+            let up = self.0[at as usize];
+            self.0[at as usize] = self.0[up as usize];
+            at = up;
+        }
+        at
+    }
+}
+
+/// Lists of items for every index of a range, in one piece of memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lists<T> {
+    ends: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T: Copy + Default> Lists<T> {
+    /// Collects `(index, item)` pairs, asked for twice; items keep the order they come in.
+    pub(crate) fn new<I: Iterator<Item = (usize, T)>>(len: usize, pairs: impl Fn() -> I) -> Self {
+        let mut ends = vec![0u32; len];
+        for (index, _) in pairs() {
+            ends[index] += 1;
+        }
+        let mut total = 0;
+        for end in &mut ends {
+            let start = total;
+            total += *end;
+            *end = start;
+        }
+        let mut items = vec![T::default(); total as usize];
+        for (index, item) in pairs() {
+            items[ends[index] as usize] = item;
+            ends[index] += 1;
+        }
+        Self { ends, items }
+    }
+
+    pub(crate) fn of(&self, index: usize) -> &[T] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.items[start as usize..self.ends[index] as usize]
+    }
+}

@@ -1,0 +1,218 @@
+//! Which paths of many sessions hold nothing that another one does not (R14).
+//!
+//! A resumed or forked session repeats the path it came from. A path is dropped
+//! when its records are a subset of another's. Pairs of paths are never
+//! compared: a path is known by its leaf and by a hash of the way to it, so one
+//! look-up per leaf finds the sessions in which it goes on or ends alike.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::digest::{Chain, Digest};
+use crate::name::Name;
+
+/// A conversation of one of many sessions: the session's and its own index.
+pub type PathId = (usize, usize);
+
+/// Where a name stands: a session and a place in its chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Spot {
+    session: usize,
+    place: u32,
+}
+
+/// Returns the paths left after dropping those that another one covers.
+///
+/// `sessions` stand in the order of their age: of equal paths the first stays.
+pub fn unique_paths(sessions: &[&Digest]) -> Vec<PathId> {
+    let leaves: FxHashSet<Name> = sessions
+        .iter()
+        .flat_map(|digest| {
+            digest.conversations.iter().filter_map(|end| name(&digest.chain, end.place))
+        })
+        .collect();
+    let wanted: FxHashSet<Name> = sessions
+        .iter()
+        .flat_map(|digest| digest.missing.iter().map(|missing| missing.parent))
+        .collect();
+    let mut spots: FxHashMap<Name, Vec<Spot>> = FxHashMap::default();
+    for (session, digest) in sessions.iter().enumerate() {
+        for (place, name) in (0..).zip(&digest.chain.names) {
+            if leaves.contains(name) || wanted.contains(name) {
+                spots.entry(*name).or_default().push(Spot { session, place });
+            }
+        }
+    }
+    let ways = Ways::new(sessions, &spots);
+    let mut kept = Vec::new();
+    for (session, digest) in sessions.iter().enumerate() {
+        for (index, end) in digest.conversations.iter().enumerate() {
+            let own = Spot { session, place: end.place };
+            if !ways.is_covered(own, &spots) {
+                kept.push((session, index));
+            }
+        }
+    }
+    kept
+}
+
+fn name(chain: &Chain, place: u32) -> Option<Name> {
+    chain.names.get(place as usize).copied()
+}
+
+/// The ways that lead to all nodes of all sessions.
+struct Ways<'a> {
+    sessions: &'a [&'a Digest],
+    /// A hash of the names from the root, through links, to each place.
+    hashes: Vec<Vec<u64>>,
+    /// The places at which a conversation ends.
+    ends: FxHashSet<Spot>,
+    /// The places that a session elsewhere continues.
+    continued: FxHashSet<Spot>,
+}
+
+impl<'a> Ways<'a> {
+    fn new(sessions: &'a [&'a Digest], spots: &FxHashMap<Name, Vec<Spot>>) -> Self {
+        let mut ways = Self {
+            sessions,
+            hashes: vec![Vec::new(); sessions.len()],
+            ends: FxHashSet::default(),
+            continued: FxHashSet::default(),
+        };
+        for (session, digest) in sessions.iter().enumerate() {
+            ways.ends
+                .extend(digest.conversations.iter().map(|end| Spot { session, place: end.place }));
+            for missing in &digest.missing {
+                let elsewhere = spots.get(&missing.parent).into_iter().flatten();
+                ways.continued.extend(elsewhere.filter(|spot| spot.session != session));
+            }
+        }
+        let mut state = vec![State::Untouched; sessions.len()];
+        for session in 0..sessions.len() {
+            ways.hash_session(session, spots, &mut state);
+        }
+        ways
+    }
+
+    /// Hashes the ways of a session, those of the sessions it continues first.
+    fn hash_session(
+        &mut self,
+        session: usize,
+        spots: &FxHashMap<Name, Vec<Spot>>,
+        state: &mut [State],
+    ) {
+        let mut open = vec![session];
+        while let Some(&session) = open.last() {
+            match state[session] {
+                State::Done => {
+                    open.pop();
+                    continue;
+                }
+                State::Untouched => {
+                    state[session] = State::Open;
+                    let linked = self.sessions[session].missing.iter().filter_map(|missing| {
+                        spots.get(&missing.parent)?.iter().find(|spot| spot.session != session)
+                    });
+                    let before = open.len();
+                    let untouched: Vec<usize> = linked
+                        .map(|spot| spot.session)
+                        .filter(|other| state[*other] == State::Untouched)
+                        .collect();
+                    open.extend(untouched);
+                    if open.len() > before {
+                        continue;
+                    }
+                }
+                State::Open => {}
+            }
+            self.hashes[session] = self.hash_chain(session, spots);
+            state[session] = State::Done;
+            open.pop();
+        }
+    }
+
+    fn hash_chain(&self, session: usize, spots: &FxHashMap<Name, Vec<Spot>>) -> Vec<u64> {
+        let digest = self.sessions[session];
+        let chain = &digest.chain;
+        let links: FxHashMap<u32, Name> =
+            digest.missing.iter().map(|missing| (missing.place, missing.parent)).collect();
+        let mut hashes: Vec<Option<u64>> = vec![None; chain.names.len()];
+        let mut open = Vec::new();
+        for start in 0..chain.names.len() as u32 {
+            open.extend(chain.up(start).take_while(|place| hashes[*place as usize].is_none()));
+            while let Some(place) = open.pop() {
+                let parent = chain.parents[place as usize];
+                let above = match hashes.get(parent as usize) {
+                    Some(above) => above.unwrap_or(0),
+                    None => {
+                        links.get(&place).map_or(0, |name| self.linked_hash(session, *name, spots))
+                    }
+                };
+                hashes[place as usize] = Some(step(above, chain.names[place as usize]));
+            }
+        }
+        hashes.into_iter().map(Option::unwrap_or_default).collect()
+    }
+
+    fn linked_hash(&self, session: usize, name: Name, spots: &FxHashMap<Name, Vec<Spot>>) -> u64 {
+        spots
+            .get(&name)
+            .into_iter()
+            .flatten()
+            .find(|spot| spot.session != session)
+            .and_then(|spot| self.hashes[spot.session].get(spot.place as usize))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    fn hash(&self, spot: Spot) -> u64 {
+        self.hashes[spot.session].get(spot.place as usize).copied().unwrap_or(0)
+    }
+
+    /// Whether another path holds all of the path that ends at `own`.
+    fn is_covered(&self, own: Spot, spots: &FxHashMap<Name, Vec<Spot>>) -> bool {
+        if self.continued.contains(&own) {
+            return true;
+        }
+        let Some(name) = name(&self.sessions[own.session].chain, own.place) else { return false };
+        let others = spots.get(&name).into_iter().flatten().filter(|spot| **spot != own);
+        others.into_iter().any(|&other| {
+            let same_way = self.hash(other) == self.hash(own);
+            let ends_there = self.ends.contains(&other) && !self.continued.contains(&other);
+            match (same_way, ends_there) {
+                (true, true) => other.session < own.session,
+                (true, false) => true,
+                // The way there was linked anew: the names themselves have to tell.
+                (false, ends_there) => {
+                    other.session != own.session
+                        && self.holds(other, own)
+                        && !(ends_there && self.holds(own, other) && own.session < other.session)
+                }
+            }
+        })
+    }
+
+    /// Whether the way to `other` holds every name on the way to `own`.
+    fn holds(&self, other: Spot, own: Spot) -> bool {
+        let names = |spot: Spot| {
+            let chain = &self.sessions[spot.session].chain;
+            chain.up(spot.place).filter_map(|place| name(chain, place))
+        };
+        let held: FxHashSet<Name> = names(other).collect();
+        names(own).all(|name| held.contains(&name))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Untouched,
+    Open,
+    Done,
+}
+
+fn step(above: u64, name: Name) -> u64 {
+    let mut bytes = [0; 24];
+    bytes[..8].copy_from_slice(&above.to_le_bytes());
+    bytes[8..].copy_from_slice(&name.bits().to_le_bytes());
+    xxh3_64(&bytes)
+}

@@ -1,0 +1,252 @@
+//! The directories: which projects there are, and which files.
+//!
+//! The only room that knows what `~/.claude` looks like.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::error::PathError;
+
+/// One or more Claude directories, read as one.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub roots: Vec<PathBuf>,
+}
+
+/// A directory under `projects/` and the files in it.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The Claude directory it lies in.
+    pub root: PathBuf,
+    pub dir: PathBuf,
+    /// The encoded name of the directory.
+    pub name: String,
+    pub files: Vec<HistoryFile>,
+}
+
+/// A `.jsonl` file and what its place says about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryFile {
+    pub path: PathBuf,
+    /// Its path from the Claude directory on, with `/`.
+    pub relative: String,
+    /// The session's or the agent's id: the file's name without ending and `agent-`.
+    pub id: String,
+    pub role: FileRole,
+    pub bytes: u64,
+    pub modified: SystemTime,
+}
+
+/// Whose records a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileRole {
+    Session,
+    /// `agent-<id>.jsonl` beside the sessions; which one it belongs to, its records say.
+    FlatAgent,
+    /// `<session>/subagents/**/agent-<id>.jsonl`.
+    NestedAgent {
+        session: String,
+    },
+    /// Something else below a session's directory, such as a workflow's journal.
+    Journal {
+        session: String,
+    },
+}
+
+impl FileRole {
+    /// Whether the file holds a sub-agent's records.
+    pub fn is_agent(&self) -> bool {
+        matches!(self, Self::FlatAgent | Self::NestedAgent { .. })
+    }
+}
+
+/// Projects found, and what could not be looked at.
+#[derive(Debug, Default)]
+pub struct Listing {
+    pub projects: Vec<Project>,
+    pub problems: Vec<PathError>,
+}
+
+/// Why there is nothing to list.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    #[error("no Claude directory at {}", paths(.0))]
+    Missing(Vec<PathBuf>),
+    #[error("{} has no `projects` directory", .0.display())]
+    NoProjects(PathBuf),
+}
+
+fn paths(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ")
+}
+
+impl Place {
+    /// Takes the directories that exist; one that was asked for must exist.
+    pub fn open(candidates: Vec<PathBuf>) -> Result<Self, PlaceError> {
+        let roots: Vec<PathBuf> = candidates.iter().filter(|root| root.is_dir()).cloned().collect();
+        if roots.is_empty() {
+            return Err(PlaceError::Missing(candidates));
+        }
+        if !roots.iter().any(|root| root.join("projects").is_dir()) {
+            return Err(PlaceError::NoProjects(roots[0].clone()));
+        }
+        Ok(Self { roots })
+    }
+
+    /// Lists all projects with their files, by name.
+    pub fn projects(&self) -> Listing {
+        let mut listing = Listing::default();
+        for root in &self.roots {
+            let Some(entries) = read_dir(&root.join("projects"), &mut listing.problems) else {
+                continue;
+            };
+            for dir in entries.into_iter().filter(|path| path.is_dir()) {
+                let name = file_name(&dir);
+                let mut files = Vec::new();
+                list_project(root, &dir, &mut files, &mut listing.problems);
+                files.sort_by(|a, b| a.relative.cmp(&b.relative));
+                listing.projects.push(Project { root: root.clone(), dir, name, files });
+            }
+        }
+        listing.projects.sort_by(|a, b| a.name.cmp(&b.name));
+        listing
+    }
+}
+
+impl Project {
+    /// Returns the session files.
+    pub fn sessions(&self) -> impl Iterator<Item = &HistoryFile> {
+        self.files.iter().filter(|file| file.role == FileRole::Session)
+    }
+
+    /// Returns the directory for what a session keeps outside of its file.
+    pub fn session_dir(&self, id: &str) -> PathBuf {
+        self.dir.join(id)
+    }
+}
+
+impl HistoryFile {
+    /// Looks at one file, wherever it lies.
+    pub fn at(path: &Path) -> Result<Self, PathError> {
+        let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
+        if meta.is_dir() {
+            return Err(PathError::new(path, io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        let stem =
+            path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let (id, role) = match stem.strip_prefix("agent-") {
+            Some(id) => (id.to_owned(), FileRole::FlatAgent),
+            None => (stem, FileRole::Session),
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            relative: path.to_string_lossy().into_owned(),
+            id,
+            role,
+            bytes: meta.len(),
+            modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+        })
+    }
+
+    fn below(root: &Path, path: &Path, session: Option<&str>) -> Result<Self, PathError> {
+        let mut file = Self::at(path)?;
+        if let Ok(relative) = path.strip_prefix(root) {
+            let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+            file.relative = parts.join("/");
+        }
+        if let Some(session) = session {
+            let session = session.to_owned();
+            file.role = match file.role {
+                FileRole::FlatAgent => FileRole::NestedAgent { session },
+                _ => FileRole::Journal { session },
+            };
+        }
+        Ok(file)
+    }
+}
+
+/// Encodes a path as the client names its project directory (R19).
+pub fn encode(path: &str) -> String {
+    path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// Whether a directory name stands for a path; long names end in a hash of the client's own.
+pub fn is_encoded(name: &str, path: &str) -> bool {
+    let encoded = encode(path);
+    if encoded.len() <= 200 { name == encoded } else { name.get(..200) == encoded.get(..200) }
+}
+
+fn list_project(
+    root: &Path,
+    dir: &Path,
+    files: &mut Vec<HistoryFile>,
+    problems: &mut Vec<PathError>,
+) {
+    for path in read_dir(dir, problems).unwrap_or_default() {
+        if is_jsonl(&path) {
+            keep(HistoryFile::below(root, &path, None), files, problems);
+        } else if path.is_dir() {
+            let session = file_name(&path);
+            let agents = path.join("subagents");
+            if agents.is_dir() {
+                list_agents(root, &agents, &session, 0, files, problems);
+            }
+        }
+    }
+}
+
+/// How deep agents' files may lie: `subagents/workflows/wf_*/`.
+const AGENT_DEPTH: u32 = 4;
+
+fn list_agents(
+    root: &Path,
+    dir: &Path,
+    session: &str,
+    depth: u32,
+    files: &mut Vec<HistoryFile>,
+    problems: &mut Vec<PathError>,
+) {
+    for path in read_dir(dir, problems).unwrap_or_default() {
+        if is_jsonl(&path) {
+            keep(HistoryFile::below(root, &path, Some(session)), files, problems);
+        } else if depth < AGENT_DEPTH && path.is_dir() {
+            list_agents(root, &path, session, depth + 1, files, problems);
+        }
+    }
+}
+
+fn keep(
+    file: Result<HistoryFile, PathError>,
+    files: &mut Vec<HistoryFile>,
+    problems: &mut Vec<PathError>,
+) {
+    match file {
+        Ok(file) => files.push(file),
+        // Cleanup may take a file between listing and looking.
+        Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
+        Err(problem) => problems.push(problem),
+    }
+}
+
+fn read_dir(dir: &Path, problems: &mut Vec<PathError>) -> Option<Vec<PathBuf>> {
+    match fs::read_dir(dir) {
+        Ok(entries) => {
+            Some(entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
+        }
+        Err(source) if source.kind() == io::ErrorKind::NotFound => None,
+        Err(source) => {
+            problems.push(PathError::new(dir, source));
+            None
+        }
+    }
+}
+
+fn is_jsonl(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl")
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
