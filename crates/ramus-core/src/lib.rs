@@ -1,1 +1,3 @@
 //! What a Claude Code history is: bytes in, values out.
+
+pub mod body;
