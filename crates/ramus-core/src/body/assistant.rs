@@ -1,0 +1,127 @@
+//! What the model answered: most often one block per record.
+
+use super::block::{Block, blocks};
+use super::fields::Fields;
+use super::usage::Usage;
+use serde_json::Value;
+
+/// The body of an `assistant` record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AssistantBody {
+    /// The same on all records of one message (R8).
+    pub message_id: Option<String>,
+    pub model: Option<String>,
+    pub content: Vec<Block>,
+    pub stop_reason: Option<String>,
+    pub stop_sequence: Option<String>,
+    pub usage: Option<Usage>,
+    /// `None` where the answer did not come from the model's own server.
+    pub request_id: Option<String>,
+    /// The text is an error of the server, told by the client.
+    pub is_api_error: bool,
+    pub api_error_status: Option<u64>,
+    pub error: Option<String>,
+    pub error_details: Option<String>,
+    pub is_aborted_mid_stream: bool,
+    /// Records that this one takes the place of.
+    pub supersedes: Vec<String>,
+    /// `low`, `medium`, `high`, …; `None` before 2.1.212.
+    pub effort: Option<String>,
+    pub attribution: Attribution,
+    /// Written up to 1.0.7.
+    pub cost_usd: Option<f64>,
+    /// Written up to 1.0.7.
+    pub duration_ms: Option<u64>,
+}
+
+/// On whose behalf the model spoke. Written since 2.1.123.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attribution {
+    pub agent: Option<String>,
+    pub skill: Option<String>,
+    pub plugin: Option<String>,
+    pub mcp_server: Option<String>,
+    pub mcp_tool: Option<String>,
+}
+
+impl AssistantBody {
+    pub(super) fn of(mut fields: Fields) -> Self {
+        let text = fields.text("message").map(Value::String);
+        let mut message = fields.object("message").unwrap_or_default();
+        let content = message.take("content").or(text).or_else(|| fields.take("content"));
+        // The oldest records have these beside the message.
+        let usage = message.take("usage").or_else(|| fields.take("usage"));
+        Self {
+            message_id: message.text("id"),
+            model: message.text("model").or_else(|| fields.text("model")),
+            content: blocks(content),
+            stop_reason: message.text("stop_reason"),
+            stop_sequence: message.text("stop_sequence"),
+            usage: usage.filter(Value::is_object).map(Usage::of),
+            request_id: fields.text("requestId"),
+            is_api_error: fields.flag("isApiErrorMessage"),
+            api_error_status: fields.number("apiErrorStatus"),
+            error: words(&mut fields, "error"),
+            error_details: words(&mut fields, "errorDetails"),
+            is_aborted_mid_stream: fields.flag("isAbortedMidStream"),
+            supersedes: fields.texts("supersedesUuids"),
+            effort: fields.text("effort"),
+            attribution: Attribution {
+                agent: fields.text("attributionAgent"),
+                skill: fields.text("attributionSkill"),
+                plugin: fields.text("attributionPlugin"),
+                mcp_server: fields.text("attributionMcpServer"),
+                mcp_tool: fields.text("attributionMcpTool"),
+            },
+            cost_usd: fields.float("costUSD"),
+            duration_ms: fields.number("durationMs"),
+        }
+    }
+
+    /// Says whether the client wrote this, not a model.
+    pub fn is_synthetic(&self) -> bool {
+        self.model.as_deref() == Some("<synthetic>")
+    }
+}
+
+/// Takes a text, or a value as its JSON.
+fn words(fields: &mut Fields, key: &str) -> Option<String> {
+    fields.text(key).or_else(|| fields.take(key).map(|value| value.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(AssistantBody) -> T, expected: &str) {
+        let body = AssistantBody::of(Fields::of(serde_json::from_str(json).unwrap()));
+        assert_eq!(format!("{:?}", get(body)), expected);
+    }
+
+    #[test]
+    fn an_answer_has_its_message() {
+        let json = r#"{"message":{"id":"m","model":"x","content":[{"type":"text","text":"hi"}],
+            "usage":{"output_tokens":2}},"requestId":"r"}"#;
+        check(json, |b| (b.message_id, b.request_id), r#"(Some("m"), Some("r"))"#);
+        check(json, |b| b.content, r#"[Text("hi")]"#);
+        check(json, |b| b.usage.map(|usage| usage.output_tokens), "Some(2)");
+    }
+
+    #[test]
+    fn errors_are_told_by_the_client() {
+        let json =
+            r#"{"isApiErrorMessage":true,"error":{"type":"x"},"message":{"model":"<synthetic>"}}"#;
+        check(json, |b| (b.is_synthetic(), b.is_api_error), "(true, true)");
+        check(json, |b| b.error, r#"Some("{\"type\":\"x\"}")"#);
+    }
+
+    #[test]
+    fn old_and_odd_records_are_read() {
+        let json = r#"{"message":"hi","costUSD":0.5,"durationMs":7.5,"usage":{"input_tokens":3}}"#;
+        check(json, |b| b.content, r#"[Text("hi")]"#);
+        check(json, |b| (b.cost_usd, b.duration_ms), "(Some(0.5), Some(7))");
+        check(json, |b| b.usage.map(|usage| usage.input_tokens), "Some(3)");
+        check(r#"{"message":[],"usage":7}"#, |b| (b.content, b.usage), "([], None)");
+    }
+}

@@ -1,0 +1,267 @@
+//! What the client laid beside a prompt: queued prompts, hook output, files.
+
+use super::block::{Block, blocks};
+use super::fields::Fields;
+use super::user::{Origin, paste_ids};
+use serde_json::Value;
+
+/// The body of an `attachment` record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttachmentBody {
+    /// Typed while the model was working: a person speaking (R16).
+    QueuedCommand(QueuedCommand),
+    Hook(HookAttachment),
+    File(FileAttachment),
+    Other {
+        kind: String,
+        value: Value,
+    },
+}
+
+/// A prompt that waited.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueuedCommand {
+    pub prompt: Vec<Block>,
+    /// `prompt` or `task-notification`.
+    pub command_mode: Option<String>,
+    pub origin: Option<Origin>,
+    pub image_paste_ids: Vec<u64>,
+    pub source_uuid: Option<String>,
+}
+
+impl QueuedCommand {
+    /// Says whether a person wrote it, not a task that reports.
+    pub fn is_human(&self) -> bool {
+        match &self.origin {
+            Some(origin) => origin.is_human(),
+            None => self.command_mode.as_deref().is_none_or(|mode| mode == "prompt"),
+        }
+    }
+}
+
+/// What a hook did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookAttachment {
+    pub kind: HookKind,
+    /// Such as `PostToolUse:Edit`.
+    pub name: String,
+    /// Such as `PostToolUse`.
+    pub event: String,
+    pub tool_use_id: Option<String>,
+    /// What it said to the model or the person.
+    pub text: String,
+    pub command: Option<String>,
+    pub stdout: String,
+    pub stderr: String,
+    pub exit_code: Option<i64>,
+    pub duration_ms: Option<u64>,
+}
+
+/// How a hook ended, or what it added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookKind {
+    Success,
+    NonBlockingError,
+    /// It stopped what was about to happen.
+    BlockingError,
+    Cancelled,
+    SystemMessage,
+    AdditionalContext,
+    Other(String),
+}
+
+/// A file or directory that the model was shown or told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileAttachment {
+    pub kind: FileKind,
+    pub path: String,
+    /// The path as it was shown, most often relative.
+    pub display_path: Option<String>,
+    /// What was shown of it; `None` if it was only named or is no text.
+    pub text: Option<String>,
+}
+
+/// Why a file was attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// Named with `@`.
+    File,
+    /// Changed by someone else since the model read it.
+    Edited,
+    Directory,
+    /// A `CLAUDE.md` or rule near a file that was read.
+    NestedMemory,
+    OpenedInIde,
+    SelectedInIde,
+    /// Known before a compaction.
+    CompactReference,
+    Plan,
+    /// Named with `@`, a PDF too large to show.
+    PdfReference,
+}
+
+impl AttachmentBody {
+    pub(super) fn of(mut fields: Fields) -> Self {
+        let mut attachment = fields.object("attachment").unwrap_or_default();
+        let kind = attachment.string("type");
+        if kind == "queued_command" {
+            return Self::QueuedCommand(QueuedCommand {
+                prompt: blocks(attachment.take("prompt")),
+                command_mode: attachment.text("commandMode"),
+                origin: Origin::of(&mut attachment),
+                image_paste_ids: paste_ids(&mut attachment),
+                source_uuid: attachment.text("source_uuid"),
+            });
+        }
+        if let Some(hook) = kind.strip_prefix("hook_") {
+            return Self::Hook(HookAttachment::of(HookKind::of(hook), attachment));
+        }
+        match FileKind::of(&kind) {
+            Some(kind) => Self::File(FileAttachment::of(kind, attachment)),
+            None => Self::Other { kind, value: attachment.into_value() },
+        }
+    }
+}
+
+impl HookKind {
+    fn of(kind: &str) -> Self {
+        match kind {
+            "success" => Self::Success,
+            "non_blocking_error" => Self::NonBlockingError,
+            "blocking_error" => Self::BlockingError,
+            "cancelled" => Self::Cancelled,
+            "system_message" => Self::SystemMessage,
+            "additional_context" => Self::AdditionalContext,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl HookAttachment {
+    fn of(kind: HookKind, mut fields: Fields) -> Self {
+        let mut blocking = fields.object("blockingError").unwrap_or_default();
+        let text = blocking
+            .text("blockingError")
+            .or_else(|| fields.text("blockingError"))
+            .or_else(|| fields.text("content"))
+            .unwrap_or_else(|| fields.texts("content").join("\n"));
+        Self {
+            kind,
+            name: fields.string("hookName"),
+            event: fields.string("hookEvent"),
+            tool_use_id: fields.text("toolUseID"),
+            text,
+            command: fields.text("command").or_else(|| blocking.text("command")),
+            stdout: fields.string("stdout"),
+            stderr: fields.string("stderr"),
+            exit_code: fields.peek("exitCode").and_then(Value::as_i64),
+            duration_ms: fields.number("durationMs"),
+        }
+    }
+}
+
+impl FileKind {
+    fn of(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "file" => Self::File,
+            "edited_text_file" => Self::Edited,
+            "directory" => Self::Directory,
+            "nested_memory" => Self::NestedMemory,
+            "opened_file_in_ide" => Self::OpenedInIde,
+            "selected_lines_in_ide" => Self::SelectedInIde,
+            "compact_file_reference" => Self::CompactReference,
+            "plan_file_reference" => Self::Plan,
+            "pdf_reference" => Self::PdfReference,
+            _ => return None,
+        })
+    }
+}
+
+impl FileAttachment {
+    fn of(kind: FileKind, mut fields: Fields) -> Self {
+        let path = ["filename", "path", "filePath", "planFilePath"];
+        let text = ["snippet", "content", "planContent"];
+        Self {
+            kind,
+            path: path.into_iter().find_map(|key| fields.text(key)).unwrap_or_default(),
+            display_path: fields.text("displayPath"),
+            text: text.into_iter().find_map(|key| fields.text(key)).or_else(|| inner(&mut fields)),
+        }
+    }
+}
+
+/// Takes the text of a `content` that is an object, as files and memories have it.
+fn inner(fields: &mut Fields) -> Option<String> {
+    let mut content = fields.object("content")?;
+    content.text("content").or_else(|| content.object("file")?.text("content"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(AttachmentBody) -> T, expected: &str) {
+        let json = format!(r#"{{"attachment":{json}}}"#);
+        let body = AttachmentBody::of(Fields::of(serde_json::from_str(&json).unwrap()));
+        assert_eq!(format!("{:?}", get(body)), expected);
+    }
+
+    fn queued(body: AttachmentBody) -> (Vec<Block>, bool) {
+        let AttachmentBody::QueuedCommand(queued) = body else { panic!("{body:?}") };
+        let is_human = queued.is_human();
+        (queued.prompt, is_human)
+    }
+
+    fn hook(body: AttachmentBody) -> (HookKind, String, Option<String>) {
+        let AttachmentBody::Hook(hook) = body else { panic!("{body:?}") };
+        (hook.kind, hook.text, hook.command)
+    }
+
+    fn file(body: AttachmentBody) -> (FileKind, String, Option<String>) {
+        let AttachmentBody::File(file) = body else { panic!("{body:?}") };
+        (file.kind, file.path, file.text)
+    }
+
+    #[test]
+    fn a_queued_prompt_is_a_person_speaking() {
+        let json = r#"{"type":"queued_command","prompt":"hi","commandMode":"prompt"}"#;
+        check(json, queued, r#"([Text("hi")], true)"#);
+        let json = r#"{"type":"queued_command","prompt":[{"type":"text","text":"hi"}],"origin":{"kind":"human"}}"#;
+        check(json, queued, r#"([Text("hi")], true)"#);
+        let json = r#"{"type":"queued_command","prompt":"<task-notification>","commandMode":"task-notification"}"#;
+        check(json, queued, r#"([Text("<task-notification>")], false)"#);
+    }
+
+    #[test]
+    fn hooks_say_what_they_did() {
+        let json = r#"{"type":"hook_blocking_error","blockingError":{"blockingError":"no","command":"c"}}"#;
+        check(json, hook, r#"(BlockingError, "no", Some("c"))"#);
+        let json = r#"{"type":"hook_additional_context","content":["a","b"]}"#;
+        check(json, hook, r#"(AdditionalContext, "a\nb", None)"#);
+        check(r#"{"type":"hook_new"}"#, hook, r#"(Other("new"), "", None)"#);
+    }
+
+    #[test]
+    fn files_have_a_path_and_perhaps_a_text() {
+        let json = r#"{"type":"edited_text_file","filename":"a","snippet":"1\tx"}"#;
+        check(json, file, r#"(Edited, "a", Some("1\tx"))"#);
+        let json =
+            r#"{"type":"file","filename":"a","content":{"type":"text","file":{"content":"x"}}}"#;
+        check(json, file, r#"(File, "a", Some("x"))"#);
+        let json = r#"{"type":"nested_memory","path":"a","content":{"content":"x"}}"#;
+        check(json, file, r#"(NestedMemory, "a", Some("x"))"#);
+        check(r#"{"type":"plan_file_reference","planFilePath":"a"}"#, file, r#"(Plan, "a", None)"#);
+    }
+
+    #[test]
+    fn the_rest_is_kept() {
+        let kind = |body| match body {
+            AttachmentBody::Other { kind, .. } => kind,
+            _ => String::new(),
+        };
+        check(r#"{"type":"date_change"}"#, kind, r#""date_change""#);
+        check("null", kind, r#""""#);
+        check("[]", kind, r#""""#);
+    }
+}

@@ -1,0 +1,323 @@
+//! Records about a session that are no part of its tree. The last of a kind counts.
+
+use super::fields::Fields;
+use serde_json::Value;
+
+mod cost;
+mod history;
+
+pub use cost::{CostState, ModelCost};
+pub use history::{FileBackup, FileHistoryDelta, FileHistorySnapshot};
+
+/// The body of a metadata record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Metadata {
+    /// A title for the conversation that ends at `leaf_uuid`, often one of another session.
+    Summary {
+        summary: String,
+        leaf_uuid: Option<String>,
+    },
+    CustomTitle(String),
+    AiTitle(String),
+    LastPrompt(LastPrompt),
+    AgentName(String),
+    AgentColor(String),
+    AgentSetting(String),
+    Tag(String),
+    Mode(String),
+    PermissionMode(String),
+    PrLink(PrLink),
+    QueueOperation(QueueOperation),
+    FileHistorySnapshot(FileHistorySnapshot),
+    FileHistoryDelta(FileHistoryDelta),
+    /// The worktree the session is in; `None`: it has left it.
+    WorktreeState(Option<Worktree>),
+    /// The session goes on in another directory.
+    Relocated {
+        cwd: String,
+    },
+    ContentReplacement(Vec<Replaced>),
+    BridgeSession(BridgeSession),
+    CostState(Box<CostState>),
+    FrameLink {
+        path: String,
+        url: String,
+        title: Option<String>,
+    },
+    ForkContextRef(ForkContextRef),
+    /// A kind that is known to exist and says nothing to a reader.
+    Other {
+        kind: String,
+        value: Value,
+    },
+}
+
+/// The last prompt, and from 2.1.120 where the session goes on (R11).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastPrompt {
+    pub last_prompt: Option<String>,
+    pub leaf_uuid: LeafUuid,
+    /// The pointer was set on purpose and holds for ancestors too.
+    pub explicit: bool,
+    pub rewound: bool,
+}
+
+/// A `leafUuid`, of which absence and null mean different things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeafUuid {
+    Absent,
+    Null,
+    Uuid(String),
+}
+
+/// A pull request made in the session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrLink {
+    pub number: Option<u64>,
+    pub url: String,
+    pub repository: Option<String>,
+    pub timestamp: Option<String>,
+}
+
+/// A prompt went into or out of the queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueOperation {
+    /// `enqueue`, `dequeue`, `remove` or `popAll`.
+    pub operation: String,
+    pub content: Option<String>,
+    pub timestamp: Option<String>,
+}
+
+/// A git worktree that a session works in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Worktree {
+    pub name: Option<String>,
+    pub path: Option<String>,
+    pub branch: Option<String>,
+    pub original_cwd: Option<String>,
+}
+
+/// A tool result that the model now sees as something shorter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replaced {
+    pub kind: Option<String>,
+    pub tool_use_id: String,
+    pub replacement: String,
+}
+
+/// A session that is also steered from elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BridgeSession {
+    pub bridge_session_id: String,
+    pub last_sequence_num: Option<u64>,
+    pub owner_account_uuid: Option<String>,
+    pub owner_organization_uuid: Option<String>,
+}
+
+/// The first line of a sub-agent that knows what its parent knew.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForkContextRef {
+    pub agent_id: String,
+    pub parent_session_id: Option<String>,
+    pub parent_last_uuid: Option<String>,
+    pub context_length: Option<u64>,
+}
+
+impl Metadata {
+    /// Reads the metadata record of type `kind`, or gives back the fields of an unknown one.
+    pub(super) fn of(kind: &str, mut f: Fields) -> Result<Self, Fields> {
+        Ok(match kind {
+            "summary" => {
+                Self::Summary { summary: f.string("summary"), leaf_uuid: f.text("leafUuid") }
+            }
+            "custom-title" => Self::CustomTitle(f.string("customTitle")),
+            "ai-title" => Self::AiTitle(f.string("aiTitle")),
+            "last-prompt" => Self::LastPrompt(LastPrompt::of(f)),
+            "agent-name" => Self::AgentName(f.string("agentName")),
+            "agent-color" => Self::AgentColor(f.string("agentColor")),
+            "agent-setting" => Self::AgentSetting(f.string("agentSetting")),
+            "tag" => Self::Tag(f.string("tag")),
+            "mode" => Self::Mode(f.string("mode")),
+            "permission-mode" => Self::PermissionMode(f.string("permissionMode")),
+            "pr-link" => Self::PrLink(PrLink::of(f)),
+            "queue-operation" => Self::QueueOperation(QueueOperation::of(f)),
+            "file-history-snapshot" => Self::FileHistorySnapshot(FileHistorySnapshot::of(f)),
+            "file-history-delta" => Self::FileHistoryDelta(FileHistoryDelta::of(f)),
+            "worktree-state" => Self::WorktreeState(f.object("worktreeSession").map(Worktree::of)),
+            "relocated" => Self::Relocated { cwd: f.string("relocatedCwd") },
+            "content-replacement" => {
+                Self::ContentReplacement(f.objects("replacements").map(Replaced::of).collect())
+            }
+            "bridge-session" => Self::BridgeSession(BridgeSession::of(f)),
+            "cost-state" => Self::CostState(Box::new(CostState::of(f))),
+            "frame-link" => Self::FrameLink {
+                path: f.string("path"),
+                url: f.string("frameUrl"),
+                title: f.text("title"),
+            },
+            "fork-context-ref" => Self::ForkContextRef(ForkContextRef::of(f)),
+            _ if is_internal(kind) => Self::Other { kind: kind.to_owned(), value: f.into_value() },
+            _ => return Err(f),
+        })
+    }
+}
+
+/// Says whether a type is one that the client keeps for itself.
+fn is_internal(kind: &str) -> bool {
+    const INTERNAL: &[&str] = &[
+        "task-summary",
+        "attribution-snapshot",
+        "speculation-accept",
+        "atis-latch",
+        "isolation-latch",
+        "history-suppression",
+        "tombstone",
+        "started",
+        "result",
+    ];
+    const FAMILIES: &[&str] = &["artifact-", "marble-origami-"];
+    INTERNAL.contains(&kind) || FAMILIES.iter().any(|family| kind.starts_with(family))
+}
+
+impl LastPrompt {
+    fn of(mut fields: Fields) -> Self {
+        let has_leaf = fields.has("leafUuid");
+        Self {
+            last_prompt: fields.text("lastPrompt"),
+            leaf_uuid: match fields.text("leafUuid") {
+                Some(uuid) => LeafUuid::Uuid(uuid),
+                None if has_leaf => LeafUuid::Null,
+                None => LeafUuid::Absent,
+            },
+            explicit: fields.flag("explicit"),
+            rewound: fields.flag("rewound"),
+        }
+    }
+}
+
+impl LeafUuid {
+    /// Returns the uuid, if there is one.
+    pub fn uuid(&self) -> Option<&str> {
+        match self {
+            Self::Uuid(uuid) => Some(uuid),
+            Self::Absent | Self::Null => None,
+        }
+    }
+}
+
+impl PrLink {
+    fn of(mut fields: Fields) -> Self {
+        Self {
+            number: fields.number("prNumber"),
+            url: fields.string("prUrl"),
+            repository: fields.text("prRepository"),
+            timestamp: fields.text("timestamp"),
+        }
+    }
+}
+
+impl QueueOperation {
+    fn of(mut fields: Fields) -> Self {
+        Self {
+            operation: fields.string("operation"),
+            content: fields.text("content"),
+            timestamp: fields.text("timestamp"),
+        }
+    }
+}
+
+impl Worktree {
+    fn of(mut fields: Fields) -> Self {
+        Self {
+            name: fields.text("worktreeName"),
+            path: fields.text("worktreePath"),
+            branch: fields.text("worktreeBranch"),
+            original_cwd: fields.text("originalCwd"),
+        }
+    }
+}
+
+impl Replaced {
+    fn of(mut fields: Fields) -> Self {
+        Self {
+            kind: fields.text("kind"),
+            tool_use_id: fields.string("toolUseId"),
+            replacement: fields.string("replacement"),
+        }
+    }
+}
+
+impl BridgeSession {
+    fn of(mut fields: Fields) -> Self {
+        Self {
+            bridge_session_id: fields.string("bridgeSessionId"),
+            last_sequence_num: fields.number("lastSequenceNum"),
+            owner_account_uuid: fields.text("ownerAccountUuid"),
+            owner_organization_uuid: fields.text("ownerOrganizationUuid"),
+        }
+    }
+}
+
+impl ForkContextRef {
+    fn of(mut fields: Fields) -> Self {
+        Self {
+            agent_id: fields.string("agentId"),
+            parent_session_id: fields.text("parentSessionId"),
+            parent_last_uuid: fields.text("parentLastUuid"),
+            context_length: fields.number("contextLength"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: &str, json: &str, expected: &str) {
+        let fields = Fields::of(serde_json::from_str(json).unwrap());
+        let actual = Metadata::of(kind, fields).map(|metadata| format!("{metadata:?}"));
+        assert_eq!(actual.unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn one_text_is_one_text() {
+        check("custom-title", r#"{"customTitle":"x"}"#, r#"CustomTitle("x")"#);
+        check("ai-title", r#"{"aiTitle":"x"}"#, r#"AiTitle("x")"#);
+        check("tag", r#"{"tag":null}"#, r#"Tag("")"#);
+        check("summary", r#"{"summary":"x"}"#, r#"Summary { summary: "x", leaf_uuid: None }"#);
+    }
+
+    #[test]
+    fn a_leaf_is_absent_null_or_named() {
+        let expected = |leaf, explicit| {
+            format!(
+                "LastPrompt(LastPrompt {{ last_prompt: None, leaf_uuid: {leaf}, explicit: {explicit}, rewound: false }})"
+            )
+        };
+        check("last-prompt", "{}", &expected("Absent", false));
+        check("last-prompt", r#"{"leafUuid":null}"#, &expected("Null", false));
+        check(
+            "last-prompt",
+            r#"{"leafUuid":"u","explicit":true}"#,
+            &expected(r#"Uuid("u")"#, true),
+        );
+    }
+
+    #[test]
+    fn a_worktree_can_be_left() {
+        check("worktree-state", r#"{"worktreeSession":null}"#, "WorktreeState(None)");
+        check(
+            "worktree-state",
+            r#"{"worktreeSession":{"worktreePath":"p"}}"#,
+            r#"WorktreeState(Some(Worktree { name: None, path: Some("p"), branch: None, original_cwd: None }))"#,
+        );
+    }
+
+    #[test]
+    fn internal_kinds_are_known_and_new_ones_are_not() {
+        check("atis-latch", "{}", r#"Other { kind: "atis-latch", value: Object {} }"#);
+        check("artifact-x", "{}", r#"Other { kind: "artifact-x", value: Object {} }"#);
+        check("never-seen", "{}", "");
+    }
+}

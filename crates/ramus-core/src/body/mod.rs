@@ -1,0 +1,142 @@
+//! The bodies of records: the bytes of one line into typed values, on demand.
+//!
+//! Nothing here fails for what a record says: unknown keys are passed over,
+//! values of the wrong type are absent, and records of unknown types are kept as
+//! they are. Only a line that is not JSON is an error.
+
+use fields::Fields;
+use serde_json::Value;
+
+pub mod json;
+
+mod assistant;
+mod attachment;
+mod block;
+mod fields;
+mod metadata;
+mod output;
+mod progress;
+mod said;
+mod system;
+mod usage;
+mod user;
+
+pub use assistant::{AssistantBody, Attribution};
+pub use attachment::{
+    AttachmentBody, FileAttachment, FileKind, HookAttachment, HookKind, QueuedCommand,
+};
+pub use block::{
+    Block, Media, MediaSource, Thinking, ToolResult, ToolUse, WebHit, WebSearchResult, plain_text,
+};
+pub use json::JsonError;
+pub use metadata::{
+    BridgeSession, CostState, FileBackup, FileHistoryDelta, FileHistorySnapshot, ForkContextRef,
+    LastPrompt, LeafUuid, Metadata, ModelCost, PrLink, QueueOperation, Replaced, Worktree,
+};
+pub use output::{
+    AgentOutput, BashOutput, EditOutput, GlobOutput, GrepOutput, Hunk, HunkLine, MultiEditOutput,
+    NotebookEditOutput, PersistedOutput, Plan, Question, Questions, ReadContent, ReadOutput,
+    Replacement, ShellOutput, SkillOutput, StatusChange, StructuredPatch, Task, TaskUpdate, Todo,
+    ToolOutput, ToolSearchOutput, ToolStats, ToolUseResult, WebFetchOutput, WebFinding,
+    WebSearchOutput, WorkflowOutput, WriteKind, WriteOutput,
+};
+pub use progress::{ProgressBody, ProgressKind};
+pub use said::{Said, TaskNotification, human_text, said};
+pub use system::{
+    ApiError, CompactMetadata, HookInfo, MicrocompactMetadata, ModelFallback, PreservedMessages,
+    PreservedSegment, StopHookSummary, SystemBody, SystemKind, TurnDuration,
+};
+pub use usage::{CacheWrites, Iteration, Usage};
+pub use user::{Origin, ThinkingMetadata, UserBody};
+
+/// What a record says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    User(Box<UserBody>),
+    Assistant(Box<AssistantBody>),
+    System(Box<SystemBody>),
+    Attachment(Box<AttachmentBody>),
+    Progress(Box<ProgressBody>),
+    /// A call of a tool with a record of its own; only the oldest clients wrote these.
+    ToolUse(Box<ToolRecord>),
+    /// The answer to a [`Body::ToolUse`].
+    ToolResult(Box<ToolRecord>),
+    Metadata(Box<Metadata>),
+    /// A record without a type, of a type not known here, or no record at all.
+    Unknown(Value),
+}
+
+/// A tool call or its answer as a record of its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolRecord {
+    pub content: Vec<Block>,
+    pub tool_name: Option<String>,
+    pub tool_use_id: Option<String>,
+    pub input: Option<Value>,
+    pub tool_use_result: Option<ToolUseResult>,
+}
+
+impl Body {
+    /// Reads the body of one line.
+    pub fn parse(line: &[u8]) -> Result<Self, JsonError> {
+        json::parse(line).map(Self::of)
+    }
+
+    /// Reads the body of a record that is JSON already.
+    pub fn of(value: Value) -> Self {
+        let Some(kind) = value.get("type").and_then(Value::as_str).map(str::to_owned) else {
+            return Self::Unknown(value);
+        };
+        let fields = Fields::of(value);
+        match kind.as_str() {
+            "user" => Self::User(Box::new(UserBody::of(fields))),
+            "assistant" => Self::Assistant(Box::new(AssistantBody::of(fields))),
+            "system" => Self::System(Box::new(SystemBody::of(fields))),
+            "attachment" => Self::Attachment(Box::new(AttachmentBody::of(fields))),
+            "progress" => Self::Progress(Box::new(ProgressBody::of(fields))),
+            "tool_use" => Self::ToolUse(Box::new(ToolRecord::of(fields))),
+            "tool_result" => Self::ToolResult(Box::new(ToolRecord::of(fields))),
+            _ => match Metadata::of(&kind, fields) {
+                Ok(metadata) => Self::Metadata(Box::new(metadata)),
+                Err(fields) => Self::Unknown(fields.into_value()),
+            },
+        }
+    }
+
+    /// Returns the blocks of what was said, if this record can say something.
+    pub fn blocks(&self) -> &[Block] {
+        match self {
+            Self::User(body) => &body.content,
+            Self::Assistant(body) => &body.content,
+            Self::ToolUse(body) | Self::ToolResult(body) => &body.content,
+            Self::Attachment(body) => match &**body {
+                AttachmentBody::QueuedCommand(queued) => &queued.prompt,
+                _ => &[],
+            },
+            _ => &[],
+        }
+    }
+}
+
+impl ToolRecord {
+    fn of(mut fields: Fields) -> Self {
+        let mut result = fields.take("toolUseResult").unwrap_or_default();
+        let mut inner = |key| result.get_mut(key).map(Value::take);
+        let inner_name = inner("tool_name").and_then(|name| name.as_str().map(str::to_owned));
+        let inner_input = inner("parameters");
+        Self {
+            tool_name: fields.text("name").or_else(|| fields.text("toolName")).or(inner_name),
+            tool_use_id: fields.text("tool_use_id").or_else(|| fields.text("id")),
+            input: fields.take("input").or(inner_input),
+            content: user::content(&mut fields),
+            // The oldest results wrap what the tool said.
+            tool_use_result: ToolUseResult::of(match result.get_mut("result") {
+                Some(result) => result.take(),
+                None => result,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! What a tool gave back, as the client kept it: richer than what the model saw.
+//!
+//! The record does not name its tool, so the shape is told by its keys. Any tool
+//! can instead have left a text: an error or a refusal.
+
+use super::block::{Block, blocks};
+use super::fields::Fields;
+use serde_json::Value;
+
+mod agent;
+mod file;
+mod patch;
+mod search;
+mod shape;
+mod shell;
+mod task;
+
+pub use agent::{AgentOutput, ToolStats, WorkflowOutput};
+pub use file::{
+    EditOutput, MultiEditOutput, NotebookEditOutput, ReadContent, ReadOutput, Replacement,
+    WriteKind, WriteOutput,
+};
+pub use patch::{Hunk, HunkLine, StructuredPatch};
+pub use search::{
+    GlobOutput, GrepOutput, ToolSearchOutput, WebFetchOutput, WebFinding, WebSearchOutput,
+};
+pub use shell::{BashOutput, ShellOutput};
+pub use task::{Plan, Question, Questions, SkillOutput, StatusChange, Task, TaskUpdate, Todo};
+
+/// A `toolUseResult`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolUseResult {
+    pub output: ToolOutput,
+    /// Where the whole output is, if it was too large for the record.
+    pub persisted: Option<PersistedOutput>,
+}
+
+/// An output that was written to a file of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PersistedOutput {
+    pub path: String,
+    pub size: Option<u64>,
+}
+
+/// The output of one kind of tool.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolOutput {
+    Bash(BashOutput),
+    /// What a shell in the background had said so far (`BashOutput`).
+    Shell(ShellOutput),
+    Read(ReadOutput),
+    Edit(EditOutput),
+    MultiEdit(MultiEditOutput),
+    Write(WriteOutput),
+    NotebookEdit(NotebookEditOutput),
+    Glob(GlobOutput),
+    Grep(GrepOutput),
+    TodoWrite {
+        old: Vec<Todo>,
+        new: Vec<Todo>,
+    },
+    TaskCreate(Task),
+    TaskUpdate(TaskUpdate),
+    TaskList(Vec<Task>),
+    /// A sub-agent: `Task`, later `Agent`.
+    Agent(Box<AgentOutput>),
+    Workflow(WorkflowOutput),
+    TaskOutput {
+        retrieval_status: String,
+        task: Value,
+    },
+    /// A background task or shell was stopped (`TaskStop`, `KillShell`).
+    TaskStop {
+        task_id: String,
+        message: Option<String>,
+        command: Option<String>,
+    },
+    WebFetch(WebFetchOutput),
+    WebSearch(WebSearchOutput),
+    ExitPlanMode(Plan),
+    AskUserQuestion(Questions),
+    /// `Skill`, earlier `SlashCommand`.
+    Skill(SkillOutput),
+    ToolSearch(ToolSearchOutput),
+    SendMessage {
+        success: bool,
+        message: String,
+        msg_id: Option<String>,
+        routing: Value,
+    },
+    /// An error, a refusal, or the output of a tool that only has text.
+    Text(String),
+    /// The output of an MCP tool.
+    Blocks(Vec<Block>),
+    Other(Value),
+}
+
+impl ToolUseResult {
+    /// Reads a `toolUseResult`; `None` for null.
+    pub(super) fn of(value: Value) -> Option<Self> {
+        let (output, persisted) = match value {
+            Value::Null => return None,
+            Value::String(text) => (ToolOutput::Text(text), None),
+            Value::Array(_) => (ToolOutput::Blocks(blocks(Some(value))), None),
+            Value::Object(_) => {
+                let mut fields = Fields::of(value);
+                let persisted = PersistedOutput::of(&mut fields);
+                (shape::output(fields), persisted)
+            }
+            other => (ToolOutput::Other(other), None),
+        };
+        Some(Self { output, persisted })
+    }
+
+    /// Returns the changes made to a file, with its name, if this tool made any.
+    pub fn patch(&self) -> Option<(&str, &StructuredPatch)> {
+        match &self.output {
+            ToolOutput::Edit(edit) => Some((&edit.file_path, &edit.patch)),
+            ToolOutput::MultiEdit(edit) => Some((&edit.file_path, &edit.patch)),
+            ToolOutput::Write(write) => Some((&write.file_path, &write.patch)),
+            _ => None,
+        }
+    }
+}
+
+impl PersistedOutput {
+    fn of(fields: &mut Fields) -> Option<Self> {
+        let path = fields.peek_text("persistedOutputPath")?.to_owned();
+        Some(Self { path, size: fields.number("persistedOutputSize") })
+    }
+}
+
+#[cfg(test)]
+mod tests;

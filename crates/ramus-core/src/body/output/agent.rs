@@ -1,0 +1,109 @@
+//! What sub-agents and workflows gave back.
+
+use crate::body::block::{Block, blocks};
+use crate::body::fields::Fields;
+use crate::body::usage::Usage;
+use serde_json::Value;
+
+/// The result of a sub-agent, or the news that it was started.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AgentOutput {
+    /// `completed`, `async_launched`, …; `None` before 2.0.
+    pub status: Option<String>,
+    /// Names the agent's own file; `None` before 2.0.
+    pub agent_id: Option<String>,
+    pub agent_type: Option<String>,
+    pub description: Option<String>,
+    pub prompt: Option<String>,
+    pub content: Vec<Block>,
+    pub total_duration_ms: Option<u64>,
+    pub total_tokens: Option<u64>,
+    pub total_tool_use_count: Option<u64>,
+    pub usage: Option<Usage>,
+    pub tool_stats: Option<ToolStats>,
+    pub resolved_model: Option<String>,
+    pub is_async: bool,
+    pub output_file: Option<String>,
+    pub worktree_path: Option<String>,
+    pub worktree_branch: Option<String>,
+    pub was_interrupted: bool,
+    /// The agent's records, which 0.2 wrote into the result; empty since.
+    pub messages: Vec<Value>,
+}
+
+/// What a sub-agent did, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolStats {
+    pub reads: u64,
+    pub searches: u64,
+    pub commands: u64,
+    pub edits: u64,
+    pub others: u64,
+    pub lines_added: u64,
+    pub lines_removed: u64,
+}
+
+impl AgentOutput {
+    pub(super) fn of(mut fields: Fields) -> Self {
+        Self {
+            status: fields.text("status"),
+            agent_id: fields.text("agentId"),
+            agent_type: fields.text("agentType"),
+            description: fields.text("description"),
+            prompt: fields.text("prompt"),
+            content: blocks(fields.take("content")),
+            total_duration_ms: fields.number("totalDurationMs"),
+            total_tokens: fields.number("totalTokens"),
+            total_tool_use_count: fields
+                .number("totalToolUseCount")
+                .or_else(|| fields.number("totalToolCalls")),
+            usage: fields.take("usage").filter(Value::is_object).map(Usage::of),
+            tool_stats: fields.object("toolStats").map(|stats| ToolStats::of(&stats)),
+            resolved_model: fields.text("resolvedModel"),
+            is_async: fields.flag("isAsync"),
+            output_file: fields.text("outputFile"),
+            worktree_path: fields.text("worktreePath"),
+            worktree_branch: fields.text("worktreeBranch"),
+            was_interrupted: fields.flag("wasInterrupted"),
+            messages: fields.list("normalizedMessages"),
+        }
+    }
+}
+
+impl ToolStats {
+    fn of(fields: &Fields) -> Self {
+        Self {
+            reads: fields.count("readCount"),
+            searches: fields.count("searchCount"),
+            commands: fields.count("bashCount"),
+            edits: fields.count("editFileCount"),
+            others: fields.count("otherToolCount"),
+            lines_added: fields.count("linesAdded"),
+            lines_removed: fields.count("linesRemoved"),
+        }
+    }
+}
+
+/// A workflow that was started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkflowOutput {
+    pub status: String,
+    pub run_id: String,
+    pub task_id: Option<String>,
+    pub script_path: Option<String>,
+    pub transcript_dir: Option<String>,
+    pub is_async: bool,
+}
+
+impl WorkflowOutput {
+    pub(super) fn of(mut fields: Fields) -> Self {
+        Self {
+            status: fields.string("status"),
+            run_id: fields.string("runId"),
+            task_id: fields.text("taskId"),
+            script_path: fields.text("scriptPath"),
+            transcript_dir: fields.text("transcriptDir"),
+            is_async: fields.flag("isAsync"),
+        }
+    }
+}

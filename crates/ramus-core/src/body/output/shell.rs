@@ -1,0 +1,68 @@
+//! What shells said. Exit codes of commands in the foreground are not recorded.
+
+use crate::body::fields::Fields;
+use serde_json::Value;
+
+/// The output of a command that ran in the foreground, or was sent to the background.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BashOutput {
+    pub stdout: String,
+    pub stderr: String,
+    pub interrupted: bool,
+    /// `stdout` is a picture as a data URL.
+    pub is_image: bool,
+    pub no_output_expected: bool,
+    /// What the exit code meant, in words, where it did not mean failure.
+    pub return_code_interpretation: Option<String>,
+    pub background_task_id: Option<String>,
+    pub backgrounded_by_user: bool,
+    pub timed_out_after_ms: Option<u64>,
+    pub dangerously_disable_sandbox: bool,
+    pub git_operation: Option<Value>,
+    /// What the command changed in files the client watches.
+    pub edit_diff: Option<Value>,
+}
+
+impl BashOutput {
+    pub(super) fn of(mut fields: Fields) -> Self {
+        Self {
+            stdout: fields.string("stdout"),
+            stderr: fields.string("stderr"),
+            interrupted: fields.flag("interrupted"),
+            is_image: fields.flag("isImage"),
+            no_output_expected: fields.flag("noOutputExpected"),
+            return_code_interpretation: fields.text("returnCodeInterpretation"),
+            background_task_id: fields.text("backgroundTaskId"),
+            backgrounded_by_user: fields.flag("backgroundedByUser"),
+            timed_out_after_ms: fields.number("timedOutAfterMs"),
+            dangerously_disable_sandbox: fields.flag("dangerouslyDisableSandbox"),
+            git_operation: fields.take("gitOperation"),
+            edit_diff: fields.take("bashEditDiff"),
+        }
+    }
+}
+
+/// What a shell in the background had said when it was asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellOutput {
+    pub shell_id: String,
+    pub command: Option<String>,
+    pub status: String,
+    /// `None` while it runs.
+    pub exit_code: Option<i64>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl ShellOutput {
+    pub(super) fn of(mut fields: Fields) -> Self {
+        Self {
+            shell_id: fields.string("shellId"),
+            command: fields.text("command"),
+            status: fields.string("status"),
+            exit_code: fields.peek("exitCode").and_then(Value::as_i64),
+            stdout: fields.string("stdout"),
+            stderr: fields.string("stderr"),
+        }
+    }
+}

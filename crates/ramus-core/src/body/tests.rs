@@ -1,0 +1,105 @@
+use super::*;
+use proptest::prelude::{any, proptest};
+use std::collections::BTreeMap;
+
+#[track_caller]
+fn check(line: &str, expected: &str) {
+    let body = format!("{:?}", Body::parse(line.as_bytes()).unwrap());
+    assert_eq!(body.split('(').next(), Some(expected));
+}
+
+#[test]
+fn types_decide() {
+    check(r#"{"type":"user"}"#, "User");
+    check(r#"{"type":"assistant","message":null}"#, "Assistant");
+    check(r#"{"type":"system"}"#, "System");
+    check(r#"{"type":"attachment","attachment":"x"}"#, "Attachment");
+    check(r#"{"type":"progress"}"#, "Progress");
+    check(r#"{"type":"tool_use"}"#, "ToolUse");
+    check(r#"{"type":"tool_result"}"#, "ToolResult");
+    check(r#"{"type":"custom-title","uuid":"u"}"#, "Metadata");
+    check(r#"{"type":"never-seen"}"#, "Unknown");
+    check(r#"{"type":7}"#, "Unknown");
+    check("42", "Unknown");
+}
+
+#[test]
+fn an_unknown_record_is_kept_whole() {
+    let line = r#"{"type":"never-seen","b":[1],"a":"x"}"#;
+    let Ok(Body::Unknown(value)) = Body::parse(line.as_bytes()) else { panic!("known") };
+    assert_eq!(value.to_string(), line);
+}
+
+#[test]
+fn the_oldest_tool_records_are_read() {
+    let line = r#"{"type":"tool_use","message":{"role":"assistant","content":"details"},
+        "toolUseResult":{"tool_name":"Task","parameters":{"a":1},"result":"done"}}"#;
+    let Ok(Body::ToolUse(record)) = Body::parse(line.as_bytes()) else { panic!("no tool use") };
+    assert_eq!(plain_text(&record.content), "details");
+    assert_eq!(record.tool_name.as_deref(), Some("Task"));
+    assert_eq!(record.input, Some(serde_json::json!({"a": 1})));
+    let result = record.tool_use_result.unwrap();
+    assert_eq!(result.output, ToolOutput::Text("done".into()));
+    check(r#"{"type":"tool_result","toolUseResult":"x","content":"y"}"#, "ToolResult");
+}
+
+proptest! {
+    #[test]
+    fn any_value_has_a_body(kind in "user|assistant|system|attachment|progress|tool_use|summary",
+                            key in "message|content|toolUseResult|attachment|data|snapshot",
+                            line in any::<Vec<u8>>(), value in r#"(\[|\{"type":|"x"|1|null|\]|\}|,){0,9}"#) {
+        let _ = Body::parse(&line);
+        let _ = Body::parse(format!(r#"{{"type":"{kind}","{key}":{value}}}"#).as_bytes());
+    }
+}
+
+/// Every line of real sessions, if they are at hand: what is JSON has a body, and
+/// only what is no record at all is unknown.
+#[test]
+#[expect(clippy::disallowed_methods, clippy::print_stderr, reason = "a test over files")]
+fn samples_are_known() {
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/samples/projects");
+    let mut directories = vec![std::path::PathBuf::from(samples)];
+    if !directories[0].is_dir() {
+        eprintln!("skipped: no samples at {samples}");
+        return;
+    }
+    let mut unknown = Vec::new();
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "jsonl") {
+                for line in std::fs::read(&path).unwrap().split(|byte| *byte == b'\n') {
+                    count(line, &mut kinds, &mut unknown);
+                }
+            }
+        }
+    }
+    unknown.sort_unstable();
+    assert_eq!(unknown, [r#""massive error""#, "42", "[1]", r#"{"silly":"this"}"#]);
+    assert_eq!(kinds.get("Other block"), None, "{kinds:?}");
+    // The one line that is cut at its start.
+    assert_eq!(kinds.get("error"), Some(&1), "{kinds:?}");
+}
+
+fn count(line: &[u8], kinds: &mut BTreeMap<String, usize>, unknown: &mut Vec<String>) {
+    let kind = match Body::parse(line) {
+        Ok(Body::Unknown(value)) => {
+            unknown.push(value.to_string());
+            "unknown"
+        }
+        Ok(body) => {
+            let strange = body.blocks().iter().any(|block| matches!(block, Block::Unknown(_)));
+            if strange { "Other block" } else { "known" }
+        }
+        Err(JsonError::Empty) => "empty",
+        Err(_) => {
+            assert!(serde_json::from_slice::<Value>(line).is_err());
+            "error"
+        }
+    };
+    *kinds.entry(kind.to_owned()).or_default() += 1;
+}

@@ -1,0 +1,276 @@
+//! What many sessions are like together (R21).
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use crate::branches::{Artefact, ForkKind, Status};
+use crate::digest::Digest;
+use crate::history::{AgentClass, Class};
+use crate::link::{LinkKind, links};
+use crate::name::Name;
+use crate::unique::unique_paths;
+
+/// Counts over all files of a scope.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    pub files: u64,
+    pub bytes: u64,
+    pub lines: u64,
+    pub blank: u64,
+    pub records: u64,
+    pub unknown: u64,
+    pub damaged: u64,
+    pub by_type: BTreeMap<Box<str>, u64>,
+    pub system: BTreeMap<Box<str>, u64>,
+    pub by_class: BTreeMap<Class, u64>,
+    pub agents: BTreeMap<AgentClass, u64>,
+    pub inline_agents: u64,
+    pub messages: u64,
+    pub forks: BTreeMap<ForkKind, u64>,
+    pub artefacts: BTreeMap<Artefact, u64>,
+    pub drafts: u64,
+    pub active: u64,
+    pub abandoned: u64,
+    pub unique_paths: u64,
+    /// Compactions, one that was copied along with its session once.
+    pub compactions: u64,
+    pub compaction_records: u64,
+    pub sidechain_records: u64,
+    pub repeated_names: u64,
+    pub orphans: u64,
+    pub defects: u64,
+    pub sessions_with_sidechains: u64,
+    /// Sessions that began as a copy of another, with and without saying so.
+    pub forked_sessions: u64,
+    pub rules: Branching,
+    pub raw: Branching,
+    pub raw_leaves: u64,
+    pub raw_roots: u64,
+    pub flows: BTreeMap<Flow, u64>,
+    pub most_complex: Option<(usize, Complexity)>,
+}
+
+/// How sessions branch, by one way of counting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Branching {
+    pub sessions: u64,
+    pub forks: u64,
+    pub ways: u64,
+    pub most_ways: u32,
+}
+
+impl Branching {
+    /// Returns the mean number of ways at a fork.
+    pub fn mean(&self) -> f64 {
+        if self.forks == 0 { 0.0 } else { self.ways as f64 / self.forks as f64 }
+    }
+
+    fn add(&mut self, forks: u32, ways: u32, most_ways: u32) {
+        self.sessions += u64::from(forks > 0);
+        self.forks += u64::from(forks);
+        self.ways += u64::from(ways);
+        self.most_ways = self.most_ways.max(most_ways);
+    }
+}
+
+/// The shape of a session; one that is not linear can have several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Flow {
+    Linear,
+    Branching,
+    Sidechain,
+    Forked,
+}
+
+impl Flow {
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Branching => "branching",
+            Self::Sidechain => "sidechain",
+            Self::Forked => "forked",
+        }
+    }
+}
+
+/// How much there is to find one's way through, as parts of a sum.
+///
+/// `3·forks + 2·(conversations − 1) + 2·compactions + agents + (most ways − 2)`
+/// plus 3 for a session that was forked from another. A linear session without
+/// agents or compactions scores 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Complexity {
+    pub forks: u32,
+    pub conversations: u32,
+    pub compactions: u32,
+    pub agents: u32,
+    pub ways: u32,
+    pub forked: u32,
+}
+
+impl Complexity {
+    /// Measures a session that started this many agents in files of their own.
+    pub fn new(digest: &Digest, agents: u32, forked: bool) -> Self {
+        Self {
+            forks: 3 * digest.forks.values().sum::<u32>(),
+            conversations: 2 * (digest.conversations.len() as u32).saturating_sub(1),
+            compactions: 2 * digest.facts.compactions.len() as u32,
+            agents: agents + digest.inline_agents,
+            ways: digest.most_ways.saturating_sub(2),
+            forked: if forked { 3 } else { 0 },
+        }
+    }
+
+    /// Returns the sum of the parts.
+    pub fn score(&self) -> u32 {
+        self.forks + self.conversations + self.compactions + self.agents + self.ways + self.forked
+    }
+}
+
+/// One session of a scope.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionInput<'a> {
+    pub id: &'a str,
+    pub digest: &'a Digest,
+    /// Agents with files of their own, warm-ups left out.
+    pub agents: u32,
+    pub orphans: u32,
+}
+
+/// An agent's file, or another file that is no session.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherInput<'a> {
+    pub digest: &'a Digest,
+    /// `None`: a journal, which belongs to no agent.
+    pub class: Option<AgentClass>,
+    pub orphans: u32,
+}
+
+impl Stats {
+    /// Counts over sessions and the files that go with them.
+    pub fn new(sessions: &[SessionInput<'_>], others: &[OtherInput<'_>]) -> Self {
+        let mut stats = Self::default();
+        for session in sessions {
+            stats.add_file(session.digest, session.orphans);
+            stats.add_session(session.digest);
+        }
+        for other in others {
+            stats.add_file(other.digest, other.orphans);
+            if let Some(class) = other.class {
+                *stats.agents.entry(class).or_default() += 1;
+            }
+        }
+        stats.add_relations(sessions);
+        stats
+    }
+
+    /// Returns the number of real forks.
+    pub fn fork_count(&self) -> u64 {
+        self.forks.values().sum()
+    }
+
+    /// Returns the number of conversations.
+    pub fn conversations(&self) -> u64 {
+        self.active + self.abandoned
+    }
+
+    fn add_file(&mut self, digest: &Digest, orphans: u32) {
+        self.files += 1;
+        self.bytes += digest.facts.bytes;
+        self.lines += digest.counts.lines();
+        self.blank += digest.counts.blank;
+        self.records += digest.records();
+        self.unknown += digest.counts.unknown;
+        self.damaged += digest.counts.damaged;
+        self.sidechain_records += u64::from(digest.facts.sidechain_records);
+        self.repeated_names += u64::from(digest.repeated_names);
+        self.orphans += u64::from(orphans);
+        self.defects += digest.defects.len() as u64 + u64::from(orphans);
+        for (name, count) in &digest.by_type {
+            *self.by_type.entry(name.clone()).or_default() += u64::from(*count);
+        }
+        for (name, count) in &digest.facts.system {
+            *self.system.entry(name.clone()).or_default() += u64::from(*count);
+        }
+    }
+
+    fn add_session(&mut self, digest: &Digest) {
+        *self.by_class.entry(digest.class).or_default() += 1;
+        self.messages += u64::from(digest.messages);
+        self.inline_agents += u64::from(digest.inline_agents);
+        for (kind, count) in &digest.forks {
+            *self.forks.entry(*kind).or_default() += u64::from(*count);
+        }
+        for (kind, count) in &digest.artefacts {
+            *self.artefacts.entry(*kind).or_default() += u64::from(*count);
+        }
+        self.drafts += u64::from(digest.drafts);
+        for end in &digest.conversations {
+            match end.status {
+                Status::Active => self.active += 1,
+                Status::Abandoned => self.abandoned += 1,
+            }
+        }
+        self.compaction_records += digest.facts.compactions.len() as u64;
+        self.rules.add(digest.forks.values().sum(), digest.ways, digest.most_ways);
+        self.raw.add(digest.raw.forks, digest.raw.ways, digest.raw.most_ways);
+        self.raw_leaves += u64::from(digest.raw.leaves);
+        self.raw_roots += u64::from(digest.raw.roots);
+    }
+
+    fn add_relations(&mut self, sessions: &[SessionInput<'_>]) {
+        let mut by_age: Vec<&Digest> = sessions.iter().map(|session| session.digest).collect();
+        by_age.sort_by_key(|digest| (digest.facts.started, digest.facts.last_active));
+        self.unique_paths = unique_paths(&by_age).len() as u64;
+        let boundaries: FxHashSet<Name> = sessions
+            .iter()
+            .flat_map(|session| session.digest.facts.compactions.iter().copied())
+            .collect();
+        self.compactions = boundaries.len() as u64;
+        let named: Vec<(&str, &Digest)> =
+            sessions.iter().map(|session| (session.id, session.digest)).collect();
+        let copies = links(&named)
+            .into_iter()
+            .filter(|link| matches!(link.kind, LinkKind::Fork | LinkKind::Copy));
+        let forked: FxHashSet<usize> = copies.map(|link| link.from).collect();
+        for (index, session) in sessions.iter().enumerate() {
+            if session.digest.class == Class::Conversation {
+                self.add_shape(index, session, forked.contains(&index));
+            }
+        }
+        self.forked_sessions = self.flows.get(&Flow::Forked).copied().unwrap_or(0);
+        self.sessions_with_sidechains = self.flows.get(&Flow::Sidechain).copied().unwrap_or(0);
+    }
+
+    fn add_shape(&mut self, index: usize, session: &SessionInput<'_>, copied: bool) {
+        let forked = copied || session.digest.facts.forked_from.is_some();
+        for flow in flows(session.digest, session.agents, forked) {
+            *self.flows.entry(flow).or_default() += 1;
+        }
+        let complexity = Complexity::new(session.digest, session.agents, forked);
+        let held = self.most_complex.map_or(0, |(_, most)| most.score());
+        if complexity.score() > held {
+            self.most_complex = Some((index, complexity));
+        }
+    }
+}
+
+/// Tells the shapes of a session.
+pub fn flows(digest: &Digest, agents: u32, forked: bool) -> Vec<Flow> {
+    let mut flows = Vec::new();
+    if !digest.forks.is_empty() {
+        flows.push(Flow::Branching);
+    }
+    if agents > 0 || digest.inline_agents > 0 {
+        flows.push(Flow::Sidechain);
+    }
+    if forked {
+        flows.push(Flow::Forked);
+    }
+    if flows.is_empty() {
+        flows.push(Flow::Linear);
+    }
+    flows
+}
