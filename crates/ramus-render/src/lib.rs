@@ -1,1 +1,21 @@
 //! How a Claude Code history reads: text, Markdown, JSON, outlines.
+//!
+//! Text comes in, labelled lines go out. A label says what a piece of text
+//! *means*; each front end has one table from labels to looks. Nothing here
+//! reads a file, a clock, an environment or a terminal.
+
+pub mod span;
+
+pub mod sanitize;
+
+pub mod layout;
+
+pub mod markdown;
+
+pub mod highlight;
+
+pub mod diff;
+
+pub mod ansi;
+
+pub use span::{Label, Line, Span, SyntaxKind};

@@ -1,0 +1,108 @@
+//! Labelled lines into terminal text. The one table from labels to looks.
+
+use crate::span::{Label, Line, Span, SyntaxKind};
+
+/// How labels look: the parameters of an SGR sequence (`1;31`) for each. Empty:
+/// as the terminal writes anyway.
+#[derive(Clone, Copy, Debug)]
+pub struct Theme {
+    pub sgr: fn(Label) -> &'static str,
+}
+
+impl Theme {
+    /// Base colours and attributes. The terminal's owner chose those to be
+    /// readable on their background; white, black and bright colours are not
+    /// used because each vanishes on some.
+    pub const BASE: Self = Self { sgr: base };
+
+    /// No looks at all.
+    pub const NONE: Self = Self { sgr: |_| "" };
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        Self::BASE
+    }
+}
+
+/// Returns the line with escape codes for its labels.
+pub fn to_ansi(line: &Line, theme: &Theme) -> String {
+    let mut text = String::new();
+    for span in &line.0 {
+        match (theme.sgr)(span.label) {
+            "" => text.push_str(span.text()),
+            sgr => text.extend(["\x1b[", sgr, "m", span.text(), "\x1b[0m"]),
+        }
+    }
+    text
+}
+
+/// Returns the line without its labels.
+pub fn plain(line: &Line) -> String {
+    line.0.iter().map(Span::text).collect()
+}
+
+fn base(label: Label) -> &'static str {
+    match label {
+        Label::Plain | Label::Answer | Label::Tool => "",
+        Label::Prompt => "1;36",
+        Label::Thinking => "2;3",
+        Label::ToolName => "1;34",
+        Label::Error => "1;31",
+        Label::Warning | Label::Branch => "33",
+        Label::Note | Label::Quote | Label::Emphasis => "3",
+        Label::Dim | Label::Abandoned | Label::LineNumber => "2",
+        Label::Id => "35",
+        Label::Time => "36",
+        Label::Active => "1;32",
+        Label::Heading => "1;34",
+        Label::Strong => "1",
+        Label::Strike => "9",
+        Label::Code => "36",
+        Label::Link => "4;34",
+        Label::Added => "32",
+        Label::Removed => "31",
+        Label::AddedStrong => "1;7;32",
+        Label::RemovedStrong => "1;7;31",
+        Label::Hunk => "36",
+        Label::Match => "1;7;33",
+        Label::Syntax(kind) => syntax(kind),
+    }
+}
+
+fn syntax(kind: SyntaxKind) -> &'static str {
+    match kind {
+        SyntaxKind::Keyword => "35",
+        SyntaxKind::String => "32",
+        SyntaxKind::Number | SyntaxKind::Constant => "33",
+        SyntaxKind::Comment => "2;3",
+        SyntaxKind::Function => "34",
+        SyntaxKind::Type | SyntaxKind::Attribute => "36",
+        SyntaxKind::Tag => "31",
+        SyntaxKind::Operator | SyntaxKind::Punctuation | SyntaxKind::Variable => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &Line, theme: &Theme, expected: &str) {
+        assert_eq!(to_ansi(line, theme), expected);
+    }
+
+    #[test]
+    fn labels_become_codes() {
+        let line = Line::plain("a ").with("b", Label::Error);
+        check(&line, &Theme::BASE, "a \x1b[1;31mb\x1b[0m");
+        check(&line, &Theme::NONE, "a b");
+        assert_eq!(plain(&line), "a b");
+    }
+
+    #[test]
+    fn content_brings_no_codes_of_its_own() {
+        let line = Line::new("\x1b[0m\x1b]52;c;eA==\x07x\x1b[2J", Label::Code);
+        check(&line, &Theme::BASE, "\x1b[36mx\x1b[0m");
+    }
+}

@@ -1,0 +1,290 @@
+//! Two texts, or the hunks of a patch, into a unified diff with the changed
+//! words marked.
+
+mod words;
+
+use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
+
+use crate::span::{Label, Line};
+
+const NO_NEWLINE: &str = "\\ No newline at end of file";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiffConfig {
+    /// Unchanged lines shown around a change.
+    pub context: usize,
+    /// Whether each line starts with its old and new line number.
+    pub numbers: bool,
+}
+
+impl Default for DiffConfig {
+    fn default() -> Self {
+        Self { context: 3, numbers: false }
+    }
+}
+
+/// A run of changed lines with its surroundings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hunk {
+    pub old_start: usize,
+    pub old_lines: usize,
+    pub new_start: usize,
+    pub new_lines: usize,
+    /// Lines without their newline, after a `' '`, `'+'` or `'-'`. A line with
+    /// `\` first is a remark.
+    pub lines: Vec<String>,
+}
+
+/// Returns what changed between two texts. Nothing: they are equal.
+pub fn diff(old: &str, new: &str, config: &DiffConfig) -> Vec<Line> {
+    patch(&hunks(old, new, config.context), config)
+}
+
+/// Returns how a patch reads.
+pub fn patch(hunks: &[Hunk], config: &DiffConfig) -> Vec<Line> {
+    let digits = hunks.iter().map(last_number).max().unwrap_or(0).to_string().len();
+    let mut page = Page { lines: Vec::new(), digits: config.numbers.then_some(digits) };
+    for hunk in hunks {
+        page.hunk(hunk);
+    }
+    page.lines
+}
+
+/// Returns the numbers of added and removed lines.
+pub fn stat(old: &str, new: &str) -> (usize, usize) {
+    let diff = TextDiff::from_lines(old, new);
+    let count = |(added, removed), op: &DiffOp| match op.tag() {
+        DiffTag::Equal => (added, removed),
+        _ => (added + op.new_range().len(), removed + op.old_range().len()),
+    };
+    diff.ops().iter().fold((0, 0), count)
+}
+
+/// Returns the differences of two texts as hunks.
+pub fn hunks(old: &str, new: &str, context: usize) -> Vec<Hunk> {
+    let diff = TextDiff::from_lines(old, new);
+    // Snippets rarely end in a newline; it is worth a remark only as a change.
+    let remark = old.ends_with('\n') != new.ends_with('\n') && !old.is_empty() && !new.is_empty();
+    diff.grouped_ops(context).iter().map(|ops| hunk(&diff, ops, remark)).collect()
+}
+
+fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], remark: bool) -> Hunk {
+    let mut lines = Vec::new();
+    for change in ops.iter().flat_map(|op| diff.iter_changes(op)) {
+        let text = change.value();
+        let line = text.strip_suffix('\n').unwrap_or(text);
+        lines.push(format!("{}{line}", change.tag()));
+        if remark && change.missing_newline() {
+            lines.push(NO_NEWLINE.to_owned());
+        }
+    }
+    let first = |index: usize, count: usize| if count == 0 { index } else { index + 1 };
+    let old_lines = ops.iter().map(|op| op.old_range().len()).sum();
+    let new_lines = ops.iter().map(|op| op.new_range().len()).sum();
+    let (old_start, new_start) = ops.first().map_or((0, 0), |op| {
+        (first(op.old_range().start, old_lines), first(op.new_range().start, new_lines))
+    });
+    Hunk { old_start, old_lines, new_start, new_lines, lines }
+}
+
+fn last_number(hunk: &Hunk) -> usize {
+    let last = |start: usize, lines: usize| start.saturating_add(lines).saturating_sub(1);
+    last(hunk.old_start, hunk.old_lines).max(last(hunk.new_start, hunk.new_lines))
+}
+
+/// Lines being written, with the width of a line number if there are any.
+struct Page {
+    lines: Vec<Line>,
+    digits: Option<usize>,
+}
+
+impl Page {
+    fn hunk(&mut self, hunk: &Hunk) {
+        let Hunk { old_start, old_lines, new_start, new_lines, lines } = hunk;
+        let header = format!("@@ -{old_start},{old_lines} +{new_start},{new_lines} @@");
+        self.lines.push(Line::new(&header, Label::Hunk));
+        let (mut old, mut new) = (*old_start, *new_start);
+        for change in changes(lines) {
+            let numbers = match change.tag {
+                Some(ChangeTag::Equal) => (Some(old), Some(new)),
+                Some(ChangeTag::Delete) => (Some(old), None),
+                Some(ChangeTag::Insert) => (None, Some(new)),
+                None => (None, None),
+            };
+            old += usize::from(numbers.0.is_some());
+            new += usize::from(numbers.1.is_some());
+            let mut line = self.numbers(numbers);
+            line.append(&change.line);
+            self.lines.push(line);
+        }
+    }
+
+    fn numbers(&self, (old, new): (Option<usize>, Option<usize>)) -> Line {
+        let Some(digits) = self.digits else { return Line::default() };
+        let column = |number: Option<usize>| number.map(|n| n.to_string()).unwrap_or_default();
+        let text = format!("{:>digits$} {:>digits$} ", column(old), column(new));
+        Line::new(&text, Label::LineNumber)
+    }
+}
+
+/// One line of a hunk. Without a tag it is a remark.
+struct Change {
+    tag: Option<ChangeTag>,
+    line: Line,
+}
+
+fn changes(lines: &[String]) -> Vec<Change> {
+    // A file with Windows line ends is not interesting for having them.
+    let windows = lines.iter().filter(|line| !line.starts_with('\\')).all(|l| l.ends_with('\r'));
+    let lines: Vec<_> = lines
+        .iter()
+        .map(|line| if windows { line.trim_end_matches('\r') } else { line })
+        .map(|line| (tag(line), line))
+        .collect();
+    let mut changes = Vec::new();
+    let mut rest = lines.as_slice();
+    while !rest.is_empty() {
+        let (removed, after) = split_run(rest, ChangeTag::Delete);
+        let (added, after) = split_run(after, ChangeTag::Insert);
+        if removed.is_empty() && added.is_empty() {
+            changes.push(whole(rest[0]));
+            rest = &rest[1..];
+        } else {
+            changes.extend(words::replaced(removed, added));
+            rest = after;
+        }
+    }
+    changes
+}
+
+type Tagged<'a> = (Option<ChangeTag>, &'a str);
+
+fn tag(line: &str) -> Option<ChangeTag> {
+    match line.as_bytes().first() {
+        Some(b'+') => Some(ChangeTag::Insert),
+        Some(b'-') => Some(ChangeTag::Delete),
+        Some(b'\\') => None,
+        _ => Some(ChangeTag::Equal),
+    }
+}
+
+fn split_run<'l, 'a>(
+    lines: &'l [Tagged<'a>],
+    tag: ChangeTag,
+) -> (&'l [Tagged<'a>], &'l [Tagged<'a>]) {
+    let end = lines.iter().position(|line| line.0 != Some(tag)).unwrap_or(lines.len());
+    lines.split_at(end)
+}
+
+fn whole((tag, line): Tagged<'_>) -> Change {
+    let label = tag.map_or(Label::Note, |tag| labels(tag).0);
+    Change { tag, line: Line::new(line, label) }
+}
+
+/// Returns the labels of a line and of its changed words.
+fn labels(tag: ChangeTag) -> (Label, Label) {
+    match tag {
+        ChangeTag::Equal => (Label::Plain, Label::Plain),
+        ChangeTag::Delete => (Label::Removed, Label::RemovedStrong),
+        ChangeTag::Insert => (Label::Added, Label::AddedStrong),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Draws changed words in brackets.
+    fn draw(lines: &[Line]) -> String {
+        let mut drawing = String::new();
+        for line in lines {
+            for span in &line.0 {
+                match span.label {
+                    Label::AddedStrong | Label::RemovedStrong => {
+                        drawing.extend(["[", span.text(), "]"]);
+                    }
+                    _ => drawing += span.text(),
+                }
+            }
+            drawing += "\n";
+        }
+        drawing
+    }
+
+    #[track_caller]
+    fn check(old: &str, new: &str, expected: &str) {
+        let lines = diff(old, new, &DiffConfig { context: 1, numbers: false });
+        assert_eq!(draw(&lines), expected);
+    }
+
+    #[test]
+    fn equal_texts_have_no_lines() {
+        check("a\n", "a\n", "");
+        check("", "", "");
+    }
+
+    #[test]
+    fn changed_words_are_marked() {
+        check(
+            "a\nlet total = 1;\nb\nc\n",
+            "a\nlet total = 2;\nb\nc\n",
+            "@@ -1,3 +1,3 @@\n a\n-let total = [1];\n+let total = [2];\n b\n",
+        );
+    }
+
+    #[test]
+    fn far_changes_are_two_hunks() {
+        check(
+            "1\n2\n3\n4\n5\n6\n",
+            "0\n1\n2\n3\n4\n5\n",
+            "@@ -1,1 +1,2 @@\n+0\n 1\n@@ -5,2 +6,1 @@\n 5\n-6\n",
+        );
+    }
+
+    #[test]
+    fn a_new_file_starts_at_zero() {
+        check("", "a\nb", "@@ -0,0 +1,2 @@\n+a\n+b\n");
+    }
+
+    #[test]
+    fn a_lost_last_newline_is_said() {
+        check("a\n", "a", "@@ -1,1 +1,1 @@\n-a\n+a\n\\ No newline at end of file\n");
+        check("ab cd", "ab ce", "@@ -1,1 +1,1 @@\n-ab [cd]\n+ab [ce]\n");
+    }
+
+    #[test]
+    fn invisible_changes_are_shown() {
+        check("\ta\n", "    a\n", "@@ -1,1 +1,1 @@\n-    a\n+    a\n");
+        check("a\r\n", "a\n", "@@ -1,1 +1,1 @@\n-a[␍]\n+a\n");
+        check("a\r\n", "b\r\n", "@@ -1,1 +1,1 @@\n-[a]\n+[b]\n");
+    }
+
+    #[test]
+    fn escapes_do_not_survive() {
+        check("a\n", "a \x1b]52;c;eA==\x07b\n", "@@ -1,1 +1,1 @@\n-a\n+a[ b]\n");
+    }
+
+    #[test]
+    fn a_patch_looks_like_a_diff() {
+        let config = DiffConfig { context: 1, numbers: true };
+        let (old, new) = ("a\nold line\nc\n", "a\nnew line\nc\n");
+        let lines = diff(old, new, &config);
+        assert_eq!(patch(&hunks(old, new, 1), &config), lines);
+        let expected = "@@ -1,3 +1,3 @@\n1 1  a\n2   -[old] line\n  2 +[new] line\n3 3  c\n";
+        assert_eq!(draw(&lines), expected);
+    }
+
+    #[test]
+    fn odd_hunks_do_not_panic() {
+        let lines = ["", "é", "+", "-", "\\ x", "-é", "+e"].map(String::from).to_vec();
+        let drawn = draw(&patch(&[Hunk { lines, ..Hunk::default() }], &DiffConfig::default()));
+        assert_eq!(drawn, "@@ -0,0 +0,0 @@\n\né\n+\n-\n\\ x\n-[é]\n+[e]\n");
+    }
+
+    #[test]
+    fn lines_are_counted() {
+        assert_eq!(stat("a\nb\nc\n", "a\nx\ny\nc\n"), (2, 1));
+        assert_eq!(stat("", "a\n"), (1, 0));
+        assert_eq!(stat("a", "a"), (0, 0));
+    }
+}

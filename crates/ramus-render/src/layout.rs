@@ -1,0 +1,300 @@
+//! Lines into columns: measuring, cutting, wrapping and padding.
+//!
+//! The unit is the grapheme cluster, so a flag, a family or an accent is never
+//! torn apart, and East Asian characters count two columns.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::span::{Label, Line};
+
+/// Returns the columns `text` takes in a terminal.
+pub fn width(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+}
+
+/// Cuts a line to `width` columns, the last of them `…` when something is lost.
+pub fn truncate(line: &Line, width: usize) -> Line {
+    if line.width() <= width {
+        return line.clone();
+    }
+    let Some(room) = width.checked_sub(1) else { return Line::default() };
+    let cells = cells(line);
+    let kept = fitting(&cells, room);
+    let mut cut = joined(&cells[..kept]);
+    cut.push_clean("…", cells[kept.saturating_sub(1)].label);
+    cut
+}
+
+/// Fills a line with spaces up to `width` columns.
+#[must_use]
+pub fn pad(mut line: Line, width: usize) -> Line {
+    let missing = width.saturating_sub(line.width());
+    line.push_clean(&" ".repeat(missing), Label::Plain);
+    line
+}
+
+/// Breaks a line at spaces so that no part is wider than `width`; all but the
+/// first part start with `indent` spaces.
+///
+/// Spaces at a break are lost. A word wider than a line is broken like code (see
+/// [`fold`]), and text in wide characters, which has no spaces, between any two.
+pub fn wrap(line: &Line, width: usize, indent: usize) -> Vec<Line> {
+    if line.width() <= width {
+        return vec![line.clone()];
+    }
+    let width = width.max(1);
+    let indent = indent.min(width - 1);
+    let cells = cells(line);
+    let mut page = Page { width, indent, lines: Vec::new(), line: Line::default(), used: 0 };
+    let mut gap: &[Cell<'_>] = &[];
+    for word in words(&cells) {
+        if word[0].text == " " {
+            gap = word;
+            continue;
+        }
+        page.place(gap, word);
+        gap = &[];
+    }
+    page.lines.push(page.line);
+    page.lines
+}
+
+/// Breaks a line of code so that no part is wider than `width`.
+///
+/// Unlike [`wrap`] it keeps every character. It breaks after a space or between
+/// tokens when there is such a place in the second half of the width.
+pub fn fold(line: &Line, width: usize) -> Vec<Line> {
+    if line.width() <= width {
+        return vec![line.clone()];
+    }
+    let cells = cells(line);
+    let mut rest = cells.as_slice();
+    let mut lines = Vec::new();
+    while !rest.is_empty() {
+        let full = fitting(rest, width).max(1);
+        let end = if full < rest.len() { token_end(&rest[..full]) } else { full };
+        lines.push(joined(&rest[..end]));
+        rest = &rest[end..];
+    }
+    lines
+}
+
+/// One grapheme cluster of a line.
+#[derive(Clone, Copy)]
+struct Cell<'a> {
+    text: &'a str,
+    label: Label,
+    width: usize,
+}
+
+fn cells(line: &Line) -> Vec<Cell<'_>> {
+    let mut cells = Vec::new();
+    for span in &line.0 {
+        let label = span.label;
+        let cell = |text| Cell { text, label, width: UnicodeWidthStr::width(text) };
+        cells.extend(span.text().graphemes(true).map(cell));
+    }
+    cells
+}
+
+fn joined(cells: &[Cell<'_>]) -> Line {
+    let mut line = Line::default();
+    for cell in cells {
+        line.push_clean(cell.text, cell.label);
+    }
+    line
+}
+
+fn columns(cells: &[Cell<'_>]) -> usize {
+    cells.iter().map(|cell| cell.width).sum()
+}
+
+/// Returns how many cells fit into `width` columns.
+fn fitting(cells: &[Cell<'_>], width: usize) -> usize {
+    let mut used = 0;
+    let full = cells.iter().position(|cell| {
+        used += cell.width;
+        used > width
+    });
+    full.unwrap_or(cells.len())
+}
+
+/// Returns the best place to break a full row of code or a long path.
+fn token_end(cells: &[Cell<'_>]) -> usize {
+    let half = cells.len() / 2;
+    let after = |is_end: fn(&Cell<'_>) -> bool| cells[half..].iter().rposition(is_end);
+    after(|cell| cell.text == " ")
+        .or_else(|| after(|cell| !cell.text.starts_with(|c: char| c.is_alphanumeric() || c == '_')))
+        .map_or(cells.len(), |at| half + at + 1)
+}
+
+/// Cuts cells into runs of spaces and unbreakable words.
+fn words<'c, 'a>(cells: &'c [Cell<'a>]) -> impl Iterator<Item = &'c [Cell<'a>]> {
+    cells.chunk_by(|left, right| match (left.text == " ", right.text == " ") {
+        (true, true) => true,
+        (false, false) => closes(right) || (left.width < 2 && right.width < 2),
+        _ => false,
+    })
+}
+
+/// Whether the cell may not start a line after a wide character.
+fn closes(cell: &Cell<'_>) -> bool {
+    matches!(cell.text, "," | "." | "!" | "?" | ";" | ":" | ")" | "]" | "}" | "\"" | "'" | "…")
+        || "、。，．！？；：）」』】》〉".contains(cell.text)
+}
+
+/// Lines being filled with words.
+struct Page {
+    width: usize,
+    indent: usize,
+    lines: Vec<Line>,
+    line: Line,
+    used: usize,
+}
+
+impl Page {
+    fn place(&mut self, gap: &[Cell<'_>], word: &[Cell<'_>]) {
+        let after_gap = self.used + columns(gap);
+        if after_gap + columns(word) <= self.width {
+            self.put(gap);
+            self.put(word);
+        } else if self.indent + columns(word) <= self.width {
+            self.next_line();
+            self.put(word);
+        } else {
+            self.put_long(gap, word);
+        }
+    }
+
+    /// Puts a word that needs more than one line. It starts on this line if
+    /// that leaves it a good piece, else a new line looks calmer.
+    fn put_long(&mut self, gap: &[Cell<'_>], word: &[Cell<'_>]) {
+        if self.used + columns(gap) > self.width / 2 {
+            self.next_line();
+        } else {
+            self.put(gap);
+        }
+        let mut rest = word;
+        loop {
+            let fits = fitting(rest, self.width.saturating_sub(self.used));
+            // A character wider than the whole line still has to go somewhere.
+            let fits = if self.used <= self.indent { fits.max(1) } else { fits };
+            let end = if fits < rest.len() { token_end(&rest[..fits]) } else { fits };
+            self.put(&rest[..end]);
+            rest = &rest[end..];
+            if rest.is_empty() {
+                return;
+            }
+            self.next_line();
+        }
+    }
+
+    fn put(&mut self, cells: &[Cell<'_>]) {
+        for cell in cells {
+            self.line.push_clean(cell.text, cell.label);
+        }
+        self.used += columns(cells);
+    }
+
+    fn next_line(&mut self) {
+        if self.used == 0 {
+            return;
+        }
+        self.lines.push(std::mem::take(&mut self.line));
+        self.line.push_clean(&" ".repeat(self.indent), Label::Plain);
+        self.used = self.indent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(lines: &[Line], width: usize, expected: &[&str]) {
+        let texts: Vec<_> = lines.iter().map(Line::text).collect();
+        assert_eq!(texts, expected);
+        assert!(lines.iter().all(|line| line.width() <= width), "wider than {width}");
+    }
+
+    #[track_caller]
+    fn check_wrap(text: &str, width: usize, indent: usize, expected: &[&str]) {
+        check(&wrap(&Line::plain(text), width, indent), width, expected);
+    }
+
+    #[test]
+    fn widths_are_columns() {
+        assert_eq!(
+            ["a", "é", "e\u{301}", "漢", "👩‍👩‍👧", "🇩🇪", "✅"].map(width),
+            [1, 1, 1, 2, 2, 2, 2]
+        );
+    }
+
+    #[test]
+    fn wraps_at_spaces_and_indents() {
+        check_wrap("the quick brown fox", 10, 0, &["the quick", "brown fox"]);
+        check_wrap("- the quick brown fox", 10, 2, &["- the", "  quick", "  brown", "  fox"]);
+        check_wrap("    code stays put", 12, 0, &["    code", "stays put"]);
+        check_wrap("fits", 4, 2, &["fits"]);
+    }
+
+    #[test]
+    fn breaks_words_wider_than_a_line() {
+        check_wrap("abcdefghij", 4, 0, &["abcd", "efgh", "ij"]);
+        check_wrap("a bcdefghij", 6, 0, &["a bcde", "fghij"]);
+        check_wrap("abcd efghijklm", 6, 1, &["abcd", " efghi", " jklm"]);
+        check_wrap("docs/long/architecture.md", 16, 0, &["docs/long/", "architecture.md"]);
+    }
+
+    #[test]
+    fn wide_text_breaks_between_characters() {
+        check_wrap("漢字漢字漢字", 5, 0, &["漢字", "漢字", "漢字"]);
+        check_wrap("see 漢字漢字。ok", 8, 0, &["see 漢字", "漢字。ok"]);
+        check_wrap("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 4, 0, &["👩‍👩‍👧👩‍👩‍👧", "👩‍👩‍👧"]);
+    }
+
+    #[test]
+    fn a_column_too_few_loses_nothing() {
+        let lines = wrap(&Line::plain("漢 字"), 1, 3);
+        assert_eq!(lines.iter().map(Line::text).collect::<Vec<_>>(), ["漢", "字"]);
+        assert_eq!(wrap(&Line::plain("ab"), 0, 0).len(), 2);
+    }
+
+    #[test]
+    fn labels_survive_a_break() {
+        let line = Line::plain("one ").with("two three", Label::Strong);
+        let expected = [
+            Line::plain("one ").with("two", Label::Strong),
+            Line::plain("").with("three", Label::Strong),
+        ];
+        assert_eq!(wrap(&line, 8, 0), expected);
+    }
+
+    #[test]
+    fn truncates_with_a_sign() {
+        let cut = |text, width| truncate(&Line::plain(text), width).text();
+        assert_eq!(cut("hello", 5), "hello");
+        assert_eq!(cut("hello!", 5), "hell…");
+        assert_eq!(cut("漢字漢字", 6), "漢字…");
+        assert_eq!(cut("漢字", 1), "…");
+        assert_eq!(cut("x", 0), "");
+    }
+
+    #[test]
+    fn folds_code_between_tokens() {
+        let fold = |text| fold(&Line::plain(text), 10);
+        check(&fold("let x = call(1);"), 10, &["let x = ", "call(1);"]);
+        check(&fold("aaaaaaa.bbbbbbb"), 10, &["aaaaaaa.", "bbbbbbb"]);
+        check(&fold("aaaaaaaaaaaaaaa"), 10, &["aaaaaaaaaa", "aaaaa"]);
+    }
+
+    #[test]
+    fn pads_by_columns() {
+        assert_eq!(pad(Line::plain("漢"), 4).text(), "漢  ");
+        assert_eq!(pad(Line::plain("long"), 2).text(), "long");
+    }
+}

@@ -1,0 +1,191 @@
+//! The text of one block while it is being read: emphasis, links, images.
+
+use crate::span::{Label, Line};
+
+/// The lines of a block, and the labels and links that are open.
+#[derive(Default)]
+pub(super) struct Inline {
+    lines: Vec<Line>,
+    labels: Vec<Label>,
+    links: Vec<Link>,
+}
+
+/// An open link or image.
+struct Link {
+    url: String,
+    /// The text shown for it so far.
+    text: String,
+}
+
+impl Inline {
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Line> {
+        std::mem::take(&mut self.lines)
+    }
+
+    /// Starts a stretch of text with a meaning. A heading stays a heading.
+    pub(super) fn start(&mut self, label: Label) {
+        let label = if self.label() == Label::Heading { Label::Heading } else { label };
+        self.labels.push(label);
+    }
+
+    pub(super) fn end(&mut self) {
+        self.labels.pop();
+    }
+
+    /// Adds text; an address in it becomes a link.
+    pub(super) fn text(&mut self, text: &str) {
+        let label = self.label();
+        if !self.links.is_empty() {
+            return self.push(text, label);
+        }
+        let mut rest = text;
+        while let Some((before, url, after)) = find_url(rest) {
+            self.push(before, label);
+            self.push(url, Label::Link);
+            rest = after;
+        }
+        self.push(rest, label);
+    }
+
+    pub(super) fn push(&mut self, text: &str, label: Label) {
+        if let Some(link) = self.links.last_mut() {
+            link.text.push_str(text);
+        }
+        if self.lines.is_empty() {
+            self.lines.push(Line::default());
+        }
+        if let Some(line) = self.lines.last_mut() {
+            line.push(text, label);
+        }
+    }
+
+    pub(super) fn next_line(&mut self) {
+        self.lines.push(Line::default());
+    }
+
+    /// Adds HTML as it was written; only a line break breaks the line.
+    pub(super) fn html(&mut self, text: &str) {
+        if matches!(text, "<br>" | "<br/>" | "<br />") {
+            return self.next_line();
+        }
+        for (index, line) in text.split('\n').enumerate() {
+            if index > 0 {
+                self.next_line();
+            }
+            self.push(line, self.label());
+        }
+    }
+
+    /// Takes back the last line if nothing is on it.
+    pub(super) fn drop_empty_line(&mut self) {
+        self.lines.pop_if(|line| line.is_empty());
+    }
+
+    pub(super) fn open_link(&mut self, url: &str) {
+        self.links.push(Link { url: url.to_owned(), text: String::new() });
+        self.start(Label::Link);
+    }
+
+    /// Ends a link and shows where it leads, unless its text said so.
+    pub(super) fn close_link(&mut self) {
+        self.end();
+        let Some(Link { url, text }) = self.links.pop() else { return };
+        let address = url.strip_prefix("mailto:").unwrap_or(&url);
+        if !address.is_empty() && address.trim_end_matches('/') != text.trim_end_matches('/') {
+            self.push(&format!(" ({url})"), Label::Dim);
+        }
+    }
+
+    pub(super) fn open_image(&mut self, url: &str) {
+        self.push("[image: ", Label::Dim);
+        self.links.push(Link { url: url.to_owned(), text: String::new() });
+        self.labels.push(Label::Dim);
+    }
+
+    /// Ends an image. Without a description its address has to do.
+    pub(super) fn close_image(&mut self) {
+        self.end();
+        let Some(Link { url, text }) = self.links.pop() else { return };
+        if text.is_empty() {
+            // Of a data URL the kind is enough.
+            self.push(url.split(',').next().unwrap_or_default(), Label::Dim);
+        }
+        self.push("]", Label::Dim);
+    }
+
+    fn label(&self) -> Label {
+        self.labels.last().copied().unwrap_or_default()
+    }
+}
+
+/// Returns the text before the first web address, the address, and the rest.
+fn find_url(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = 0;
+    while let Some(found) = text[from..].find("http") {
+        let start = from + found;
+        let length = url_length(&text[start..]);
+        if length > 0 {
+            let end = start + length;
+            return Some((&text[..start], &text[start..end], &text[end..]));
+        }
+        from = start + "http".len();
+    }
+    None
+}
+
+/// Returns the length of the address `text` starts with; zero if it does not.
+fn url_length(text: &str) -> usize {
+    let Some(scheme) = ["https://", "http://"].iter().find(|scheme| text.starts_with(**scheme))
+    else {
+        return 0;
+    };
+    let is_end = |char: char| char.is_whitespace() || "<>\"`|。，、）」".contains(char);
+    let mut url = &text[..text.find(is_end).unwrap_or(text.len())];
+    // What closes the sentence or the bracket around it is not part of it; such
+    // closings are few.
+    for _ in 0..8 {
+        let Some(last) = url.chars().next_back().filter(|last| is_outside(url, *last)) else {
+            break;
+        };
+        url = &url[..url.len() - last.len_utf8()];
+    }
+    if url.len() > scheme.len() { url.len() } else { 0 }
+}
+
+/// Whether the last character of an address belongs to the text around it.
+fn is_outside(url: &str, last: char) -> bool {
+    let unopened = |open: char| url.matches(open).count() < url.matches(last).count();
+    match last {
+        ')' => unopened('('),
+        ']' => unopened('['),
+        '}' => unopened('{'),
+        last => ".,;:!?'*".contains(last),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let mut inline = Inline::default();
+        inline.text(text);
+        let lines = inline.take();
+        let links = lines[0].0.iter().filter(|span| span.label == Label::Link);
+        assert_eq!(links.map(crate::Span::text).collect::<Vec<_>>(), expected);
+        assert_eq!(lines[0].text(), text);
+    }
+
+    #[test]
+    fn addresses_end_where_the_sentence_goes_on() {
+        check("see https://a.b/c_d?e=f.", &["https://a.b/c_d?e=f"]);
+        check("(http://a.b/x_(y)) and https://c.d, or", &["http://a.b/x_(y)", "https://c.d"]);
+        check("http https:// httpx", &[]);
+        check("siehe https://ä.de/ö!", &["https://ä.de/ö"]);
+    }
+}

@@ -1,0 +1,97 @@
+//! Finished lines inside open quotes and list items.
+
+use crate::span::Line;
+
+/// Lines written so far, and what every further one starts with.
+#[derive(Default)]
+pub(super) struct Page {
+    pub(super) lines: Vec<Line>,
+    /// Whether a blank line is due before the next block.
+    pub(super) gap: bool,
+    width: usize,
+    containers: Vec<Container>,
+    /// The columns of their marks.
+    indent: usize,
+    /// How many more are open, nested too deep to have marks.
+    hidden: usize,
+}
+
+/// A quote or list item.
+struct Container {
+    /// What its first line starts with, until that line is written.
+    first: Option<Line>,
+    /// What every other line starts with, equally wide.
+    rest: Line,
+}
+
+impl Page {
+    pub(super) fn new(width: usize) -> Self {
+        Self { width, ..Self::default() }
+    }
+
+    /// Returns the columns that are left for text.
+    pub(super) fn room(&self) -> usize {
+        self.width.saturating_sub(self.indent).max(1)
+    }
+
+    /// Starts a container. One nested so deep that it would leave less than
+    /// a third of the width for text has no marks.
+    pub(super) fn open(&mut self, first: Line, rest: Line) {
+        let indent = self.indent + rest.width();
+        if self.hidden > 0 || indent > self.width * 2 / 3 {
+            self.hidden += 1;
+            return;
+        }
+        self.indent = indent;
+        self.containers.push(Container { first: Some(first), rest });
+    }
+
+    /// Ends the innermost container; an empty one still shows its mark.
+    pub(super) fn close(&mut self) {
+        if self.hidden > 0 {
+            self.hidden -= 1;
+            return;
+        }
+        if self.containers.last().is_some_and(|container| container.first.is_some()) {
+            self.write(&Line::default());
+        }
+        let closed = self.containers.pop();
+        self.indent -= closed.map_or(0, |container| container.rest.width());
+    }
+
+    pub(super) fn write(&mut self, line: &Line) {
+        let mut full = Line::default();
+        for container in &mut self.containers {
+            match container.first.take() {
+                Some(first) => full.append(&first),
+                None => full.append(&container.rest),
+            }
+        }
+        full.append(line);
+        self.lines.push(trimmed(full));
+    }
+
+    /// Writes the blank line that is due. A container whose first line is still
+    /// to come has not begun: the blank line is before it.
+    pub(super) fn blank(&mut self) {
+        if !std::mem::take(&mut self.gap) || self.lines.is_empty() {
+            return;
+        }
+        let mut line = Line::default();
+        for container in self.containers.iter().take_while(|container| container.first.is_none()) {
+            line.append(&container.rest);
+        }
+        self.lines.push(trimmed(line));
+    }
+}
+
+/// Returns the line without spaces at its end.
+fn trimmed(mut line: Line) -> Line {
+    while let Some(last) = line.0.pop_if(|span| span.text().ends_with(' ')) {
+        let text = last.text().trim_end_matches(' ');
+        if !text.is_empty() {
+            line.push(text, last.label);
+        }
+    }
+    line
+}

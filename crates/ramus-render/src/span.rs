@@ -1,0 +1,189 @@
+//! Text with labels. Knows meanings, not colours.
+
+use std::borrow::Cow;
+
+use crate::{layout, sanitize::sanitize};
+
+/// What a piece of text means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Label {
+    #[default]
+    Plain,
+    Prompt,
+    Answer,
+    Thinking,
+    Tool,
+    ToolName,
+    Error,
+    Warning,
+    Note,
+    Dim,
+    Id,
+    Time,
+    Active,
+    Abandoned,
+    Branch,
+    Heading,
+    Strong,
+    Emphasis,
+    Strike,
+    Code,
+    Quote,
+    Link,
+    Added,
+    Removed,
+    /// The words that came within an added line.
+    AddedStrong,
+    /// The words that went within a removed line.
+    RemovedStrong,
+    Hunk,
+    LineNumber,
+    Match,
+    Syntax(SyntaxKind),
+}
+
+/// What a token of source code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SyntaxKind {
+    Keyword,
+    String,
+    Number,
+    Comment,
+    Function,
+    Type,
+    Constant,
+    Operator,
+    Punctuation,
+    Variable,
+    Attribute,
+    Tag,
+}
+
+/// A piece of text that means one thing.
+///
+/// The text is private because it holds a promise: it has no control
+/// characters and no line breaks, so printing it only prints.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    text: String,
+    pub label: Label,
+}
+
+impl Span {
+    /// Makes a span of any text; see [`sanitize`] for what becomes of controls.
+    /// A line break becomes a space.
+    pub fn new(text: &str, label: Label) -> Self {
+        Self { text: one_line(text).into_owned(), label }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Spans side by side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Line(pub Vec<Span>);
+
+impl Line {
+    /// Returns a line of one span.
+    pub fn new(text: &str, label: Label) -> Self {
+        Self::default().with(text, label)
+    }
+
+    pub fn plain(text: &str) -> Self {
+        Self::new(text, Label::Plain)
+    }
+
+    /// Adds text at the end: `Line::plain("at ").with("12:00", Label::Time)`.
+    #[must_use]
+    pub fn with(mut self, text: &str, label: Label) -> Self {
+        self.push(text, label);
+        self
+    }
+
+    /// Adds text at the end; text with the label of the last span joins it.
+    pub fn push(&mut self, text: &str, label: Label) {
+        self.push_clean(&one_line(text), label);
+    }
+
+    /// Adds all spans of another line at the end.
+    pub fn append(&mut self, other: &Self) {
+        for span in &other.0 {
+            self.push_clean(&span.text, span.label);
+        }
+    }
+
+    /// Gives text that has no meaning of its own the meaning of its surroundings.
+    #[must_use]
+    pub fn within(mut self, label: Label) -> Self {
+        for span in self.0.iter_mut().filter(|span| span.label == Label::Plain) {
+            span.label = label;
+        }
+        self
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the columns the line takes in a terminal.
+    pub fn width(&self) -> usize {
+        self.0.iter().map(|span| layout::width(&span.text)).sum()
+    }
+
+    /// Returns the text without its labels.
+    pub fn text(&self) -> String {
+        self.0.iter().map(Span::text).collect()
+    }
+
+    /// Adds text that came out of a span and so keeps its promise.
+    pub(crate) fn push_clean(&mut self, text: &str, label: Label) {
+        match self.0.last_mut() {
+            _ if text.is_empty() => {}
+            Some(last) if last.label == label => last.text.push_str(text),
+            _ => self.0.push(Span { text: text.to_owned(), label }),
+        }
+    }
+}
+
+fn one_line(text: &str) -> Cow<'_, str> {
+    let clean = sanitize(text);
+    if clean.contains('\n') { Cow::Owned(clean.replace('\n', " ")) } else { clean }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &Line, expected: &[(&str, Label)]) {
+        let spans: Vec<_> = line.0.iter().map(|span| (span.text(), span.label)).collect();
+        assert_eq!(spans, expected);
+    }
+
+    #[test]
+    fn neighbours_of_one_label_join() {
+        let line =
+            Line::plain("a").with("b", Label::Plain).with("", Label::Id).with("c", Label::Id);
+        check(&line, &[("ab", Label::Plain), ("c", Label::Id)]);
+    }
+
+    #[test]
+    fn a_span_is_one_line_without_controls() {
+        let span = Span::new("a\x1b[31mb\nc\x07", Label::Plain);
+        check(&Line(vec![span]), &[("ab c␇", Label::Plain)]);
+    }
+
+    #[test]
+    fn an_escape_cannot_be_put_together_from_pieces() {
+        let line = Line::plain("\x1b").with("]0;title", Label::Plain).with("\x07", Label::Plain);
+        check(&line, &[("␛]0;title␇", Label::Plain)]);
+    }
+
+    #[test]
+    fn surroundings_label_only_plain_text() {
+        let line = Line::plain("hm ").with("x", Label::Code).within(Label::Thinking);
+        check(&line, &[("hm ", Label::Thinking), ("x", Label::Code)]);
+    }
+}
