@@ -1,1 +1,24 @@
 //! Short-form sessions and hermetic homes for tests.
+//!
+//! A session is written one record a line:
+//!
+//! ```text
+//! NAME [< PARENT]  KIND[:ARG…]  [#MESSAGE] [@SECONDS] [v=VERSION]  TEXT
+//!
+//! a        user               hello
+//! b < a    assistant          hi
+//! c < b    call:t1:Bash       ls -la
+//! d < c    result:t1          Cargo.toml
+//! e < a    user               hello again
+//! -        last-prompt:e:explicit
+//! ```
+//!
+//! Names serve as uuids as they are. Records are a second apart unless `@`
+//! says otherwise; an assistant record is a message of its own unless `#` says
+//! which one it belongs to.
+
+mod home;
+mod short;
+
+pub use home::Home;
+pub use short::{START, jsonl};

@@ -1,0 +1,61 @@
+//! A home directory that exists for one test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::short::jsonl;
+
+/// A scratch home with a Claude directory in it; gone when dropped.
+#[derive(Debug)]
+pub struct Home {
+    dir: tempfile::TempDir,
+}
+
+impl Home {
+    /// Makes an empty home with `.claude/projects`.
+    ///
+    /// # Panics
+    ///
+    /// When the disk refuses; tests cannot go on then.
+    pub fn new() -> Self {
+        let home =
+            Self { dir: tempfile::tempdir().expect("because tests need a scratch directory") };
+        fs::create_dir_all(home.claude().join("projects"))
+            .expect("because the scratch directory is ours");
+        home
+    }
+
+    /// Returns the home directory.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Returns the Claude directory in it.
+    pub fn claude(&self) -> PathBuf {
+        self.dir.path().join(".claude")
+    }
+
+    /// Writes a file below `projects/` and returns its path.
+    ///
+    /// # Panics
+    ///
+    /// When the disk refuses.
+    pub fn write(&self, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.claude().join("projects").join(relative);
+        let parent = path.parent().expect("because the path lies below projects");
+        fs::create_dir_all(parent).expect("because the scratch directory is ours");
+        fs::write(&path, bytes).expect("because the scratch directory is ours");
+        path
+    }
+
+    /// Writes a short-form session below `projects/` and returns its path.
+    pub fn session(&self, relative: &str, short: &str) -> PathBuf {
+        self.write(relative, jsonl(short))
+    }
+}
+
+impl Default for Home {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,206 @@
+//! The short form of a session into the lines the client would write.
+
+use serde_json::{Map, Value, json};
+
+/// The second at which short-form sessions begin: 2026-01-01T00:00:00Z.
+pub const START: i64 = 1_767_225_600;
+
+/// Turns a short-form session into JSONL.
+///
+/// # Panics
+///
+/// On a line that is not of the form; fixtures are part of a test.
+pub fn jsonl(short: &str) -> String {
+    let mut out = String::new();
+    let rows = short.lines().map(str::trim).filter(|row| !row.is_empty() && !row.starts_with("//"));
+    for (index, row) in rows.enumerate() {
+        let row = Row::parse(row, index);
+        out.push_str(
+            &serde_json::to_string(&row.record()).expect("because a value always serializes"),
+        );
+        out.push('\n');
+    }
+    out
+}
+
+struct Row<'a> {
+    name: &'a str,
+    parent: Option<&'a str>,
+    kind: Vec<&'a str>,
+    message: Option<&'a str>,
+    seconds: Option<i64>,
+    version: Option<&'a str>,
+    text: String,
+    index: usize,
+}
+
+impl<'a> Row<'a> {
+    fn parse(row: &'a str, index: usize) -> Self {
+        let mut words = row.split_whitespace().peekable();
+        let name = words.next().expect("because blank rows are left out");
+        let parent = words.next_if_eq(&"<").and_then(|_| words.next());
+        let kind =
+            words.next().unwrap_or_else(|| panic!("no kind in `{row}`")).split(':').collect();
+        let mut parsed = Self {
+            name,
+            parent,
+            kind,
+            message: None,
+            seconds: Some(index as i64),
+            version: None,
+            text: String::new(),
+            index,
+        };
+        while let Some(word) =
+            words.next_if(|word| word.starts_with(['#', '@']) || word.starts_with("v="))
+        {
+            match word.split_at(1) {
+                ("#", id) => parsed.message = Some(id),
+                ("@", "none") => parsed.seconds = None,
+                ("@", seconds) => {
+                    parsed.seconds = Some(seconds.parse().expect("because `@` takes seconds"))
+                }
+                _ => parsed.version = Some(&word[2..]),
+            }
+        }
+        parsed.text = words.collect::<Vec<_>>().join(" ").replace("\\n", "\n");
+        parsed
+    }
+
+    fn arg(&self, index: usize) -> Option<&str> {
+        self.kind.get(index).copied()
+    }
+
+    fn record(&self) -> Value {
+        match self.kind[0] {
+            "user" => self.user(json!(self.text)),
+            "side-user" => side(self.user(json!(self.text))),
+            "assistant" => self.assistant(json!([{"type": "text", "text": self.text}])),
+            "side-assistant" => side(self.assistant(json!([{"type": "text", "text": self.text}]))),
+            "thinking" => {
+                self.assistant(json!([{"type": "thinking", "thinking": self.text, "signature": "c2lnbmF0dXJl"}]))
+            }
+            "call" => {
+                let name = self.arg(2).unwrap_or("Bash");
+                let input = match name {
+                    "Bash" => json!({"command": self.text, "description": "runs it"}),
+                    "Task" | "Agent" => json!({"description": "a task", "prompt": self.text, "subagent_type": "general-purpose"}),
+                    _ => json!({"file_path": self.text}),
+                };
+                self.assistant(json!([{"type": "tool_use", "id": self.arg(1), "name": name, "input": input}]))
+            }
+            "result" => {
+                let mut record =
+                    self.user(json!([{"tool_use_id": self.arg(1), "type": "tool_result", "content": self.text}]));
+                record["toolUseResult"] = json!({"stdout": self.text, "stderr": "", "interrupted": false, "isImage": false});
+                if let Some(agent) = self.arg(2) {
+                    record["toolUseResult"] = json!({"status": "completed", "agentId": agent, "prompt": ""});
+                }
+                record
+            }
+            "meta" => with(self.user(json!(self.text)), "isMeta", json!(true)),
+            "command" => self.user(json!(format!(
+                "<command-name>/{0}</command-name>\n<command-message>{0}</command-message>\n<command-args></command-args>",
+                self.text
+            ))),
+            "stdout" => self.user(json!(format!("<local-command-stdout>{}</local-command-stdout>", self.text))),
+            "interrupt" => self.user(json!([{"type": "text", "text": "[Request interrupted by user]"}])),
+            "notification" => self.user(json!(format!("<task-notification>{}</task-notification>", self.text))),
+            "error" => {
+                let mut record = self.assistant(json!([{"type": "text", "text": self.text}]));
+                record["message"]["model"] = json!("<synthetic>");
+                with(record, "isApiErrorMessage", json!(true))
+            }
+            "system" => self.other("system", json!({"subtype": self.arg(1).unwrap_or("informational"), "content": self.text})),
+            "boundary" => {
+                let mut record = self.other(
+                    "system",
+                    json!({"subtype": "compact_boundary", "content": "Conversation compacted",
+                           "compactMetadata": {"trigger": "manual", "preTokens": 1000}}),
+                );
+                record["logicalParentUuid"] = record["parentUuid"].take();
+                record
+            }
+            "compacted" => {
+                let record = with(self.user(json!(self.text)), "isCompactSummary", json!(true));
+                with(record, "isVisibleInTranscriptOnly", json!(true))
+            }
+            "progress" => self.other("progress", json!({"data": {"type": "hook_progress"}, "toolUseID": "t"})),
+            "attachment" => self.other("attachment", json!({"attachment": {"type": self.arg(1).unwrap_or("hook_success")}})),
+            "queued" => self.other(
+                "attachment",
+                json!({"attachment": {"type": "queued_command", "prompt": self.text, "commandMode": "prompt"}}),
+            ),
+            "summary" => json!({"type": "summary", "summary": self.text, "leafUuid": self.arg(1)}),
+            "title" => json!({"type": "custom-title", "customTitle": self.text}),
+            "ai-title" => json!({"type": "ai-title", "aiTitle": self.text}),
+            "last-prompt" => {
+                let mut record = json!({"type": "last-prompt", "lastPrompt": self.text});
+                match self.arg(1) {
+                    None => {}
+                    Some("null") => record["leafUuid"] = Value::Null,
+                    Some(leaf) => record["leafUuid"] = json!(leaf),
+                }
+                if self.arg(2) == Some("explicit") {
+                    record["explicit"] = json!(true);
+                }
+                record
+            }
+            "snapshot" => json!({"type": "file-history-snapshot", "messageId": self.name,
+                "snapshot": {"messageId": self.name, "trackedFileBackups": {}}, "isSnapshotUpdate": false}),
+            // Any other word is a type nobody knows; with a name it is a node.
+            kind if self.name == "-" => json!({"type": kind, "text": self.text}),
+            kind => self.other(kind, json!({"text": self.text})),
+        }
+    }
+
+    fn user(&self, content: Value) -> Value {
+        self.other("user", json!({"message": {"role": "user", "content": content}}))
+    }
+
+    fn assistant(&self, content: Value) -> Value {
+        let id = self.message.unwrap_or(self.name);
+        self.other(
+            "assistant",
+            json!({
+                "message": {"id": format!("msg_{id}"), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
+                    "content": content, "stop_reason": null, "stop_sequence": null,
+                    "usage": {"input_tokens": 10, "output_tokens": 5}},
+                "requestId": format!("req_{id}"),
+            }),
+        )
+    }
+
+    fn other(&self, kind: &str, fields: Value) -> Value {
+        let mut record = Map::new();
+        record.insert("parentUuid".into(), json!(self.parent));
+        record.insert("isSidechain".into(), json!(false));
+        record.insert("cwd".into(), json!("/home/dev/app"));
+        record.insert("sessionId".into(), json!("session"));
+        record.insert("version".into(), json!(self.version.unwrap_or("2.0.74")));
+        record.insert("type".into(), json!(kind));
+        if let Value::Object(fields) = fields {
+            record.extend(fields);
+        }
+        record.insert("uuid".into(), json!(self.name));
+        if let Some(seconds) = self.seconds {
+            record.insert("timestamp".into(), json!(timestamp(seconds)));
+        }
+        debug_assert!(self.index < 86_400, "because times are made within one day");
+        Value::Object(record)
+    }
+}
+
+fn side(record: Value) -> Value {
+    with(record, "isSidechain", json!(true))
+}
+
+fn with(mut record: Value, key: &str, value: Value) -> Value {
+    record[key] = value;
+    record
+}
+
+/// Writes a second of 2026-01-01 as the client writes times.
+fn timestamp(seconds: i64) -> String {
+    format!("2026-01-01T{:02}:{:02}:{:02}.000Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
