@@ -58,7 +58,7 @@ impl<'a> Row<'a> {
                 ("#", id) => parsed.message = Some(id),
                 ("@", "none") => parsed.seconds = None,
                 ("@", seconds) => {
-                    parsed.seconds = Some(seconds.parse().expect("because `@` takes seconds"))
+                    parsed.seconds = Some(seconds.parse().expect("because `@` takes seconds"));
                 }
                 _ => parsed.version = Some(&word[2..]),
             }
@@ -73,12 +73,12 @@ impl<'a> Row<'a> {
 
     fn record(&self) -> Value {
         match self.kind[0] {
-            "user" => self.user(json!(self.text)),
-            "side-user" => side(self.user(json!(self.text))),
-            "assistant" => self.assistant(json!([{"type": "text", "text": self.text}])),
-            "side-assistant" => side(self.assistant(json!([{"type": "text", "text": self.text}]))),
+            "user" => self.user(&json!(self.text)),
+            "side-user" => side(self.user(&json!(self.text))),
+            "assistant" => self.assistant(&json!([{"type": "text", "text": self.text}])),
+            "side-assistant" => side(self.assistant(&json!([{"type": "text", "text": self.text}]))),
             "thinking" => {
-                self.assistant(json!([{"type": "thinking", "thinking": self.text, "signature": "c2lnbmF0dXJl"}]))
+                self.assistant(&json!([{"type": "thinking", "thinking": self.text, "signature": "c2lnbmF0dXJl"}]))
             }
             "call" => {
                 let name = self.arg(2).unwrap_or("Bash");
@@ -87,27 +87,27 @@ impl<'a> Row<'a> {
                     "Task" | "Agent" => json!({"description": "a task", "prompt": self.text, "subagent_type": "general-purpose"}),
                     _ => json!({"file_path": self.text}),
                 };
-                self.assistant(json!([{"type": "tool_use", "id": self.arg(1), "name": name, "input": input}]))
+                self.assistant(&json!([{"type": "tool_use", "id": self.arg(1), "name": name, "input": input}]))
             }
             "result" => {
                 let mut record =
-                    self.user(json!([{"tool_use_id": self.arg(1), "type": "tool_result", "content": self.text}]));
+                    self.user(&json!([{"tool_use_id": self.arg(1), "type": "tool_result", "content": self.text}]));
                 record["toolUseResult"] = json!({"stdout": self.text, "stderr": "", "interrupted": false, "isImage": false});
                 if let Some(agent) = self.arg(2) {
                     record["toolUseResult"] = json!({"status": "completed", "agentId": agent, "prompt": ""});
                 }
                 record
             }
-            "meta" => with(self.user(json!(self.text)), "isMeta", json!(true)),
-            "command" => self.user(json!(format!(
+            "meta" => with(self.user(&json!(self.text)), "isMeta", json!(true)),
+            "command" => self.user(&json!(format!(
                 "<command-name>/{0}</command-name>\n<command-message>{0}</command-message>\n<command-args></command-args>",
                 self.text
             ))),
-            "stdout" => self.user(json!(format!("<local-command-stdout>{}</local-command-stdout>", self.text))),
-            "interrupt" => self.user(json!([{"type": "text", "text": "[Request interrupted by user]"}])),
-            "notification" => self.user(json!(format!("<task-notification>{}</task-notification>", self.text))),
+            "stdout" => self.user(&json!(format!("<local-command-stdout>{}</local-command-stdout>", self.text))),
+            "interrupt" => self.user(&json!([{"type": "text", "text": "[Request interrupted by user]"}])),
+            "notification" => self.user(&json!(format!("<task-notification>{}</task-notification>", self.text))),
             "error" => {
-                let mut record = self.assistant(json!([{"type": "text", "text": self.text}]));
+                let mut record = self.assistant(&json!([{"type": "text", "text": self.text}]));
                 record["message"]["model"] = json!("<synthetic>");
                 with(record, "isApiErrorMessage", json!(true))
             }
@@ -122,7 +122,7 @@ impl<'a> Row<'a> {
                 record
             }
             "compacted" => {
-                let record = with(self.user(json!(self.text)), "isCompactSummary", json!(true));
+                let record = with(self.user(&json!(self.text)), "isCompactSummary", json!(true));
                 with(record, "isVisibleInTranscriptOnly", json!(true))
             }
             "progress" => self.other("progress", json!({"data": {"type": "hook_progress"}, "toolUseID": "t"})),
@@ -154,11 +154,11 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn user(&self, content: Value) -> Value {
+    fn user(&self, content: &Value) -> Value {
         self.other("user", json!({"message": {"role": "user", "content": content}}))
     }
 
-    fn assistant(&self, content: Value) -> Value {
+    fn assistant(&self, content: &Value) -> Value {
         let id = self.message.unwrap_or(self.name);
         self.other(
             "assistant",
