@@ -5,11 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::branches::{Artefact, ForkKind, Status};
-use crate::defect::Defect;
+use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
-use crate::name::Name;
+use crate::name::{Key, Name};
 use crate::record::{Kind, Record, Voice};
+use crate::resume::{Era, Reason, resume_in};
 use crate::session::{Facts, LineCounts, NodeId};
 use crate::time::Time;
 
@@ -22,6 +25,8 @@ pub struct Digest {
     pub counts: LineCounts,
     /// Records by type; a type that is not known goes by its own name.
     pub by_type: BTreeMap<Box<str>, u32>,
+    /// Those of them that are not known.
+    pub unknown_types: BTreeMap<Box<str>, u32>,
     /// Displayable messages, a split one once (R16).
     pub messages: u32,
     pub forks: BTreeMap<ForkKind, u32>,
@@ -32,8 +37,7 @@ pub struct Digest {
     pub drafts: u32,
     pub raw: Raw,
     pub conversations: Vec<ConversationDigest>,
-    /// The node the client would continue from, climbed to a message.
-    pub resume_leaf: Option<Box<str>>,
+    pub resume: Option<ResumeDigest>,
     /// A title given by a person or the client.
     pub given_title: Option<Box<str>>,
     pub last_prompt: Option<Box<str>>,
@@ -48,9 +52,25 @@ pub struct Digest {
     pub repeated_names: u32,
     /// Damaged lines and bad links, orphans not yet among them.
     pub defects: Vec<Defect>,
+    /// Tool calls without a result, and results without a call.
+    pub unpaired: Vec<Defect>,
     /// Nodes whose parent is not in this file.
     pub missing: Vec<Missing>,
     pub chain: Chain,
+}
+
+/// The resume point in short (R11).
+#[derive(Clone, Debug)]
+pub struct ResumeDigest {
+    pub point: Box<str>,
+    /// The point, climbed to the nearest user or assistant record.
+    pub leaf: Box<str>,
+    pub reason: Reason,
+    /// The line of the record that decided.
+    pub line: u32,
+    pub era: Era,
+    /// Where clients of other eras would continue instead.
+    pub otherwise: Vec<(Era, Box<str>)>,
 }
 
 /// A node whose parent is somewhere else, or nowhere.
@@ -156,7 +176,8 @@ impl Digest {
             agent_class: AgentClass::of(session),
             facts: session.facts().clone(),
             counts: session.counts(),
-            by_type: by_type(history),
+            by_type: by_type(history, |_| true),
+            unknown_types: by_type(history, |kind| !kind.is_known()),
             messages: folds
                 .iter()
                 .filter(|(_, fold)| lane.has(fold.sidechain) && fold.voice.is_displayable())
@@ -173,7 +194,20 @@ impl Digest {
                 .count() as u32,
             raw: raw(history),
             conversations,
-            resume_leaf: branches.resume.map(|resume| spell(resume.leaf)),
+            resume: branches.resume.map(|resume| ResumeDigest {
+                point: spell(resume.point),
+                leaf: spell(resume.leaf),
+                reason: resume.reason,
+                line: session.record(resume.decided_by).line,
+                era: Era::of(session),
+                otherwise: Era::ALL
+                    .into_iter()
+                    .filter(|era| *era != Era::of(session))
+                    .filter_map(|era| Some((era, resume_in(session, tree, era)?.leaf)))
+                    .filter(|(_, leaf)| *leaf != resume.leaf)
+                    .map(|(era, leaf)| (era, spell(leaf)))
+                    .collect(),
+            }),
             given_title: history.given_title().map(one_line),
             last_prompt: history.last_prompt().map(one_line),
             first_prompt: resuming
@@ -195,6 +229,7 @@ impl Digest {
                 .chain(session.torn())
                 .chain(tree.defects().iter().cloned())
                 .collect(),
+            unpaired: unpaired(history),
             missing: missing(history, &places),
             chain,
         }
@@ -255,12 +290,37 @@ fn missing(history: &History, places: &[u32]) -> Vec<Missing> {
         .collect()
 }
 
-fn by_type(history: &History) -> BTreeMap<Box<str>, u32> {
+/// Finds tool calls and results that lack each other; the very last message may still be at work.
+fn unpaired(history: &History) -> Vec<Defect> {
+    let History { session, tree, folds, branches } = history;
+    let mut calls: FxHashMap<Key, NodeId> = FxHashMap::default();
+    let mut results: FxHashMap<Key, NodeId> = FxHashMap::default();
+    for (id, record) in session.nodes().filter(|(id, _)| tree.is_first(*id)) {
+        let ids = if record.voice == Voice::ToolResult { &mut results } else { &mut calls };
+        ids.extend(session.tool_ids(record).iter().map(|tool| (*tool, id)));
+    }
+    let at_work = branches.resume.and_then(|resume| folds.of(resume.leaf));
+    let open =
+        calls.iter().filter(|(tool, id)| !results.contains_key(tool) && folds.of(**id) != at_work);
+    let stray = results.iter().filter(|(tool, _)| !calls.contains_key(tool));
+    let defect = |id: &NodeId, kind| {
+        let record = session.record(*id);
+        Defect { at: record.span.at, line: record.line, kind }
+    };
+    let mut unpaired: Vec<Defect> = open
+        .map(|(_, id)| defect(id, DefectKind::UnansweredTool))
+        .chain(stray.map(|(_, id)| defect(id, DefectKind::StrayResult)))
+        .collect();
+    unpaired.sort_by_key(|defect| (defect.line, defect.kind.word()));
+    unpaired
+}
+
+fn by_type(history: &History, wanted: impl Fn(Kind) -> bool) -> BTreeMap<Box<str>, u32> {
     let session = &history.session;
     let mut counts: BTreeMap<Kind, u32> = BTreeMap::new();
     let mut by_type = BTreeMap::new();
     for (id, record) in (0..).map(NodeId).zip(session.records()) {
-        if record.recovered {
+        if record.recovered || !wanted(record.kind) {
             continue;
         }
         match session.odd_type(id) {

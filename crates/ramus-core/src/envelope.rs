@@ -34,6 +34,9 @@ pub(crate) struct Envelope<'a> {
     pub(crate) text: Option<&'a [u8]>,
     pub(crate) has_tool_result: bool,
     pub(crate) has_other_block: bool,
+    /// Thinking blocks, and those whose text is withheld (R17).
+    pub(crate) thinking: u32,
+    pub(crate) withheld: u32,
     /// Ids of the tool calls made or answered.
     pub(crate) tool_ids: Vec<&'a [u8]>,
     /// Calls that start an agent: the call's id and its raw prompt.
@@ -266,6 +269,7 @@ struct Block<'a> {
     name: Option<&'a [u8]>,
     tool_use_id: Option<&'a [u8]>,
     text: Option<&'a [u8]>,
+    thinking: Option<&'a [u8]>,
     prompt: Option<&'a [u8]>,
 }
 
@@ -278,6 +282,7 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
             b"name" => block.name = c.string_or_skip()?,
             b"tool_use_id" => block.tool_use_id = c.string_or_skip()?,
             b"text" => block.text = c.string_or_skip()?,
+            b"thinking" => block.thinking = c.string_or_skip()?,
             b"input" if matches!(block.name, Some(b"Task" | b"Agent")) => {
                 block.prompt = member(c, b"prompt")?;
             }
@@ -287,6 +292,10 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
     })?;
     match block.kind {
         Some(b"text") => note_text(found, block.text),
+        Some(b"thinking") => {
+            found.thinking += 1;
+            found.withheld += u32::from(block.thinking.is_some_and(<[u8]>::is_empty));
+        }
         Some(b"tool_use") => {
             if let Some(id) = block.id {
                 found.tool_ids.push(id);

@@ -37,6 +37,9 @@ pub enum Era {
 }
 
 impl Era {
+    /// All eras, oldest first.
+    pub const ALL: [Self; 3] = [Self::Timestamp, Self::FileOrder, Self::Pointer];
+
     /// Returns the era of a file by its newest version; files without versions are old.
     pub fn of(session: &Session) -> Self {
         let numbers = session.facts().version.as_ref().map_or((0, 0, 0), |version| version.numbers);

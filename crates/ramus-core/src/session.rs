@@ -83,6 +83,9 @@ pub struct Facts {
     /// The names of the compaction boundaries.
     pub compactions: Vec<Name>,
     pub sidechain_records: u32,
+    /// Thinking blocks, and those whose text is withheld (R17).
+    pub thinking: u32,
+    pub withheld_thinking: u32,
     /// How many `system` records there are of each subtype.
     pub system: BTreeMap<Box<str>, u32>,
 }
@@ -499,6 +502,8 @@ impl Facts {
             }
         }
         self.sidechain_records += u32::from(record.sidechain);
+        self.thinking += found.thinking;
+        self.withheld_thinking += found.withheld;
     }
 }
 

@@ -13,6 +13,7 @@ pub mod layout;
 pub mod markdown;
 
 pub mod highlight;
+pub mod json;
 
 pub mod diff;
 

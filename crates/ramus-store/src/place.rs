@@ -115,6 +115,20 @@ impl Place {
     }
 }
 
+/// How long the client keeps sessions when its settings do not say.
+pub const RETENTION_DAYS: u32 = 30;
+
+impl Place {
+    /// Returns `cleanupPeriodDays` of the settings, if they say so.
+    pub fn retention_days(&self) -> Option<u32> {
+        self.roots.iter().find_map(|root| {
+            let text = fs::read_to_string(root.join("settings.json")).ok()?;
+            let settings: serde_json::Value = serde_json::from_str(&text).ok()?;
+            settings.get("cleanupPeriodDays")?.as_u64()?.try_into().ok()
+        })
+    }
+}
+
 impl Project {
     /// Returns the session files.
     pub fn sessions(&self) -> impl Iterator<Item = &HistoryFile> {

@@ -1,1 +1,20 @@
-fn main() {}
+//! The command line: words in, words out.
+
+mod args;
+mod commands;
+mod env;
+mod error;
+mod select;
+mod table;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    let mut ui = ui::Ui::new(&args.global);
+    let result = commands::run(&mut ui, &args);
+    ui.finish(result)
+}

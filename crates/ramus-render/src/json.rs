@@ -1,0 +1,250 @@
+//! The machine-readable contract: types made to be written, and nothing else.
+//!
+//! Field names are stable. Adding one is allowed; changing one needs a new
+//! number in the schema.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Any answer, with the name of its schema first.
+#[derive(Debug, Serialize)]
+pub struct Answer<T> {
+    schema: &'static str,
+    #[serde(flatten)]
+    body: T,
+}
+
+impl<T: Serialize> Answer<T> {
+    /// Names the schema of a body, such as `ramus.sessions/1`.
+    pub fn new(schema: &'static str, body: T) -> Self {
+        Self { schema, body }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct Projects {
+    pub projects: Vec<Project>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Project {
+    /// The encoded directory name.
+    pub name: String,
+    /// The directory the project stands for, as its records name it.
+    pub path: Option<String>,
+    /// The project's directory on disk.
+    pub dir: String,
+    pub sessions: usize,
+    pub conversations: usize,
+    pub agents: usize,
+    pub bytes: u64,
+    pub last_active: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Sessions {
+    pub sessions: Vec<Session>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Session {
+    pub id: String,
+    /// Its path from the Claude directory on.
+    pub file: String,
+    /// The encoded name of its project.
+    pub project: String,
+    pub class: &'static str,
+    pub title: Option<String>,
+    pub version: Option<String>,
+    pub records: u64,
+    pub lines: u64,
+    pub messages: u32,
+    pub conversations: usize,
+    pub forks: u32,
+    pub compactions: usize,
+    pub agents: usize,
+    pub defects: usize,
+    pub bytes: u64,
+    pub started: Option<String>,
+    pub last_active: Option<String>,
+    pub resume_leaf: Option<String>,
+    pub cwd: Option<String>,
+    pub git_branch: Option<String>,
+    /// `linear`, or any of `branching`, `sidechain`, `forked`.
+    pub flow: Vec<&'static str>,
+    pub complexity: u32,
+    pub links: Vec<Link>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Link {
+    /// `fork`, `copy`, `continuation` or `summary`.
+    pub kind: &'static str,
+    pub session: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Conversations {
+    pub conversations: Vec<Conversation>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Conversation {
+    pub session: String,
+    pub n: usize,
+    pub leaf: String,
+    pub status: &'static str,
+    pub resumes: bool,
+    pub draft: bool,
+    pub why: String,
+    pub title: Option<String>,
+    /// The first prompt since its fork.
+    pub prompt: Option<String>,
+    pub fork_point: Option<String>,
+    pub fork_kind: Option<&'static str>,
+    pub messages: u32,
+    pub records: u32,
+    pub compactions: u32,
+    pub last_active: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Tree {
+    pub session: String,
+    pub resume: Option<Resume>,
+    pub roots: Vec<String>,
+    pub forks: Vec<Fork>,
+    pub artefacts: BTreeMap<&'static str, u32>,
+    pub leaves: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Resume {
+    pub point: String,
+    pub leaf: String,
+    pub rule: String,
+    pub why: String,
+    /// The line of the record that decided.
+    pub line: u32,
+    /// Where clients of other versions would continue instead.
+    pub otherwise: Vec<Otherwise>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Otherwise {
+    pub rule: String,
+    pub leaf: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Fork {
+    pub node: String,
+    pub kind: &'static str,
+    pub children: Vec<String>,
+    /// The child that leads to the resume point, or was written last.
+    pub current: Option<String>,
+    /// The children on which no real answer was given.
+    pub drafts: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Stats {
+    pub projects: usize,
+    pub sessions: u64,
+    pub files: u64,
+    pub bytes: u64,
+    pub by_class: BTreeMap<&'static str, u64>,
+    pub lines: u64,
+    pub blank: u64,
+    pub records: u64,
+    pub unknown: u64,
+    pub damaged: u64,
+    pub by_type: BTreeMap<String, u64>,
+    pub system_by_subtype: BTreeMap<String, u64>,
+    pub messages: u64,
+    pub forks: u64,
+    pub forks_by_kind: BTreeMap<&'static str, u64>,
+    pub drafts: u64,
+    pub artefacts: BTreeMap<&'static str, u64>,
+    pub conversations: u64,
+    pub active: u64,
+    pub abandoned: u64,
+    pub unique_paths: u64,
+    pub compactions: u64,
+    pub compaction_records: u64,
+    pub sidechain_records: u64,
+    pub agents: BTreeMap<&'static str, u64>,
+    pub duplicate_uuids: u64,
+    pub orphans: u64,
+    pub defects: u64,
+    pub sessions_with_forks: u64,
+    pub sessions_with_sidechains: u64,
+    pub forked_sessions: u64,
+    pub linear_sessions: u64,
+    pub complex_sessions: u64,
+    pub largest_branching: u32,
+    pub mean_branching: f64,
+    pub flow: BTreeMap<&'static str, u64>,
+    pub most_complex: Option<MostComplex>,
+    pub raw: RawStats,
+}
+
+/// The same by parent links alone.
+#[derive(Debug, Serialize)]
+pub struct RawStats {
+    pub forks: u64,
+    pub leaves: u64,
+    pub roots: u64,
+    pub sessions_with_forks: u64,
+    pub linear_sessions: u64,
+    pub complex_sessions: u64,
+    pub largest_branching: u32,
+    pub mean_branching: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct MostComplex {
+    pub session: String,
+    pub title: Option<String>,
+    pub score: u32,
+    pub parts: BTreeMap<&'static str, u32>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Check {
+    pub files: usize,
+    /// Lines that are not blank: `known + unknown + damaged`.
+    pub lines: u64,
+    pub blank: u64,
+    pub known: u64,
+    pub unknown: u64,
+    pub damaged: u64,
+    pub unknown_types: BTreeMap<String, u64>,
+    pub thinking: u64,
+    pub withheld_thinking: u64,
+    pub defects: Vec<Defect>,
+    pub retention: Retention,
+}
+
+/// What the client's clean-up will delete soon.
+#[derive(Debug, Serialize)]
+pub struct Retention {
+    /// `cleanupPeriodDays` of the settings, or the client's default.
+    pub days: u32,
+    pub from_settings: bool,
+    /// Session files that go within the next week.
+    pub soon: usize,
+    pub soon_bytes: u64,
+    /// When the first of them goes.
+    pub first: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Defect {
+    pub file: String,
+    pub line: u32,
+    pub offset: u64,
+    pub kind: &'static str,
+    pub detail: String,
+}

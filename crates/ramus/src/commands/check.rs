@@ -1,0 +1,200 @@
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use ramus_core::defect::Defect;
+use ramus_render::json::{self, Answer, Check, Retention};
+use ramus_render::{Label, Line};
+use ramus_store::place::RETENTION_DAYS;
+use ramus_store::survey::{Survey, Surveyed, to_time};
+
+use crate::args::Global;
+use crate::commands::stats::in_scope;
+use crate::env::Clock;
+use crate::error::CommandError;
+use crate::select::{Library, Scope};
+use crate::table::{bytes, number};
+use crate::ui::Ui;
+
+/// Look for damage: bad lines, broken links, unpaired tool calls, files about to be deleted
+///
+/// Every line of every file is accounted for as known, unknown or damaged. Nothing is changed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus check\n  ramus check latest --strict && echo fine")]
+pub(crate) struct CheckArgs {
+    /// A project or a session [default: everything]
+    scope: Option<String>,
+    /// Exit with 1 when there is a defect
+    #[arg(long)]
+    strict: bool,
+}
+
+const DAY: Duration = Duration::from_secs(86_400);
+/// How many days ahead a deletion is worth a warning.
+const SOON: u32 = 7;
+
+pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    let scope = library.scope(ui, args.scope.as_deref())?;
+    let survey = library.survey(ui, &scope);
+    let files: Vec<&Surveyed> = files(&survey, &scope);
+    let retention = retention(&files, library.retention_days(), SystemTime::now());
+    let check = count(&files, retention);
+    let broken = !check.defects.is_empty();
+    if ui.json {
+        ui.json(&Answer::new("ramus.check/1", check))?;
+    } else {
+        ui.page();
+        for line in lines(&check, &Clock::new()) {
+            ui.line(&line)?;
+        }
+    }
+    if args.strict && broken { Err(CommandError::nothing("there are defects")) } else { Ok(()) }
+}
+
+fn files<'a>(survey: &'a Survey, scope: &Scope) -> Vec<&'a Surveyed> {
+    let all = survey.projects.iter().flat_map(|project| {
+        project.sessions.iter().chain(&project.agents).chain(&project.journals)
+    });
+    all.filter(|file| in_scope(scope, file)).collect()
+}
+
+fn count(files: &[&Surveyed], retention: Retention) -> Check {
+    let mut check = Check {
+        files: files.len(),
+        lines: 0,
+        blank: 0,
+        known: 0,
+        unknown: 0,
+        damaged: 0,
+        unknown_types: BTreeMap::new(),
+        thinking: 0,
+        withheld_thinking: 0,
+        defects: Vec::new(),
+        retention,
+    };
+    for file in files {
+        let counts = file.digest.counts;
+        check.known += counts.known;
+        check.unknown += counts.unknown;
+        check.damaged += counts.damaged;
+        check.blank += counts.blank;
+        check.lines += counts.lines() - counts.blank;
+        check.thinking += u64::from(file.digest.facts.thinking);
+        check.withheld_thinking += u64::from(file.digest.facts.withheld_thinking);
+        for (name, count) in &file.digest.unknown_types {
+            *check.unknown_types.entry(name.to_string()).or_default() += u64::from(*count);
+        }
+        let mut defects: Vec<&Defect> = file.defects().chain(&file.digest.unpaired).collect();
+        defects.sort_by_key(|defect| defect.line);
+        check.defects.extend(defects.into_iter().map(|defect| json::Defect {
+            file: file.file.relative.clone(),
+            line: defect.line,
+            offset: defect.at,
+            kind: defect.kind.word(),
+            detail: defect.kind.to_string(),
+        }));
+    }
+    check
+}
+
+fn retention(files: &[&Surveyed], days: Option<u32>, now: SystemTime) -> Retention {
+    let kept = days.unwrap_or(RETENTION_DAYS);
+    let mut retention = Retention {
+        days: kept,
+        from_settings: days.is_some(),
+        soon: 0,
+        soon_bytes: 0,
+        first: None,
+    };
+    let mut first = None;
+    for file in files {
+        let Some(goes) = file.file.modified.checked_add(DAY * kept) else { continue };
+        if goes <= now + DAY * SOON {
+            retention.soon += 1;
+            retention.soon_bytes += file.file.bytes;
+            first = Some(first.map_or(goes, |first: SystemTime| first.min(goes)));
+        }
+    }
+    retention.first = first.map(|time| to_time(time).to_string());
+    retention
+}
+
+/// How many defects of one kind are listed one by one.
+const LISTED: usize = 20;
+
+fn lines(check: &Check, clock: &Clock) -> Vec<Line> {
+    let mut lines = vec![
+        Line::new(&number(check.lines), Label::Strong)
+            .with(&format!(" lines in {} files: ", number(check.files as u64)), Label::Plain)
+            .with(&format!("{} known, ", number(check.known)), Label::Plain)
+            .with(&format!("{} unknown, ", number(check.unknown)), Label::Plain)
+            .with(
+                &format!("{} damaged", number(check.damaged)),
+                if check.damaged > 0 { Label::Error } else { Label::Plain },
+            ),
+    ];
+    for (name, count) in &check.unknown_types {
+        lines.push(Line::plain(&format!("  unknown type {name:?}: {}", number(*count))));
+    }
+    let mut by_kind: BTreeMap<&str, Vec<&json::Defect>> = BTreeMap::new();
+    for defect in &check.defects {
+        by_kind.entry(defect.kind).or_default().push(defect);
+    }
+    for (kind, defects) in &by_kind {
+        lines.push(Line::default());
+        lines.push(
+            Line::new(kind, Label::Warning)
+                .with(&format!("  {}", number(defects.len() as u64)), Label::Plain),
+        );
+        for defect in defects.iter().take(LISTED) {
+            lines.push(
+                Line::plain("  ")
+                    .with(&defect.file, Label::Plain)
+                    .with(&format!(":{}", defect.line), Label::LineNumber)
+                    .with(&format!("  {}", defect.detail), Label::Dim),
+            );
+        }
+        if defects.len() > LISTED {
+            lines.push(Line::new(
+                &format!(
+                    "  and {} more; `--json` lists them all",
+                    number((defects.len() - LISTED) as u64)
+                ),
+                Label::Dim,
+            ));
+        }
+    }
+    if by_kind.is_empty() {
+        lines.push(Line::new("No defect.", Label::Active));
+    }
+    lines.push(Line::default());
+    if check.withheld_thinking > 0 {
+        lines.push(Line::plain(&format!(
+            "Thinking is withheld in {} of {} blocks: recent clients keep only its signature.",
+            number(check.withheld_thinking),
+            number(check.thinking),
+        )));
+    }
+    lines.push(retention_line(&check.retention, clock));
+    lines
+}
+
+fn retention_line(retention: &Retention, clock: &Clock) -> Line {
+    let source = if retention.from_settings { "as your settings say" } else { "its default" };
+    let line = Line::plain(&format!(
+        "Claude Code deletes sessions {} days after their last change, {source}.",
+        retention.days
+    ));
+    if retention.soon == 0 {
+        return line.with(" None is due within a week.", Label::Plain);
+    }
+    let first = clock.short_text(retention.first.as_deref());
+    line.with(
+        &format!(
+            " {} files ({}) are due within a week, the first on {first}: raise `cleanupPeriodDays` in settings.json to keep them.",
+            number(retention.soon as u64),
+            bytes(retention.soon_bytes)
+        ),
+        Label::Warning,
+    )
+}

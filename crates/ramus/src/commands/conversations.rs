@@ -1,0 +1,185 @@
+use ramus_core::branches::Status;
+use ramus_core::digest::{ConversationDigest, Digest, ResumeDigest};
+use ramus_core::title::conversation_title;
+use ramus_render::json::{Answer, Conversation, Conversations};
+use ramus_render::{Label, Line};
+use ramus_store::survey::ProjectSurvey;
+
+use crate::args::Global;
+use crate::env::Clock;
+use crate::error::CommandError;
+use crate::select::{Library, Scope};
+use crate::table::{Table, cell, number};
+use crate::ui::Ui;
+
+/// List the conversations: every branch of every session
+///
+/// One is marked with ▶: it is the one Claude Code would resume. Active ones are current at every
+/// fork on their way; the others were abandoned at the fork that is named.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus conversations latest --explain\n  ramus conversations . --json"
+)]
+pub(crate) struct ConversationsArgs {
+    /// A session or a project [default: everything]
+    scope: Option<String>,
+}
+
+pub(crate) fn conversations(
+    ui: &mut Ui,
+    global: &Global,
+    args: &ConversationsArgs,
+) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    let scope = library.scope(ui, args.scope.as_deref())?;
+    let survey = library.survey(ui, &scope);
+    let mut groups = Vec::new();
+    for project in &survey.projects {
+        let files = project
+            .sessions
+            .iter()
+            .chain(project.agents.iter().filter(|_| matches!(scope, Scope::Session(_))));
+        for file in files {
+            let wanted = match &scope {
+                Scope::Session(found) => found.file.path == file.file.path,
+                _ => global.all || !file.digest.class.is_hidden(),
+            };
+            if wanted {
+                groups.push((
+                    &file.file.id,
+                    &file.digest,
+                    list(project, &file.file.id, &file.digest),
+                ));
+            }
+        }
+    }
+    groups.sort_by_key(|(_, digest, _)| std::cmp::Reverse(digest.facts.last_active));
+    if ui.json {
+        let conversations =
+            groups.into_iter().flat_map(|(_, _, conversations)| conversations).collect();
+        return ui.json(&Answer::new("ramus.conversations/1", Conversations { conversations }));
+    }
+    groups.retain(|(_, _, conversations)| !conversations.is_empty());
+    if groups.is_empty() {
+        return Err(CommandError::nothing("no conversation here")
+            .hinted("`--all` looks into files without messages too"));
+    }
+    let table = table(groups.iter().flat_map(|(_, _, conversations)| conversations), &Clock::new());
+    ui.page();
+    for line in table.lines(ui.width) {
+        ui.line(&line)?;
+    }
+    if global.explain {
+        for (id, digest, _) in &groups {
+            for line in explanation(id, digest.resume.as_ref()) {
+                ui.line(&line)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Clock) -> Table {
+    let mut table =
+        Table::new(&["", "ADDRESS", "STATUS", "LAST ACTIVE", ">MESSAGES", "LEFT AT", "*TITLE"]);
+    for conversation in conversations {
+        let id = conversation.session.get(..8).unwrap_or(&conversation.session);
+        let (mark, label) = match (conversation.resumes, conversation.status) {
+            (true, _) => ("▶", Label::Active),
+            (_, "active") => ("●", Label::Active),
+            _ => ("○", Label::Abandoned),
+        };
+        let status = if conversation.draft { "draft" } else { conversation.status };
+        let left = match (&conversation.fork_kind, &conversation.fork_point) {
+            (Some(kind), Some(point)) => Line::new(kind, Label::Branch)
+                .with(&format!(" {}", point.get(..8).unwrap_or(point)), Label::Id),
+            _ => Line::default(),
+        };
+        // The session's title says little about one of its branches.
+        let words = if conversation.resumes { &conversation.title } else { &conversation.prompt };
+        let words = words.as_ref().or(conversation.title.as_ref());
+        table.row(vec![
+            cell(mark, label),
+            cell(format!("{id}@{}", conversation.n), Label::Id),
+            cell(status, label),
+            cell(clock.short_text(conversation.last_active.as_deref()), Label::Time),
+            cell(number(u64::from(conversation.messages)), Label::Plain),
+            left,
+            Line::plain(words.map_or("", |words| words)),
+        ]);
+    }
+    table
+}
+
+fn list(project: &ProjectSurvey, session: &str, digest: &Digest) -> Vec<Conversation> {
+    (1..)
+        .zip(&digest.conversations)
+        .map(|(n, conversation)| Conversation {
+            session: session.to_owned(),
+            n,
+            leaf: conversation.leaf.to_string(),
+            status: conversation.status.word(),
+            resumes: conversation.resumes,
+            draft: conversation.draft,
+            why: why(digest, conversation),
+            title: conversation_title(digest, conversation, &project.summaries).map(str::to_owned),
+            prompt: conversation.first_prompt.as_deref().map(str::to_owned),
+            fork_point: conversation.fork_point.as_deref().map(str::to_owned),
+            fork_kind: conversation.fork_kind.map(|kind| kind.word()),
+            messages: conversation.messages,
+            records: conversation.records,
+            compactions: conversation.compactions,
+            last_active: conversation.last_active.map(|time| time.to_string()),
+        })
+        .collect()
+}
+
+/// Says why a conversation has its status (R11, R12).
+fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
+    match (&digest.resume, conversation.resumes, conversation.status) {
+        (Some(resume), true, _) => {
+            format!(
+                "{} would continue from {}: {} (line {})",
+                resume.era, resume.point, resume.reason, resume.line
+            )
+        }
+        (_, _, Status::Active) => "it is current at every fork on its way".to_owned(),
+        (_, _, Status::Abandoned) => match (conversation.fork_kind, &conversation.fork_point) {
+            (Some(kind), Some(point)) => {
+                format!("another way was taken at the {kind} below {point}")
+            }
+            _ => "another way was taken".to_owned(),
+        },
+    }
+}
+
+/// Tells in full how the resume point was chosen.
+pub(crate) fn explanation(session: &str, resume: Option<&ResumeDigest>) -> Vec<Line> {
+    let mut lines = vec![Line::default()];
+    let Some(resume) = resume else {
+        lines
+            .push(Line::new(session, Label::Id).with(": there is nothing to resume", Label::Plain));
+        return lines;
+    };
+    lines.push(
+        Line::new(session, Label::Id)
+            .with(" resumes at ", Label::Plain)
+            .with(&resume.point, Label::Active)
+            .with(": ", Label::Plain)
+            .with(&resume.reason.to_string(), Label::Plain),
+    );
+    lines.push(Line::plain("  rule      ").with(&format!("of {}", resume.era), Label::Plain));
+    lines.push(Line::plain("  decided by").with(&format!(" line {}", resume.line), Label::Plain));
+    if resume.leaf != resume.point {
+        lines.push(Line::plain("  message   ").with(&resume.leaf, Label::Id));
+    }
+    for (era, leaf) in &resume.otherwise {
+        lines.push(
+            Line::plain("  but ")
+                .with(&era.to_string(), Label::Plain)
+                .with(" would continue from ", Label::Plain)
+                .with(leaf, Label::Id),
+        );
+    }
+    lines
+}

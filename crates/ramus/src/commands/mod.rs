@@ -1,0 +1,34 @@
+//! One file per subcommand.
+
+mod check;
+mod conversations;
+mod projects;
+mod sessions;
+mod stats;
+
+use clap::Subcommand;
+
+use crate::args::Args;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Projects(projects::ProjectsArgs),
+    Sessions(sessions::SessionsArgs),
+    Conversations(conversations::ConversationsArgs),
+    Stats(stats::StatsArgs),
+    Check(check::CheckArgs),
+}
+
+pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
+    let global = &args.global;
+    match &args.command {
+        Some(Command::Projects(args)) => projects::projects(ui, global, args),
+        Some(Command::Sessions(args)) => sessions::sessions(ui, global, args),
+        Some(Command::Conversations(args)) => conversations::conversations(ui, global, args),
+        Some(Command::Stats(args)) => stats::stats(ui, global, args),
+        Some(Command::Check(args)) => check::check(ui, global, args),
+        None => sessions::sessions(ui, global, &sessions::SessionsArgs::default()),
+    }
+}

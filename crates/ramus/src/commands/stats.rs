@@ -1,0 +1,280 @@
+use std::collections::BTreeMap;
+
+use ramus_core::branches::{Artefact, ForkKind};
+use ramus_core::history::{AgentClass, Class};
+use ramus_core::stats::{Complexity, Flow, OtherInput, SessionInput, Stats};
+use ramus_core::title::session_title;
+use ramus_render::json::{self, Answer, MostComplex, RawStats};
+use ramus_render::{Label, Line};
+use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
+
+use crate::args::Global;
+use crate::error::CommandError;
+use crate::select::{Library, Scope};
+use crate::table::{bytes, number};
+use crate::ui::Ui;
+
+/// Count what there is: records, forks, branches, agents
+///
+/// Every number about branches is given twice: by ramus's rules, which tell real forks from
+/// recording artefacts, and raw, by parent links alone.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus stats\n  ramus stats . --json\n  ramus stats latest")]
+pub(crate) struct StatsArgs {
+    /// A project or a session [default: everything]
+    scope: Option<String>,
+}
+
+pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    let scope = library.scope(ui, args.scope.as_deref())?;
+    let survey = library.survey(ui, &scope);
+    let stats = count(&survey, &scope);
+    if ui.json {
+        return ui.json(&Answer::new("ramus.stats/1", stats));
+    }
+    ui.page();
+    for line in lines(&stats) {
+        ui.line(&line)?;
+    }
+    Ok(())
+}
+
+/// Whether a file belongs to the scope.
+pub(crate) fn in_scope(scope: &Scope, file: &Surveyed) -> bool {
+    match scope {
+        Scope::All | Scope::Project(_) => true,
+        Scope::Session(found) => {
+            file.file.path == found.file.path || file.parent_session() == Some(&found.file.id)
+        }
+    }
+}
+
+fn count(survey: &Survey, scope: &Scope) -> json::Stats {
+    let mut sessions: Vec<(&ProjectSurvey, &Surveyed)> = Vec::new();
+    let mut inputs = Vec::new();
+    let mut others = Vec::new();
+    for project in &survey.projects {
+        for session in project.sessions.iter().filter(|session| in_scope(scope, session)) {
+            let agents = project
+                .agents_of(&session.file.id)
+                .filter(|agent| agent.digest.agent_class != AgentClass::Warmup);
+            sessions.push((project, session));
+            inputs.push(SessionInput {
+                id: &session.file.id,
+                digest: &session.digest,
+                agents: agents.count() as u32,
+                orphans: session.orphans.len() as u32,
+            });
+        }
+        for other in
+            project.agents.iter().chain(&project.journals).filter(|file| in_scope(scope, file))
+        {
+            others.push(OtherInput {
+                digest: &other.digest,
+                class: other.file.role.is_agent().then_some(other.digest.agent_class),
+                orphans: other.orphans.len() as u32,
+            });
+        }
+    }
+    let stats = Stats::new(&inputs, &others);
+    let most_complex = stats.most_complex.map(|(index, complexity)| {
+        let (project, session) = sessions[index];
+        MostComplex {
+            session: session.file.id.clone(),
+            title: session_title(&session.digest, &project.summaries).map(str::to_owned),
+            score: complexity.score(),
+            parts: parts(&complexity),
+        }
+    });
+    to_json(&stats, survey.projects.len(), most_complex)
+}
+
+fn parts(complexity: &Complexity) -> BTreeMap<&'static str, u32> {
+    BTreeMap::from([
+        ("forks", complexity.forks),
+        ("conversations", complexity.conversations),
+        ("compactions", complexity.compactions),
+        ("agents", complexity.agents),
+        ("ways", complexity.ways),
+        ("forked", complexity.forked),
+    ])
+}
+
+fn to_json(stats: &Stats, projects: usize, most_complex: Option<MostComplex>) -> json::Stats {
+    let class = |class: Class| stats.by_class.get(&class).copied().unwrap_or(0);
+    let sessions = class(Class::Conversation);
+    let flow = |flow: Flow| stats.flows.get(&flow).copied().unwrap_or(0);
+    let mut agents: BTreeMap<&'static str, u64> =
+        [AgentClass::Task, AgentClass::Warmup, AgentClass::Incomplete]
+            .into_iter()
+            .map(|class| (class.word(), stats.agents.get(&class).copied().unwrap_or(0)))
+            .collect();
+    agents.insert("inline", stats.inline_agents);
+    let text = |counts: &BTreeMap<Box<str>, u64>| {
+        counts.iter().map(|(name, n)| (name.to_string(), *n)).collect()
+    };
+    json::Stats {
+        projects,
+        sessions,
+        files: stats.files,
+        bytes: stats.bytes,
+        by_class: Class::ALL.into_iter().map(|kind| (kind.word(), class(kind))).collect(),
+        lines: stats.lines,
+        blank: stats.blank,
+        records: stats.records,
+        unknown: stats.unknown,
+        damaged: stats.damaged,
+        by_type: text(&stats.by_type),
+        system_by_subtype: text(&stats.system),
+        messages: stats.messages,
+        forks: stats.fork_count(),
+        forks_by_kind: ForkKind::ALL
+            .into_iter()
+            .map(|kind| (kind.word(), stats.forks.get(&kind).copied().unwrap_or(0)))
+            .collect(),
+        drafts: stats.drafts,
+        artefacts: Artefact::ALL
+            .into_iter()
+            .map(|kind| (kind.word(), stats.artefacts.get(&kind).copied().unwrap_or(0)))
+            .collect(),
+        conversations: stats.conversations(),
+        active: stats.active,
+        abandoned: stats.abandoned,
+        unique_paths: stats.unique_paths,
+        compactions: stats.compactions,
+        compaction_records: stats.compaction_records,
+        sidechain_records: stats.sidechain_records,
+        agents,
+        duplicate_uuids: stats.repeated_names,
+        orphans: stats.orphans,
+        defects: stats.defects,
+        sessions_with_forks: stats.rules.sessions,
+        sessions_with_sidechains: stats.sessions_with_sidechains,
+        forked_sessions: stats.forked_sessions,
+        linear_sessions: flow(Flow::Linear),
+        complex_sessions: sessions - flow(Flow::Linear),
+        largest_branching: stats.rules.most_ways,
+        mean_branching: round(stats.rules.mean()),
+        flow: stats.flows.iter().map(|(flow, n)| (flow.word(), *n)).collect(),
+        most_complex,
+        raw: RawStats {
+            forks: stats.raw.forks,
+            leaves: stats.raw_leaves,
+            roots: stats.raw_roots,
+            sessions_with_forks: stats.raw.sessions,
+            linear_sessions: sessions.saturating_sub(stats.raw.sessions),
+            complex_sessions: stats.raw.sessions,
+            largest_branching: stats.raw.most_ways,
+            mean_branching: round(stats.raw.mean()),
+        },
+    }
+}
+
+fn round(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+fn lines(stats: &json::Stats) -> Vec<Line> {
+    let mut out = Out(Vec::new());
+    out.heading("History");
+    out.row("projects", stats.projects as u64, "");
+    out.row(
+        "sessions",
+        stats.sessions,
+        &format!("in {} files, {}", number(stats.files), bytes(stats.bytes)),
+    );
+    out.row("records", stats.records, &share_of_types(stats));
+    out.row("messages", stats.messages, "");
+    if stats.damaged > 0 {
+        out.row("damaged lines", stats.damaged, "`ramus check` shows where");
+    }
+    out.heading("Branches");
+    out.row(
+        "conversations",
+        stats.conversations,
+        &format!("{} active, {} abandoned", number(stats.active), number(stats.abandoned)),
+    );
+    out.row("unique paths", stats.unique_paths, "without what resumed and forked sessions repeat");
+    out.row("forks", stats.forks, &counted(&stats.forks_by_kind));
+    out.row("drafts", stats.drafts, "ways that were never answered");
+    out.row(
+        "sessions with forks",
+        stats.sessions_with_forks,
+        &branching(stats.largest_branching, stats.mean_branching),
+    );
+    out.row("not forks", stats.artefacts.values().sum(), &counted(&stats.artefacts));
+    out.heading("By parent links alone");
+    out.row(
+        "forks",
+        stats.raw.forks,
+        &branching(stats.raw.largest_branching, stats.raw.mean_branching),
+    );
+    out.row("leaves", stats.raw.leaves, &format!("from {} roots", number(stats.raw.roots)));
+    out.row(
+        "sessions with forks",
+        stats.raw.sessions_with_forks,
+        &format!("{} linear", number(stats.raw.linear_sessions)),
+    );
+    out.heading("Shape");
+    for (flow, count) in &stats.flow {
+        out.row(flow, *count, "");
+    }
+    out.row("compactions", stats.compactions, "");
+    out.row("agents", stats.agents.values().sum(), &counted(&stats.agents));
+    out.row("sidechain records", stats.sidechain_records, "");
+    if let Some(most) = &stats.most_complex {
+        let title = most.title.as_deref().unwrap_or("untitled");
+        let id = most.session.get(..8).unwrap_or(&most.session);
+        let parts: Vec<String> = most
+            .parts
+            .iter()
+            .filter(|(_, n)| **n > 0)
+            .map(|(part, n)| format!("{part} {n}"))
+            .collect();
+        out.row(
+            "most complex",
+            u64::from(most.score),
+            &format!("{id} “{title}”: {}", parts.join(" + ")),
+        );
+    }
+    out.0
+}
+
+struct Out(Vec<Line>);
+
+impl Out {
+    fn heading(&mut self, text: &str) {
+        if !self.0.is_empty() {
+            self.0.push(Line::default());
+        }
+        self.0.push(Line::new(text, Label::Heading));
+    }
+
+    fn row(&mut self, name: &str, value: u64, note: &str) {
+        let line = Line::plain(&format!("  {name:<20}{:>12}", number(value)));
+        self.0.push(line.with("  ", Label::Plain).with(note, Label::Dim));
+    }
+}
+
+fn counted(counts: &BTreeMap<&'static str, u64>) -> String {
+    let parts: Vec<String> = counts
+        .iter()
+        .filter(|(_, n)| **n > 0)
+        .map(|(name, n)| format!("{} {name}", number(*n)))
+        .collect();
+    parts.join(", ")
+}
+
+fn branching(largest: u32, mean: f64) -> String {
+    if largest == 0 { String::new() } else { format!("up to {largest} ways, {mean:.1} on average") }
+}
+
+fn share_of_types(stats: &json::Stats) -> String {
+    let mut types: Vec<_> = stats.by_type.iter().collect();
+    types.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    let share = |n: u64| 100.0 * n as f64 / stats.records.max(1) as f64;
+    let parts: Vec<String> =
+        types.iter().take(4).map(|(name, n)| format!("{name} {:.0}%", share(**n))).collect();
+    parts.join(", ")
+}

@@ -1,0 +1,65 @@
+//! What the command line knows of the world: directories, the clock, the time zone.
+
+use std::path::PathBuf;
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use ramus_core::time::Time;
+use ramus_store::place::{Place, PlaceError};
+
+use crate::args::Global;
+
+/// Opens the Claude directories that were asked for, or the usual ones.
+pub(crate) fn place(global: &Global) -> Result<Place, PlaceError> {
+    Place::open(candidates(global))
+}
+
+fn candidates(global: &Global) -> Vec<PathBuf> {
+    if let Some(dir) = &global.claude_dir {
+        return vec![dir.clone()];
+    }
+    if let Some(dirs) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dirs| !dirs.is_empty()) {
+        // Other tools of the field take a comma-separated list here.
+        return dirs.to_string_lossy().split(',').map(|dir| PathBuf::from(dir.trim())).collect();
+    }
+    let home = std::env::home_dir().unwrap_or_default();
+    let config =
+        std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+    vec![home.join(".claude"), config.join("claude")]
+}
+
+/// The present, in the zone of the person at the screen.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    now: Zoned,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        Self { now: Timestamp::now().to_zoned(TimeZone::system()) }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        Time::from_millis(self.now.timestamp().as_millisecond())
+    }
+
+    /// Writes a time as short as it can be told: the hour today, the day this year.
+    pub(crate) fn short(&self, time: Time) -> String {
+        let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());
+        let format = if zoned.date() == self.now.date() {
+            "%H:%M"
+        } else if zoned.year() == self.now.year() {
+            "%d %b %H:%M"
+        } else {
+            "%d %b %Y"
+        };
+        zoned.strftime(format).to_string()
+    }
+
+    /// Writes a time given as text; nothing for none.
+    pub(crate) fn short_text(&self, time: Option<&str>) -> String {
+        time.and_then(|time| Time::parse(time.as_bytes()))
+            .map(|time| self.short(time))
+            .unwrap_or_default()
+    }
+}

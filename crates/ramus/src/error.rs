@@ -1,0 +1,69 @@
+//! What went wrong, for a person: a message, its cause, and what to do next.
+
+use std::fmt;
+use std::io;
+
+/// A command that could not be carried out.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    pub(crate) kind: ErrorKind,
+    pub(crate) error: anyhow::Error,
+    pub(crate) hints: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// What was asked for cannot be done.
+    User,
+    /// Nobody reads our output any more; that is no error.
+    BrokenPipe,
+    /// Nothing was found: exit code 1, and no message beyond the one given.
+    Nothing,
+}
+
+impl CommandError {
+    pub(crate) fn user(message: impl fmt::Display) -> Self {
+        Self { kind: ErrorKind::User, error: anyhow::anyhow!("{message}"), hints: Vec::new() }
+    }
+
+    pub(crate) fn nothing(message: impl fmt::Display) -> Self {
+        Self { kind: ErrorKind::Nothing, ..Self::user(message) }
+    }
+
+    pub(crate) fn hinted(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe {
+            ErrorKind::BrokenPipe
+        } else {
+            ErrorKind::User
+        };
+        Self { kind, error: error.into(), hints: Vec::new() }
+    }
+}
+
+impl From<serde_json::Error> for CommandError {
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}
+
+impl From<ramus_store::PathError> for CommandError {
+    fn from(error: ramus_store::PathError) -> Self {
+        Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() }
+    }
+}
+
+impl From<ramus_store::place::PlaceError> for CommandError {
+    fn from(error: ramus_store::place::PlaceError) -> Self {
+        let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };
+        error
+            .hinted("give the directory that holds `projects` with `--claude-dir DIR`")
+            .hinted("no history yet? `ramus demo` writes a sample to look at")
+    }
+}

@@ -1,0 +1,370 @@
+//! What was typed for a project, a session or a node, into the thing meant.
+
+use std::path::Path;
+
+use ramus_core::history::History;
+use ramus_core::resume::Rule;
+use ramus_core::session::NodeId;
+use ramus_core::title::session_title;
+use ramus_store::from_jsonl;
+use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project, encode};
+use ramus_store::survey::{Survey, survey};
+
+use crate::args::Global;
+use crate::env;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// How many letters of an id are enough.
+const PREFIX: usize = 4;
+/// How many candidates of an ambiguous address are listed.
+const CANDIDATES: usize = 12;
+
+/// All files of the Claude directories, by name; nothing is read yet.
+pub(crate) struct Library {
+    place: Place,
+    pub(crate) projects: Vec<Project>,
+    pub(crate) rule: Rule,
+}
+
+/// What a command is about.
+#[derive(Clone, Debug)]
+pub(crate) enum Scope {
+    All,
+    Project(usize),
+    Session(Box<Found>),
+}
+
+/// A session's or an agent's file.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// `None`: a file outside of the Claude directories.
+    pub(crate) project: Option<usize>,
+    pub(crate) file: HistoryFile,
+}
+
+/// A place in a session, as it was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Spot {
+    Resume,
+    Uuid(String),
+    Nth(usize),
+}
+
+impl Library {
+    pub(crate) fn open(ui: &mut Ui, global: &Global) -> Result<Self, CommandError> {
+        let place = env::place(global)?;
+        let Listing { projects, problems } = place.projects();
+        for problem in &problems {
+            ui.warn(problem);
+        }
+        Ok(Self { place, projects, rule: global.active.rule() })
+    }
+
+    /// Reads every file of a scope in short, with a progress bar.
+    pub(crate) fn survey(&self, ui: &mut Ui, scope: &Scope) -> Survey {
+        let projects = match scope {
+            Scope::All => self.projects.clone(),
+            Scope::Project(index) => vec![self.projects[*index].clone()],
+            Scope::Session(found) => match found.project {
+                Some(index) => vec![self.projects[index].clone()],
+                None => vec![Project {
+                    root: self.place.roots[0].clone(),
+                    dir: found.file.path.parent().map(Path::to_owned).unwrap_or_default(),
+                    name: String::new(),
+                    files: vec![found.file.clone()],
+                }],
+            },
+        };
+        let bytes = projects.iter().flat_map(|project| &project.files).map(|file| file.bytes).sum();
+        let bar = ui.progress(bytes);
+        let surveyed =
+            survey(Listing { projects, problems: Vec::new() }, self.rule, &|bytes| bar.inc(bytes));
+        bar.finish_and_clear();
+        for problem in &surveyed.problems {
+            ui.warn(problem);
+        }
+        surveyed
+    }
+
+    /// Finds what a scope means: a project or a session.
+    pub(crate) fn scope(&self, ui: &mut Ui, text: Option<&str>) -> Result<Scope, CommandError> {
+        let Some(text) = text else { return Ok(Scope::All) };
+        if let [index] = self.named_projects(text)[..] {
+            return Ok(Scope::Project(index));
+        }
+        if let Some(found) = self.sure_session(text)? {
+            return Ok(Scope::Session(Box::new(found)));
+        }
+        match self.part_projects(text)[..] {
+            [index] => return Ok(Scope::Project(index)),
+            [] => {}
+            ref several => return Err(self.ambiguous_project(text, several)),
+        }
+        let found = self.titled_session(ui, text)?;
+        Ok(Scope::Session(Box::new(found)))
+    }
+
+    /// Finds a project.
+    pub(crate) fn project(&self, text: &str) -> Result<usize, CommandError> {
+        let mut found = self.named_projects(text);
+        if found.is_empty() {
+            found = self.part_projects(text);
+        }
+        match found[..] {
+            [index] => Ok(index),
+            [] => Err(CommandError::user(format!("no project is or contains {text:?}"))
+                .hinted("`ramus projects` lists them all")),
+            ref several => Err(self.ambiguous_project(text, several)),
+        }
+    }
+
+    /// Finds a session and the place in it.
+    pub(crate) fn address(&self, ui: &mut Ui, text: &str) -> Result<(Found, Spot), CommandError> {
+        if let Some(found) = self.sure_session(text)? {
+            return Ok((found, Spot::Resume));
+        }
+        if let Some((session, spot)) = split(text)
+            && let Some(found) = self.sure_session(session)?
+        {
+            return Ok((found, spot));
+        }
+        match split(text) {
+            Some((session, spot)) => match self.titled_session(ui, text) {
+                Ok(found) => Ok((found, Spot::Resume)),
+                Err(_) => Ok((self.titled_session(ui, session)?, spot)),
+            },
+            None => Ok((self.titled_session(ui, text)?, Spot::Resume)),
+        }
+    }
+
+    /// Finds a session by path, id or beginning of an id; `None` when it can only be a title.
+    fn sure_session(&self, text: &str) -> Result<Option<Found>, CommandError> {
+        if text == "latest" {
+            return self.latest().map(Some);
+        }
+        let path = Path::new(text);
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            let below = self.place.roots.iter().map(|root| root.join(text));
+            if let Some(path) =
+                std::iter::once(path.to_owned()).chain(below).find(|path| path.exists())
+            {
+                return Ok(Some(self.at_path(&path)?));
+            }
+            return Err(CommandError::user(format!("no file at {text}")));
+        }
+        let id = text.strip_prefix("agent-").unwrap_or(text);
+        let wants_agent = id != text;
+        let fits = |file: &HistoryFile, exact: bool| {
+            let right_kind = if wants_agent {
+                file.role.is_agent()
+            } else {
+                !matches!(file.role, FileRole::Journal { .. })
+            };
+            right_kind && if exact { file.id == id } else { file.id.starts_with(id) }
+        };
+        let mut found = self.files(|file| fits(file, true));
+        if found.is_empty() && id.len() >= PREFIX {
+            found = self.files(|file| fits(file, false));
+            // A session's id outweighs an agent's that begins alike.
+            if found.iter().any(|found| found.file.role == FileRole::Session) {
+                found.retain(|found| found.file.role == FileRole::Session);
+            }
+        }
+        match found.len() {
+            0 => Ok(None),
+            1 => Ok(found.pop()),
+            _ => {
+                Err(ambiguous(text, "files", found.iter().map(|found| found.file.relative.clone()))
+                    .hinted("give more letters, or the file itself as it is listed here"))
+            }
+        }
+    }
+
+    fn files(&self, fits: impl Fn(&HistoryFile) -> bool) -> Vec<Found> {
+        let with_project = self
+            .projects
+            .iter()
+            .enumerate()
+            .flat_map(|(index, project)| project.files.iter().map(move |file| (index, file)));
+        with_project
+            .filter(|(_, file)| fits(file))
+            .map(|(index, file)| Found { project: Some(index), file: file.clone() })
+            .collect()
+    }
+
+    fn at_path(&self, path: &Path) -> Result<Found, CommandError> {
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let known = self.files(|file| {
+            file.path == path || file.path.canonicalize().is_ok_and(|file| file == real)
+        });
+        match known.into_iter().next() {
+            Some(found) => Ok(found),
+            None => Ok(Found { project: None, file: HistoryFile::at(path)? }),
+        }
+    }
+
+    /// Finds the session that was active last.
+    ///
+    /// A file's time says when it was written, not when somebody last spoke, but
+    /// never less: so reading can stop at the first file older than the best.
+    fn latest(&self) -> Result<Found, CommandError> {
+        let mut sessions = self.files(|file| file.role == FileRole::Session && file.bytes > 0);
+        sessions.sort_by_key(|found| std::cmp::Reverse(found.file.modified));
+        let mut best = None;
+        for found in sessions {
+            if best
+                .as_ref()
+                .is_some_and(|(time, _)| ramus_store::survey::to_time(found.file.modified) < *time)
+            {
+                break;
+            }
+            let Ok(session) = ramus_store::read(&found.file.path) else { continue };
+            if let Some(time) = session.facts().last_active
+                && best.as_ref().is_none_or(|(newest, _)| time > *newest)
+            {
+                best = Some((time, found));
+            }
+        }
+        let found = best.map(|(_, found)| found);
+        found.ok_or_else(|| {
+            CommandError::user("there is no session yet")
+                .hinted("`ramus demo` writes a sample to look at")
+        })
+    }
+
+    /// Finds a session by its exact title, which takes reading them all.
+    fn titled_session(&self, ui: &mut Ui, text: &str) -> Result<Found, CommandError> {
+        let survey = self.survey(ui, &Scope::All);
+        let titled = survey.projects.iter().enumerate().flat_map(|(index, project)| {
+            project
+                .sessions
+                .iter()
+                .filter(|session| session_title(&session.digest, &project.summaries) == Some(text))
+                .map(move |session| Found { project: Some(index), file: session.file.clone() })
+        });
+        let mut found: Vec<Found> = titled.collect();
+        match found.len() {
+            1 => Ok(found.remove(0)),
+            0 => Err(CommandError::user(format!("no session has the id or title {text:?}"))
+                .hinted("`ramus sessions` lists ids and titles; the first 4 letters of an id are enough")),
+            _ => Err(ambiguous(text, "sessions", found.iter().map(|found| found.file.relative.clone()))
+                .hinted("give the id instead of the title")),
+        }
+    }
+
+    fn named_projects(&self, text: &str) -> Vec<usize> {
+        let path = Path::new(text);
+        let real = if path.is_dir() { path.canonicalize().ok() } else { None };
+        let encoded = real.map(|real| encode(&real.to_string_lossy()));
+        self.matching(|name| {
+            name == text
+                || encoded.as_deref() == Some(name)
+                || text.starts_with('/') && name == encode(text)
+        })
+    }
+
+    fn part_projects(&self, text: &str) -> Vec<usize> {
+        let encoded = encode(text);
+        self.matching(|name| name.contains(text) || name.contains(&encoded))
+    }
+
+    fn matching(&self, fits: impl Fn(&str) -> bool) -> Vec<usize> {
+        let named = self.projects.iter().enumerate();
+        named.filter(|(_, project)| fits(&project.name)).map(|(index, _)| index).collect()
+    }
+
+    fn ambiguous_project(&self, text: &str, found: &[usize]) -> CommandError {
+        ambiguous(text, "projects", found.iter().map(|index| self.projects[*index].name.clone()))
+    }
+
+    /// Returns how many days the client keeps sessions, if its settings say so.
+    pub(crate) fn retention_days(&self) -> Option<u32> {
+        self.place.retention_days()
+    }
+
+    /// Reads the session of an address.
+    pub(crate) fn read(&self, found: &Found) -> Result<History, CommandError> {
+        Ok(from_jsonl(&found.file.path, self.rule)?)
+    }
+}
+
+/// Finds the node a spot means.
+pub(crate) fn node(history: &History, spot: &Spot) -> Result<Option<NodeId>, CommandError> {
+    match spot {
+        Spot::Resume => Ok(None),
+        Spot::Nth(n) => {
+            let count = history.branches.conversations.len();
+            let conversation =
+                n.checked_sub(1).and_then(|index| history.branches.conversations.get(index));
+            match conversation {
+                Some(conversation) => Ok(Some(conversation.leaf)),
+                None => Err(CommandError::user(format!(
+                    "there is no conversation {n}; the session has {count}"
+                ))
+                .hinted("`ramus conversations SESSION` lists them")),
+            }
+        }
+        Spot::Uuid(prefix) => {
+            let named =
+                history.session.nodes().filter(|(id, _)| history.tree.is_first(*id)).filter_map(
+                    |(id, record)| {
+                        let spelling = history.session.spell(record.name?);
+                        spelling.starts_with(prefix.as_str()).then_some((id, spelling))
+                    },
+                );
+            let found: Vec<(NodeId, String)> = named.collect();
+            match found.iter().find(|(_, spelling)| spelling == prefix).or(found.first()) {
+                None => Err(CommandError::user(format!(
+                    "no node of the session begins with {prefix:?}"
+                ))
+                .hinted("`ramus tree SESSION` shows them")),
+                Some((id, spelling)) if found.len() == 1 || spelling == prefix => Ok(Some(*id)),
+                Some(_) => Err(ambiguous(
+                    prefix,
+                    "nodes",
+                    found.iter().map(|(_, spelling)| spelling.clone()),
+                )),
+            }
+        }
+    }
+}
+
+fn ambiguous(text: &str, what: &str, candidates: impl Iterator<Item = String>) -> CommandError {
+    let all: Vec<String> = candidates.collect();
+    let mut message = format!("{text:?} could be {} {what}:", all.len());
+    for candidate in all.iter().take(CANDIDATES) {
+        message.push_str("\n  ");
+        message.push_str(candidate);
+    }
+    if all.len() > CANDIDATES {
+        message.push_str("\n  …");
+    }
+    CommandError::user(message)
+}
+
+/// Cuts `SESSION:UUID` or `SESSION@N`.
+fn split(text: &str) -> Option<(&str, Spot)> {
+    if let Some((session, n)) = text.rsplit_once('@')
+        && let Ok(n) = n.parse()
+    {
+        return Some((session, Spot::Nth(n)));
+    }
+    let (session, uuid) = text.rsplit_once(':')?;
+    (!session.is_empty() && !uuid.is_empty()).then(|| (session, Spot::Uuid(uuid.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Spot, split};
+
+    #[test]
+    fn addresses_are_cut_at_their_last_sign() {
+        assert_eq!(split("abcd:1234"), Some(("abcd", Spot::Uuid("1234".into()))));
+        assert_eq!(split("latest@2"), Some(("latest", Spot::Nth(2))));
+        assert_eq!(split("x/y.jsonl:12"), Some(("x/y.jsonl", Spot::Uuid("12".into()))));
+        assert_eq!(split("abcd"), None);
+        assert_eq!(split("me@home"), None);
+        assert_eq!(split(":x"), None);
+    }
+}

@@ -1,0 +1,155 @@
+//! stdout is data, stderr is talk; only this file prints.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::{Child, Command, ExitCode, Stdio};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ramus_render::ansi::{Theme, to_ansi};
+use ramus_render::{Label, Line};
+use serde_json::to_writer;
+
+use crate::args::{Color, Global};
+use crate::error::{CommandError, ErrorKind};
+
+/// The way to the person or the program that asked.
+pub(crate) struct Ui {
+    out: Out,
+    theme: Theme,
+    error_theme: Theme,
+    pub(crate) width: usize,
+    pub(crate) json: bool,
+    pager: bool,
+    /// Something could not be read; the rest was shown.
+    incomplete: bool,
+}
+
+enum Out {
+    Plain(BufWriter<io::Stdout>),
+    Pager { child: Child, pipe: BufWriter<std::process::ChildStdin> },
+}
+
+/// How wide lines are when nobody says.
+const WIDTH: usize = 100;
+
+impl Ui {
+    pub(crate) fn new(global: &Global) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let theme = |terminal: bool| match global.color {
+            Color::Always => Theme::BASE,
+            Color::Never => Theme::NONE,
+            Color::Auto
+                if terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) =>
+            {
+                Theme::BASE
+            }
+            Color::Auto => Theme::NONE,
+        };
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        Self {
+            out: Out::Plain(BufWriter::new(io::stdout())),
+            theme: theme(terminal),
+            error_theme: theme(io::stderr().is_terminal()),
+            width: width.or(columns).unwrap_or(WIDTH).clamp(30, 400),
+            json: global.json,
+            pager: terminal && !global.no_pager && !global.json,
+            incomplete: false,
+        }
+    }
+
+    /// Sends what follows through the pager, if there is a terminal and one is wanted.
+    pub(crate) fn page(&mut self) {
+        if !self.pager || matches!(self.out, Out::Pager { .. }) {
+            return;
+        }
+        let pager = std::env::var("RAMUS_PAGER")
+            .or_else(|_| std::env::var("PAGER"))
+            .unwrap_or_else(|_| "less".into());
+        let mut words = pager.split_whitespace();
+        let Some(program) = words.next() else { return };
+        let child = Command::new(program)
+            .args(words)
+            // Colours through, quit if one screen holds it all, leave the screen as it is.
+            .env("LESS", std::env::var("LESS").unwrap_or_else(|_| "FRX".into()))
+            .env("LESSCHARSET", "utf-8")
+            .stdin(Stdio::piped())
+            .spawn();
+        if let Ok(mut child) = child
+            && let Some(pipe) = child.stdin.take()
+        {
+            self.out = Out::Pager { child, pipe: BufWriter::new(pipe) };
+        }
+    }
+
+    /// Writes a labelled line to stdout.
+    pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
+        let text = to_ansi(line, &self.theme);
+        writeln!(self.out(), "{}", text.trim_end())
+    }
+
+    /// Writes raw bytes to stdout.
+    pub(crate) fn out(&mut self) -> &mut dyn Write {
+        match &mut self.out {
+            Out::Plain(out) => out,
+            Out::Pager { pipe, .. } => pipe,
+        }
+    }
+
+    /// Writes one JSON object to stdout.
+    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), CommandError> {
+        to_writer(self.out(), value)?;
+        writeln!(self.out())?;
+        Ok(())
+    }
+
+    /// Says something beside the data.
+    pub(crate) fn say(&self, line: &Line) {
+        let _ = writeln!(io::stderr(), "{}", to_ansi(line, &self.error_theme).trim_end());
+    }
+
+    /// Tells of something that could not be read; the exit code remembers it.
+    pub(crate) fn warn(&mut self, error: &(dyn std::error::Error + 'static)) {
+        self.incomplete = true;
+        let mut message = error.to_string();
+        let mut cause = error.source();
+        while let Some(source) = cause {
+            message = format!("{message}: {source}");
+            cause = source.source();
+        }
+        self.say(&Line::new("Warning: ", Label::Warning).with(&message, Label::Plain));
+    }
+
+    /// Shows how far long work has come; never in a pipe.
+    pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {msg}") {
+            bar.set_style(style);
+        }
+        bar
+    }
+
+    /// Ends the program: flushes, waits for the pager, prints an error, chooses the exit code.
+    pub(crate) fn finish(mut self, result: Result<(), CommandError>) -> ExitCode {
+        let result = result.and_then(|()| self.out().flush().map_err(CommandError::from));
+        if let Out::Pager { mut child, pipe } = self.out {
+            drop(pipe);
+            let _ = child.wait();
+            self.out = Out::Plain(BufWriter::new(io::stdout()));
+        }
+        let Err(error) = result else {
+            return ExitCode::from(if self.incomplete { 2 } else { 0 });
+        };
+        if error.kind == ErrorKind::BrokenPipe {
+            return ExitCode::SUCCESS;
+        }
+        let (heading, label) = match error.kind {
+            ErrorKind::Nothing => ("", Label::Plain),
+            _ => ("Error: ", Label::Error),
+        };
+        self.say(&Line::new(heading, label).with(&format!("{:#}", error.error), Label::Plain));
+        for hint in &error.hints {
+            self.say(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
+        }
+        ExitCode::from(if error.kind == ErrorKind::Nothing { 1 } else { 2 })
+    }
+}
