@@ -282,6 +282,13 @@ impl Branches {
         for (n, conversation) in (1..).zip(&mut conversations) {
             conversation.n = n;
         }
+        // The point may lie on a root with nothing said, such as a lone hook record.
+        if self.resume.is_some()
+            && !conversations.iter().any(|conversation| conversation.resumes)
+            && let Some(last) = conversations.last_mut()
+        {
+            last.resumes = true;
+        }
         self.conversations = conversations;
     }
 
@@ -307,8 +314,10 @@ impl Branches {
     fn along(&self, folds: &Folds, lane: Lane) -> Vec<Along> {
         let mut along: Vec<Along> = Vec::with_capacity(folds.len());
         for (id, fold) in folds.iter() {
+            let above =
+                fold.parent.filter(|parent| folds.fold(*parent).sidechain == fold.sidechain);
             let mut sums =
-                fold.parent.map_or_else(Along::default, |parent| along[parent.index()].clone());
+                above.map_or_else(Along::default, |parent| along[parent.index()].clone());
             if lane.has(fold.sidechain) {
                 sums.messages += u32::from(fold.voice.is_displayable());
                 sums.compactions += u32::from(fold.voice == Voice::Boundary);

@@ -264,7 +264,9 @@ fn chain(history: &History) -> (Chain, Vec<u32>) {
             && let Some(name) = record.name
         {
             places[id.0 as usize] = chain.names.len() as u32;
-            chain.names.push(name);
+            // A version is not what the name first meant, so it goes by another one here.
+            let own = if tree.is_version(id, name) { name.version(record) } else { name };
+            chain.names.push(own);
         }
     }
     for (id, _) in session.nodes() {

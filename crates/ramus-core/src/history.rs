@@ -41,7 +41,12 @@ impl History {
     }
 
     fn path_to_fold(&self, end: FoldId) -> Path {
-        let mut folds: Vec<FoldId> = self.folds.ancestors(end).collect();
+        let lane = self.folds.fold(end).sidechain;
+        let mut folds: Vec<FoldId> = self
+            .folds
+            .ancestors(end)
+            .take_while(|fold| self.folds.fold(*fold).sidechain == lane)
+            .collect();
         folds.reverse();
         let on_path: FxHashSet<FoldId> = folds.iter().copied().collect();
         let mut nodes = Vec::new();

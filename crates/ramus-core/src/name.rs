@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::record::Record;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// The name of a record: a uuid as a number, or the hash of another spelling.
@@ -15,12 +16,22 @@ pub struct Name(u128);
 impl Name {
     /// Reads a name from its spelling.
     pub fn new(spelling: &[u8]) -> Self {
-        Self(parse_uuid(spelling).unwrap_or_else(|| xxh3_128(spelling)))
+        Self::canonical(spelling).unwrap_or_else(|| Self(xxh3_128(spelling)))
     }
 
-    /// Whether `spelling` is the canonical form that [`Display`](fmt::Display) gives back.
-    pub fn is_canonical(spelling: &[u8]) -> bool {
-        parse_uuid(spelling).is_some()
+    /// Reads a name whose spelling is the one that [`Display`](fmt::Display) gives back.
+    pub fn canonical(spelling: &[u8]) -> Option<Self> {
+        parse_uuid(spelling).map(Self)
+    }
+
+    /// Returns a name for one of several records that go by this name.
+    pub(crate) fn version(self, record: &Record) -> Self {
+        let mut bytes = [0; 41];
+        bytes[..16].copy_from_slice(&self.0.to_le_bytes());
+        bytes[16..32].copy_from_slice(&record.parent.map_or(0, |parent| parent.0).to_le_bytes());
+        bytes[32..40].copy_from_slice(&record.content.to_le_bytes());
+        bytes[40] = record.kind as u8;
+        Self(xxh3_128(&bytes))
     }
 
     /// Returns the 128 bits of the name.
@@ -53,23 +64,32 @@ impl fmt::Debug for Name {
 /// Reads a lower-case uuid in its 8-4-4-4-12 form.
 fn parse_uuid(spelling: &[u8]) -> Option<u128> {
     let bytes: &[u8; 36] = spelling.try_into().ok()?;
-    let mut value = 0u128;
-    for (i, &byte) in bytes.iter().enumerate() {
-        if matches!(i, 8 | 13 | 18 | 23) {
-            if byte != b'-' {
-                return None;
-            }
-            continue;
-        }
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            _ => return None,
-        };
-        value = value << 4 | u128::from(digit);
+    if [bytes[8], bytes[13], bytes[18], bytes[23]] != [b'-'; 4] {
+        return None;
     }
-    Some(value)
+    let mut bad = 0;
+    let mut hex = |digits: &[u8]| {
+        digits.iter().fold(0u64, |value, digit| {
+            let digit = DIGITS[*digit as usize];
+            bad |= digit;
+            value << 4 | u64::from(digit & 15)
+        })
+    };
+    let high = hex(&bytes[..8]) << 32 | hex(&bytes[9..13]) << 16 | hex(&bytes[14..18]);
+    let low = hex(&bytes[19..23]) << 48 | hex(&bytes[24..]);
+    (bad & 16 == 0).then_some(u128::from(high) << 64 | u128::from(low))
 }
+
+/// The value of a lower-case hexadecimal digit; 16 for anything else.
+static DIGITS: [u8; 256] = {
+    let mut digits = [16; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value] as usize] = value as u8;
+        value += 1;
+    }
+    digits
+};
 
 /// A 64-bit key of an id that is only compared: message ids, tool call ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,8 +136,8 @@ mod tests {
     fn a_uuid_prints_as_it_was_written() {
         let spelling = "0a1b2c3d-4e5f-4a6b-8c7d-0123456789ab";
         assert_eq!(Name::new(spelling.as_bytes()).to_string(), spelling);
-        assert!(Name::is_canonical(spelling.as_bytes()));
-        assert!(!Name::is_canonical(spelling.to_uppercase().as_bytes()));
+        assert!(Name::canonical(spelling.as_bytes()).is_some());
+        assert!(Name::canonical(spelling.to_uppercase().as_bytes()).is_none());
         assert_ne!(Name::new(b"msg_1"), Name::new(b"msg_2"));
     }
 

@@ -453,11 +453,11 @@ impl Session {
 
     /// Makes a name and remembers a spelling that cannot be made from it.
     fn name(&mut self, spelling: &[u8]) -> Name {
-        let name = Name::new(spelling);
-        if !Name::is_canonical(spelling) {
+        Name::canonical(spelling).unwrap_or_else(|| {
+            let name = Name::new(spelling);
             self.spellings.entry(name).or_insert_with(|| json::unescape(spelling).into());
-        }
-        name
+            name
+        })
     }
 }
 

@@ -87,6 +87,11 @@ impl Tree {
         self.first[id.index()] == id
     }
 
+    /// Whether the node bears a name that an earlier one with other content bears too (R4).
+    pub fn is_version(&self, id: NodeId, name: Name) -> bool {
+        self.is_first(id) && self.names.first.get(&name).is_some_and(|first| *first != id)
+    }
+
     /// Returns the last node of that name, as the client's loader would see it.
     pub fn find(&self, name: Name) -> Option<NodeId> {
         self.names.bearers(name).last().map(|id| self.first(*id))

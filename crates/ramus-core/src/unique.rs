@@ -183,10 +183,10 @@ impl<'a> Ways<'a> {
                 (true, true) => other.session < own.session,
                 (true, false) => true,
                 // The way there was linked anew: the names themselves have to tell.
-                (false, ends_there) => {
+                (false, _) => {
                     other.session != own.session
                         && self.holds(other, own)
-                        && !(ends_there && self.holds(own, other) && own.session < other.session)
+                        && (other.session < own.session || self.goes_further(other, own))
                 }
             }
         })
@@ -194,12 +194,25 @@ impl<'a> Ways<'a> {
 
     /// Whether the way to `other` holds every name on the way to `own`.
     fn holds(&self, other: Spot, own: Spot) -> bool {
-        let names = |spot: Spot| {
-            let chain = &self.sessions[spot.session].chain;
-            chain.up(spot.place).filter_map(|place| name(chain, place))
-        };
-        let held: FxHashSet<Name> = names(other).collect();
-        names(own).all(|name| held.contains(&name))
+        let held: FxHashSet<Name> = self.names_up(other).collect();
+        self.names_up(own).all(|name| held.contains(&name))
+    }
+
+    /// Whether a conversation through `other` has a name that the way to `own` lacks.
+    fn goes_further(&self, other: Spot, own: Spot) -> bool {
+        let held: FxHashSet<Name> = self.names_up(own).collect();
+        let digest = self.sessions[other.session];
+        digest.conversations.iter().any(|end| {
+            digest.chain.up(end.place).any(|place| place == other.place)
+                && self
+                    .names_up(Spot { place: end.place, ..other })
+                    .any(|name| !held.contains(&name))
+        })
+    }
+
+    fn names_up(&self, spot: Spot) -> impl Iterator<Item = Name> {
+        let chain = &self.sessions[spot.session].chain;
+        chain.up(spot.place).filter_map(|place| name(chain, place))
     }
 }
 

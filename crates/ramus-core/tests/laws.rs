@@ -1,0 +1,196 @@
+//! Laws that hold for any input.
+
+use proptest::prelude::*;
+use ramus_core::digest::Digest;
+use ramus_core::history::History;
+use ramus_core::line::LineBuffer;
+use ramus_core::resume::Rule;
+use ramus_core::session::{NodeId, Session};
+use ramus_core::unique::unique_paths;
+
+fn read(bytes: &[u8], chunk: usize) -> Session {
+    let mut session = Session::default();
+    for piece in bytes.chunks(chunk.max(1)) {
+        session.push(piece);
+    }
+    session.end();
+    session
+}
+
+/// Everything that can be seen of a session, as text.
+fn seen(session: &Session) -> String {
+    format!(
+        "{:?} {:?} {:?} {:?} {:?}",
+        session.records(),
+        session.defects(),
+        session.counts(),
+        session.notes(),
+        session.torn()
+    )
+}
+
+/// Sessions made of a few names, so that forks, copies, cycles and orphans are common.
+fn short_form() -> impl Strategy<Value = String> {
+    let kinds = prop::sample::select(vec![
+        "user",
+        "assistant",
+        "thinking",
+        "call:t1",
+        "call:t2",
+        "result:t1",
+        "result:t2",
+        "meta",
+        "command",
+        "interrupt",
+        "system",
+        "boundary",
+        "compacted",
+        "progress",
+        "attachment",
+        "queued",
+        "error",
+        "side-user",
+        "side-assistant",
+        "mystery",
+        "title",
+        "summary:n3",
+        "last-prompt:n4",
+        "last-prompt:n2:explicit",
+        "last-prompt:null:explicit",
+    ]);
+    let versions = prop::sample::select(vec!["1.0.100", "2.1.50", "2.1.110", "2.1.200"]);
+    let row = (0..14u8, prop::option::of(0..16u8), kinds, 0..6u8, 0..20u8, versions);
+    prop::collection::vec(row, 0..40).prop_map(|rows| {
+        let mut short = String::new();
+        for (name, parent, kind, message, time, version) in rows {
+            let parent = parent.map(|parent| format!("< n{parent} ")).unwrap_or_default();
+            short +=
+                &format!("n{name} {parent}{kind} #{message} @{time} v={version} words {name}\n");
+        }
+        short
+    })
+}
+
+/// Lines as they are, glued, cut, or replaced by rubbish.
+fn mangled() -> impl Strategy<Value = Vec<u8>> {
+    (short_form(), prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8))
+        .prop_map(|(short, cuts)| {
+            let mut bytes = testkit::jsonl(&short).into_bytes();
+            for (at, byte) in cuts {
+                if !bytes.is_empty() {
+                    let at = at.index(bytes.len());
+                    match byte % 3 {
+                        0 => bytes[at] = byte,
+                        1 => drop(bytes.remove(at)),
+                        _ => bytes.insert(at, byte),
+                    }
+                }
+            }
+            bytes
+        })
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_never_panic(bytes: Vec<u8>, chunk in 1usize..64) {
+        Digest::new(&History::new(read(&bytes, chunk), Rule::Client));
+    }
+
+    #[test]
+    fn mangled_sessions_never_panic_and_every_line_is_accounted_for(bytes in mangled(), chunk in 1usize..400) {
+        let session = read(&bytes, chunk);
+        let blank = |line: &[u8]| line.trim_ascii().is_empty();
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !blank(line)).count() as u64;
+        let counts = session.counts();
+        prop_assert_eq!(counts.known + counts.unknown + counts.damaged, lines);
+        for rule in [Rule::Client, Rule::Summary, Rule::Newest, Rule::FileOrder] {
+            Digest::new(&History::new(session.clone(), rule));
+        }
+    }
+
+    #[test]
+    fn chunking_does_not_matter(bytes in mangled(), chunk in 1usize..400) {
+        prop_assert_eq!(seen(&read(&bytes, chunk)), seen(&read(&bytes, usize::MAX)));
+    }
+
+    #[test]
+    fn lines_join_back_to_the_bytes(bytes: Vec<u8>, chunk in 1usize..50) {
+        let mut buffer = LineBuffer::default();
+        let mut joined = Vec::new();
+        for piece in bytes.chunks(chunk) {
+            buffer.push(piece, |line| {
+                let start = line.at as usize;
+                // What is left out is a byte order mark, a carriage return and the newline.
+                joined.extend_from_slice(&bytes[joined.len()..start]);
+                joined.extend_from_slice(line.bytes);
+                let rest = &bytes[joined.len()..];
+                let end = rest.iter().position(|byte| *byte == b'\n').unwrap();
+                joined.extend_from_slice(&rest[..=end]);
+            });
+        }
+        joined.extend_from_slice(buffer.torn().map_or(&[], |line| line.bytes));
+        prop_assert_eq!(joined, bytes);
+    }
+
+    #[test]
+    fn every_node_lies_on_a_path(short in short_form()) {
+        let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client);
+        for (id, _) in history.session.nodes() {
+            let path = history.path_to(id).unwrap();
+            prop_assert!(path.nodes.contains(&history.tree.first(id)), "{:?} in\n{}", id, short);
+        }
+        let mut on_paths = std::collections::HashSet::new();
+        for conversation in &history.branches.conversations {
+            let path = history.path(conversation);
+            prop_assert!(path.nodes.contains(&conversation.leaf), "leaf {:?} in\n{}", conversation.leaf, short);
+            prop_assert_eq!(path.nodes.len() as u32, conversation.records, "{}", short);
+            on_paths.extend(path.nodes);
+        }
+        let main_only = history.session.nodes().all(|(_, record)| !record.sidechain);
+        for (id, record) in history.session.nodes() {
+            let talks = record.voice.speaks();
+            prop_assert!(
+                !main_only || !talks || on_paths.contains(&history.tree.first(id)),
+                "{:?} on no conversation in\n{}", id, short
+            );
+        }
+    }
+
+    #[test]
+    fn at_most_one_conversation_resumes_and_it_is_active(short in short_form()) {
+        let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client);
+        let branches = &history.branches;
+        let resuming: Vec<_> = branches.conversations.iter().filter(|conversation| conversation.resumes).collect();
+        let expected = usize::from(branches.resume.is_some() && !branches.conversations.is_empty());
+        prop_assert_eq!(resuming.len(), expected, "{}", short);
+        for fork in &branches.forks {
+            prop_assert_eq!(fork.ways.iter().filter(|way| way.current).count(), 1);
+            prop_assert!(fork.ways.len() > 1);
+        }
+    }
+
+    #[test]
+    fn a_session_and_its_copies_hold_the_paths_of_one(short in short_form()) {
+        let digest = Digest::new(&History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client));
+        let once = unique_paths(&[&digest]).len();
+        prop_assert_eq!(once == 0, digest.conversations.is_empty());
+        prop_assert_eq!(unique_paths(&[&digest, &digest, &digest]).len(), once, "{}", short);
+    }
+}
+
+#[test]
+fn long_chains_cost_no_stack() {
+    let mut session = Session::default();
+    let mut parent = "null".to_owned();
+    for i in 0..100_000 {
+        let kind = if i % 2 == 0 { "user" } else { "assistant" };
+        let line = format!(
+            "{{\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{{\"id\":\"m{i}\",\"content\":\"{i}\"}},\"uuid\":\"n{i}\"}}\n"
+        );
+        session.push(line.as_bytes());
+        parent = format!("\"n{i}\"");
+    }
+    let history = History::new(session, Rule::Client);
+    assert_eq!(history.branches.conversations.len(), 1);
+    assert_eq!(history.path_to(NodeId(99_999)).unwrap().nodes.len(), 100_000);
+}
