@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use crate::agent::inline_agents;
 use crate::branches::{Artefact, ForkKind, Status};
 use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
@@ -220,7 +221,7 @@ impl Digest {
                 .and_then(|fold| words(folds.fold(fold).head)),
             summaries: session.summaries().map(|(text, leaf)| (one_line(text), leaf)).collect(),
             agents: session.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),
-            inline_agents: inline_agents(history),
+            inline_agents: if lane.has(true) { 0 } else { inline_agents(history).len() as u32 },
             repeated_names: tree.repeated_names(),
             defects: session
                 .defects()
@@ -361,19 +362,4 @@ fn raw(history: &History) -> Raw {
         }
     }
     raw
-}
-
-fn inline_agents(history: &History) -> u32 {
-    let History { session, tree, .. } = history;
-    if history.lane().has(true) {
-        return 0;
-    }
-    session
-        .nodes()
-        .filter(|(id, record)| {
-            let below_other =
-                tree.parent(*id).is_none_or(|parent| !session.record(parent).sidechain);
-            record.sidechain && tree.is_first(*id) && below_other
-        })
-        .count() as u32
 }

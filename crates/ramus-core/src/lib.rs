@@ -1,5 +1,6 @@
 //! What a Claude Code history is: bytes in, values out.
 
+pub mod agent;
 pub mod body;
 pub mod branches;
 mod cursor;

@@ -42,6 +42,7 @@ pub struct Session {
     notes: Vec<Note>,
     spawns: Vec<Spawn>,
     agent_results: Vec<(NodeId, Box<str>)>,
+    openings: Vec<(NodeId, Key)>,
     defects: Vec<Defect>,
     counts: LineCounts,
     facts: Facts,
@@ -258,6 +259,17 @@ impl Session {
         &self.agent_results
     }
 
+    /// Returns the key of the first prompt of a sidechain, as it is spelled in the file.
+    pub fn opening(&self) -> Option<Key> {
+        self.openings.first().map(|(_, key)| *key)
+    }
+
+    /// Returns the key of a prompt that begins a sidechain.
+    pub fn opening_of(&self, id: NodeId) -> Option<Key> {
+        let at = self.openings.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(self.openings[at].1)
+    }
+
     /// Returns the ids of the tool calls a record makes or answers.
     pub fn tool_ids(&self, record: &Record) -> &[Key] {
         &self.tool_ids[record.tools_at as usize..][..usize::from(record.tools)]
@@ -397,6 +409,12 @@ impl Session {
             call: Key::new(call),
             prompt: prompt.map(Key::new),
         }));
+        if found.sidechain
+            && found.parent.is_none()
+            && let Some(text) = found.text
+        {
+            self.openings.push((id, Key::new(text)));
+        }
         if let Some(agent) = found.result_agent {
             self.agent_results.push((id, json::unescape(agent).into()));
         }

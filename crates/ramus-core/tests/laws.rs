@@ -1,4 +1,7 @@
 //! Laws that hold for any input.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::fmt::Write;
 
 use proptest::prelude::*;
 use ramus_core::digest::Digest;
@@ -64,8 +67,7 @@ fn short_form() -> impl Strategy<Value = String> {
         let mut short = String::new();
         for (name, parent, kind, message, time, version) in rows {
             let parent = parent.map(|parent| format!("< n{parent} ")).unwrap_or_default();
-            short +=
-                &format!("n{name} {parent}{kind} #{message} @{time} v={version} words {name}\n");
+            writeln!(short, "n{name} {parent}{kind} #{message} @{time} v={version} words {name}").unwrap();
         }
         short
     })

@@ -1,4 +1,5 @@
 //! What forks, conversations and the active branch are: one case per sentence of the rules.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::fmt::Write;
 
@@ -396,7 +397,7 @@ fn seed_000_visual_model_and_seed_001_branching() {
 fn seed_000_ten_edits_of_one_prompt_are_one_fork_of_ten() {
     let mut short = String::from("p user start\nq < p assistant ok\n");
     for i in 0..10 {
-        short += &format!("e{i} < q user try {i}\nr{i} < e{i} assistant no {i}\n");
+        writeln!(short, "e{i} < q user try {i}\nr{i} < e{i} assistant no {i}").unwrap();
     }
     let history = history(&short);
     assert_eq!(history.branches.forks.len(), 1);

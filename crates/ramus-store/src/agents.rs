@@ -1,0 +1,91 @@
+//! The agents of a session: their files, and the small files beside them.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use ramus_core::agent::AgentHint;
+use ramus_core::session::Session;
+
+use crate::error::PathError;
+use crate::place::{FileRole, HistoryFile};
+use crate::read::read;
+
+/// An agent with what its files say of it.
+#[derive(Debug)]
+pub struct Agent {
+    pub file: HistoryFile,
+    pub hint: AgentHint,
+    pub meta: AgentMeta,
+    pub records: u32,
+    /// The first words of what it was asked.
+    pub words: Option<String>,
+}
+
+/// What `agent-<id>.meta.json` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentMeta {
+    pub kind: Option<String>,
+    pub description: Option<String>,
+    pub call: Option<String>,
+    /// The agent that started this one.
+    pub parent: Option<String>,
+}
+
+/// How much of a flat agent's file is read to see whose it is.
+const HEAD: u64 = 64 * 1024;
+
+/// Reads the agents of a session among the files of its project.
+pub fn agents_of(files: &[HistoryFile], session: &str) -> Result<Vec<Agent>, PathError> {
+    let mut agents = Vec::new();
+    for file in files {
+        let is_ours = match &file.role {
+            FileRole::NestedAgent { session: parent } => parent == session,
+            FileRole::FlatAgent => belongs(&file.path, session)?,
+            FileRole::Session | FileRole::Journal { .. } => false,
+        };
+        if is_ours {
+            agents.push(agent(file)?);
+        }
+    }
+    Ok(agents)
+}
+
+fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
+    let records = read(&file.path)?;
+    let meta = meta(&file.path);
+    let words = records.user_records().find_map(|(id, _)| records.words(id)).map(str::to_owned);
+    Ok(Agent {
+        hint: AgentHint::new(&file.id, &records, meta.call.as_deref()),
+        records: records.records().len() as u32,
+        file: file.clone(),
+        meta,
+        words,
+    })
+}
+
+fn belongs(path: &Path, session: &str) -> Result<bool, PathError> {
+    let mut head = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(HEAD).read_to_end(&mut head))
+        .map_err(|source| PathError::new(path, source))?;
+    let mut records = Session::default();
+    records.push(&head);
+    records.end();
+    Ok(records.facts().session_ids.first().is_some_and(|id| **id == *session))
+}
+
+/// Reads the meta file beside an agent's; older clients wrote none, and a broken one says nothing.
+pub fn meta(path: &Path) -> AgentMeta {
+    let Ok(text) = fs::read(path.with_extension("meta.json")) else { return AgentMeta::default() };
+    let Ok(meta) = serde_json::from_slice::<serde_json::Value>(&text) else {
+        return AgentMeta::default();
+    };
+    let text = |key: &str| meta.get(key)?.as_str().map(str::to_owned);
+    AgentMeta {
+        kind: text("agentType"),
+        description: text("description"),
+        call: text("toolUseId"),
+        parent: text("parentAgentId"),
+    }
+}

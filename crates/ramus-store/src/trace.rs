@@ -1,0 +1,87 @@
+//! A path through linked sessions: where a conversation began in another file (R13).
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path as FilePath;
+
+use memchr::memmem::Finder;
+use ramus_core::history::{History, Path};
+use ramus_core::name::Name;
+use ramus_core::resume::Rule;
+
+use crate::error::PathError;
+use crate::place::{FileRole, HistoryFile};
+use crate::read::from_jsonl;
+
+/// A piece of a path that lies in one file.
+#[derive(Debug)]
+pub struct Part {
+    pub file: HistoryFile,
+    pub history: History,
+    pub path: Path,
+}
+
+/// How many sessions a path may run through; longer chains are not real.
+const LONGEST: usize = 64;
+
+/// Follows a path to its beginning, through the sessions that it continues; the oldest part first.
+pub fn trace(
+    files: &[HistoryFile],
+    file: HistoryFile,
+    history: History,
+    path: Path,
+    rule: Rule,
+) -> Result<Vec<Part>, PathError> {
+    let mut parts = vec![Part { file, history, path }];
+    while parts.len() < LONGEST {
+        let Some(earlier) = earlier(files, &parts, rule)? else { break };
+        parts.push(earlier);
+    }
+    parts.reverse();
+    Ok(parts)
+}
+
+/// Finds the part that the last one of `parts` continues.
+fn earlier(files: &[HistoryFile], parts: &[Part], rule: Rule) -> Result<Option<Part>, PathError> {
+    let Some(Part { history, path, .. }) = parts.last() else { return Ok(None) };
+    let Some(root) = path.folds.first().map(|fold| history.folds.fold(*fold).head) else {
+        return Ok(None);
+    };
+    let missing = history.tree.missing().iter().find(|(node, _)| *node == root);
+    let Some((_, name)) = missing else { return Ok(None) };
+    let spelling = history.session.spell(*name);
+    for file in files.iter().filter(|file| file.role == FileRole::Session) {
+        if parts.iter().any(|part| part.file.path == file.path) || !mentions(&file.path, &spelling)?
+        {
+            continue;
+        }
+        let history = from_jsonl(&file.path, rule)?;
+        let node = history.tree.find(Name::new(spelling.as_bytes()));
+        if let Some(path) = node.and_then(|node| history.path_to(node)) {
+            return Ok(Some(Part { file: file.clone(), history, path }));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a file holds a spelling anywhere, read in pieces.
+fn mentions(path: &FilePath, spelling: &str) -> Result<bool, PathError> {
+    let finder = Finder::new(spelling);
+    let mut held = Vec::new();
+    let mut buffer = vec![0; 256 * 1024];
+    let mut file = File::open(path).map_err(|source| PathError::new(path, source))?;
+    loop {
+        let read = match file.read(&mut buffer) {
+            Ok(0) => return Ok(false),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(PathError::new(path, source)),
+        };
+        held.extend_from_slice(&buffer[..read]);
+        if finder.find(&held).is_some() {
+            return Ok(true);
+        }
+        // A spelling may lie across two pieces.
+        held.drain(..held.len().saturating_sub(spelling.len()));
+    }
+}
