@@ -67,7 +67,8 @@ fn short_form() -> impl Strategy<Value = String> {
         let mut short = String::new();
         for (name, parent, kind, message, time, version) in rows {
             let parent = parent.map(|parent| format!("< n{parent} ")).unwrap_or_default();
-            writeln!(short, "n{name} {parent}{kind} #{message} @{time} v={version} words {name}").unwrap();
+            writeln!(short, "n{name} {parent}{kind} #{message} @{time} v={version} words {name}")
+                .unwrap();
         }
         short
     })

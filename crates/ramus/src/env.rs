@@ -39,10 +39,6 @@ impl Clock {
         Self { now: Timestamp::now().to_zoned(TimeZone::system()) }
     }
 
-    pub(crate) fn now(&self) -> Time {
-        Time::from_millis(self.now.timestamp().as_millisecond())
-    }
-
     /// Writes a time as short as it can be told: the hour today, the day this year.
     pub(crate) fn short(&self, time: Time) -> String {
         let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());

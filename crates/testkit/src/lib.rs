@@ -17,8 +17,10 @@
 //! says otherwise; an assistant record is a message of its own unless `#` says
 //! which one it belongs to.
 
+mod corpus;
 mod home;
 mod short;
 
+pub use corpus::{Truth, corpus};
 pub use home::Home;
 pub use short::{START, jsonl};

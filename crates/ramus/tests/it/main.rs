@@ -1,0 +1,41 @@
+//! The command line as a person or a script uses it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod truth;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Runs `ramus` on a Claude directory with nothing of this machine around it.
+fn ramus(claude: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ramus"))
+        .env_clear()
+        .env("HOME", claude.parent().unwrap_or(claude))
+        .env("TZ", "UTC")
+        .env("COLUMNS", "100")
+        .args(["--claude-dir", &claude.to_string_lossy()])
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+/// Runs `ramus … --json` and reads the answer.
+#[track_caller]
+fn json(claude: &Path, args: &[&str]) -> Value {
+    let output = ramus(claude, &[args, &["--json"]].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error} for {args:?}\n{stderr}"))
+}
+
+/// Finds the shared material beside the project; tests that need it are skipped without.
+fn shared(part: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(part);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: {part} is not beside the project");
+    None
+}

@@ -1,0 +1,457 @@
+//! A corpus with its truth: sessions made by rule, so that what they hold is known.
+//!
+//! The maker keeps its own book while it writes. It knows nothing of how a
+//! reader finds forks or leaves; it only remembers what it meant.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::Home;
+
+/// What a corpus holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Truth {
+    pub sessions: u64,
+    pub empty: u64,
+    pub summary_only: u64,
+    pub records: BTreeMap<&'static str, u64>,
+    pub damaged: u64,
+    pub blank: u64,
+    pub forks: u64,
+    pub raw_forks: u64,
+    pub leaves: u64,
+    pub raw_leaves: u64,
+    pub unique_paths: u64,
+    pub compactions: u64,
+    pub sidechain_records: u64,
+    pub duplicates: u64,
+    pub orphans: u64,
+    pub tasks: u64,
+    pub warmups: u64,
+    /// For each session the last user or assistant record of the line it was last writing to.
+    pub active: BTreeMap<String, String>,
+}
+
+/// Writes a corpus of `sessions` sessions into a home.
+pub fn corpus(home: &Home, seed: u64, sessions: usize) -> Truth {
+    let mut truth = Truth::default();
+    let mut dice = Dice(seed.wrapping_mul(2).wrapping_add(1));
+    for number in 0..sessions {
+        let project = format!("-home-dev-app{}", dice.below(3));
+        let mut writer = Writer::new(&mut dice, number);
+        writer.run();
+        let id = writer.id.clone();
+        let (copy, copied_from_end) =
+            if writer.dice.one_in(4) { writer.copy() } else { (None, false) };
+        let (text, agents) = writer.settle(&mut truth, copied_from_end);
+        home.write(&format!("{project}/{id}.jsonl"), text);
+        for (name, text) in agents {
+            home.write(&format!("{project}/{name}"), text);
+        }
+        if let Some((copy_id, text, active)) = copy {
+            home.write(&format!("{project}/{copy_id}.jsonl"), text);
+            truth.active.insert(copy_id, active);
+            truth.sessions += 1;
+        }
+        match dice.below(8) {
+            0 => {
+                home.write(&format!("{project}/{}.jsonl", uuid(number, 9_999)), "");
+                truth.empty += 1;
+            }
+            1 => {
+                let line = format!(
+                    "{{\"type\":\"summary\",\"summary\":\"a title\",\"leafUuid\":\"{}\"}}\n",
+                    uuid(number, 0)
+                );
+                home.write(&format!("{project}/{}.jsonl", uuid(number, 9_998)), line);
+                truth.summary_only += 1;
+                *truth.records.entry("summary").or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    truth
+}
+
+/// A small fixed source of chance.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % n
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+fn uuid(session: usize, n: usize) -> String {
+    format!("{session:08x}-{n:04x}-4000-8000-{:012x}", session * 100_000 + n)
+}
+
+/// A record as it was meant.
+#[derive(Clone)]
+struct Node {
+    uuid: String,
+    parent: Option<usize>,
+    kind: &'static str,
+    /// It ends no line and forks none: a parallel result, progress.
+    noise: bool,
+    sidechain: bool,
+    line: String,
+}
+
+struct Writer<'a> {
+    dice: &'a mut Dice,
+    id: String,
+    number: usize,
+    nodes: Vec<Node>,
+    /// Lines in file order: a node, or a text of no node.
+    lines: Vec<Result<usize, String>>,
+    tip: Option<usize>,
+    prompts: Vec<Option<usize>>,
+    seconds: u64,
+    named: usize,
+    book: Truth,
+    agents: Vec<(String, String)>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(dice: &'a mut Dice, number: usize) -> Self {
+        Self {
+            dice,
+            id: uuid(number, 0xffff),
+            number,
+            nodes: Vec::new(),
+            lines: Vec::new(),
+            tip: None,
+            prompts: Vec::new(),
+            seconds: 0,
+            named: 0,
+            book: Truth::default(),
+            agents: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) {
+        for _ in 0..2 + self.dice.below(12) {
+            self.turn();
+            match self.dice.below(12) {
+                0..=2 => self.rewind(),
+                3 => self.compact(),
+                4 => self.damage(),
+                5 => self.orphan(),
+                _ => {}
+            }
+        }
+        // A rewind that nobody followed leaves the tip inside: go on once more.
+        if self.nodes.iter().any(|node| node.parent == self.tip && self.tip.is_some()) {
+            self.turn();
+        }
+        self.turn();
+    }
+
+    fn turn(&mut self) {
+        let prompt = self.user(self.tip, "\"what about this?\"", "");
+        self.prompts.push(self.nodes[prompt].parent);
+        self.tip = Some(prompt);
+        match self.dice.below(10) {
+            0 => {
+                self.answer(prompt);
+                self.tip = Some(prompt);
+            }
+            1 => {
+                self.answer(prompt);
+                self.tip = Some(self.user(Some(prompt), "\"no, stop\"", ""));
+            }
+            _ => {}
+        }
+        for _ in 0..self.dice.below(3) {
+            self.tools();
+        }
+        let last = self.answer(self.tip.unwrap_or(prompt));
+        self.tip = Some(last);
+        if self.dice.one_in(8) {
+            self.lines.push(Ok(last));
+            self.book.duplicates += 1;
+        }
+        if self.dice.one_in(3) {
+            let system = self.node(
+                self.tip,
+                "system",
+                "\"subtype\":\"turn_duration\",\"durationMs\":5",
+                "",
+                false,
+            );
+            self.tip = Some(system);
+        }
+    }
+
+    /// One message with one to three calls; the line goes on from the result written last.
+    fn tools(&mut self) {
+        let message = self.name();
+        let count = 1 + self.dice.below(3) as usize;
+        let mut calls = Vec::new();
+        for _ in 0..count {
+            let id = format!("toolu_{}", self.name());
+            let block = format!(
+                r#"{{"type":"tool_use","id":"{id}","name":"Bash","input":{{"command":"ls"}}}}"#
+            );
+            let call = self.assistant(self.tip, &message, &block);
+            self.tip = Some(call);
+            calls.push((call, id));
+        }
+        let last = self.dice.below(count as u64) as usize;
+        let order = (0..count).filter(|i| *i != last).chain([last]);
+        for i in order.collect::<Vec<_>>() {
+            let (call, id) = calls[i].clone();
+            let mut parent = call;
+            if self.dice.one_in(3) {
+                let in_chain = self.dice.one_in(2);
+                let progress = self.node(
+                    Some(call),
+                    "progress",
+                    "\"data\":{\"type\":\"hook_progress\"}",
+                    "",
+                    false,
+                );
+                self.nodes[progress].noise = !in_chain || i != last;
+                if in_chain {
+                    parent = progress;
+                }
+            }
+            let content =
+                format!(r#"[{{"tool_use_id":"{id}","type":"tool_result","content":"out"}}]"#);
+            let result =
+                self.user(Some(parent), &content, ",\"toolUseResult\":{\"stdout\":\"out\"}");
+            self.nodes[result].noise = i != last;
+            self.tip = Some(result);
+        }
+        for (i, (call, _)) in calls.iter().enumerate() {
+            self.nodes[*call].noise = i > last;
+        }
+        if self.dice.one_in(5) {
+            self.agent();
+        }
+    }
+
+    fn agent(&mut self) {
+        let name = self.name();
+        let warmup = self.dice.one_in(3);
+        let prompt = if warmup { "Warmup" } else { "look into it" };
+        let head = format!(r#""isSidechain":true,"sessionId":"{}","agentId":"a{name}""#, self.id);
+        let (first, second) = (self.name(), self.name());
+        let text = format!(
+            "{{\"parentUuid\":null,{head},\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{prompt}\"}},\"uuid\":\"{first}\"}}\n\
+             {{\"parentUuid\":\"{first}\",{head},\"type\":\"assistant\",\"message\":{{\"id\":\"m{second}\",\"content\":[{{\"type\":\"text\",\"text\":\"ok\"}}]}},\"uuid\":\"{second}\"}}\n"
+        );
+        let file = if warmup || self.dice.one_in(2) {
+            format!("agent-a{name}.jsonl")
+        } else {
+            format!("{}/subagents/agent-a{name}.jsonl", self.id)
+        };
+        self.agents.push((file, text));
+        *self.book.records.entry("user").or_default() += 1;
+        *self.book.records.entry("assistant").or_default() += 1;
+        self.book.sidechain_records += 2;
+        if warmup {
+            self.book.warmups += 1;
+        } else {
+            self.book.tasks += 1;
+        }
+    }
+
+    fn rewind(&mut self) {
+        if self.prompts.len() < 2 {
+            return;
+        }
+        let at = 1 + self.dice.below(self.prompts.len() as u64 - 1) as usize;
+        if let Some(parent) = self.prompts[at] {
+            self.prompts.truncate(at);
+            self.tip = Some(parent);
+        }
+    }
+
+    fn compact(&mut self) {
+        let Some(tip) = self.tip else { return };
+        let logical = format!(
+            "\"logicalParentUuid\":\"{}\",\"subtype\":\"compact_boundary\"",
+            self.nodes[tip].uuid
+        );
+        let boundary = self.node(None, "system", &logical, "", false);
+        self.nodes[boundary].parent = Some(tip);
+        let summary = self.user(Some(boundary), "\"what was said\"", ",\"isCompactSummary\":true");
+        self.tip = Some(summary);
+        self.prompts.clear();
+        self.book.compactions += 1;
+    }
+
+    fn damage(&mut self) {
+        let line = match self.dice.below(4) {
+            0 => "Segmentation fault (core dumped)".to_owned(),
+            1 => "\0\0\0\0\0\0".to_owned(),
+            2 => "{\"parentUuid\":null,\"type\":\"user\",\"mess".to_owned(),
+            _ => String::new(),
+        };
+        self.book.blank += u64::from(line.is_empty());
+        self.book.damaged += u64::from(!line.is_empty());
+        self.lines.push(Err(line));
+    }
+
+    fn orphan(&mut self) {
+        let gone = self.name();
+        let orphan = self.user(None, "\"lost\"", "");
+        let line = &mut self.nodes[orphan].line;
+        *line = line.replacen("\"parentUuid\":null", &format!("\"parentUuid\":\"{gone}\""), 1);
+        self.book.orphans += 1;
+    }
+
+    fn name(&mut self) -> String {
+        self.named += 1;
+        uuid(self.number, self.named)
+    }
+
+    fn user(&mut self, parent: Option<usize>, content: &str, tail: &str) -> usize {
+        let body = format!("\"message\":{{\"role\":\"user\",\"content\":{content}}}");
+        self.node(parent, "user", &body, tail, false)
+    }
+
+    fn assistant(&mut self, parent: Option<usize>, message: &str, block: &str) -> usize {
+        let body = format!(
+            "\"message\":{{\"id\":\"{message}\",\"role\":\"assistant\",\"content\":[{block}]}}"
+        );
+        self.node(parent, "assistant", &body, "", false)
+    }
+
+    /// A thinking block and a text block of one message.
+    fn answer(&mut self, parent: usize) -> usize {
+        let message = self.name();
+        let thinking = self.assistant(
+            Some(parent),
+            &message,
+            r#"{"type":"thinking","thinking":"hm","signature":"x"}"#,
+        );
+        self.assistant(Some(thinking), &message, r#"{"type":"text","text":"like this"}"#)
+    }
+
+    fn node(
+        &mut self,
+        parent: Option<usize>,
+        kind: &'static str,
+        body: &str,
+        tail: &str,
+        sidechain: bool,
+    ) -> usize {
+        let uuid = self.name();
+        self.seconds += 1;
+        let above =
+            parent.map_or("null".to_owned(), |parent| format!("\"{}\"", self.nodes[parent].uuid));
+        let mut line = format!(
+            "{{\"parentUuid\":{above},\"isSidechain\":{sidechain},\"sessionId\":\"{}\",",
+            self.id
+        );
+        let seconds = self.seconds;
+        // Writing into a string cannot fail.
+        let _ = write!(
+            line,
+            "\"version\":\"2.0.74\",\"type\":\"{kind}\",{body},\"uuid\":\"{uuid}\",\"timestamp\":\"2026-01-01T{:02}:{:02}:{:02}.000Z\"{tail}}}",
+            seconds / 3600,
+            seconds / 60 % 60,
+            seconds % 60
+        );
+        self.nodes.push(Node { uuid, parent, kind, noise: false, sidechain, line });
+        self.lines.push(Ok(self.nodes.len() - 1));
+        self.nodes.len() - 1
+    }
+
+    /// Copies the line up to the tip into a session of its own, as a resume of old did.
+    fn copy(&mut self) -> (Option<(String, String, String)>, bool) {
+        let mut line = Vec::new();
+        let mut at = self.tip;
+        while let Some(node) = at {
+            line.push(node);
+            at = self.nodes[node].parent;
+        }
+        line.reverse();
+        let mut text = String::new();
+        for node in &line {
+            text.push_str(&self.nodes[*node].line);
+            text.push('\n');
+            *self.book.records.entry(self.nodes[*node].kind).or_default() += 1;
+        }
+        // The copy is one line, and covers the one it was taken from.
+        self.book.leaves += 1;
+        self.book.raw_leaves += 1;
+        (Some((uuid(self.number, 0xfffe), text, self.active(self.tip))), true)
+    }
+
+    fn active(&self, mut at: Option<usize>) -> String {
+        while let Some(node) = at {
+            if matches!(self.nodes[node].kind, "user" | "assistant") {
+                return self.nodes[node].uuid.clone();
+            }
+            at = self.nodes[node].parent;
+        }
+        String::new()
+    }
+
+    /// Closes the book: counts forks and leaves of what was meant.
+    fn settle(mut self, truth: &mut Truth, copied: bool) -> (String, Vec<(String, String)>) {
+        let mut real = vec![0u64; self.nodes.len()];
+        let mut raw = vec![0u64; self.nodes.len()];
+        for node in self.nodes.iter().filter(|node| !node.sidechain) {
+            if let Some(parent) = node.parent {
+                raw[parent] += 1;
+                real[parent] += u64::from(!node.noise);
+            }
+        }
+        let leaves =
+            (0..self.nodes.len()).filter(|i| !self.nodes[*i].noise && real[*i] == 0).count() as u64;
+        self.book.forks += real.iter().filter(|count| **count > 1).count() as u64;
+        self.book.raw_forks += raw.iter().filter(|count| **count > 1).count() as u64;
+        self.book.unique_paths += leaves;
+        self.book.leaves += leaves;
+        self.book.raw_leaves += raw.iter().filter(|count| **count == 0).count() as u64;
+        let mut text = String::new();
+        for line in &self.lines {
+            match line {
+                Ok(node) => {
+                    text.push_str(&self.nodes[*node].line);
+                    *self.book.records.entry(self.nodes[*node].kind).or_default() += 1;
+                }
+                Err(line) => text.push_str(line),
+            }
+            text.push('\n');
+        }
+        debug_assert!(!copied || self.tip.is_some(), "because a copy needs a line to copy");
+        truth.active.insert(self.id.clone(), self.active(self.tip));
+        truth.add(&self.book);
+        truth.sessions += 1;
+        (text, self.agents)
+    }
+}
+
+impl Truth {
+    fn add(&mut self, book: &Self) {
+        for (kind, count) in &book.records {
+            *self.records.entry(kind).or_default() += count;
+        }
+        self.damaged += book.damaged;
+        self.blank += book.blank;
+        self.forks += book.forks;
+        self.raw_forks += book.raw_forks;
+        self.leaves += book.leaves;
+        self.raw_leaves += book.raw_leaves;
+        self.unique_paths += book.unique_paths;
+        self.compactions += book.compactions;
+        self.sidechain_records += book.sidechain_records;
+        self.duplicates += book.duplicates;
+        self.orphans += book.orphans;
+        self.tasks += book.tasks;
+        self.warmups += book.warmups;
+    }
+}
