@@ -16,6 +16,8 @@ pub mod highlight;
 
 pub mod diff;
 
+pub mod outline;
+
 pub mod ansi;
 
 pub use span::{Label, Line, Span, SyntaxKind};
