@@ -17,6 +17,8 @@ pub mod json;
 
 pub mod diff;
 
+pub mod outline;
+
 pub mod ansi;
 
 pub use span::{Label, Line, Span, SyntaxKind};

@@ -1,0 +1,71 @@
+//! The graph at the left of a drawing.
+
+use ramus_core::branches::Status;
+
+use crate::outline::{Edge, Row, RowKind};
+use crate::span::{Label, Line};
+
+/// Lanes further out than this share a column and say how much further.
+const WIDEST: usize = 4;
+
+/// Returns the graph of each row, up to its sign.
+pub(super) fn graphs(rows: &[Row]) -> Vec<Line> {
+    // Seen from below, a lane is open where something further down goes on in it.
+    let mut open: Vec<bool> = Vec::new();
+    let mut graphs: Vec<Line> = Vec::with_capacity(rows.len());
+    for row in rows.iter().rev() {
+        graphs.push(graph(row, &open));
+        open.truncate(row.lane);
+        open.resize(row.lane + 1, false);
+        match (row.edge, row.lane.checked_sub(1)) {
+            (Edge::Straight, _) => open[row.lane] = true,
+            (Edge::Branch, Some(from)) => open[from] = true,
+            (Edge::Branch, None) | (Edge::Root, _) => {}
+        }
+    }
+    graphs.reverse();
+    graphs
+}
+
+fn graph(row: &Row, open: &[bool]) -> Line {
+    let mut line = Line::default();
+    for lane in 0..row.lane.min(WIDEST) {
+        let goes_on = open.get(lane).copied().unwrap_or(false);
+        let joins = row.edge == Edge::Branch && lane + 1 == row.lane;
+        let label = if lane == 0 { Label::Active } else { Label::Dim };
+        line.push(
+            match (goes_on, joins) {
+                (true, true) => "├",
+                (false, true) => "╰",
+                (true, false) => "│",
+                (false, false) => " ",
+            },
+            label,
+        );
+        line.push(if joins { "─" } else { " " }, Label::Dim);
+    }
+    if row.lane > WIDEST {
+        line.push(&format!("+{} ", row.lane - WIDEST), Label::Dim);
+    }
+    let (sign, label) = sign(row);
+    line.push(sign, label);
+    line.push(" ", Label::Plain);
+    line
+}
+
+fn sign(row: &Row) -> (&'static str, Label) {
+    match row.kind {
+        _ if row.resumes => ("◉", Label::Active),
+        RowKind::Fork { .. } => ("┬", Label::Branch),
+        RowKind::Compaction => ("◇", Label::Note),
+        RowKind::Sidechain { .. } | RowKind::Record { side: true, .. } => ("▸", Label::ToolName),
+        RowKind::Tree { .. } => ("╷", Label::Dim),
+        RowKind::Loose => ("·", Label::Dim),
+        RowKind::Elided { .. } => ("┆", Label::Dim),
+        RowKind::Run { .. } | RowKind::Record { .. } => match row.status {
+            Status::Active => ("●", Label::Active),
+            Status::Abandoned if row.draft => ("◌", Label::Abandoned),
+            Status::Abandoned => ("○", Label::Abandoned),
+        },
+    }
+}

@@ -1,0 +1,81 @@
+//! The columns of a drawing.
+
+use super::Body;
+use crate::layout::{pad, truncate};
+use crate::outline::{OutlineConfig, Row, RowKind};
+use crate::span::{Label, Line};
+
+/// Returns count, time and id of a row.
+pub(super) fn columns(row: &Row, config: &OutlineConfig<'_>) -> [Line; 3] {
+    let size = match &row.kind {
+        RowKind::Fork { .. }
+        | RowKind::Record { .. }
+        | RowKind::Compaction
+        | RowKind::Tree { .. }
+        | RowKind::Elided { .. } => String::new(),
+        RowKind::Run { .. } if row.draft => "draft".to_owned(),
+        RowKind::Run { .. } if row.messages > 0 => count(row.messages, "message"),
+        RowKind::Run { .. } | RowKind::Sidechain { .. } | RowKind::Loose => {
+            count(row.records, "record")
+        }
+    };
+    let is_heading = matches!(row.kind, RowKind::Tree { .. } | RowKind::Elided { .. });
+    let time = row.time.filter(|_| !is_heading).map(config.time).unwrap_or_default();
+    let id: String = row.id.chars().filter(|_| !is_heading).take(8).collect();
+    [Line::new(&size, Label::Dim), Line::new(&time, Label::Time), Line::new(&id, Label::Id)]
+}
+
+/// The id's place among the columns.
+const ID: usize = 2;
+
+pub(super) fn count(n: u32, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// How wide the columns of a drawing are.
+pub(super) struct Page {
+    width: usize,
+    /// Up to where graph and words go.
+    body: usize,
+    /// Of the columns at the right; a column that has no room has no width.
+    widths: [usize; 3],
+}
+
+/// The columns that graph and words need before there is room for more than them.
+const ENOUGH: [usize; 3] = [36, 22, 12];
+
+impl Page {
+    pub(super) fn new(natural: usize, columns: &[[Line; 3]], width: usize) -> Self {
+        let mut body = width;
+        let mut widths = [0; 3];
+        for at in [ID, 1, 0] {
+            let widest = columns.iter().map(|columns| columns[at].width()).max().unwrap_or(0);
+            let rest = body.saturating_sub(widest + 2);
+            if widest > 0 && rest >= ENOUGH[at] {
+                widths[at] = widest;
+                body = rest;
+            }
+        }
+        Self { width, body: body.min(natural), widths }
+    }
+
+    pub(super) fn line(&self, graph: Line, body: &Body, columns: [Line; 3]) -> Line {
+        let room = self.body.saturating_sub(graph.width());
+        let mut line = graph;
+        line.append(&body.fit(room));
+        let mut filled = self.body;
+        for (at, (column, width)) in columns.into_iter().zip(self.widths).enumerate() {
+            if width == 0 {
+                continue;
+            }
+            filled += 2 + width;
+            if column.is_empty() {
+                continue;
+            }
+            // The id begins where all ids begin, the others end where all end.
+            line = pad(line, filled - if at == ID { width } else { column.width() });
+            line.append(&column);
+        }
+        truncate(&line, self.width)
+    }
+}

@@ -1,0 +1,212 @@
+//! The tree into rows.
+
+use std::collections::HashSet;
+use std::iter::successors;
+
+use ramus_core::branches::{Fork, Status};
+use ramus_core::fold::FoldId;
+use ramus_core::history::History;
+use ramus_core::record::Voice;
+use ramus_core::session::NodeId;
+
+use super::row::Place;
+use super::run::{Run, last_boundary};
+use super::side::{Side, Sides, is_agent_file};
+use super::{Edge, OutlineConfig, Row, RowKind};
+
+/// The rows of a whole session, and which row each node came to.
+#[derive(Debug)]
+pub(super) struct Walked {
+    pub(super) rows: Vec<Row>,
+    row_of: Vec<Option<usize>>,
+}
+
+impl Walked {
+    /// Returns the row a node is on. `None`: the record is no node.
+    pub(super) fn row_of(&self, node: NodeId) -> Option<usize> {
+        self.row_of.get(node.0 as usize).copied().flatten()
+    }
+}
+
+/// Walks the tree: at every fork first what was left, then the current way.
+pub(super) fn walk(history: &History, config: &OutlineConfig<'_>) -> Walked {
+    let sides = Sides::new(history, &config.agents);
+    let mut walk = Walk {
+        history,
+        records: config.records,
+        sides: &sides,
+        resume: history.branches.resume.and_then(|resume| history.folds.of(resume.point)),
+        open: Vec::new(),
+        walked: Walked { rows: Vec::new(), row_of: vec![None; history.session.records().len()] },
+    };
+    walk.trees();
+    walk.walked
+}
+
+struct Walk<'a> {
+    history: &'a History,
+    records: bool,
+    sides: &'a Sides<'a>,
+    resume: Option<FoldId>,
+    /// Lines still to be walked, the next one last.
+    open: Vec<(FoldId, Place)>,
+    walked: Walked,
+}
+
+const ROOT: Place = Place { lane: 0, edge: Edge::Root, status: Status::Active, draft: false };
+
+impl Walk<'_> {
+    fn trees(&mut self) {
+        let folds = &self.history.folds;
+        let (roots, loose) = roots(self.history);
+        let of = roots.len();
+        for (n, root) in (1..).zip(roots) {
+            let draft = folds.speaks(root) && !folds.is_answered(root);
+            let mut place = Place { draft, ..ROOT };
+            if of > 1 {
+                let head = folds.fold(root).head;
+                self.push(Row::new(self.history, place, RowKind::Tree { n, of }, head, head), &[]);
+                place.edge = Edge::Straight;
+            }
+            self.open.push((root, place));
+            while let Some((fold, place)) = self.open.pop() {
+                self.line(fold, place);
+            }
+        }
+        self.loose(&loose);
+        for side in self.sides.nowhere() {
+            self.side(side, ROOT);
+        }
+    }
+
+    /// Walks from a fold down to the next fork or the end.
+    fn line(&mut self, mut fold: FoldId, mut place: Place) {
+        let folds = &self.history.folds;
+        let mut run = Run::default();
+        loop {
+            let is_boundary = folds.fold(fold).voice == Voice::Boundary;
+            if is_boundary {
+                self.flush(&mut run, &mut place);
+            }
+            run.take(self.history, fold, self.resume);
+            if is_boundary || self.records || run.resumes {
+                self.flush(&mut run, &mut place);
+            }
+            if let Some(fork) = self.history.branches.fork_at(fold) {
+                self.flush(&mut run, &mut place);
+                return self.fork(fork, place);
+            }
+            let next = folds.speaking_children(fold).next();
+            let Some(next) = next.or_else(|| last_boundary(self.history, fold)) else {
+                return self.flush(&mut run, &mut place);
+            };
+            fold = next;
+        }
+    }
+
+    fn fork(&mut self, fork: &Fork, place: Place) {
+        let kind = RowKind::Fork { kind: fork.kind, ways: fork.ways.len() };
+        let head = self.history.folds.fold(fork.fold).head;
+        let mut row = Row::new(self.history, place, kind, head, fork.node);
+        // The fork came to be when the last way was taken.
+        let newest = fork.ways.iter().map(|way| self.history.folds.fold(way.speech).head).max();
+        row.time = newest.and_then(|node| self.history.session.record(node).time).or(row.time);
+        self.push(row, &[]);
+        let beside = Place {
+            lane: place.lane + 1,
+            edge: Edge::Branch,
+            status: Status::Abandoned,
+            draft: false,
+        };
+        let current = fork.ways.iter().filter(|way| way.current).map(|way| (way, place));
+        let left = fork.ways.iter().rev().filter(|way| !way.current).map(|way| (way, beside));
+        for (way, place) in current.chain(left) {
+            self.open.push((way.fold, Place { draft: way.draft, ..place }));
+        }
+    }
+
+    /// Makes the run a row, and rows of the agents that hang at it.
+    fn flush(&mut self, run: &mut Run, place: &mut Place) {
+        let run = std::mem::take(run);
+        if run.is_empty() {
+            return;
+        }
+        if self.records {
+            self.push_records(&run.nodes, *place, false);
+        } else {
+            self.push(run.row(self.history, *place), &run.nodes);
+        }
+        place.edge = Edge::Straight;
+        self.sides_of(&run, *place);
+    }
+
+    fn sides_of(&mut self, run: &Run, place: Place) {
+        let beside = Place { lane: place.lane + 1, edge: Edge::Branch, draft: false, ..place };
+        for side in run.anchors.iter().flat_map(|fold| self.sides.at(*fold)) {
+            self.side(side, beside);
+        }
+    }
+
+    /// Shows one agent: as one row, or what it did in this file record by record.
+    fn side(&mut self, side: &Side<'_>, place: Place) {
+        match side {
+            Side::Inline(nodes) if self.records => self.push_records(nodes, place, true),
+            Side::Inline(nodes) => self.push(Row::inline(self.history, place, nodes), nodes),
+            Side::Agent(agent) => self.push(Row::agent(self.history, place, agent), &[]),
+        }
+    }
+
+    /// Shows the trees in which nobody says anything.
+    fn loose(&mut self, roots: &[FoldId]) {
+        let mut run = Run::default();
+        for &root in roots {
+            let line = successors(Some(root), |fold| last_boundary(self.history, *fold));
+            line.for_each(|fold| run.take(self.history, fold, self.resume));
+        }
+        if run.is_empty() {
+            return;
+        }
+        let place = Place { status: Status::Abandoned, ..ROOT };
+        if self.records {
+            self.push_records(&run.nodes, place, false);
+        } else {
+            let row = run.row(self.history, place);
+            self.push(Row { kind: RowKind::Loose, words: None, ..row }, &run.nodes);
+        }
+        self.sides_of(&run, place);
+    }
+
+    fn push_records(&mut self, nodes: &[NodeId], mut place: Place, side: bool) {
+        let point = self.history.branches.resume.map(|resume| resume.point);
+        for &node in nodes {
+            let row = Row::record(self.history, place, node, side);
+            self.push(Row { resumes: point == Some(node), ..row }, &[node]);
+            place.edge = Edge::Straight;
+        }
+    }
+
+    fn push(&mut self, row: Row, nodes: &[NodeId]) {
+        for node in nodes {
+            self.walked.row_of[node.0 as usize] = Some(self.walked.rows.len());
+        }
+        self.walked.rows.push(row);
+    }
+}
+
+/// Returns the roots of conversations, and the roots nothing hangs at that anyone said.
+fn roots(history: &History) -> (Vec<FoldId>, Vec<FoldId>) {
+    let folds = &history.folds;
+    let own_file = is_agent_file(history);
+    let is_root = |fold: &FoldId| {
+        let fold = folds.fold(*fold);
+        let is_main = own_file || !fold.sidechain;
+        is_main && fold.parent.is_none_or(|parent| folds.fold(parent).sidechain && !own_file)
+    };
+    let ends: HashSet<FoldId> =
+        history.branches.conversations.iter().map(|conversation| conversation.end).collect();
+    let roots = folds.iter().map(|(id, _)| id).filter(is_root);
+    let (mut roots, loose): (Vec<FoldId>, Vec<FoldId>) =
+        roots.partition(|root| folds.speaks(*root) || ends.contains(root));
+    roots.sort_unstable_by_key(|root| folds.fold(*root).head);
+    (roots, loose)
+}

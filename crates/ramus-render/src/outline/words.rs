@@ -1,0 +1,45 @@
+//! The words that stand for a record in a row.
+
+use ramus_core::body::{Said, human_text, said};
+use ramus_core::history::History;
+use ramus_core::session::NodeId;
+
+use super::Words;
+
+/// Returns the first words of a record, without what the client wrapped around them.
+///
+/// A type nobody knows stands for its words.
+pub(super) fn words(history: &History, node: NodeId) -> Option<Words> {
+    let session = &history.session;
+    let text = match session.words(node) {
+        Some(text) => spoken(text),
+        None => session.odd_type(node)?.to_owned(),
+    };
+    (!text.is_empty()).then_some(Words { node, text })
+}
+
+/// Returns the `/name` of a command, or the sign of another kind of it.
+pub(super) fn command_name(history: &History, node: NodeId) -> String {
+    match history.session.words(node).map(said) {
+        Some(Said::Command { name, .. }) => one_line(name),
+        Some(Said::BashInput(_)) => "!".to_owned(),
+        Some(Said::MemoryInput(_)) => "#".to_owned(),
+        _ => "/".to_owned(),
+    }
+}
+
+fn spoken(text: &str) -> String {
+    match said(text) {
+        Said::CommandOutput { stdout, stderr } | Said::BashOutput { stdout, stderr } => {
+            one_line(if stdout.is_empty() { stderr } else { stdout })
+        }
+        Said::TaskNotification(news) => one_line(news.summary.unwrap_or_default()),
+        Said::AgentMessage { summary, text, .. } => one_line(summary.unwrap_or(text)),
+        Said::HookOutput { text, .. } | Said::Signal { text, .. } => one_line(text),
+        _ => one_line(&human_text(text)),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
