@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::name::Name;
-
 /// One thing that is wrong in a file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defect {
@@ -28,7 +26,7 @@ pub enum DefectKind {
     /// The last line has no newline and is not whole: it is being written, or was cut.
     Torn,
     /// The parent is in no session of the project; the node became a root (R5).
-    Orphan { parent: Name },
+    Orphan { parent: Box<str> },
     /// The parent link closes a cycle and was cut (R5).
     Cycle,
     /// The record names itself as its parent.

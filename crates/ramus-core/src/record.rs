@@ -134,7 +134,7 @@ impl Kind {
         word.unwrap_or(match self {
             Self::Internal => "internal",
             Self::Journal => "journal",
-            _ => "unknown",
+            _ => "untyped",
         })
     }
 

@@ -183,7 +183,7 @@ impl Tree {
                 Defect {
                     at: record.span.at,
                     line: record.line,
-                    kind: DefectKind::Orphan { parent: *name },
+                    kind: DefectKind::Orphan { parent: session.spell(*name).into() },
                 }
             })
     }

@@ -2,7 +2,11 @@
 //!
 //! `expected.json` was measured: `resumed` is the message that the client of that
 //! version hung its next prompt below.
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test reads its fixtures and stops when it cannot")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test reads its fixtures and stops when it cannot"
+)]
 
 use std::path::Path;
 
@@ -14,7 +18,8 @@ use serde_json::Value;
 #[test]
 fn the_resume_point_is_the_clients() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/client");
-    let expected: Vec<Value> = serde_json::from_slice(&std::fs::read(dir.join("expected.json")).unwrap()).unwrap();
+    let expected: Vec<Value> =
+        serde_json::from_slice(&std::fs::read(dir.join("expected.json")).unwrap()).unwrap();
     let mut wrong = Vec::new();
     for case in &expected {
         let file = case["file"].as_str().unwrap();
@@ -23,11 +28,21 @@ fn the_resume_point_is_the_clients() {
         session.end();
         let history = History::new(session, Rule::Client);
         let resume = history.branches.resume;
-        let leaf = resume.map(|resume| history.session.spell(history.session.record(resume.leaf).name.unwrap()));
+        let leaf = resume
+            .map(|resume| history.session.spell(history.session.record(resume.leaf).name.unwrap()));
         if leaf.as_deref() != case["resumed"].as_str() {
             let reason = resume.map(|resume| resume.reason);
-            wrong.push(format!("{file}: {leaf:?} by {reason:?}, the client {} ({})", case["resumed"], case["note"]));
+            wrong.push(format!(
+                "{file}: {leaf:?} by {reason:?}, the client {} ({})",
+                case["resumed"], case["note"]
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), expected.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} differ:\n{}",
+        wrong.len(),
+        expected.len(),
+        wrong.join("\n")
+    );
 }

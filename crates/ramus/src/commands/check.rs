@@ -134,7 +134,7 @@ fn lines(check: &Check, clock: &Clock) -> Vec<Line> {
             ),
     ];
     for (name, count) in &check.unknown_types {
-        lines.push(Line::plain(&format!("  unknown type {name:?}: {}", number(*count))));
+        lines.push(Line::plain(&format!("  unknown: {} of type {name}", number(*count))));
     }
     let mut by_kind: BTreeMap<&str, Vec<&json::Defect>> = BTreeMap::new();
     for defect in &check.defects {

@@ -1,4 +1,4 @@
-use ramus_core::branches::Status;
+use ramus_core::branches::{ForkKind, Status};
 use ramus_core::digest::{ConversationDigest, Digest, ResumeDigest};
 use ramus_core::title::conversation_title;
 use ramus_render::json::{Answer, Conversation, Conversations};
@@ -125,7 +125,7 @@ fn list(project: &ProjectSurvey, session: &str, digest: &Digest) -> Vec<Conversa
             title: conversation_title(digest, conversation, &project.summaries).map(str::to_owned),
             prompt: conversation.first_prompt.as_deref().map(str::to_owned),
             fork_point: conversation.fork_point.as_deref().map(str::to_owned),
-            fork_kind: conversation.fork_kind.map(|kind| kind.word()),
+            fork_kind: conversation.fork_kind.map(ForkKind::word),
             messages: conversation.messages,
             records: conversation.records,
             compactions: conversation.compactions,

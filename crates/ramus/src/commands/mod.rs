@@ -5,6 +5,7 @@ mod conversations;
 mod projects;
 mod sessions;
 mod stats;
+mod tree;
 
 use clap::Subcommand;
 
@@ -17,6 +18,7 @@ pub(crate) enum Command {
     Projects(projects::ProjectsArgs),
     Sessions(sessions::SessionsArgs),
     Conversations(conversations::ConversationsArgs),
+    Tree(tree::TreeArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
 }
@@ -27,6 +29,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Projects(args)) => projects::projects(ui, global, args),
         Some(Command::Sessions(args)) => sessions::sessions(ui, global, args),
         Some(Command::Conversations(args)) => conversations::conversations(ui, global, args),
+        Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
         None => sessions::sessions(ui, global, &sessions::SessionsArgs::default()),

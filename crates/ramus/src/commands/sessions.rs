@@ -1,7 +1,7 @@
 use ramus_core::digest::Digest;
 use ramus_core::history::AgentClass;
 use ramus_core::link::{LinkKind, links};
-use ramus_core::stats::{Complexity, flows};
+use ramus_core::stats::{Complexity, Flow, flows};
 use ramus_core::title::session_title;
 use ramus_render::json::{Answer, Link, Session, Sessions};
 use ramus_render::{Label, Line};
@@ -141,7 +141,7 @@ fn to_json(project: &ProjectSurvey, session: &Surveyed, forked: bool, links: Vec
         resume_leaf: digest.resume.as_ref().map(|resume| resume.leaf.to_string()),
         cwd: facts.cwd.as_deref().map(str::to_owned),
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
-        flow: flows(digest, agents as u32, forked).into_iter().map(|flow| flow.word()).collect(),
+        flow: flows(digest, agents as u32, forked).into_iter().map(Flow::word).collect(),
         complexity: Complexity::new(digest, agents as u32, forked).score(),
         links,
     }

@@ -1,0 +1,153 @@
+use ramus_core::agent::call_of;
+use ramus_core::branches::Artefact;
+use ramus_core::digest::Digest;
+use ramus_core::history::History;
+use ramus_core::session::NodeId;
+use ramus_render::json::{self, Answer, Otherwise, Resume};
+use ramus_render::outline::{AgentLane, OutlineConfig, draw, legend, outline};
+use ramus_store::agents::agents_of;
+use ramus_store::place::FileRole;
+
+use crate::args::Global;
+use crate::commands::conversations::explanation;
+use crate::env::Clock;
+use crate::error::CommandError;
+use crate::select::{Found, Library, Spot, node};
+use crate::ui::Ui;
+
+/// Draw a session as the tree it is: forks, branches, agents
+///
+/// A row is a stretch of conversation without a fork, with its first words. The way that Claude
+/// Code would resume runs straight down; what was left at a fork hangs beside it. The letters at the
+/// end of a row go behind the session's id: `ramus show SESSION:LETTERS`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus tree latest\n  ramus tree 3f9a --around 81b2 --depth 5\n  ramus tree 3f9a --records"
+)]
+pub(crate) struct TreeArgs {
+    /// The session
+    #[arg(default_value = "latest")]
+    session: String,
+    /// Only what lies near this node
+    #[arg(long, value_name = "UUID")]
+    around: Option<String>,
+    /// How many rows are near
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    depth: usize,
+    /// Every record on a row of its own
+    #[arg(long)]
+    records: bool,
+}
+
+pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    let (found, spot) = library.address(ui, &args.session)?;
+    let history = library.read(&found)?;
+    let around = match &args.around {
+        Some(uuid) => node(&history, &Spot::Uuid(uuid.clone()))?,
+        None => node(&history, &spot)?,
+    };
+    if ui.json {
+        return ui.json(&Answer::new("ramus.tree/1", to_json(&found, &history)));
+    }
+    if history.folds.is_empty() {
+        return Err(CommandError::nothing("there is no conversation in this session"));
+    }
+    let clock = Clock::new();
+    let config = OutlineConfig {
+        records: args.records,
+        around,
+        depth: args.depth,
+        width: ui.width,
+        agents: agents(&library, &found, &history)?,
+        time: &|time| clock.short(time),
+    };
+    let rows = outline(&history, &config);
+    ui.page();
+    for line in draw(&rows, &config) {
+        ui.line(&line)?;
+    }
+    ui.line(&legend())?;
+    if global.explain {
+        for line in explanation(&found.file.id, Digest::new(&history).resume.as_ref()) {
+            ui.line(&line)?;
+        }
+    }
+    Ok(())
+}
+
+/// Finds the agents of a session and the calls they hang at.
+fn agents(
+    library: &Library,
+    found: &Found,
+    history: &History,
+) -> Result<Vec<AgentLane>, CommandError> {
+    let Some(project) = found.project else { return Ok(Vec::new()) };
+    if found.file.role != FileRole::Session {
+        return Ok(Vec::new());
+    }
+    let agents = agents_of(&library.projects[project].files, &found.file.id)?;
+    let task = |agent: &ramus_store::agents::Agent| agent.words.as_deref() != Some("Warmup");
+    let lane = |agent: ramus_store::agents::Agent| AgentLane {
+        node: call_of(history, &agent.hint),
+        label: agent.meta.description.or(agent.words).unwrap_or_default(),
+        id: agent.file.id,
+        records: agent.records,
+    };
+    Ok(agents.into_iter().filter(task).map(lane).collect())
+}
+
+fn to_json(found: &Found, history: &History) -> json::Tree {
+    let session = &history.session;
+    let spell =
+        |id: NodeId| session.record(id).name.map_or_else(String::new, |name| session.spell(name));
+    let branches = &history.branches;
+    let head = |fold| spell(history.folds.fold(fold).head);
+    json::Tree {
+        session: found.file.id.clone(),
+        resume: Digest::new(history).resume.map(|resume| Resume {
+            point: resume.point.to_string(),
+            leaf: resume.leaf.to_string(),
+            rule: resume.era.to_string(),
+            why: resume.reason.to_string(),
+            line: resume.line,
+            otherwise: resume
+                .otherwise
+                .iter()
+                .map(|(era, leaf)| Otherwise { rule: era.to_string(), leaf: leaf.to_string() })
+                .collect(),
+        }),
+        roots: history
+            .tree
+            .roots()
+            .iter()
+            .filter(|id| !session.record(**id).sidechain)
+            .map(|id| spell(*id))
+            .collect(),
+        forks: branches
+            .forks
+            .iter()
+            .map(|fork| json::Fork {
+                node: spell(fork.node),
+                kind: fork.kind.word(),
+                children: fork.ways.iter().map(|way| head(way.fold)).collect(),
+                current: fork.ways.iter().find(|way| way.current).map(|way| head(way.fold)),
+                drafts: fork
+                    .ways
+                    .iter()
+                    .filter(|way| way.draft)
+                    .map(|way| head(way.fold))
+                    .collect(),
+            })
+            .collect(),
+        artefacts: Artefact::ALL
+            .into_iter()
+            .map(|kind| (kind.word(), branches.artefacts.get(&kind).copied().unwrap_or(0)))
+            .collect(),
+        leaves: branches
+            .conversations
+            .iter()
+            .map(|conversation| spell(conversation.leaf))
+            .collect(),
+    }
+}
