@@ -3,7 +3,6 @@
 //! `expected.json` was measured: `resumed` is the message that the client of that
 //! version hung its next prompt below.
 #![expect(
-    clippy::unwrap_used,
     clippy::disallowed_methods,
     reason = "a test reads its fixtures and stops when it cannot"
 )]

@@ -2,6 +2,7 @@
 
 pub mod agents;
 mod error;
+pub mod new;
 pub mod place;
 mod read;
 pub mod survey;

@@ -1,7 +1,9 @@
 //! One file per subcommand.
 
 mod check;
+mod completions;
 mod conversations;
+mod man;
 mod projects;
 mod sessions;
 mod stats;
@@ -21,6 +23,8 @@ pub(crate) enum Command {
     Tree(tree::TreeArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
@@ -32,6 +36,8 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
+        Some(Command::Completions(args)) => completions::completions(ui, args),
+        Some(Command::Man(args)) => man::man(ui, args),
         None => sessions::sessions(ui, global, &sessions::SessionsArgs::default()),
     }
 }

@@ -1,0 +1,32 @@
+//! New files beside everything there is; nothing that exists is touched.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::PathError;
+
+/// Writes files into a directory that does not exist yet.
+pub fn create(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
+    if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        fs::create_dir_all(parent).map_err(|source| PathError::new(parent, source))?;
+    }
+    fs::create_dir(dir).map_err(|source| PathError::new(dir, source))?;
+    write_all(dir, files)
+}
+
+/// Writes files below a directory; one that is there already is an error.
+pub fn write_all(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
+    for (name, bytes) in files {
+        let path = dir.join(name);
+        write(&path, bytes).map_err(|source| PathError::new(&path, source))?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
+}

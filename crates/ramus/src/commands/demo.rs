@@ -1,0 +1,42 @@
+use std::path::PathBuf;
+
+use ramus_render::{Label, Line};
+
+use crate::demo::files;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Write a sample history and say how to look at it
+///
+/// A small project with every pattern: edits, retries, rewinds, an interrupt, a compaction, agents,
+/// a fork in a new session, file checkpoints. Your own history is not touched.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus demo\n  ramus demo /tmp/sample")]
+pub(crate) struct DemoArgs {
+    /// A directory that does not exist yet
+    #[arg(default_value = "ramus-demo")]
+    dir: PathBuf,
+}
+
+pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
+    let files: Vec<(String, Vec<u8>)> = files().into_iter().map(|file| (file.path, file.bytes)).collect();
+    let dir = args.dir.display();
+    ramus_store::new::create(&args.dir, &files).map_err(|error| {
+        let exists = error.source.kind() == std::io::ErrorKind::AlreadyExists;
+        let error = CommandError::from(error);
+        if exists { error.hinted(format!("look at it with `ramus --claude-dir {dir} sessions`, or give another directory")) } else { error }
+    })?;
+    let say = |text: &str, label| Line::new(text, label);
+    ui.line(&say(&format!("Wrote a sample history to {dir}. Look at it:"), Label::Plain))?;
+    ui.line(&Line::default())?;
+    for (command, what) in [
+        ("sessions", "all sessions, with how many branches each has"),
+        ("tree teapot", "where a conversation forked, and where it would resume"),
+        ("conversations teapot", "its branches, the active and the abandoned ones"),
+        ("show teapot", "read the one that would be resumed"),
+        ("stats", "what there is in all"),
+    ] {
+        ui.line(&say(&format!("  ramus --claude-dir {dir} {command:<24}"), Label::Strong).with(what, Label::Dim))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::args::Args;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Print the manual page, or write all of them
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus man | man -l -\n  ramus man --out ~/.local/share/man/man1"
+)]
+pub(crate) struct ManArgs {
+    /// Write one page per command into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn man(ui: &mut Ui, args: &ManArgs) -> Result<(), CommandError> {
+    let command = Args::command();
+    match &args.out {
+        Some(dir) => {
+            let pages = pages(command)?;
+            ramus_store::new::write_all(dir, &pages)?;
+            Ok(())
+        }
+        None => {
+            Man::new(command).render(&mut ui.out())?;
+            Ok(())
+        }
+    }
+}
+
+/// Renders the page of the program and of every command.
+fn pages(mut command: clap::Command) -> Result<Vec<(String, Vec<u8>)>, CommandError> {
+    command.build();
+    let mut pages = Vec::new();
+    let commands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
+    for (name, page) in std::iter::once(("ramus".to_owned(), command.clone())).chain(
+        commands.into_iter().map(|command| (format!("ramus-{}", command.get_name()), command)),
+    ) {
+        let mut bytes = Vec::new();
+        let page = page.name(clap::builder::Str::from(name.clone()));
+        Man::new(page).render(&mut bytes)?;
+        pages.push((format!("{name}.1"), bytes));
+    }
+    Ok(pages)
+}

@@ -1,0 +1,122 @@
+//! The walls of the house: who may depend on whom, and who may not.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The dependency picture of ARCHITECTURE.md: dependencies point down only.
+const WALLS: &[(&str, &[&str])] = &[
+    ("ramus-core", &[]),
+    ("ramus-store", &["ramus-core"]),
+    ("ramus-render", &["ramus-core"]),
+    ("ramus", &["ramus-core", "ramus-store", "ramus-render"]),
+    ("testkit", &[]),
+];
+
+/// Crates that belong to one room alone.
+const ROOMS: &[(&str, &str)] = &[
+    ("rayon", "ramus-store"),
+    ("clap", "ramus"),
+    ("indicatif", "ramus"),
+    ("anyhow", "ramus"),
+    ("pulldown-cmark", "ramus-render"),
+    ("syntect", "ramus-render"),
+    ("similar", "ramus-render"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Returns the normal dependencies of every crate.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let dir = entry.unwrap().path();
+        let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
+        let section = manifest
+            .split("\n[")
+            .find(|section| section.starts_with("dependencies]"))
+            .unwrap_or_default();
+        let names = section.lines().skip(1).filter_map(|line| line.split(['.', ' ', '=']).next());
+        let names = names
+            .filter(|name| !name.is_empty() && !name.starts_with('#'))
+            .map(str::to_owned)
+            .collect();
+        found.insert(dir.file_name().unwrap().to_string_lossy().into_owned(), names);
+    }
+    found
+}
+
+#[test]
+fn dependencies_point_down_only() {
+    let found = dependencies();
+    let rooms: Vec<&str> = WALLS.iter().map(|(room, _)| *room).collect();
+    assert_eq!(
+        found.keys().map(String::as_str).collect::<BTreeSet<_>>(),
+        rooms.iter().copied().collect()
+    );
+    for (room, allowed) in WALLS {
+        for name in &found[*room] {
+            let is_ours = rooms.contains(&name.as_str());
+            assert!(
+                !is_ours || allowed.contains(&name.as_str()),
+                "{room} may not depend on {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn special_crates_stay_in_their_room() {
+    for (room, names) in dependencies() {
+        for (name, home) in ROOMS {
+            assert!(
+                !names.contains(*name) || room == *home,
+                "{name} belongs to {home}, not to {room}"
+            );
+        }
+    }
+}
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn only_the_store_touches_the_disk() {
+    for room in ["ramus-core", "ramus-render", "ramus"] {
+        let mut files = Vec::new();
+        sources(&root().join("crates").join(room).join("src"), &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let is_test = file.ends_with("tests.rs");
+            assert!(is_test || !code.contains("std::fs"), "{} uses std::fs", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    for file in files {
+        // The doc comment of a command's arguments is its help, and says it all.
+        let is_command = file.parent().is_some_and(|dir| dir.ends_with("commands"));
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(
+            text.starts_with("//!") || is_command || file.ends_with("tests.rs"),
+            "{}",
+            file.display()
+        );
+    }
+}
