@@ -11,6 +11,7 @@ pub mod fold;
 pub mod history;
 pub mod line;
 pub mod link;
+mod loader;
 pub mod name;
 pub mod record;
 pub mod resume;
