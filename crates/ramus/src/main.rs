@@ -1,1 +1,4 @@
+#[cfg_attr(not(test), expect(dead_code, reason = "the command around it comes next"))]
+mod demo;
+
 fn main() {}
