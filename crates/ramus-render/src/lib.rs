@@ -18,4 +18,6 @@ pub mod diff;
 
 pub mod ansi;
 
+pub mod text;
+
 pub use span::{Label, Line, Span, SyntaxKind};
