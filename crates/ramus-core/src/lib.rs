@@ -20,4 +20,5 @@ pub mod stats;
 pub mod time;
 pub mod title;
 pub mod tree;
+pub mod turn;
 pub mod unique;
