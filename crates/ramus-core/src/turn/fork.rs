@@ -85,7 +85,7 @@ fn address(history: &History, name: Name) -> String {
     let spelling = history.session.spell(name);
     let start = |name: Name| name.bits() >> 96;
     let mut names = history.session.records().iter().filter_map(|record| record.name);
-    let is_uuid = Name::is_canonical(spelling.as_bytes());
+    let is_uuid = Name::canonical(spelling.as_bytes()).is_some();
     if is_uuid && names.all(|other| other == name || start(other) != start(name)) {
         spelling[..8].to_owned()
     } else {

@@ -19,12 +19,19 @@ pub(crate) struct DemoArgs {
 }
 
 pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
-    let files: Vec<(String, Vec<u8>)> = files().into_iter().map(|file| (file.path, file.bytes)).collect();
+    let files: Vec<(String, Vec<u8>)> =
+        files().into_iter().map(|file| (file.path, file.bytes)).collect();
     let dir = args.dir.display();
     ramus_store::new::create(&args.dir, &files).map_err(|error| {
         let exists = error.source.kind() == std::io::ErrorKind::AlreadyExists;
         let error = CommandError::from(error);
-        if exists { error.hinted(format!("look at it with `ramus --claude-dir {dir} sessions`, or give another directory")) } else { error }
+        if exists {
+            error.hinted(format!(
+                "look at it with `ramus --claude-dir {dir} sessions`, or give another directory"
+            ))
+        } else {
+            error
+        }
     })?;
     let say = |text: &str, label| Line::new(text, label);
     ui.line(&say(&format!("Wrote a sample history to {dir}. Look at it:"), Label::Plain))?;
@@ -36,7 +43,10 @@ pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
         ("show teapot", "read the one that would be resumed"),
         ("stats", "what there is in all"),
     ] {
-        ui.line(&say(&format!("  ramus --claude-dir {dir} {command:<24}"), Label::Strong).with(what, Label::Dim))?;
+        ui.line(
+            &say(&format!("  ramus --claude-dir {dir} {command:<24}"), Label::Strong)
+                .with(what, Label::Dim),
+        )?;
     }
     Ok(())
 }
