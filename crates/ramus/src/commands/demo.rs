@@ -38,9 +38,9 @@ pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
     ui.line(&Line::default())?;
     for (command, what) in [
         ("sessions", "all sessions, with how many branches each has"),
-        ("tree teapot", "where a conversation forked, and where it would resume"),
-        ("conversations teapot", "its branches, the active and the abandoned ones"),
-        ("show teapot", "read the one that would be resumed"),
+        ("tree 7ea9", "where a conversation forked, and where it would resume"),
+        ("conversations 7ea9", "its branches, the active and the abandoned ones"),
+        ("show 7ea9", "read the one that would be resumed"),
         ("stats", "what there is in all"),
     ] {
         ui.line(
