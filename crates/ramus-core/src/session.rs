@@ -369,10 +369,10 @@ impl Session {
             }
         }
         let read = (self.records.len() - before) as u32;
-        let kind = if read > 0 && (read > 1 || column == 0 || start == 0) {
-            DefectKind::Glued { read }
-        } else {
-            DefectKind::NotJson { column }
+        let kind = match read {
+            _ if start > 0 => DefectKind::Nul,
+            0 => DefectKind::NotJson { column },
+            read => DefectKind::Glued { read },
         };
         self.damaged(line, kind);
     }

@@ -146,7 +146,12 @@ impl Ui {
             ErrorKind::Nothing => ("", Label::Plain),
             _ => ("Error: ", Label::Error),
         };
-        self.say(&Line::new(heading, label).with(&format!("{:#}", error.error), Label::Plain));
+        let message = format!("{:#}", error.error);
+        let mut lines = message.lines();
+        self.say(&Line::new(heading, label).with(lines.next().unwrap_or_default(), Label::Plain));
+        for line in lines {
+            self.say(&Line::plain(line));
+        }
         for hint in &error.hints {
             self.say(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
         }
