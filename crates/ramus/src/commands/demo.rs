@@ -15,8 +15,11 @@ use crate::ui::Ui;
 pub(crate) struct DemoArgs {
     /// A directory that does not exist yet
     #[arg(default_value = "ramus-demo")]
-    dir: PathBuf,
+    pub(crate) dir: PathBuf,
 }
+
+/// The session that has a bit of everything.
+pub(crate) const SHOWCASE: &str = "7ea9";
 
 pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
     let files: Vec<(String, Vec<u8>)> =

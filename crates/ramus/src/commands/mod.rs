@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod conversations;
 mod demo;
+mod home;
 mod man;
 mod projects;
 mod sessions;
@@ -44,6 +45,6 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Check(args)) => check::check(ui, global, args),
         Some(Command::Completions(args)) => completions::completions(ui, args),
         Some(Command::Man(args)) => man::man(ui, args),
-        None => sessions::sessions(ui, global, &sessions::SessionsArgs::default()),
+        None => home::home(ui, global),
     }
 }

@@ -35,12 +35,22 @@ pub(crate) struct TreeArgs {
     #[arg(long, value_name = "UUID")]
     around: Option<String>,
     /// How many rows are near
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = DEPTH)]
     depth: usize,
     /// Every record on a row of its own
     #[arg(long)]
     records: bool,
 }
+
+impl TreeArgs {
+    /// Asks for the whole tree of a session.
+    pub(crate) fn of(session: &str) -> Self {
+        Self { session: session.to_owned(), around: None, depth: DEPTH, records: false }
+    }
+}
+
+/// How many rows are near, unless told.
+const DEPTH: usize = 10;
 
 pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), CommandError> {
     let library = Library::open(ui, global)?;
