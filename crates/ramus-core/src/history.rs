@@ -110,7 +110,7 @@ impl History {
             quiet && matches!(record.kind, Kind::System | Kind::Attachment) && !record.sidechain
         };
         let mut tip = conversation.leaf;
-        while let Some(next) = self.tree.children(tip).iter().copied().filter(trails).last() {
+        while let Some(next) = self.tree.children(tip).iter().copied().rfind(trails) {
             tip = next;
         }
         tip

@@ -8,6 +8,7 @@
 mod address;
 mod bad_input;
 mod golden;
+mod terminal;
 mod truth;
 
 use std::path::{Path, PathBuf};
