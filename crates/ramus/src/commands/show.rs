@@ -65,7 +65,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     }
     ui.page();
     if let Some(resume) = explained {
-        for line in explanation(&found.file.id, resume.as_ref()) {
+        for line in explanation(&found.file.id, resume.as_ref(), ui.width) {
             ui.line(&line)?;
         }
         ui.line(&ramus_render::Line::default())?;

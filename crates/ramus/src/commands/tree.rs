@@ -83,7 +83,7 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
     }
     ui.line(&legend())?;
     if global.explain {
-        for line in explanation(&found.file.id, Digest::new(&history).resume.as_ref()) {
+        for line in explanation(&found.file.id, Digest::new(&history).resume.as_ref(), ui.width) {
             ui.line(&line)?;
         }
     }
