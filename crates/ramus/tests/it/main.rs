@@ -8,6 +8,7 @@
 mod address;
 mod bad_input;
 mod golden;
+mod samples;
 mod terminal;
 mod truth;
 
