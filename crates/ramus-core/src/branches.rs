@@ -218,18 +218,10 @@ impl Branches {
                 continue;
             }
             let Some(home) = folds.of(id) else { continue };
-            let mut ways = Vec::new();
-            for &child in children {
-                if let Some(fold) = folds.of(child)
-                    && fold != home
-                    && folds.speaks(fold)
-                    && lane.has(folds.fold(fold).sidechain)
-                    && !ways.contains(&fold)
-                {
-                    ways.push(fold);
-                }
-            }
-            if ways.len() > 1 {
+            let mut ways = children.iter().filter_map(|child| folds.of(*child)).filter(|fold| {
+                *fold != home && folds.speaks(*fold) && lane.has(folds.fold(*fold).sidechain)
+            });
+            if ways.next().is_some_and(|first| ways.any(|other| other != first)) {
                 continue;
             }
             let main: Vec<NodeId> = children
@@ -253,7 +245,7 @@ impl Branches {
     fn find_conversations(&mut self, session: &Session, tree: &Tree, folds: &Folds, lane: Lane) {
         let along = self.along(folds, lane);
         let ends = ends(session, folds, lane);
-        let resuming = self.resuming_end(folds);
+        let resuming = self.resume.and_then(|resume| self.end_from(folds, resume.point));
         let mut conversations: Vec<Conversation> = ends
             .into_iter()
             .map(|end| {
@@ -285,16 +277,17 @@ impl Branches {
         // The point may lie on a root with nothing said, such as a lone hook record.
         if self.resume.is_some()
             && !conversations.iter().any(|conversation| conversation.resumes)
-            && let Some(last) = conversations.last_mut()
+            && let Some(last) =
+                conversations.iter_mut().rfind(|conversation| conversation.status == Status::Active)
         {
             last.resumes = true;
         }
         self.conversations = conversations;
     }
 
-    /// Returns the end of the conversation that holds the resume point.
-    fn resuming_end(&self, folds: &Folds) -> Option<FoldId> {
-        let mut fold = folds.of(self.resume?.point)?;
+    /// Returns the end of the conversation that a node lies on, by the current ways from there.
+    pub(crate) fn end_from(&self, folds: &Folds, node: NodeId) -> Option<FoldId> {
+        let mut fold = folds.of(node)?;
         while !folds.speaks(fold)
             && let Some(parent) = folds.fold(fold).parent
         {
@@ -312,6 +305,14 @@ impl Branches {
 
     /// Sums up every path from its root, parents before children.
     fn along(&self, folds: &Folds, lane: Lane) -> Vec<Along> {
+        let ways: FxHashMap<FoldId, (usize, bool)> = self
+            .forks
+            .iter()
+            .enumerate()
+            .flat_map(|(fork, found)| {
+                found.ways.iter().map(move |way| (way.fold, (fork, way.current)))
+            })
+            .collect();
         let mut along: Vec<Along> = Vec::with_capacity(folds.len());
         for (id, fold) in folds.iter() {
             let above =
@@ -319,18 +320,16 @@ impl Branches {
             let mut sums =
                 above.map_or_else(Along::default, |parent| along[parent.index()].clone());
             if lane.has(fold.sidechain) {
-                sums.messages += u32::from(fold.voice.is_displayable());
+                sums.messages += u32::from(fold.voice.is_displayable() && !fold.again);
                 sums.compactions += u32::from(fold.voice == Voice::Boundary);
                 sums.draft &= fold.voice != Voice::Answer;
                 sums.records += folds.members(id).len() as u32;
                 sums.records +=
                     quiet_children(folds, id).map(|child| folds.below(child).nodes).sum::<u32>();
-                if let Some(index) = fold.parent.and_then(|parent| self.fork_at.get(&parent))
-                    && let Some(way) = self.forks[*index].ways.iter().find(|way| way.fold == id)
-                {
+                if let Some((fork, current)) = ways.get(&id) {
                     sums.draft = fold.voice != Voice::Answer;
-                    if !way.current {
-                        sums.left_at = Some(*index);
+                    if !current {
+                        sums.left_at = Some(*fork);
                     }
                 }
             }
@@ -407,17 +406,23 @@ fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind 
     if versions || voices.iter().all(is_answer) {
         return ForkKind::Retry;
     }
-    let first = folds.below(children[0]);
-    let went_on_by = match voices[0] {
-        Voice::Prompt => first.prompts[1],
-        Voice::CompactSummary => Some(NodeId(0)),
-        _ => first.prompts[0],
+    // A prompt that came after an earlier way had gone on for at least one more prompt.
+    let went_on = |earlier: usize, by: NodeId| {
+        let below = folds.below(children[earlier]);
+        let prompt = match voices[earlier] {
+            Voice::Prompt => below.prompts[1],
+            Voice::CompactSummary => return true,
+            _ => below.prompts[0],
+        };
+        prompt.is_some_and(|prompt| prompt < by)
     };
-    let went_back = children[1..]
-        .iter()
-        .zip(&voices[1..])
-        .filter(|(_, voice)| **voice == Voice::Prompt)
-        .any(|(child, _)| went_on_by.is_some_and(|prompt| prompt < folds.fold(*child).head));
+    let mut furthest = None;
+    let went_back = (1..children.len()).any(|later| {
+        let head = folds.fold(children[later]).head;
+        // Ways stand in file order, so one that has gone on by now has for all later ones.
+        furthest = furthest.or_else(|| (0..later).find(|earlier| went_on(*earlier, head)));
+        voices[later] == Voice::Prompt && furthest.is_some()
+    });
     if went_back {
         ForkKind::Rewind
     } else if voices.iter().any(is_answer) {

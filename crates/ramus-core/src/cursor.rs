@@ -182,46 +182,59 @@ impl<'a> Cursor<'a> {
     }
 
     fn skip_container(&mut self) -> Step<()> {
-        let bytes = self.bytes;
-        let mut pos = self.pos;
         let mut depth = 0u32;
-        // One bit a level: is it an object? Deeper levels are not told apart.
+        // One bit a level: is it an object? Levels past the 64th are not told apart.
         let mut objects = 0u64;
+        // Whether a value has just ended, so that only `,` or a closing bracket can follow.
+        let mut ended = false;
         loop {
-            let Some(&byte) = bytes.get(pos) else {
-                self.pos = pos;
-                return self.broken();
-            };
-            pos += 1;
+            let Some(&byte) = self.bytes.get(self.pos) else { return self.broken() };
             match CLASS[byte as usize] {
-                BETWEEN | SCALAR => {}
-                QUOTE => {
-                    let Some(end) = string_end(bytes, pos) else {
-                        self.pos = bytes.len();
+                SPACE => self.pos += 1,
+                QUOTE if !ended => {
+                    let Some(end) = string_end(self.bytes, self.pos + 1) else {
+                        self.pos = self.bytes.len();
                         return self.broken();
                     };
-                    pos = end + 1;
+                    self.pos = end + 1;
+                    // A key and its colon count as nothing yet.
+                    ended = self.bytes.get(self.pos) != Some(&b':');
+                    self.pos += usize::from(!ended);
                 }
-                OPEN => {
+                COMMA if ended => {
+                    self.pos += 1;
+                    ended = false;
+                }
+                COLON if ended => {
+                    self.pos += 1;
+                    ended = false;
+                }
+                SCALAR if !ended => {
+                    self.skip_scalar()?;
+                    ended = true;
+                }
+                OPEN if !ended => {
                     depth += 1;
-                    objects = objects << 1 | u64::from(byte == b'{');
+                    if depth <= 64 {
+                        objects = objects << 1 | u64::from(byte == b'{');
+                    }
+                    self.pos += 1;
                 }
                 CLOSE => {
-                    if depth <= 64 && (objects & 1 == 1) != (byte == b'}') {
-                        self.pos = pos - 1;
-                        return self.broken();
+                    if depth <= 64 {
+                        if (objects & 1 == 1) != (byte == b'}') {
+                            return self.broken();
+                        }
+                        objects >>= 1;
                     }
-                    objects >>= 1;
+                    self.pos += 1;
                     depth -= 1;
                     if depth == 0 {
-                        self.pos = pos;
                         return Ok(());
                     }
+                    ended = true;
                 }
-                _ => {
-                    self.pos = pos - 1;
-                    return self.broken();
-                }
+                _ => return self.broken(),
             }
         }
     }
@@ -266,16 +279,20 @@ fn find_quote(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 const BAD: u8 = 0;
-const BETWEEN: u8 = 1;
+const SPACE: u8 = 1;
 const SCALAR: u8 = 2;
 const QUOTE: u8 = 3;
 const OPEN: u8 = 4;
 const CLOSE: u8 = 5;
+const COMMA: u8 = 6;
+const COLON: u8 = 7;
 
 /// What a byte outside of strings can be.
 static CLASS: [u8; 256] = {
     let mut class = [BAD; 256];
-    class = mark(class, b" \t\r\n,:", BETWEEN);
+    class = mark(class, b" \t\r\n", SPACE);
+    class = mark(class, b",", COMMA);
+    class = mark(class, b":", COLON);
     class = mark(class, b"0123456789+-.eEtrufalsn", SCALAR);
     class = mark(class, b"\"", QUOTE);
     class = mark(class, b"{[", OPEN);
@@ -326,6 +343,10 @@ mod tests {
             ("Segmentation fault", 0),
             (r#"{"a":"foo{"parentUuid":1}"#, 11),
             ("nul", 0),
+            (r#"{"a":[[1 2]]}"#, 9),
+            (r#"{"a":[tru e]}"#, 6),
+            (r#"{"a":[1,,2]}"#, 8),
+            (r#"{"a":["b""c"]}"#, 9),
         ] {
             assert_eq!(skip(json), Err(at), "{json}");
         }
@@ -335,6 +356,8 @@ mod tests {
     fn nesting_costs_no_stack() {
         let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
         assert_eq!(skip(&deep), Ok(400_000));
+        let mixed = format!("{}1{}", r#"{"a":["#.repeat(50_000), "]}".repeat(50_000));
+        assert_eq!(skip(&mixed), Ok(mixed.len()));
     }
 
     fn json() -> impl Strategy<Value = serde_json::Value> {

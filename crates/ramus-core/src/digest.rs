@@ -181,7 +181,9 @@ impl Digest {
             unknown_types: by_type(history, |kind| !kind.is_known()),
             messages: folds
                 .iter()
-                .filter(|(_, fold)| lane.has(fold.sidechain) && fold.voice.is_displayable())
+                .filter(|(_, fold)| {
+                    lane.has(fold.sidechain) && fold.voice.is_displayable() && !fold.again
+                })
                 .count() as u32,
             forks,
             ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).sum(),

@@ -32,6 +32,8 @@ pub struct Fold {
     pub parent: Option<FoldId>,
     pub voice: Voice,
     pub sidechain: bool,
+    /// It goes on with a message that is further up, with something else said between.
+    pub again: bool,
 }
 
 /// The folded forest of one session.
@@ -70,6 +72,7 @@ impl Folds {
             by_message: FxHashMap::default(),
             by_call: FxHashMap::default(),
             by_copy: FxHashMap::default(),
+            jumps: Vec::new(),
             replays: Vec::new(),
         };
         folder.place_all();
@@ -165,6 +168,8 @@ struct Folder<'a> {
     by_message: FxHashMap<(Key, bool), FoldId>,
     by_call: FxHashMap<Key, FoldId>,
     by_copy: FxHashMap<(Time, u64, Kind), FoldId>,
+    /// For each fold its depth and an ancestor far up, so that climbing takes few steps.
+    jumps: Vec<(u32, FoldId)>,
     replays: Vec<NodeId>,
 }
 
@@ -191,25 +196,28 @@ impl Folder<'_> {
         let record = self.session.record(id);
         let parent = self.tree.parent(id).and_then(|parent| self.of[parent.index()]);
         let mut voice = self.voice(id, record);
-        let fold = match self.home(record, voice, parent) {
-            Some(fold) => fold,
-            None => {
-                match self.copied(record, voice, parent) {
-                    Some(Copied::Beside(fold)) => {
-                        self.replays.push(id);
-                        return fold;
-                    }
-                    // What was said further up is not said again here; the chain runs through.
-                    Some(Copied::Below) => {
-                        self.replays.push(id);
-                        voice = Voice::Decoration;
-                    }
-                    None => {}
-                }
-                self.folds.push(Fold { head: id, parent, voice, sidechain: record.sidechain });
-                FoldId(self.folds.len() as u32 - 1)
+        let message = self.message_of(record, voice, parent);
+        if let Some(fold) = message.filter(|message| self.belongs(*message, record, parent)) {
+            self.remember(record, voice, fold);
+            return fold;
+        }
+        match self.copied(record, voice, parent) {
+            Some(Copied::Beside(fold)) => {
+                self.replays.push(id);
+                return fold;
             }
-        };
+            // What was said further up is not said again here; the chain runs through.
+            Some(Copied::Below) => {
+                self.replays.push(id);
+                voice = Voice::Decoration;
+            }
+            None => {}
+        }
+        let again = voice.speaks()
+            && message.zip(parent).is_some_and(|(message, parent)| self.is_above(message, parent));
+        let fold = FoldId(self.folds.len() as u32);
+        self.folds.push(Fold { head: id, parent, voice, sidechain: record.sidechain, again });
+        self.jumps.push(self.jump(fold, parent));
         self.remember(record, voice, fold);
         fold
     }
@@ -223,17 +231,15 @@ impl Folder<'_> {
         }
     }
 
-    /// Finds the message that a record belongs to (R8a, R8b).
-    fn home(&self, record: &Record, voice: Voice, parent: Option<FoldId>) -> Option<FoldId> {
-        let candidate = match voice {
+    /// Finds the message that a record names as its own (R8a, R8b).
+    fn message_of(&self, record: &Record, voice: Voice, parent: Option<FoldId>) -> Option<FoldId> {
+        match voice {
             Voice::Answer | Voice::Synthetic => {
-                *self.by_message.get(&(record.message?, record.sidechain))?
+                self.by_message.get(&(record.message?, record.sidechain)).copied()
             }
-            Voice::ToolResult => self.answered_call(record, parent)?,
-            _ => return None,
-        };
-        let same_lane = self.folds[candidate.index()].sidechain == record.sidechain;
-        (same_lane && self.continues(candidate, parent)).then_some(candidate)
+            Voice::ToolResult => self.answered_call(record, parent),
+            _ => None,
+        }
     }
 
     fn answered_call(&self, record: &Record, parent: Option<FoldId>) -> Option<FoldId> {
@@ -248,36 +254,55 @@ impl Folder<'_> {
         parent.filter(|parent| ids.is_empty() && self.folds[parent.index()].voice == Voice::Answer)
     }
 
-    /// Whether a record below `parent` still belongs to `message`.
+    /// Whether a record below `parent` is part of `message`.
     ///
-    /// It does, wherever it hangs, unless something else was said between: then
-    /// taking it out of its place would tear the conversation apart.
-    fn continues(&self, message: FoldId, parent: Option<FoldId>) -> bool {
+    /// It is if nothing else was said between, or if it hangs further up on the
+    /// way to the message, as results of parallel calls do. One that stands on
+    /// another branch only repeats the id: taking it over would tear that branch
+    /// apart. A result that hangs nowhere goes to its call.
+    fn belongs(&self, message: FoldId, record: &Record, parent: Option<FoldId>) -> bool {
+        if self.folds[message.index()].sidechain != record.sidechain {
+            return false;
+        }
         let mut at = parent;
         while let Some(fold) = at {
             if fold == message {
                 return true;
             }
             if self.folds[fold.index()].voice.speaks() {
-                return !self.is_above(message, fold);
+                return self.is_above(fold, message);
             }
             at = self.folds[fold.index()].parent;
         }
-        true
+        parent.is_some() || record.voice == Voice::ToolResult
     }
 
+    /// Returns a fold's depth and how far up its shortcut leads.
+    fn jump(&self, fold: FoldId, parent: Option<FoldId>) -> (u32, FoldId) {
+        let Some(parent) = parent else { return (0, fold) };
+        let (depth, far) = self.jumps[parent.index()];
+        let (far_depth, further) = self.jumps[far.index()];
+        let further_depth = self.jumps[further.index()].0;
+        // Shortcuts double in length, so any ancestor is a logarithm of steps away.
+        let target = if depth - far_depth == far_depth - further_depth { further } else { parent };
+        (depth + 1, target)
+    }
+
+    /// Whether `above` lies on the way from `below` to its root, or is it.
     fn is_above(&self, above: FoldId, below: FoldId) -> bool {
-        // Parents have smaller places, so the walk can stop early.
-        let mut at = Some(below);
-        while let Some(fold) = at
-            && fold >= above
-        {
-            if fold == above {
-                return true;
-            }
-            at = self.folds[fold.index()].parent;
+        let depth = self.jumps[above.index()].0;
+        let mut at = below;
+        while self.jumps[at.index()].0 > depth {
+            let far = self.jumps[at.index()].1;
+            let next = if self.jumps[far.index()].0 >= depth {
+                Some(far)
+            } else {
+                self.folds[at.index()].parent
+            };
+            let Some(next) = next else { return false };
+            at = next;
         }
-        false
+        at == above
     }
 
     /// Finds an earlier record with the same time and content (R8d).
@@ -291,18 +316,20 @@ impl Folder<'_> {
             return None;
         }
         match parent {
+            _ if parent == fold.parent => Some(Copied::Beside(original)),
             Some(parent) if self.is_above(original, parent) => Some(Copied::Below),
-            _ => Some(Copied::Beside(original)),
+            _ => None,
         }
     }
 
+    /// Keeps what later records may refer to; ids that repeat mean the latest bearer.
     fn remember(&mut self, record: &Record, voice: Voice, fold: FoldId) {
         if let Some(message) = record.message {
-            self.by_message.entry((message, record.sidechain)).or_insert(fold);
+            self.by_message.insert((message, record.sidechain), fold);
         }
         if voice == Voice::Answer {
             for id in self.session.tool_ids(record) {
-                self.by_call.entry(*id).or_insert(fold);
+                self.by_call.insert(*id, fold);
             }
         }
         if let Some(time) = record.time
@@ -315,7 +342,7 @@ impl Folder<'_> {
 
 /// How a copy stands to its original.
 enum Copied {
-    /// In another place: the two are one.
+    /// In the same place: the two are one.
     Beside(FoldId),
     /// Further down the same path.
     Below,

@@ -66,28 +66,8 @@ impl History {
 
     /// Returns the conversation that a node lies on: the active one if there are several.
     pub fn conversation_of(&self, node: NodeId) -> Option<&Conversation> {
-        let mut fold = self.folds.of(node)?;
-        while !self.folds.speaks(fold)
-            && let Some(parent) = self.folds.fold(fold).parent
-        {
-            fold = parent;
-        }
-        loop {
-            let next = match self.branches.fork_at(fold) {
-                Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
-                None => self.folds.speaking_children(fold).last(),
-            };
-            match next {
-                Some(next) => fold = next,
-                None => {
-                    return self
-                        .branches
-                        .conversations
-                        .iter()
-                        .find(|conversation| conversation.end == fold);
-                }
-            }
-        }
+        let end = self.branches.end_from(&self.folds, node)?;
+        self.branches.conversations.iter().find(|conversation| conversation.end == end)
     }
 
     /// Returns the first prompt of a conversation after the fork it was left at, or of the whole path.

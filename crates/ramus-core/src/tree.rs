@@ -112,11 +112,6 @@ impl Tree {
         std::iter::successors(Some(id), |id| self.parent(*id))
     }
 
-    /// Whether `above` lies on the way from `below` to its root.
-    pub fn is_ancestor(&self, above: NodeId, below: NodeId) -> bool {
-        self.ancestors(below).skip(1).any(|id| id == above)
-    }
-
     /// Finds records that repeat a name: copies are one node, others are versions (R4).
     fn settle_copies(&mut self, session: &Session, names: &Names) {
         let mut seen = FxHashMap::default();
