@@ -1,5 +1,9 @@
 //! Where agents hang: which call started which sidechain (R6).
 
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
 use crate::history::History;
 use crate::name::Key;
 use crate::session::{NodeId, Session, Spawn};
@@ -60,7 +64,13 @@ pub struct InlineAgent {
 pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
     let History { session, tree, .. } = history;
     let mut agents: Vec<InlineAgent> = Vec::new();
-    let mut taken: Vec<NodeId> = Vec::new();
+    // Two calls with one prompt started two agents: each takes the next call.
+    let mut calls: FxHashMap<Key, VecDeque<NodeId>> = FxHashMap::default();
+    for spawn in session.spawns() {
+        if let Some(prompt) = spawn.prompt {
+            calls.entry(prompt).or_default().push_back(spawn.record);
+        }
+    }
     for (root, record) in session.nodes() {
         let parent = tree.parent(root).map(|parent| (parent, session.record(parent).sidechain));
         if !record.sidechain
@@ -69,12 +79,8 @@ pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
         {
             continue;
         }
-        let by_prompt = session.opening_of(root).and_then(|opening| {
-            let same = session.spawns().iter().filter(|spawn| spawn.prompt == Some(opening));
-            // Two calls with one prompt started two agents: each its own.
-            same.map(|spawn| spawn.record).find(|call| !taken.contains(call))
-        });
-        taken.extend(by_prompt);
+        let by_prompt =
+            session.opening_of(root).and_then(|opening| calls.get_mut(&opening)?.pop_front());
         let mut records = 0;
         let mut open = vec![root];
         while let Some(node) = open.pop() {

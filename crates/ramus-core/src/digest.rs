@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::agent::inline_agents;
+use crate::body::human_text;
 use crate::branches::{Artefact, ForkKind, Status};
 use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
@@ -145,7 +146,10 @@ impl Digest {
                 .map_or_else(|| id.0.to_string(), |name| session.spell(name))
                 .into()
         };
-        let words = |id: NodeId| session.words(id).map(one_line);
+        let words = |id: NodeId| {
+            let words = session.words(id).map(|words| one_line(&human_text(words)))?;
+            (!words.is_empty()).then_some(words)
+        };
         let conversations = branches
             .conversations
             .iter()
@@ -163,7 +167,10 @@ impl Digest {
                     records: conversation.records,
                     compactions: conversation.compactions,
                     last_active: session.record(conversation.leaf).time,
-                    first_prompt: history.first_prompt(conversation).and_then(words),
+                    first_prompt: history
+                        .first_prompt(conversation)
+                        .or_else(|| history.opening(conversation))
+                        .and_then(words),
                 }
             })
             .collect();
@@ -214,13 +221,8 @@ impl Digest {
             given_title: history.given_title().map(one_line),
             last_prompt: history.last_prompt().map(one_line),
             first_prompt: resuming
-                .and_then(|conversation| {
-                    folds
-                        .ancestors(conversation.end)
-                        .filter(|fold| folds.fold(*fold).voice == Voice::Prompt)
-                        .last()
-                })
-                .and_then(|fold| words(folds.fold(fold).head)),
+                .and_then(|conversation| history.opening(conversation))
+                .and_then(words),
             summaries: session.summaries().map(|(text, leaf)| (one_line(text), leaf)).collect(),
             agents: session.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),
             inline_agents: if lane.has(true) { 0 } else { inline_agents(history).len() as u32 },

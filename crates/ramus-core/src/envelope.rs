@@ -213,29 +213,31 @@ const WRAPPERS: &[(&[u8], Voice)] = &[
 
 /// Tells whose words a raw text is by how it begins.
 fn wrapped(text: &[u8]) -> Voice {
-    let text = trim_start(text);
-    if !matches!(text.first(), Some(b'<' | b'[' | b'C')) {
-        return if text.is_empty() { Voice::Meta } else { Voice::Prompt };
-    }
-    let found = WRAPPERS.iter().find(|(opening, _)| text.starts_with(opening));
-    match found {
-        // A reminder or an open file may stand before what the person typed.
-        Some((opening, Voice::Meta)) if is_context(opening) && has_own_words(text) => Voice::Prompt,
-        Some((_, voice)) => *voice,
-        None => Voice::Prompt,
+    let mut text = trim_start(text);
+    loop {
+        if !matches!(text.first(), Some(b'<' | b'[' | b'C')) {
+            return if text.is_empty() { Voice::Meta } else { Voice::Prompt };
+        }
+        match WRAPPERS.iter().find(|(opening, _)| text.starts_with(opening)) {
+            // A reminder or an open file may stand before what the person typed.
+            Some((_, Voice::Meta)) => match behind_wrapper(text) {
+                Some(rest) if !rest.is_empty() => text = rest,
+                _ => return Voice::Meta,
+            },
+            Some((_, voice)) => return *voice,
+            None => return Voice::Prompt,
+        }
     }
 }
 
-fn is_context(opening: &[u8]) -> bool {
-    matches!(opening, b"<system-reminder>" | b"<ide_")
-}
-
-/// Whether anything stands behind the last closing tag.
-fn has_own_words(text: &[u8]) -> bool {
-    memchr::memmem::rfind(text, b"</").is_some_and(|tag| {
-        memchr::memchr(b'>', &text[tag..])
-            .is_some_and(|end| !trim_start(&text[tag + end + 1..]).is_empty())
-    })
+/// Returns what stands behind the element that a text begins with.
+fn behind_wrapper(text: &[u8]) -> Option<&[u8]> {
+    let name_end =
+        text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"<-_".contains(byte)))?;
+    let name = text.get(1..name_end).filter(|_| text[0] == b'<')?;
+    let closing = [b"</", name, b">"].concat();
+    let end = memchr::memmem::find(text, &closing)? + closing.len();
+    Some(trim_start(&text[end..]))
 }
 
 /// Drops white space, also in its escaped forms.
@@ -399,4 +401,28 @@ fn member<'a>(c: &mut Cursor<'a>, wanted: &[u8]) -> Result<Option<&'a [u8]>, Bro
         }
     })?;
     Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Voice, wrapped};
+
+    #[test]
+    fn words_behind_a_wrapper_are_a_persons() {
+        for (text, voice) in [
+            ("hello", Voice::Prompt),
+            ("<system-reminder>x</system-reminder>", Voice::Meta),
+            (r"<system-reminder>x</system-reminder>\nExplain this: <b>bold</b>", Voice::Prompt),
+            ("<ide_opened_file>a</ide_opened_file><ide_selection>b</ide_selection>", Voice::Meta),
+            ("<ide_opened_file>a</ide_opened_file> fix it", Voice::Prompt),
+            ("<goal>ship it</goal> and tests", Voice::Prompt),
+            ("<system-reminder>never closed", Voice::Meta),
+            ("<command-name>/cost</command-name>", Voice::Command),
+            ("<div>what is this?</div>", Voice::Prompt),
+            ("[Request interrupted by user for tool use]", Voice::Interrupt),
+            ("", Voice::Meta),
+        ] {
+            assert_eq!(wrapped(text.as_bytes()), voice, "{text}");
+        }
+    }
 }

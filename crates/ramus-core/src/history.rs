@@ -70,16 +70,31 @@ impl History {
         self.branches.conversations.iter().find(|conversation| conversation.end == end)
     }
 
-    /// Returns the first prompt of a conversation after the fork it was left at, or of the whole path.
+    /// Returns the first prompt of a conversation since the fork it was left at.
     pub fn first_prompt(&self, conversation: &Conversation) -> Option<NodeId> {
         let from = conversation.fork.map(|fork| self.branches.forks[fork].fold);
-        let mut prompt = None;
-        for fold in self.folds.ancestors(conversation.end).take_while(|fold| Some(*fold) != from) {
-            if self.folds.fold(fold).voice == Voice::Prompt {
-                prompt = Some(self.folds.fold(fold).head);
-            }
-        }
-        prompt
+        let own = self.up(conversation).take_while(|fold| Some(*fold) != from);
+        own.filter(|fold| self.folds.fold(*fold).voice == Voice::Prompt)
+            .last()
+            .map(|fold| self.folds.fold(fold).head)
+    }
+
+    /// Returns the first prompt on the whole path of a conversation, else its first command.
+    pub fn opening(&self, conversation: &Conversation) -> Option<NodeId> {
+        let first = |voice: Voice| {
+            self.up(conversation).filter(|fold| self.folds.fold(*fold).voice == voice).last()
+        };
+        first(Voice::Prompt)
+            .or_else(|| first(Voice::Command))
+            .map(|fold| self.folds.fold(fold).head)
+    }
+
+    /// Walks from the end of a conversation up to its root, in its own lane.
+    fn up(&self, conversation: &Conversation) -> impl Iterator<Item = FoldId> {
+        let lane = self.folds.fold(conversation.end).sidechain;
+        self.folds
+            .ancestors(conversation.end)
+            .take_while(move |fold| self.folds.fold(*fold).sidechain == lane)
     }
 
     /// Returns the last record of a conversation, with the system records that trail its leaf.

@@ -27,12 +27,21 @@ pub struct LineBuffer {
     at: u64,
     number: u32,
     tail: Vec<u8>,
+    /// The last line was handed out before its newline came.
+    early: bool,
 }
 
 impl LineBuffer {
     /// Calls `each` for every line that `chunk` completes.
     pub fn push(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
         let mut rest = chunk;
+        if self.early && !rest.is_empty() {
+            self.early = false;
+            if let Some(after) = rest.strip_prefix(b"\n") {
+                self.at += 1;
+                rest = after;
+            }
+        }
         if !self.tail.is_empty() {
             let Some(end) = memchr(b'\n', rest) else {
                 self.tail.extend_from_slice(rest);
@@ -78,6 +87,7 @@ impl LineBuffer {
         if !tail.is_empty() {
             let utf8 = is_utf8(&tail);
             self.lend(&tail, utf8, &mut each);
+            self.early = true;
         }
     }
 
@@ -142,5 +152,15 @@ mod tests {
         buffer.push(b"f\n", |l| seen.push((l.at, l.bytes.to_vec())));
         assert_eq!(seen, [(2, b"half".to_vec())]);
         assert_eq!(buffer.torn(), None);
+    }
+
+    #[test]
+    fn a_line_taken_early_does_not_shift_what_follows() {
+        let mut buffer = LineBuffer::default();
+        buffer.push(b"a\nb", |_| {});
+        buffer.take_torn(|_| {});
+        let mut seen = Vec::new();
+        buffer.push(b"\nc\n", |l| seen.push((l.at, l.number, l.bytes.to_vec())));
+        assert_eq!(seen, [(4, 3, b"c".to_vec())]);
     }
 }

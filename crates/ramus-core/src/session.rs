@@ -27,6 +27,12 @@ impl NodeId {
     }
 }
 
+/// How many session ids of one file are kept; copies of copies have a handful.
+const MOST_IDS: usize = 64;
+
+/// How many pieces of a damaged line are tried before the rest is given up.
+const MOST_PIECES: u32 = 64;
+
 /// How many characters of a text are kept for titles and outlines.
 const PREVIEW: usize = 240;
 
@@ -77,7 +83,7 @@ pub struct Facts {
     pub git_branch: Option<Box<str>>,
     /// The first `agentId` named by a sidechain record.
     pub agent: Option<Box<str>>,
-    /// All session ids named, in order of appearance; copies keep the old one (R5).
+    /// The session ids named, in order of appearance; copies keep the old one (R5).
     pub session_ids: Vec<Box<str>>,
     /// The session it was forked from and the last message taken along, by the last `forkedFrom`.
     pub forked_from: Option<(Box<str>, Box<str>)>,
@@ -279,7 +285,7 @@ impl Session {
 
     /// Whether a record is the note that a forked agent gets, which no conversation ends with.
     pub fn is_briefing(&self, id: NodeId) -> bool {
-        self.briefings.contains(&id)
+        self.briefings.binary_search(&id).is_ok()
     }
 
     /// Returns the ids of the tool calls a record makes or answers.
@@ -350,7 +356,10 @@ impl Session {
         }
         let before = self.records.len();
         let mut pos = start;
-        while pos < line.bytes.len() {
+        for _ in 0..MOST_PIECES {
+            if pos >= line.bytes.len() {
+                break;
+            }
             let rest = &line.bytes[pos..];
             match scan(rest) {
                 Ok(found) if found.kind_name.is_some() => {
@@ -406,7 +415,7 @@ impl Session {
             parent: found.parent.or(found.logical_parent).map(|uuid| self.name(uuid)),
             time: found.timestamp.and_then(Time::parse),
             message: found.message_id.map(Key::new),
-            source: found.source.map(Name::new),
+            source: found.source.map(|uuid| self.name(uuid)),
             content: found.content,
             tools_at,
             tools: found.tool_ids.len().try_into().unwrap_or(u16::MAX),
@@ -422,7 +431,8 @@ impl Session {
             prompt: prompt.map(Key::new),
         }));
         if let Some(kept) = &found.preserved {
-            self.preserved.push((id, kept.iter().map(|uuid| Name::new(uuid)).collect()));
+            let kept = kept.iter().map(|uuid| self.name(uuid)).collect();
+            self.preserved.push((id, kept));
         }
         if found.attachment == Some(b"fork_briefing") {
             self.briefings.push(id);
@@ -490,8 +500,9 @@ impl Session {
     /// Makes a name and remembers a spelling that cannot be made from it.
     fn name(&mut self, spelling: &[u8]) -> Name {
         Name::canonical(spelling).unwrap_or_else(|| {
-            let name = Name::new(spelling);
-            self.spellings.entry(name).or_insert_with(|| json::unescape(spelling).into());
+            let spelling = json::unescape(spelling);
+            let name = Name::new(spelling.as_bytes());
+            self.spellings.entry(name).or_insert_with(|| spelling.into());
             name
         })
     }
@@ -510,7 +521,7 @@ impl Facts {
             && self.session_ids.last().is_none_or(|last| last.as_bytes() != id)
         {
             let id: Box<str> = json::unescape(id).into();
-            if !self.session_ids.contains(&id) {
+            if self.session_ids.len() < MOST_IDS && !self.session_ids.contains(&id) {
                 self.session_ids.push(id);
             }
         }

@@ -69,6 +69,5 @@ pub fn conversation_title<'a>(
         .as_deref()
         .or_else(|| summaries.of_path(digest, conversation.place))
         .or(conversation.first_prompt.as_deref())
-        .or(digest.first_prompt.as_deref())
         .filter(|title| !title.is_empty())
 }
