@@ -29,6 +29,8 @@ pub struct Common {
     pub own: [Vec<FxHashSet<NodeId>>; 2],
     /// The displayable messages among them.
     pub own_messages: [u32; 2],
+    /// When the first and the last of them were written.
+    pub own_time: [Option<(Time, Time)>; 2],
 }
 
 impl Common {
@@ -61,6 +63,7 @@ pub fn common(a: &[Stretch<'_>], b: &[Stretch<'_>]) -> Common {
     let [mine, theirs] = sides.each_ref().map(Steps::names);
     let ends = [sides[0].quiet_end(ends[0], &theirs), sides[1].quiet_end(ends[1], &mine)];
     common.own = [sides[0].own(ends[0], a), sides[1].own(ends[1], b)];
+    common.own_time = [times(a, &common.own[0]), times(b, &common.own[1])];
     common.own_messages = [sides[0].messages(ends[0]), sides[1].messages(ends[1])];
     common
 }
@@ -140,6 +143,17 @@ impl<'a> Steps<'a> {
         };
         stretches.iter().zip(&places).map(of).collect()
     }
+}
+
+fn times(stretches: &[Stretch<'_>], own: &[FxHashSet<NodeId>]) -> Option<(Time, Time)> {
+    let mut span: Option<(Time, Time)> = None;
+    for (stretch, nodes) in stretches.iter().zip(own) {
+        let times = nodes.iter().filter_map(|node| stretch.history.session.record(*node).time);
+        for time in times {
+            span = Some(span.map_or((time, time), |(from, to)| (from.min(time), to.max(time))));
+        }
+    }
+    span
 }
 
 /// Whether two steps are one message, whole on both sides.

@@ -15,6 +15,13 @@ pub struct Exchange<'a> {
     pub turns: &'a [Own],
 }
 
+impl<'a> Exchange<'a> {
+    /// Returns what follows the prompt.
+    pub fn answers(&self) -> &'a [Own] {
+        &self.turns[usize::from(self.prompt.is_some())..]
+    }
+}
+
 /// Exchanges that stand beside each other; at least one is there.
 pub type Pair<'a> = (Option<Exchange<'a>>, Option<Exchange<'a>>);
 
