@@ -4,6 +4,8 @@
 //! files, the commands, and the numbers. A is written as what was removed, B as
 //! what was added.
 
+mod opening;
+
 mod sheet;
 
 mod talk;
@@ -15,10 +17,9 @@ mod stat;
 use ramus_core::compare::{Common, FilePair, Side};
 use ramus_core::time::Time;
 
-use crate::layout;
-use crate::span::{Label, Line};
-use crate::text::amount::count;
+use crate::span::Line;
 use crate::text::tool::first_line;
+use opening::opening;
 use sheet::Sheet;
 
 pub use files::lines_changed;
@@ -85,55 +86,6 @@ pub fn stat(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
         lines.extend(stat::table(compared, config));
     }
     lines
-}
-
-/// Tells which two are compared, and what they have in common.
-fn opening(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
-    let mut lines = Vec::new();
-    let [a, b] = compared.names;
-    let widest = layout::width(&a.address).max(layout::width(&b.address));
-    for (named, letter, label) in [(a, "A", Label::Removed), (b, "B", Label::Added)] {
-        let address = format!("{letter}  {:<widest$}", named.address);
-        let status = if named.status == "active" { Label::Active } else { Label::Abandoned };
-        let mut line = Line::new(&address, label).with("  ", Label::Plain);
-        line.push(&format!("{:<9}", named.status), status);
-        let title = named.title.as_deref().map(first_line).unwrap_or_default();
-        line.push(&format!("  {title}"), Label::Plain);
-        lines.push(layout::truncate(&line, config.width));
-    }
-    lines.extend(layout::wrap(&in_common(compared.common, config), config.width, 3));
-    lines
-}
-
-fn in_common(common: &Common, config: &CompareConfig<'_>) -> Line {
-    let mut line = Line::new("=  ", Label::Dim);
-    if common.is_all() {
-        line.push("no difference", Label::Strong);
-        let messages = count(common.messages as usize, "message");
-        line.push(&format!(": {messages} in common"), Label::Plain);
-        return line;
-    }
-    if common.messages == 0 {
-        line.push("nothing in common", Label::Strong);
-        line.push(": all of both is compared", Label::Plain);
-    } else {
-        line.push(&count(common.messages as usize, "message"), Label::Strong);
-        line.push(" in common, up to ", Label::Plain);
-        let node: String = common.node.iter().flat_map(|node| node.chars().take(8)).collect();
-        line.push(&node, Label::Id);
-        if let Some(time) = common.time {
-            line.push(&format!("  {}", (config.time)(time)), Label::Time);
-        }
-    }
-    line.push("; then ", Label::Plain);
-    for (index, (own, letter, label)) in
-        [(0, "A", Label::Removed), (1, "B", Label::Added)].into_iter().enumerate()
-    {
-        let messages = common.own_messages[own];
-        line.push(if index == 0 { "" } else { ", " }, Label::Plain);
-        line.push(&format!("{messages} on {letter}"), label);
-    }
-    line
 }
 
 fn commands(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {

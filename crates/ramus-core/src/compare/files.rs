@@ -31,8 +31,14 @@ impl Content {
         }
     }
 
-    fn or(&self, other: &Self) -> Self {
-        if *self == Self::Unknown { other.clone() } else { self.clone() }
+    /// Whether the other one may well be the same: some clients leave out the last newline
+    /// when they read, and what is not known contradicts nothing.
+    fn agrees(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Unknown, _) => true,
+            (Self::Text(a), Self::Text(b)) => a.trim_end_matches('\n') == b.trim_end_matches('\n'),
+            _ => false,
+        }
     }
 }
 
@@ -53,12 +59,11 @@ pub struct FileChange {
 impl FileChange {
     /// Completes what is known: a side that left the file alone has what the other one found.
     fn beside(&self, other: &Self) -> Self {
-        let mut side = self.clone();
-        if !side.changed {
-            side.after = side.after.or(&other.before);
-            side.before = side.after.clone();
+        if self.changed {
+            return self.clone();
         }
-        side
+        let known = if self.after.agrees(&other.before) { &other.before } else { &self.after };
+        Self { before: known.clone(), after: known.clone(), ..self.clone() }
     }
 }
 
@@ -143,13 +148,9 @@ impl Files {
         };
         let whole = *start_line <= 1 && num_lines >= total_lines && !truncated;
         let file = self.0.entry(path.to_owned()).or_default();
-        // Some clients leave out the last newline when they read.
-        let agrees = file
-            .after
-            .text()
-            .is_some_and(|text| text.trim_end_matches('\n') == content.trim_end_matches('\n'));
-        if whole && !agrees {
-            file.after = Content::Text(content.clone());
+        let read = Content::Text(content.clone());
+        if whole && (file.after == Content::Unknown || !file.after.agrees(&read)) {
+            file.after = read;
         }
     }
 }

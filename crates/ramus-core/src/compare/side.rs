@@ -13,6 +13,7 @@ use crate::usage::Tally;
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     pub turns: Vec<Own>,
+    /// Without what was typed while the model worked, which is no message of its own (R16).
     pub prompts: u32,
     pub answers: u32,
     /// How often each tool was used.
@@ -55,7 +56,7 @@ impl Side {
         self.files.take(&turn, true);
         match &turn.kind {
             TurnKind::Fork(_) => return,
-            TurnKind::Prompt(_) => self.prompts += 1,
+            TurnKind::Prompt(prompt) => self.prompts += u32::from(!prompt.queued),
             TurnKind::Answer(_) => self.answers += 1,
             _ => {}
         }

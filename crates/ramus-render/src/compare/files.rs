@@ -27,7 +27,7 @@ pub(super) fn write(sheet: &mut Sheet<'_>, files: &[FilePair]) {
     sheet.heading("Files");
     for (index, file) in files.iter().enumerate() {
         if index > 0 {
-            sheet.gap();
+            sheet.out.push(Line::default());
         }
         let line = layout::truncate(&title(file, sheet.config.cwd), sheet.config.width);
         sheet.out.push(line);

@@ -54,9 +54,18 @@ impl<'a> Sheet<'a> {
         self.out.push(line.with(&format!(" {}", "─".repeat(rest)), Label::Dim));
     }
 
-    pub(super) fn gap(&mut self) {
+    fn gap(&mut self) {
         if self.out.last().is_some_and(|line| !line.is_empty()) {
             self.out.push(Line::default());
+        }
+    }
+
+    /// Leaves a row free between two pieces of one section.
+    pub(super) fn space(&mut self) {
+        if self.config.side_by_side {
+            self.row([None, None], [Label::Plain; 2], "");
+        } else {
+            self.gap();
         }
     }
 
@@ -119,14 +128,19 @@ impl<'a> Sheet<'a> {
                     .collect::<Vec<_>>()
             };
             let (a, b) = (lines(ChangeTag::Delete), lines(ChangeTag::Insert));
-            self.replaced(a, b);
+            self.replaced(a, b, text);
             rest = after;
         }
     }
 
     /// Writes changed lines; in columns each starts beside the one it replaces.
-    fn replaced(&mut self, a: Vec<Vec<Line>>, b: Vec<Vec<Line>>) {
+    fn replaced(&mut self, a: Vec<Vec<Line>>, b: Vec<Vec<Line>>, text: Text) {
         let labels = [Label::Removed, Label::Added];
+        if !self.config.side_by_side && text == Text::Code {
+            a.into_iter().for_each(|line| self.signed(line, labels[0], "- "));
+            b.into_iter().for_each(|line| self.signed(line, labels[1], "+ "));
+            return;
+        }
         if !self.config.side_by_side {
             return self.rows(a.concat(), b.concat(), labels);
         }
@@ -137,6 +151,14 @@ impl<'a> Sheet<'a> {
                 return;
             }
             self.rows(left.unwrap_or_default(), right.unwrap_or_default(), labels);
+        }
+    }
+
+    /// Writes the pieces of one line of code: only the first has its sign.
+    fn signed(&mut self, pieces: Vec<Line>, label: Label, sign: &str) {
+        for (index, piece) in pieces.into_iter().enumerate() {
+            let sign = if index == 0 { sign } else { "  " };
+            self.row([Some(piece), None], [label; 2], sign);
         }
     }
 

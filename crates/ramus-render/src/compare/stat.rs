@@ -12,6 +12,9 @@ use crate::span::{Label, Line};
 use crate::text::amount::{duration, grouped, tokens};
 use crate::text::answer::model_name;
 
+/// Stands where there is nothing.
+const NONE: &str = "·";
+
 /// A name and what there is of it on each side.
 struct Row {
     name: Line,
@@ -37,9 +40,15 @@ pub(super) fn table(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<
     usage(compared, &mut rows);
     let spent = compared.common.own_time.map(|time| {
         let millis = time.map(|(from, to)| to.millis().saturating_sub(from.millis()));
-        millis.map(|millis| duration(u64::try_from(millis).unwrap_or(0)))
+        millis
+            .and_then(|millis| u64::try_from(millis).ok())
+            .filter(|millis| *millis > 0)
+            .map(duration)
     });
     rows.push(Row { name: Line::plain("time"), cells: spent.map(plain) });
+    // What neither side has is not worth a row.
+    let none = |row: &Row| row.cells.iter().all(|cell| cell.text() == NONE);
+    rows.retain(|row| !none(row));
     lay(&rows, config.width)
 }
 
@@ -132,7 +141,7 @@ fn part(row: Row) -> Row {
 }
 
 fn number(n: u64) -> Line {
-    if n == 0 { Line::new("·", Label::Dim) } else { Line::plain(&grouped(n)) }
+    if n == 0 { Line::new(NONE, Label::Dim) } else { Line::plain(&grouped(n)) }
 }
 
 fn plain(text: Option<String>) -> Line {

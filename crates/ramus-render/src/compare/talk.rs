@@ -17,10 +17,13 @@ pub(super) fn write(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {
         return;
     }
     sheet.heading("Conversation");
-    for (a, b) in pairs(&a.turns, &b.turns) {
+    for (index, (a, b)) in pairs(&a.turns, &b.turns).into_iter().enumerate() {
+        if index > 0 {
+            sheet.space();
+        }
         if a.is_some_and(|a| a.prompt.is_some()) || b.is_some_and(|b| b.prompt.is_some()) {
-            sheet.gap();
             prompts(sheet, a, b);
+            sheet.space();
         }
         let [a, b] = [a, b].map(|side| side.map_or(&[][..], |side| side.answers()));
         answered(sheet, a, b);
@@ -61,10 +64,6 @@ fn asked_by(turn: &Turn, sheet: &Sheet<'_>) -> Line {
 /// Writes what was answered: by its differences where the words are alike, else one whole
 /// beside the other.
 fn answered(sheet: &mut Sheet<'_>, a: &[Own], b: &[Own]) {
-    if a.is_empty() && b.is_empty() {
-        return;
-    }
-    sheet.gap();
     let (said_a, said_b) = (said(a), said(b));
     if alike(&said_a, &said_b) {
         let (a, b) = (transcript(a, sheet, true), transcript(b, sheet, true));

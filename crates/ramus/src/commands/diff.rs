@@ -1,8 +1,9 @@
 use ramus_core::body::Body;
 use ramus_core::compare::{Common, Side, Stretch, common, files};
+use ramus_core::fold::FoldId;
 use ramus_core::history::History;
-use ramus_core::record::Kind;
-use ramus_core::session::Session;
+use ramus_core::record::{Kind, Voice};
+use ramus_core::session::{NodeId, Session};
 use ramus_render::compare::{CompareConfig, Compared, Named, compare, stat};
 use ramus_render::json::{self, Answer};
 use ramus_store::Bodies;
@@ -138,11 +139,16 @@ fn named(
         (Spot::Uuid(_), _) | (_, None) => format!("{id}:{}", short(&target.leaf)),
         (_, Some(conversation)) => format!("{id}@{}", conversation.n),
     };
-    let prompt = conversation.and_then(|conversation| history.first_prompt(conversation));
-    let words = prompt.and_then(|prompt| session.words(prompt));
     // The session's title says little about a branch that was left.
-    let whole = conversation.is_some_and(|conversation| conversation.resumes);
-    let title = if whole { history.given_title().or(words) } else { words };
+    let own = conversation.and_then(|conversation| history.first_prompt(conversation));
+    let is_prompt = |fold: &&FoldId| history.folds.fold(**fold).voice == Voice::Prompt;
+    let first = target.path.folds.iter().find(is_prompt).map(|fold| history.folds.fold(*fold).head);
+    let words = |prompt: Option<NodeId>| prompt.and_then(|prompt| session.words(prompt));
+    let title = match conversation {
+        Some(conversation) if !conversation.resumes => words(own).or(history.given_title()),
+        _ => history.given_title(),
+    };
+    let title = title.or(words(first));
     Ok(Named { address, status: target.status.to_owned(), title: title.map(str::to_owned) })
 }
 
