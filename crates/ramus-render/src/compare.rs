@@ -14,7 +14,7 @@ mod files;
 
 mod stat;
 
-use ramus_core::compare::{Common, FilePair, Side};
+use ramus_core::compare::{Common, FilePair, Ran, Side};
 use ramus_core::time::Time;
 
 use crate::span::Line;
@@ -90,18 +90,19 @@ pub fn stat(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
 
 fn commands(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {
     let lists = compared.sides.map(|side| {
-        let mut list = String::new();
-        for ran in &side.commands {
-            list.push_str("$ ");
-            list.push_str(&first_line(&ran.command));
-            list.push_str(if ran.failed { "  ✗\n" } else { "\n" });
-        }
-        list
+        let row = |ran: &Ran| {
+            format!("$ {}{}", first_line(&ran.command), if ran.failed { "  ✗" } else { "" })
+        };
+        side.commands.iter().map(row).collect::<Vec<_>>().join("\n")
     });
     if lists.iter().all(String::is_empty) {
         return;
     }
     sheet.heading("Commands");
+    let [a, b] = lists.each_ref().map(|list| list.lines().map(Line::plain).collect());
+    if lists.iter().any(String::is_empty) {
+        return sheet.blocks(a, b);
+    }
     sheet.differences(&lists[0], &lists[1], sheet::Text::List);
 }
 

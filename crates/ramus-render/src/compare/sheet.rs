@@ -88,8 +88,11 @@ impl<'a> Sheet<'a> {
 
     /// Writes two texts by what differs between them.
     pub(super) fn differences(&mut self, a: &str, b: &str, text: Text) {
-        let context = if text == Text::Code { 3 } else { usize::MAX / 4 };
-        let hunks = diff::hunks(a, b, context);
+        let hunks = match text {
+            Text::Code => diff::hunks(a, b, 3),
+            // What is said has no last newline to lose.
+            _ => diff::hunks(&format!("{a}\n"), &format!("{b}\n"), usize::MAX / 4),
+        };
         if hunks.is_empty() {
             let lines = a.lines().flat_map(|line| self.broken(&Line::plain(line), text)).collect();
             return self.same(lines);
