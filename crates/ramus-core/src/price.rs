@@ -19,6 +19,7 @@ pub struct Price {
 /// How the list is written: input, output, and what reading from the cache costs.
 ///
 /// Writing to the cache costs 1.25 times the input for five minutes, twice for an hour.
+#[derive(Clone, Copy)]
 struct Row {
     model: &'static str,
     prices: [f64; 3],

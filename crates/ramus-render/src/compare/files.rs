@@ -52,12 +52,12 @@ fn title(file: &FilePair, cwd: &str) -> Line {
         Some(false) => line.push("  the same in the end", Label::Note),
         None => {
             let unknown = |side: &FileChange| side.after == Content::Unknown;
-            let which = match (unknown(&file.a), unknown(&file.b)) {
-                (true, true) => "both",
-                (true, false) => "A",
-                _ => "B",
+            let text = match (unknown(&file.a), unknown(&file.b)) {
+                (true, true) => "its end was not recorded",
+                (true, false) => "its end on A was not recorded",
+                _ => "its end on B was not recorded",
             };
-            line.push(&format!("  what {which} ends with was not recorded"), Label::Note);
+            line.push(&format!("  {text}"), Label::Note);
         }
     }
     line

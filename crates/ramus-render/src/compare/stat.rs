@@ -114,10 +114,10 @@ fn usage(compared: &Compared<'_>, rows: &mut Vec<Row>) {
 
 /// Returns what a side cost; models without a price are named instead.
 fn cost(spent: &Spent) -> Line {
-    let dollars = if spent.cost < 1.0 {
-        format!("${:.3}", spent.cost)
-    } else {
-        format!("${:.2}", spent.cost)
+    let dollars = match spent.cost {
+        cost if cost > 0.0 && cost < 0.001 => "< $0.001".to_owned(),
+        cost if cost < 1.0 => format!("${cost:.3}"),
+        cost => format!("${cost:.2}"),
     };
     if spent.unpriced.is_empty() {
         return if spent.messages == 0 { number(0) } else { Line::plain(&dollars) };

@@ -8,6 +8,7 @@ use super::sheet::{Sheet, Text};
 use crate::layout;
 use crate::sanitize::sanitize;
 use crate::span::{Label, Line};
+use crate::text::answer::model_name;
 use crate::text::{TextConfig, Transcript};
 
 /// Writes all exchanges, those that ask alike beside each other.
@@ -51,7 +52,10 @@ fn prompts(sheet: &mut Sheet<'_>, a: Option<Exchange<'_>>, b: Option<Exchange<'_
 }
 
 fn asked_by(turn: &Turn, sheet: &Sheet<'_>) -> Line {
-    let mut line = Line::new("❯ You", Label::Prompt);
+    header(Line::new("❯ You", Label::Prompt), turn, sheet)
+}
+
+fn header(mut line: Line, turn: &Turn, sheet: &Sheet<'_>) -> Line {
     if let Some(time) = turn.time {
         line.push(&format!("  {}", (sheet.config.time)(time)), Label::Time);
     }
@@ -66,11 +70,11 @@ fn asked_by(turn: &Turn, sheet: &Sheet<'_>) -> Line {
 fn answered(sheet: &mut Sheet<'_>, a: &[Own], b: &[Own]) {
     let (said_a, said_b) = (said(a), said(b));
     if alike(&said_a, &said_b) {
-        let (a, b) = (transcript(a, sheet, true), transcript(b, sheet, true));
+        let (a, b) = (without_words(a, sheet), without_words(b, sheet));
         sheet.blocks(a, b);
         return sheet.differences(&said_a, &said_b, Text::Prose);
     }
-    let (a, b) = (transcript(a, sheet, false), transcript(b, sheet, false));
+    let [a, b] = [a, b].map(|turns| transcript(turns.iter().map(|own| &own.turn), sheet));
     sheet.blocks(a, b);
 }
 
@@ -87,8 +91,35 @@ fn said(turns: &[Own]) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns turns as `show` writes them; `quiet`: without the words.
-fn transcript(turns: &[Own], sheet: &Sheet<'_>, quiet: bool) -> Vec<Line> {
+/// Returns who answers, and all that is not words: tools, thoughts, interruptions.
+fn without_words(turns: &[Own], sheet: &Sheet<'_>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let speaks = |own: &&Own| matches!(own.turn.kind, TurnKind::Answer(_));
+    let first = turns.iter().find(speaks).map(|own| &own.turn);
+    if let Some(turn @ Turn { kind: TurnKind::Answer(Answer { model, .. }), .. }) = first {
+        let mut line = Line::new("● Claude", Label::Active);
+        if let Some(model) = model {
+            line.push(&format!("  {}", model_name(model)), Label::Dim);
+        }
+        lines.push(header(line, turn, sheet));
+    }
+    let silent: Vec<Turn> = turns.iter().map(|own| silent(&own.turn)).collect();
+    let rest = transcript(silent.iter(), sheet);
+    // Who speaks has been said.
+    let told = usize::from(rest.first().is_some_and(|line| line.text().starts_with("● ")));
+    lines.extend(rest.into_iter().skip(told));
+    lines
+}
+
+fn silent(turn: &Turn) -> Turn {
+    let TurnKind::Answer(answer) = &turn.kind else { return turn.clone() };
+    let parts = answer.parts.iter().filter(|part| !matches!(part, Part::Text(_)));
+    let answer = Answer { model: answer.model.clone(), parts: parts.cloned().collect() };
+    Turn { kind: TurnKind::Answer(answer), ..turn.clone() }
+}
+
+/// Returns turns as they read in a transcript.
+fn transcript<'t>(turns: impl Iterator<Item = &'t Turn>, sheet: &Sheet<'_>) -> Vec<Line> {
     let config = TextConfig {
         width: sheet.room(),
         thinking: false,
@@ -101,21 +132,8 @@ fn transcript(turns: &[Own], sheet: &Sheet<'_>, quiet: bool) -> Vec<Line> {
     };
     let mut transcript = Transcript::new(&config);
     let mut lines = Vec::new();
-    for Own { turn, .. } in turns {
-        match &turn.kind {
-            TurnKind::Answer(answer) if quiet => {
-                let silent = TurnKind::Answer(without_words(answer));
-                transcript.turn(&Turn { kind: silent, ..turn.clone() }, &mut lines);
-            }
-            _ => transcript.turn(turn, &mut lines),
-        }
-    }
+    turns.for_each(|turn| transcript.turn(turn, &mut lines));
     lines
-}
-
-fn without_words(answer: &Answer) -> Answer {
-    let parts = answer.parts.iter().filter(|part| !matches!(part, Part::Text(_)));
-    Answer { model: answer.model.clone(), parts: parts.cloned().collect() }
 }
 
 fn wrapped(text: &str, width: usize) -> Vec<Line> {
