@@ -111,7 +111,7 @@ fn draw(common: &Common, [a, b]: &[Side; 2]) -> String {
     drawing
 }
 
-fn edit(path: &str, original: Value, old: &str, new: &str) -> Value {
+fn edit(path: &str, original: Option<&str>, old: &str, new: &str) -> Value {
     json!({"filePath": path, "oldString": old, "newString": new, "originalFile": original,
         "structuredPatch": [], "userModified": false, "replaceAll": false})
 }
@@ -235,11 +235,11 @@ q < p    result:t6      x
 ",
         &[
             ("c", read("/f", "one\ntwo\n")),
-            ("g", edit("/f", json!("one\ntwo\n"), "two", "2")),
+            ("g", edit("/f", Some("one\ntwo\n"), "two", "2")),
             ("i", write("/new", "create", "fresh\n")),
-            ("m", edit("/f", Value::Null, "one", "1")),
-            ("o", edit("/f", Value::Null, "two", "zwei")),
-            ("q", edit("/unseen", Value::Null, "x", "y")),
+            ("m", edit("/f", None, "one", "1")),
+            ("o", edit("/f", None, "two", "zwei")),
+            ("q", edit("/unseen", None, "x", "y")),
         ],
     );
     assert_snapshot!(check((&fixture, "j"), (&fixture, "q")), @r#"
@@ -280,7 +280,7 @@ k < j    result:t4      x
         &[
             ("c", write("/f", "create", "one\n")),
             ("g", read("/f", "one, by hand\n")),
-            ("k", edit("/f", json!("one\n"), "one", "three")),
+            ("k", edit("/f", Some("one\n"), "one", "three")),
         ],
     );
     assert_snapshot!(check((&fixture, "h"), (&fixture, "k")), @r#"

@@ -124,11 +124,14 @@ impl<'a> Sheet<'a> {
             let equal = |change: &diff::Change| change.tag == Some(ChangeTag::Equal);
             let end = rest.iter().position(equal).unwrap_or(rest.len());
             let (run, after) = rest.split_at(end);
-            let of = |tag| run.iter().filter(move |change| change.tag == Some(tag));
-            let lines = |tag| {
-                of(tag)
-                    .map(|change| self.broken(&calm(unsigned(&change.line), text), text))
-                    .collect::<Vec<_>>()
+            // In prose the words that differ stand out better when the others stay as they are.
+            let calm =
+                text == Text::Prose && run.iter().any(|change| change.line.0.iter().any(strong));
+            let lines = |tag| -> Vec<Vec<Line>> {
+                let changes = run.iter().filter(|change| change.tag == Some(tag));
+                let lines = changes.map(|change| unsigned(&change.line));
+                let lines = lines.map(|line| if calm { calmed(&line) } else { line });
+                lines.map(|line| self.broken(&line, text)).collect()
             };
             let (a, b) = (lines(ChangeTag::Delete), lines(ChangeTag::Insert));
             self.replaced(a, b, text);
@@ -232,12 +235,12 @@ fn unsigned(line: &Line) -> Line {
     rest
 }
 
-/// In prose the words that differ stand out better when the others stay as they are.
-fn calm(line: Line, text: Text) -> Line {
-    let strong = |span: &Span| matches!(span.label, Label::AddedStrong | Label::RemovedStrong);
-    if text != Text::Prose || !line.0.iter().any(strong) {
-        return line;
-    }
+fn strong(span: &Span) -> bool {
+    matches!(span.label, Label::AddedStrong | Label::RemovedStrong)
+}
+
+/// Takes the colour from all but the words that differ.
+fn calmed(line: &Line) -> Line {
     let mut calm = Line::default();
     for span in &line.0 {
         calm.push(span.text(), if strong(span) { span.label } else { Label::Plain });

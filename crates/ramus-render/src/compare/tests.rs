@@ -95,7 +95,8 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
         assert!(line.width() <= width, "{}", line.text());
         for span in &line.0 {
             let strong = matches!(span.label, Label::AddedStrong | Label::RemovedStrong);
-            drawing += &if strong { format!("[{}]", span.text()) } else { span.text().to_owned() };
+            let (open, close) = if strong { ("[", "]") } else { ("", "") };
+            write!(drawing, "{open}{}{close}", span.text()).unwrap();
         }
         drawing.truncate(drawing.trim_end_matches(' ').len());
         writeln!(drawing).unwrap();
