@@ -128,12 +128,12 @@ impl Page {
 }
 
 /// One line of a hunk. Without a tag it is a remark.
-struct Change {
-    tag: Option<ChangeTag>,
-    line: Line,
+pub(crate) struct Change {
+    pub(crate) tag: Option<ChangeTag>,
+    pub(crate) line: Line,
 }
 
-fn changes(lines: &[String]) -> Vec<Change> {
+pub(crate) fn changes(lines: &[String]) -> Vec<Change> {
     // A file with Windows line ends is not interesting for having them.
     let windows = lines.iter().filter(|line| !line.starts_with('\\')).all(|l| l.ends_with('\r'));
     let lines: Vec<_> = lines

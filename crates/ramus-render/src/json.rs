@@ -3,8 +3,10 @@
 //! Field names are stable. Adding one is allowed; changing one needs a new
 //! number in the schema.
 
+mod diff;
 mod turn;
 
+pub use diff::{Diff, diff};
 pub use turn::{Show, Turn, turn};
 
 use std::collections::BTreeMap;

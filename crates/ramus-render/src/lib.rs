@@ -17,6 +17,8 @@ pub mod json;
 
 pub mod diff;
 
+pub mod compare;
+
 pub mod outline;
 
 pub mod ansi;

@@ -2,9 +2,9 @@
 
 mod page;
 
-mod answer;
+pub(crate) mod answer;
 
-mod tool;
+pub(crate) mod tool;
 
 mod outcome;
 
@@ -14,7 +14,7 @@ mod view;
 
 mod note;
 
-mod amount;
+pub(crate) mod amount;
 
 use ramus_core::time::Time;
 use ramus_core::turn::{Prompt, Turn, TurnKind};

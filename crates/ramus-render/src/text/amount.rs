@@ -3,13 +3,13 @@
 use ramus_core::body::Media;
 
 /// Returns `1 line`, `1,203 lines`.
-pub(super) fn count(n: usize, noun: &str) -> String {
+pub(crate) fn count(n: usize, noun: &str) -> String {
     let end = if n == 1 { "" } else { "s" };
     format!("{} {noun}{end}", grouped(n as u64))
 }
 
 /// Returns a number with its thousands apart.
-pub(super) fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -22,7 +22,7 @@ pub(super) fn grouped(n: u64) -> String {
 }
 
 /// Returns `950`, `30k`, `1.2M`.
-pub(super) fn tokens(n: u64) -> String {
+pub(crate) fn tokens(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
         1_000..10_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
@@ -41,7 +41,7 @@ pub(super) fn bytes(n: u64) -> String {
 }
 
 /// Returns `0.4s`, `12s`, `2m 10s`, `1h 05m`.
-pub(super) fn duration(millis: u64) -> String {
+pub(crate) fn duration(millis: u64) -> String {
     let seconds = millis / 1_000;
     match seconds {
         0..10 => format!("{seconds}.{}s", millis % 1_000 / 100),

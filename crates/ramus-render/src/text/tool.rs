@@ -103,7 +103,7 @@ fn inputs(pairs: &[(&str, &Value)]) -> String {
 }
 
 /// Returns the first line, with a sign if there are more.
-pub(super) fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     let mut lines = text.trim().lines();
     let first = lines.next().unwrap_or_default().to_owned();
     if lines.next().is_some() { first + " …" } else { first }
@@ -120,7 +120,7 @@ fn ending(path: &str, room: usize) -> String {
 }
 
 /// Returns the path as seen from a directory.
-pub(super) fn below<'p>(path: &'p str, cwd: &str) -> &'p str {
+pub(crate) fn below<'p>(path: &'p str, cwd: &str) -> &'p str {
     let rest = if cwd.is_empty() { None } else { path.strip_prefix(cwd) };
     match rest {
         Some("") => ".",

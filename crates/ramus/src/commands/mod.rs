@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod conversations;
 mod demo;
+mod diff;
 mod home;
 mod man;
 mod projects;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Conversations(conversations::ConversationsArgs),
     Show(show::ShowArgs),
     Tree(tree::TreeArgs),
+    Diff(diff::DiffArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
     Demo(demo::DemoArgs),
@@ -41,6 +43,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Show(args)) => show::show(ui, global, args),
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
+        Some(Command::Diff(args)) => diff::diff(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
         Some(Command::Completions(args)) => completions::completions(ui, args),

@@ -82,14 +82,14 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
 }
 
 /// What an address comes down to.
-struct Target {
-    path: Path,
-    leaf: String,
-    status: &'static str,
+pub(crate) struct Target {
+    pub(crate) path: Path,
+    pub(crate) leaf: String,
+    pub(crate) status: &'static str,
 }
 
 impl Target {
-    fn new(history: &History, spot: &Spot) -> Result<Self, CommandError> {
+    pub(crate) fn new(history: &History, spot: &Spot) -> Result<Self, CommandError> {
         let nothing = || CommandError::nothing("there is no conversation in this session");
         let branches = &history.branches;
         let spell = |id: NodeId| {

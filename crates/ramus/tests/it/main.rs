@@ -7,6 +7,7 @@
 
 mod address;
 mod bad_input;
+mod diff;
 mod golden;
 mod samples;
 mod terminal;

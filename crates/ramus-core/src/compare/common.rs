@@ -1,0 +1,203 @@
+//! How far two paths are the same.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::fold::FoldId;
+use crate::history::{History, Path};
+use crate::name::Name;
+use crate::record::Kind;
+use crate::session::NodeId;
+use crate::time::Time;
+
+/// A piece of a path that lies in one file.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch<'a> {
+    pub history: &'a History,
+    pub path: &'a Path,
+}
+
+/// What two paths have in common, and what belongs to one of them alone.
+#[derive(Clone, Debug, Default)]
+pub struct Common {
+    /// Displayable messages that both begin with (R16).
+    pub messages: u32,
+    /// The last of them, as it is spelled.
+    pub node: Option<String>,
+    /// When it was said.
+    pub time: Option<Time>,
+    /// The records of each side that the other has not, stretch by stretch.
+    pub own: [Vec<FxHashSet<NodeId>>; 2],
+    /// The displayable messages among them.
+    pub own_messages: [u32; 2],
+    /// When the first and the last of them were written.
+    pub own_time: [Option<(Time, Time)>; 2],
+}
+
+impl Common {
+    /// Whether neither side has anything of its own.
+    pub fn is_all(&self) -> bool {
+        self.own.iter().flatten().all(FxHashSet::is_empty)
+    }
+}
+
+/// Compares two paths, each given from its beginning on.
+pub fn common(a: &[Stretch<'_>], b: &[Stretch<'_>]) -> Common {
+    let sides = [Steps::new(a), Steps::new(b)];
+    let mut ends = [0, 0];
+    let speaking = sides.each_ref().map(|side| side.speaking().collect::<Vec<_>>());
+    let mut common = Common::default();
+    for (&at, &bt) in speaking[0].iter().zip(&speaking[1]) {
+        if !same(&sides, at, bt) {
+            break;
+        }
+        ends = [at + 1, bt + 1];
+        let step = &sides[0].steps[at];
+        let head = step.stretch.history.folds.fold(step.fold);
+        if head.voice.is_displayable() {
+            let record = step.stretch.history.session.record(head.head);
+            common.messages += 1;
+            common.node = record.name.map(|name| step.stretch.history.session.spell(name));
+            common.time = record.time;
+        }
+    }
+    let [mine, theirs] = sides.each_ref().map(Steps::names);
+    let ends = [sides[0].quiet_end(ends[0], &theirs), sides[1].quiet_end(ends[1], &mine)];
+    common.own = [sides[0].own(ends[0], a), sides[1].own(ends[1], b)];
+    common.own_time = [times(a, &common.own[0]), times(b, &common.own[1])];
+    common.own_messages = [sides[0].messages(ends[0]), sides[1].messages(ends[1])];
+    common
+}
+
+/// One fold of a path that may run through several files.
+struct Step<'a> {
+    stretch: Stretch<'a>,
+    part: usize,
+    fold: FoldId,
+    name: Option<Name>,
+}
+
+/// A path as one row of folds.
+struct Steps<'a> {
+    steps: Vec<Step<'a>>,
+    /// Names that several versions of a record go by (R4), file by file.
+    versions: Vec<FxHashSet<Name>>,
+}
+
+impl<'a> Steps<'a> {
+    fn new(stretches: &[Stretch<'a>]) -> Self {
+        let mut steps = Vec::new();
+        for (part, &stretch) in stretches.iter().enumerate() {
+            let history = stretch.history;
+            steps.extend(stretch.path.folds.iter().map(|&fold| {
+                let name = history.session.record(history.folds.fold(fold).head).name;
+                Step { stretch, part, fold, name }
+            }));
+        }
+        Self {
+            steps,
+            versions: stretches.iter().map(|stretch| versions(stretch.history)).collect(),
+        }
+    }
+
+    /// Returns the places at which something is said.
+    fn speaking(&self) -> impl Iterator<Item = usize> {
+        let speaks = |step: &Step<'_>| step.stretch.history.folds.fold(step.fold).voice.speaks();
+        self.steps.iter().enumerate().filter(move |(_, step)| speaks(step)).map(|(at, _)| at)
+    }
+
+    fn names(&self) -> FxHashSet<Name> {
+        self.steps.iter().filter_map(|step| step.name).collect()
+    }
+
+    /// Goes on over commands and notes that the other path has too.
+    fn quiet_end(&self, mut end: usize, other: &FxHashSet<Name>) -> usize {
+        while let Some(step) = self.steps.get(end)
+            && !step.stretch.history.folds.fold(step.fold).voice.speaks()
+            && step.name.is_some_and(|name| other.contains(&name))
+        {
+            end += 1;
+        }
+        end
+    }
+
+    fn messages(&self, end: usize) -> u32 {
+        let counts =
+            |step: &&Step<'_>| step.stretch.history.folds.fold(step.fold).voice.is_displayable();
+        self.steps[end..].iter().filter(counts).count() as u32
+    }
+
+    /// Returns the records from a step on, with what decorates them.
+    fn own(&self, end: usize, stretches: &[Stretch<'_>]) -> Vec<FxHashSet<NodeId>> {
+        let mut places: Vec<FxHashMap<FoldId, usize>> = vec![FxHashMap::default(); stretches.len()];
+        for (at, step) in self.steps.iter().enumerate() {
+            places[step.part].insert(step.fold, at);
+        }
+        let of = |(stretch, places): (&Stretch<'_>, &FxHashMap<FoldId, usize>)| {
+            let folds = &stretch.history.folds;
+            let is_own = |node: &&NodeId| {
+                let fold = folds.of(**node);
+                let mut above = fold.into_iter().flat_map(|fold| folds.ancestors(fold));
+                above.find_map(|fold| places.get(&fold)).is_some_and(|at| *at >= end)
+            };
+            stretch.path.nodes.iter().filter(is_own).copied().collect()
+        };
+        stretches.iter().zip(&places).map(of).collect()
+    }
+}
+
+fn times(stretches: &[Stretch<'_>], own: &[FxHashSet<NodeId>]) -> Option<(Time, Time)> {
+    let mut span: Option<(Time, Time)> = None;
+    for (stretch, nodes) in stretches.iter().zip(own) {
+        let times = nodes.iter().filter_map(|node| stretch.history.session.record(*node).time);
+        for time in times {
+            span = Some(span.map_or((time, time), |(from, to)| (from.min(time), to.max(time))));
+        }
+    }
+    span
+}
+
+/// Whether two steps are one message, whole on both sides.
+fn same(sides: &[Steps<'_>; 2], at: usize, bt: usize) -> bool {
+    let (a, b) = (&sides[0].steps[at], &sides[1].steps[bt]);
+    let [head_a, head_b] = [a, b].map(|step| {
+        let history = step.stretch.history;
+        history.session.record(history.folds.fold(step.fold).head)
+    });
+    match (a.name, b.name) {
+        (Some(name), Some(other)) => {
+            let versions = sides[0].versions[a.part].contains(&name)
+                || sides[1].versions[b.part].contains(&name);
+            name == other
+                && (!versions || head_a.content == head_b.content)
+                && members(a) == members(b)
+        }
+        (None, None) => {
+            (head_a.kind, head_a.time, head_a.content) == (head_b.kind, head_b.time, head_b.content)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the names of what was said and answered in a message.
+fn members(step: &Step<'_>) -> Vec<Option<Name>> {
+    let Stretch { history, .. } = step.stretch;
+    let records = history.folds.members(step.fold).iter().map(|id| history.session.record(*id));
+    let said = records.filter(|record| matches!(record.kind, Kind::User | Kind::Assistant));
+    let mut names: Vec<Option<Name>> = said.map(|record| record.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn versions(history: &History) -> FxHashSet<Name> {
+    let mut contents: FxHashMap<Name, u64> = FxHashMap::default();
+    let mut versions = FxHashSet::default();
+    for (_, record) in history.session.nodes() {
+        if let Some(name) = record.name
+            && *contents.entry(name).or_insert(record.content) != record.content
+        {
+            versions.insert(name);
+        }
+    }
+    versions
+}

@@ -1,0 +1,136 @@
+//! Which exchange of one side stands beside which of the other.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
+use super::side::Own;
+use crate::turn::{Prompt, TurnKind};
+
+/// A prompt and everything answered to it; the first may be answers alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange<'a> {
+    pub prompt: Option<&'a Prompt>,
+    /// All turns of it, the prompt too.
+    pub turns: &'a [Own],
+}
+
+impl<'a> Exchange<'a> {
+    /// Returns what follows the prompt.
+    pub fn answers(&self) -> &'a [Own] {
+        &self.turns[usize::from(self.prompt.is_some())..]
+    }
+}
+
+/// Exchanges that stand beside each other; at least one is there.
+pub type Pair<'a> = (Option<Exchange<'a>>, Option<Exchange<'a>>);
+
+/// How alike two texts must be to be told by their differences.
+const ALIKE: f32 = 0.55;
+/// Words of a text that are looked at.
+const WORDS: usize = 2_000;
+/// Exchanges of one side times those of the other that are still matched by what they ask.
+const MOST: usize = 1_000_000;
+
+/// Puts the exchanges of two sides beside each other.
+///
+/// Those that ask alike come together, in order; between them the first stands
+/// by the first, as the two ways of a fork do.
+pub fn pairs<'a>(a: &'a [Own], b: &'a [Own]) -> Vec<Pair<'a>> {
+    let (a, b) = (exchanges(a), exchanges(b));
+    let mut pairs = Vec::new();
+    let (mut at, mut bt) = (0, 0);
+    for (next_a, next_b) in anchors(&a, &b).into_iter().chain([(a.len(), b.len())]) {
+        while at < next_a || bt < next_b {
+            let left = (at < next_a).then(|| a[at]);
+            let right = (bt < next_b).then(|| b[bt]);
+            at += usize::from(left.is_some());
+            bt += usize::from(right.is_some());
+            pairs.push((left, right));
+        }
+        if let (Some(left), Some(right)) = (a.get(next_a), b.get(next_b)) {
+            pairs.push((Some(*left), Some(*right)));
+            (at, bt) = (next_a + 1, next_b + 1);
+        }
+    }
+    pairs
+}
+
+/// Whether two texts share most of their words.
+pub fn alike(a: &str, b: &str) -> bool {
+    similarity(&words(a), &words(b)) >= ALIKE
+}
+
+fn exchanges(turns: &[Own]) -> Vec<Exchange<'_>> {
+    let asks = |own: &Own| matches!(&own.turn.kind, TurnKind::Prompt(prompt) if !prompt.queued);
+    turns.chunk_by(|_, next| !asks(next)).map(exchange).collect()
+}
+
+fn exchange(turns: &[Own]) -> Exchange<'_> {
+    let prompt = match &turns[0].turn.kind {
+        TurnKind::Prompt(prompt) => Some(prompt),
+        _ => None,
+    };
+    Exchange { prompt, turns }
+}
+
+/// Finds the pairs that ask alike: the row of them with the most likeness in all.
+fn anchors(a: &[Exchange<'_>], b: &[Exchange<'_>]) -> Vec<(usize, usize)> {
+    if a.is_empty() || b.is_empty() || a.len() * b.len() > MOST {
+        return Vec::new();
+    }
+    let asked = |exchange: &Exchange<'_>| words(exchange.prompt.map_or("", |prompt| &prompt.text));
+    let (a, b): (Vec<_>, Vec<_>) = (a.iter().map(asked).collect(), b.iter().map(asked).collect());
+    // best[i][j]: the most likeness from these two on.
+    let mut best = vec![vec![0.0f32; b.len() + 1]; a.len() + 1];
+    let like = |i: usize, j: usize| similarity(&a[i], &b[j]);
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            let like = like(i, j);
+            let both = if like >= ALIKE { best[i + 1][j + 1] + like } else { 0.0 };
+            best[i][j] = both.max(best[i + 1][j]).max(best[i][j + 1]);
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut found = Vec::new();
+    while i < a.len() && j < b.len() {
+        if best[i][j] <= best[i + 1][j] {
+            i += 1;
+        } else if best[i][j] <= best[i][j + 1] {
+            j += 1;
+        } else {
+            found.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        }
+    }
+    found
+}
+
+/// Returns the words of a text as sorted hashes.
+fn words(text: &str) -> Vec<u64> {
+    let hash = |word: &str| {
+        let mut hasher = FxHasher::default();
+        word.to_lowercase().hash(&mut hasher);
+        hasher.finish()
+    };
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words: Vec<u64> = words.take(WORDS).map(hash).collect();
+    words.sort_unstable();
+    words
+}
+
+/// Returns which part of the words of two texts is in both, from 0 to 1.
+fn similarity(a: &[u64], b: &[u64]) -> f32 {
+    if a.is_empty() || b.is_empty() {
+        return 0.0;
+    }
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, shared) = (i + 1, j + 1, shared + 1),
+        }
+    }
+    2.0 * shared as f32 / (a.len() + b.len()) as f32
+}

@@ -1,0 +1,156 @@
+//! What files hold at the end of a conversation, as far as its tools tell.
+//!
+//! The client writes down what a tool wrote, and mostly what was there before.
+//! Commands change files without a trace: only a later read shows it.
+
+use std::collections::BTreeMap;
+
+use super::Side;
+use super::change::{change, changed_path};
+use crate::body::{ReadContent, ReadOutput, ToolOutput};
+use crate::turn::{Action, Attached, Call, Turn, TurnKind};
+
+/// What a file holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    Text(String),
+    /// There is no such file.
+    Absent,
+    /// Nobody wrote it down.
+    #[default]
+    Unknown,
+}
+
+impl Content {
+    /// Returns the text; a file that is not there has none. `None`: it is not known.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Absent => Some(""),
+            Self::Unknown => None,
+        }
+    }
+
+    /// Whether the other one may well be the same: some clients leave out the last newline
+    /// when they read, and what is not known contradicts nothing.
+    fn agrees(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Unknown, _) => true,
+            (Self::Text(a), Self::Text(b)) => a.trim_end_matches('\n') == b.trim_end_matches('\n'),
+            _ => false,
+        }
+    }
+}
+
+/// What one side did to a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileChange {
+    /// Whether this side changed it at all.
+    pub changed: bool,
+    /// What it held where the two sides part.
+    pub before: Content,
+    /// What it holds in the end.
+    pub after: Content,
+    /// Lines added and removed, summed over all changes.
+    pub added: usize,
+    pub removed: usize,
+}
+
+impl FileChange {
+    /// Completes what is known: a side that left the file alone has what the other one found.
+    fn beside(&self, other: &Self) -> Self {
+        if self.changed {
+            return self.clone();
+        }
+        let known = if self.after.agrees(&other.before) { &other.before } else { &self.after };
+        Self { before: known.clone(), after: known.clone(), ..self.clone() }
+    }
+}
+
+/// A file that at least one side changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePair {
+    pub path: String,
+    pub a: FileChange,
+    pub b: FileChange,
+}
+
+impl FilePair {
+    /// Whether the two ends differ. `None`: one of them is not known.
+    pub fn differs(&self) -> Option<bool> {
+        let known = [&self.a, &self.b].iter().all(|side| side.after != Content::Unknown);
+        known.then(|| self.a.after != self.b.after)
+    }
+}
+
+/// Returns the files that either side changed, by their paths.
+pub fn files(a: &Side, b: &Side) -> Vec<FilePair> {
+    let (a, b) = (&a.files.0, &b.files.0);
+    let mut paths: Vec<&String> = a.keys().chain(b.keys()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let pair = |path: &String| {
+        let [a, b] = [a, b].map(|side| side.get(path).cloned().unwrap_or_default());
+        let changed = a.changed || b.changed;
+        changed.then(|| FilePair { path: path.clone(), a: a.beside(&b), b: b.beside(&a) })
+    };
+    paths.into_iter().filter_map(pair).collect()
+}
+
+/// All files that tools touched so far; `after` is what they hold now.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Files(BTreeMap<String, FileChange>);
+
+impl Files {
+    /// Takes what a turn did; `own`: after the two sides parted.
+    pub(super) fn take(&mut self, turn: &Turn, own: bool) {
+        if let TurnKind::File(Attached { path, edited: true, .. }) = &turn.kind
+            && let Some(file) = self.0.get_mut(path)
+        {
+            // Someone else changed it, and only a part of it was written down.
+            file.after = Content::Unknown;
+        }
+        for call in turn.calls() {
+            self.take_call(call, own);
+        }
+    }
+
+    fn take_call(&mut self, call: &Call, own: bool) {
+        let Some(result) = call.result.as_ref().filter(|result| !result.is_error) else { return };
+        if let Some(ToolOutput::Read(read)) = &result.output {
+            return self.take_read(read, call);
+        }
+        let Some(path) = changed_path(result.output.as_ref(), call) else { return };
+        let now = self.0.get(path).map(|file| file.after.clone()).unwrap_or_default();
+        let Some(change) = change(result.output.as_ref(), call, &now) else { return };
+        let file = self.0.entry(path.to_owned()).or_default();
+        if own {
+            if !file.changed {
+                file.before = change.before;
+            }
+            file.changed = true;
+            file.added += change.added;
+            file.removed += change.removed;
+        }
+        file.after = change.after;
+    }
+
+    fn take_read(&mut self, read: &ReadOutput, call: &Call) {
+        let path = match (&read.file_path, call.action()) {
+            (Some(path), _) => path.as_str(),
+            (None, Action::Read { path }) => path,
+            _ => return,
+        };
+        let ReadContent::Text { content, num_lines, start_line, total_lines, truncated } =
+            &read.content
+        else {
+            return;
+        };
+        let whole = *start_line <= 1 && num_lines >= total_lines && !truncated;
+        let file = self.0.entry(path.to_owned()).or_default();
+        let read = Content::Text(content.clone());
+        if whole && (file.after == Content::Unknown || !file.after.agrees(&read)) {
+            file.after = read;
+        }
+    }
+}

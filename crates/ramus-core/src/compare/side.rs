@@ -1,0 +1,84 @@
+//! What one conversation did of its own.
+
+use std::collections::BTreeMap;
+
+use super::files::Files;
+use crate::turn::{Action, Call, Turn, TurnKind};
+use crate::usage::Tally;
+
+/// What one of two conversations has that the other has not.
+///
+/// Every turn of the path goes in, in order: the common ones only to know what
+/// the files held, the own ones to be counted and kept.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    pub turns: Vec<Own>,
+    /// Without what was typed while the model worked, which is no message of its own (R16).
+    pub prompts: u32,
+    pub answers: u32,
+    /// How often each tool was used.
+    pub tools: BTreeMap<String, Calls>,
+    /// What was run in a shell, in order.
+    pub commands: Vec<Ran>,
+    pub(super) files: Files,
+    pub usage: Tally,
+}
+
+/// A turn and the stretch of the path that it lies in.
+#[derive(Clone, Debug)]
+pub struct Own {
+    pub part: usize,
+    pub turn: Turn,
+}
+
+/// Uses of one tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    pub made: u32,
+    pub failed: u32,
+}
+
+/// A command that was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub command: String,
+    pub failed: bool,
+}
+
+impl Side {
+    /// Takes a turn that both sides have.
+    pub fn shared(&mut self, turn: &Turn) {
+        self.files.take(turn, false);
+    }
+
+    /// Takes a turn that only this side has. Forks are not part of what was said.
+    pub fn own(&mut self, part: usize, turn: Turn) {
+        self.files.take(&turn, true);
+        match &turn.kind {
+            TurnKind::Fork(_) => return,
+            TurnKind::Prompt(prompt) => self.prompts += u32::from(!prompt.queued),
+            TurnKind::Answer(_) => self.answers += 1,
+            _ => {}
+        }
+        let alone = matches!(turn.kind, TurnKind::Result(_));
+        for call in turn.calls() {
+            self.count(call, alone);
+        }
+        self.turns.push(Own { part, turn });
+    }
+
+    /// Counts a call; a result that stands alone adds only how it ended.
+    fn count(&mut self, call: &Call, alone: bool) {
+        let failed = call.result.as_ref().is_some_and(|result| result.is_error);
+        if !call.name.is_empty() {
+            let calls = self.tools.entry(call.name.clone()).or_default();
+            calls.made += u32::from(!alone);
+            calls.failed += u32::from(failed);
+        }
+        if let Action::Run { command, .. } = call.action()
+            && !alone
+        {
+            self.commands.push(Ran { command: command.to_owned(), failed });
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Two conversations beside each other, for a terminal of a given width.
+//!
+//! What both have is told in one line. What differs follows: the exchanges, the
+//! files, the commands, and the numbers. A is written as what was removed, B as
+//! what was added.
+
+mod opening;
+
+mod sheet;
+
+mod talk;
+
+mod files;
+
+mod stat;
+
+use ramus_core::compare::{Common, FilePair, Ran, Side};
+use ramus_core::time::Time;
+
+use crate::span::Line;
+use crate::text::tool::first_line;
+use opening::opening;
+use sheet::Sheet;
+
+pub use files::lines_changed;
+
+/// Two conversations and what was found out about them.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    pub common: &'a Common,
+    pub names: [&'a Named; 2],
+    pub sides: [&'a Side; 2],
+    pub files: &'a [FilePair],
+}
+
+/// What a conversation goes by.
+#[derive(Clone, Debug, Default)]
+pub struct Named {
+    /// `3f9a2b1c@2` or `3f9a2b1c:81b2c3d4`.
+    pub address: String,
+    /// `active` or `abandoned`.
+    pub status: String,
+    /// `None`: nothing but the address is known.
+    pub title: Option<String>,
+}
+
+/// How a comparison is to read.
+#[derive(Clone, Copy)]
+pub struct CompareConfig<'a> {
+    pub width: usize,
+    /// A on the left and B on the right, not A before B.
+    pub side_by_side: bool,
+    /// Leave nothing out for being long.
+    pub full: bool,
+    /// Paths below this directory are shown without it. Empty: all are shown whole.
+    pub cwd: &'a str,
+    pub time: &'a dyn Fn(Time) -> String,
+}
+
+impl std::fmt::Debug for CompareConfig<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CompareConfig").field("width", &self.width).finish_non_exhaustive()
+    }
+}
+
+/// Returns the whole comparison.
+pub fn compare(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
+    let mut sheet = Sheet::new(config);
+    sheet.out = opening(compared, config);
+    if compared.common.is_all() {
+        return sheet.out;
+    }
+    talk::write(&mut sheet, compared);
+    files::write(&mut sheet, compared.files);
+    commands(&mut sheet, compared);
+    sheet.heading("Numbers");
+    sheet.out.extend(stat::table(compared, config));
+    sheet.out
+}
+
+/// Returns the short form: the numbers alone.
+pub fn stat(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
+    let mut lines = opening(compared, config);
+    if !compared.common.is_all() {
+        lines.push(Line::default());
+        lines.extend(stat::table(compared, config));
+    }
+    lines
+}
+
+fn commands(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {
+    let lists = compared.sides.map(|side| {
+        let row = |ran: &Ran| {
+            format!("$ {}{}", first_line(&ran.command), if ran.failed { "  ✗" } else { "" })
+        };
+        side.commands.iter().map(row).collect::<Vec<_>>().join("\n")
+    });
+    if lists.iter().all(String::is_empty) {
+        return;
+    }
+    sheet.heading("Commands");
+    let [a, b] = lists.each_ref().map(|list| list.lines().map(Line::plain).collect());
+    if lists.iter().any(String::is_empty) {
+        return sheet.blocks(a, b);
+    }
+    sheet.differences(&lists[0], &lists[1], sheet::Text::List);
+}
+
+#[cfg(test)]
+mod tests;

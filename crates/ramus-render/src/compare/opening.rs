@@ -1,0 +1,69 @@
+//! Which two are compared, and what they have in common.
+
+use ramus_core::compare::Common;
+
+use super::{CompareConfig, Compared};
+use crate::layout;
+use crate::span::{Label, Line};
+use crate::text::amount::count;
+use crate::text::tool::first_line;
+
+/// Returns the lines that stand first.
+pub(super) fn opening(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let [a, b] = compared.names;
+    let widest = layout::width(&a.address).max(layout::width(&b.address));
+    for (named, letter, label) in [(a, "A", Label::Removed), (b, "B", Label::Added)] {
+        let address = format!("{letter}  {:<widest$}", named.address);
+        let status = if named.status == "active" { Label::Active } else { Label::Abandoned };
+        let mut line = Line::new(&address, label).with("  ", Label::Plain);
+        line.push(&format!("{:<9}", named.status), status);
+        let title = named.title.as_deref().map(first_line).unwrap_or_default();
+        line.push(&format!("  {title}"), Label::Plain);
+        lines.push(layout::truncate(&line, config.width));
+    }
+    lines.extend(layout::wrap(&in_common(compared.common, config), config.width, 3));
+    lines
+}
+
+fn in_common(common: &Common, config: &CompareConfig<'_>) -> Line {
+    let messages = count(common.messages as usize, "message");
+    let line = Line::new("=  ", Label::Dim);
+    if common.is_all() {
+        let line = line.with("no difference", Label::Strong);
+        return line.with(&format!(": {messages} in common"), Label::Plain);
+    }
+    if common.messages == 0 {
+        let [a, b] = common.own_messages.map(|own| count(own as usize, "message"));
+        let line = line.with("nothing in common", Label::Strong);
+        return line.with(&format!(": {a} on A, {b} on B"), Label::Plain);
+    }
+    let node: String = common.node.iter().flat_map(|node| node.chars().take(8)).collect();
+    let mut line = line.with(&messages, Label::Strong).with(" in common, up to ", Label::Plain);
+    line.push(&node, Label::Id);
+    if let Some(time) = common.time {
+        line.push(&format!("  {}", (config.time)(time)), Label::Time);
+    }
+    rest(line.with("; ", Label::Plain), common.own_messages)
+}
+
+/// Tells how the two go on from there.
+fn rest(line: Line, own: [u32; 2]) -> Line {
+    let (a, b) = (("A", Label::Removed), ("B", Label::Added));
+    let ends = |line: Line, (letter, label): (&str, Label)| {
+        line.with(letter, label).with(" ends there, ", Label::Plain)
+    };
+    let goes_on = |line: Line, (letter, label): (&str, Label), messages: u32| {
+        line.with(&format!("{letter} goes on for {messages}"), label)
+    };
+    match own {
+        [0, 0] => line.with("then only commands and notes differ", Label::Plain),
+        [0, own] => goes_on(ends(line, a), b, own),
+        [own, 0] => goes_on(ends(line, b), a, own),
+        [own_a, own_b] => line
+            .with("then ", Label::Plain)
+            .with(&format!("{own_a} on A"), Label::Removed)
+            .with(", ", Label::Plain)
+            .with(&format!("{own_b} on B"), Label::Added),
+    }
+}

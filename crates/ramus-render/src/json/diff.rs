@@ -1,0 +1,208 @@
+//! Two conversations compared, for scripts.
+
+use std::collections::BTreeMap;
+
+use ramus_core::compare::{Content, FileChange, Own, Side};
+use ramus_core::session::Session;
+use ramus_core::time::Time;
+use serde::Serialize;
+
+use super::turn::{Turn, turn};
+use crate::compare::{Compared, lines_changed};
+
+#[derive(Debug, Serialize)]
+pub struct Diff {
+    /// Neither side has anything of its own.
+    pub same: bool,
+    pub a: DiffSide,
+    pub b: DiffSide,
+    pub common: DiffCommon,
+    pub only_a: Vec<Turn>,
+    pub only_b: Vec<Turn>,
+    pub files: Vec<DiffFile>,
+    pub tools: BTreeMap<String, DiffTool>,
+    pub commands: DiffCommands,
+    pub usage: DiffUsage,
+}
+
+/// One of the two; the numbers are of what it has alone.
+#[derive(Debug, Serialize)]
+pub struct DiffSide {
+    pub session: String,
+    pub leaf: String,
+    pub status: String,
+    /// What finds it again: `SESSION@N` or `SESSION:UUID`.
+    pub address: String,
+    pub title: Option<String>,
+    pub messages: u32,
+    pub prompts: u32,
+    pub answers: u32,
+    pub started: Option<String>,
+    pub ended: Option<String>,
+    pub duration_ms: Option<i64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DiffCommon {
+    pub messages: u32,
+    /// The last message that both have.
+    pub node: Option<String>,
+    pub timestamp: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DiffFile {
+    pub path: String,
+    pub a: DiffChange,
+    pub b: DiffChange,
+    /// `null`: what one of them ends with is not known.
+    pub differs: Option<bool>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DiffChange {
+    pub changed: bool,
+    pub added: usize,
+    pub removed: usize,
+    /// Whether it is known what the file holds in the end.
+    pub known: bool,
+    /// What it holds in the end; `null`: not known, or there is no file.
+    pub content: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct DiffTool {
+    pub a: u32,
+    pub b: u32,
+    pub failed_a: u32,
+    pub failed_b: u32,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DiffCommands {
+    pub a: Vec<DiffCommand>,
+    pub b: Vec<DiffCommand>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DiffCommand {
+    pub command: String,
+    pub error: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DiffUsage {
+    pub a: DiffSpent,
+    pub b: DiffSpent,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DiffSpent {
+    pub messages: u64,
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write_5m: u64,
+    pub cache_write_1h: u64,
+    /// For the models whose price is known; `null`: for none of them.
+    pub cost_usd: Option<f64>,
+    /// Messages by model.
+    pub models: BTreeMap<String, u64>,
+    /// Tokens of the models without a known price.
+    pub unpriced: BTreeMap<String, u64>,
+}
+
+/// Turns a comparison into what scripts get; `ids` are the session and the leaf of each side,
+/// `sessions` those that its path runs through.
+pub fn diff(compared: &Compared<'_>, ids: [(&str, &str); 2], sessions: [&[&Session]; 2]) -> Diff {
+    let [a, b] = compared.sides;
+    let file = |file: &ramus_core::compare::FilePair| DiffFile {
+        path: file.path.clone(),
+        a: change(&file.a),
+        b: change(&file.b),
+        differs: file.differs(),
+    };
+    Diff {
+        same: compared.common.is_all(),
+        a: side(compared, 0, ids[0]),
+        b: side(compared, 1, ids[1]),
+        common: DiffCommon {
+            messages: compared.common.messages,
+            node: compared.common.node.clone(),
+            timestamp: compared.common.time.map(|time| time.to_string()),
+        },
+        only_a: turns(&a.turns, sessions[0]),
+        only_b: turns(&b.turns, sessions[1]),
+        files: compared.files.iter().map(file).collect(),
+        tools: tools(a, b),
+        commands: DiffCommands { a: commands(a), b: commands(b) },
+        usage: DiffUsage { a: spent(a), b: spent(b) },
+    }
+}
+
+fn side(compared: &Compared<'_>, index: usize, (session, leaf): (&str, &str)) -> DiffSide {
+    let (named, side) = (compared.names[index], compared.sides[index]);
+    let time = compared.common.own_time[index];
+    let written = |time: Option<Time>| time.map(|time| time.to_string());
+    DiffSide {
+        session: session.to_owned(),
+        leaf: leaf.to_owned(),
+        status: named.status.clone(),
+        address: named.address.clone(),
+        title: named.title.clone(),
+        messages: compared.common.own_messages[index],
+        prompts: side.prompts,
+        answers: side.answers,
+        started: written(time.map(|(from, _)| from)),
+        ended: written(time.map(|(_, to)| to)),
+        duration_ms: time.map(|(from, to)| to.millis() - from.millis()),
+    }
+}
+
+fn turns(own: &[Own], sessions: &[&Session]) -> Vec<Turn> {
+    own.iter().map(|own| turn(sessions[own.part], &own.turn)).collect()
+}
+
+fn change(change: &FileChange) -> DiffChange {
+    let (added, removed) = lines_changed(change);
+    let content = match &change.after {
+        Content::Text(text) => Some(text.clone()),
+        Content::Absent | Content::Unknown => None,
+    };
+    let known = change.after != Content::Unknown;
+    DiffChange { changed: change.changed, added, removed, known, content }
+}
+
+fn tools(a: &Side, b: &Side) -> BTreeMap<String, DiffTool> {
+    let mut tools: BTreeMap<String, DiffTool> = BTreeMap::new();
+    for (name, calls) in &a.tools {
+        let tool = tools.entry(name.clone()).or_default();
+        (tool.a, tool.failed_a) = (calls.made, calls.failed);
+    }
+    for (name, calls) in &b.tools {
+        let tool = tools.entry(name.clone()).or_default();
+        (tool.b, tool.failed_b) = (calls.made, calls.failed);
+    }
+    tools
+}
+
+fn commands(side: &Side) -> Vec<DiffCommand> {
+    let ran = side.commands.iter();
+    ran.map(|ran| DiffCommand { command: ran.command.clone(), error: ran.failed }).collect()
+}
+
+fn spent(side: &Side) -> DiffSpent {
+    let spent = side.usage.spent();
+    let priced = spent.unpriced.is_empty() || spent.unpriced.len() < spent.models.len();
+    DiffSpent {
+        messages: spent.messages,
+        input: spent.input,
+        output: spent.output,
+        cache_read: spent.cache_read,
+        cache_write_5m: spent.cache_write_5m,
+        cache_write_1h: spent.cache_write_1h,
+        cost_usd: priced.then_some(spent.cost),
+        models: spent.models,
+        unpriced: spent.unpriced,
+    }
+}
