@@ -35,20 +35,22 @@ pub struct AgentMeta {
 /// How much of a flat agent's file is read to see whose it is.
 const HEAD: u64 = 64 * 1024;
 
-/// Reads the agents of a session among the files of its project.
-pub fn agents_of(files: &[HistoryFile], session: &str) -> Result<Vec<Agent>, PathError> {
+/// Reads the agents of a session among the files of its project, and tells which could not be read.
+pub fn agents_of(files: &[HistoryFile], session: &str) -> (Vec<Agent>, Vec<PathError>) {
     let mut agents = Vec::new();
+    let mut problems = Vec::new();
     for file in files {
         let is_ours = match &file.role {
-            FileRole::NestedAgent { session: parent } => parent == session,
-            FileRole::FlatAgent => belongs(&file.path, session)?,
-            FileRole::Session | FileRole::Journal { .. } => false,
+            FileRole::NestedAgent { session: parent } => Ok(parent == session),
+            FileRole::FlatAgent => belongs(&file.path, session),
+            FileRole::Session | FileRole::Journal { .. } => Ok(false),
         };
-        if is_ours {
-            agents.push(agent(file)?);
+        match is_ours.and_then(|is_ours| is_ours.then(|| agent(file)).transpose()) {
+            Ok(found) => agents.extend(found),
+            Err(problem) => problems.push(problem),
         }
     }
-    Ok(agents)
+    (agents, problems)
 }
 
 fn agent(file: &HistoryFile) -> Result<Agent, PathError> {

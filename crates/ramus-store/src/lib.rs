@@ -36,4 +36,4 @@ pub mod survey;
 pub mod trace;
 
 pub use error::PathError;
-pub use read::{Bodies, from_jsonl, read, spilled};
+pub use read::{Bodies, from_jsonl, last_active, read, spilled};

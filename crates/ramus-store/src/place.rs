@@ -111,6 +111,14 @@ impl Place {
             }
         }
         listing.projects.sort_by(|a, b| a.name.cmp(&b.name));
+        // One project can have files in two Claude directories.
+        listing.projects.dedup_by(|later, first| {
+            let same = later.name == first.name;
+            if same {
+                first.files.append(&mut later.files);
+            }
+            same
+        });
         listing
     }
 }
@@ -145,8 +153,14 @@ impl HistoryFile {
     /// Looks at one file, wherever it lies.
     pub fn at(path: &Path) -> Result<Self, PathError> {
         let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
-        if meta.is_dir() {
-            return Err(PathError::new(path, io::Error::from(io::ErrorKind::IsADirectory)));
+        if !meta.is_file() {
+            // Reading a pipe would wait for ever.
+            let kind = if meta.is_dir() {
+                io::ErrorKind::IsADirectory
+            } else {
+                io::ErrorKind::InvalidInput
+            };
+            return Err(PathError::new(path, io::Error::new(kind, "not a regular file")));
         }
         let stem =
             path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

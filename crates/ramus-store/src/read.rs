@@ -9,6 +9,7 @@ use ramus_core::history::History;
 use ramus_core::record::ByteSpan;
 use ramus_core::resume::Rule;
 use ramus_core::session::Session;
+use ramus_core::time::Time;
 
 use crate::error::PathError;
 
@@ -94,14 +95,41 @@ const SPILLED: u64 = 64 * 1024 * 1024;
 /// open anything else. `None`: it is gone.
 pub fn spilled(session: &Path, named: &Path) -> Option<String> {
     let name = named.file_name()?;
-    let beside = std::iter::once(session.with_extension(""));
-    // An agent's file lies some levels below the directory of its session.
-    let above = session.ancestors().skip(1).take(4).map(Path::to_owned);
-    let path = beside
-        .chain(above)
-        .map(|dir| dir.join("tool-results").join(name))
-        .find(|path| path.is_file())?;
+    // An agent's file lies in `subagents`, somewhere below its session's directory.
+    let agents =
+        session.ancestors().find(|dir| dir.file_name().is_some_and(|name| name == "subagents"));
+    let dir =
+        agents.and_then(Path::parent).map_or_else(|| session.with_extension(""), Path::to_owned);
+    let path = dir.join("tool-results").join(name);
+    if !path.is_file() {
+        return None;
+    }
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(SPILLED).read_to_end(&mut bytes)).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// How much of a file's end is read to see when somebody last spoke in it.
+const TAIL: u64 = 64 * 1024;
+
+/// Returns the newest time at the end of a session file; `None` when it has none or cannot be read.
+pub fn last_active(path: &Path) -> Option<Time> {
+    let mut file = File::open(path).ok()?;
+    let len = file.metadata().ok()?.len();
+    let start = len.saturating_sub(TAIL);
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(start)).and_then(|_| file.take(TAIL).read_to_end(&mut tail)).ok()?;
+    let mut session = Session::default();
+    // What stands before the first newline is the end of a line that began earlier.
+    let whole = if start == 0 {
+        0
+    } else {
+        tail.iter().position(|byte| *byte == b'\n').map_or(tail.len(), |at| at + 1)
+    };
+    session.push(&tail[whole..]);
+    session.end();
+    match session.facts().last_active {
+        None if start > 0 => read(path).ok()?.facts().last_active,
+        time => time,
+    }
 }

@@ -56,6 +56,10 @@ fn a_spilled_output_is_read_from_the_sessions_own_directory_only() {
     );
     assert_eq!(spilled(&path, "../../secret.txt".as_ref()), None);
     assert_eq!(spilled(&path, "gone.txt".as_ref()), None);
+    let outside = home.path().join("tool-results");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("outside.txt"), "not yours either").unwrap();
+    assert_eq!(spilled(&path, "outside.txt".as_ref()), None);
 }
 
 #[test]
@@ -88,8 +92,8 @@ fn agents_are_found_flat_and_nested_and_hang_at_their_calls() {
     let files = &listing.projects[0].files;
     assert_eq!(files.iter().filter(|file| file.role == FileRole::FlatAgent).count(), 1);
     // Flat files name their session inside; the short form calls it `session`.
-    let flat = agents_of(files, "session").unwrap();
-    let nested = agents_of(files, "11111111-0000-4000-8000-000000000000").unwrap();
+    let flat = agents_of(files, "session").0;
+    let nested = agents_of(files, "11111111-0000-4000-8000-000000000000").0;
     let calls: Vec<(String, Option<u32>)> = flat
         .iter()
         .chain(&nested)

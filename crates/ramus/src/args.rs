@@ -84,7 +84,7 @@ pub(crate) enum Active {
     Summary,
     /// The newest timestamp
     Newest,
-    /// The last leaf in the file
+    /// The last record in the file
     FileOrder,
 }
 

@@ -6,9 +6,9 @@ use ramus_core::history::History;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
-use ramus_store::from_jsonl;
-use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project, encode};
+use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project, encode, is_encoded};
 use ramus_store::survey::{Survey, survey};
+use ramus_store::{from_jsonl, last_active};
 
 use crate::args::Global;
 use crate::env;
@@ -52,6 +52,25 @@ pub(crate) enum Spot {
 }
 
 impl Library {
+    /// Lists the files of the Claude directories; a file named by its path needs none.
+    pub(crate) fn open_for(
+        ui: &mut Ui,
+        global: &Global,
+        address: &str,
+    ) -> Result<Self, CommandError> {
+        let session = address
+            .rsplit_once(".jsonl")
+            .map_or(address, |(stem, _)| &address[..stem.len() + ".jsonl".len()]);
+        match Self::open(ui, global) {
+            Err(_) if Path::new(session).is_file() => Ok(Self {
+                place: Place { roots: Vec::new() },
+                projects: Vec::new(),
+                rule: global.active.rule(),
+            }),
+            library => library,
+        }
+    }
+
     pub(crate) fn open(ui: &mut Ui, global: &Global) -> Result<Self, CommandError> {
         let place = env::place(global)?;
         let Listing { projects, problems } = place.projects();
@@ -69,7 +88,7 @@ impl Library {
             Scope::Session(found) => match found.project {
                 Some(index) => vec![self.projects[index].clone()],
                 None => vec![Project {
-                    root: self.place.roots[0].clone(),
+                    root: self.place.roots.first().cloned().unwrap_or_default(),
                     dir: found.file.path.parent().map(Path::to_owned).unwrap_or_default(),
                     name: String::new(),
                     files: vec![found.file.clone()],
@@ -101,6 +120,9 @@ impl Library {
             [] => {}
             ref several => return Err(self.ambiguous_project(text, several)),
         }
+        if text.starts_with("--") || Path::new(text).is_dir() {
+            return Err(no_project(text));
+        }
         let found = self.titled_session(ui, text)?;
         Ok(Scope::Session(Box::new(found)))
     }
@@ -113,8 +135,7 @@ impl Library {
         }
         match found[..] {
             [index] => Ok(index),
-            [] => Err(CommandError::user(format!("no project is or contains {text:?}"))
-                .hinted("`ramus projects` lists them all")),
+            [] => Err(no_project(text)),
             ref several => Err(self.ambiguous_project(text, several)),
         }
     }
@@ -204,29 +225,12 @@ impl Library {
         }
     }
 
-    /// Finds the session that was active last.
-    ///
-    /// A file's time says when it was written, not when somebody last spoke, but
-    /// never less: so reading can stop at the first file older than the best.
+    /// Finds the session that was active last, by what its records say: file times lie.
     fn latest(&self) -> Result<Found, CommandError> {
-        let mut sessions = self.files(|file| file.role == FileRole::Session && file.bytes > 0);
-        sessions.sort_by_key(|found| std::cmp::Reverse(found.file.modified));
-        let mut best = None;
-        for found in sessions {
-            if best
-                .as_ref()
-                .is_some_and(|(time, _)| ramus_store::survey::to_time(found.file.modified) < *time)
-            {
-                break;
-            }
-            let Ok(session) = ramus_store::read(&found.file.path) else { continue };
-            if let Some(time) = session.facts().last_active
-                && best.as_ref().is_none_or(|(newest, _)| time > *newest)
-            {
-                best = Some((time, found));
-            }
-        }
-        let found = best.map(|(_, found)| found);
+        let sessions = self.files(|file| file.role == FileRole::Session && file.bytes > 0);
+        let active =
+            sessions.into_iter().filter_map(|found| Some((last_active(&found.file.path)?, found)));
+        let found = active.max_by(|(a, _), (b, _)| a.cmp(b)).map(|(_, found)| found);
         found.ok_or_else(|| {
             CommandError::user("there is no session yet")
                 .hinted("`ramus demo` writes a sample to look at")
@@ -253,18 +257,24 @@ impl Library {
         }
     }
 
+    /// Finds projects by their whole name or path.
     fn named_projects(&self, text: &str) -> Vec<usize> {
         let path = Path::new(text);
         let real = if path.is_dir() { path.canonicalize().ok() } else { None };
-        let encoded = real.map(|real| encode(&real.to_string_lossy()));
+        let real = real.map(|real| real.to_string_lossy().into_owned());
         self.matching(|name| {
             name == text
-                || encoded.as_deref() == Some(name)
-                || text.starts_with('/') && name == encode(text)
+                || real.as_deref().is_some_and(|real| is_encoded(name, real))
+                || text.starts_with('/') && is_encoded(name, text)
         })
     }
 
+    /// Finds projects by a part of their name or path; a path that was meant whole is no part.
     fn part_projects(&self, text: &str) -> Vec<usize> {
+        let whole = text.starts_with('/') || matches!(text, "." | "..") || text.starts_with("./");
+        if whole || !text.contains(|c: char| c.is_ascii_alphanumeric()) {
+            return Vec::new();
+        }
         let encoded = encode(text);
         self.matching(|name| name.contains(text) || name.contains(&encoded))
     }
@@ -287,6 +297,18 @@ impl Library {
     pub(crate) fn read(&self, found: &Found) -> Result<History, CommandError> {
         Ok(from_jsonl(&found.file.path, self.rule)?)
     }
+}
+
+fn no_project(text: &str) -> CommandError {
+    let error = if text.starts_with("--") {
+        return CommandError::user(format!("unexpected argument `{text}`"))
+            .hinted("`--help` lists the options");
+    } else if Path::new(text).is_dir() {
+        CommandError::user(format!("there is no history of the directory {text:?}"))
+    } else {
+        CommandError::user(format!("no project is or contains {text:?}"))
+    };
+    error.hinted("`ramus projects` lists them all")
 }
 
 /// Finds the node a spot means.
@@ -313,7 +335,10 @@ pub(crate) fn node(history: &History, spot: &Spot) -> Result<Option<NodeId>, Com
                         spelling.starts_with(prefix.as_str()).then_some((id, spelling))
                     },
                 );
-            let found: Vec<(NodeId, String)> = named.collect();
+            let mut found: Vec<(NodeId, String)> = named.collect();
+            // Of several records with one name the client knows the last.
+            found.sort_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+            found.dedup_by(|later, first| later.1 == first.1);
             match found.iter().find(|(_, spelling)| spelling == prefix).or(found.first()) {
                 None => Err(CommandError::user(format!(
                     "no node of the session begins with {prefix:?}"

@@ -34,7 +34,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const SOON: u32 = 7;
 
 pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = library.scope(ui, args.scope.as_deref())?;
     let survey = library.survey(ui, &scope);
     let files: Vec<&Surveyed> = files(&survey, &scope);

@@ -32,7 +32,7 @@ pub(crate) fn conversations(
     global: &Global,
     args: &ConversationsArgs,
 ) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = library.scope(ui, args.scope.as_deref())?;
     let survey = library.survey(ui, &scope);
     let mut groups = Vec::new();

@@ -1,6 +1,7 @@
 use std::path::Path as FilePath;
 
 use ramus_core::body::Body;
+use ramus_core::branches::Status;
 use ramus_core::digest::Digest;
 use ramus_core::history::{History, Path};
 use ramus_core::session::NodeId;
@@ -42,13 +43,16 @@ pub(crate) struct ShowArgs {
     /// Print the lines of the path as they stand in the file
     #[arg(long, conflicts_with_all = ["thinking", "tools", "full"])]
     raw: bool,
-    /// Tell of the other ways at each fork
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
+    /// Tell of the other ways at each fork; the default
+    #[arg(long, overrides_with = "no_branch_notes")]
     branch_notes: bool,
+    /// Do not
+    #[arg(long)]
+    no_branch_notes: bool,
 }
 
 pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let library = Library::open_for(ui, global, &args.address)?;
     let (found, spot) = library.address(ui, &args.address)?;
     let history = library.read(&found)?;
     let target = Target::new(&history, &spot)?;
@@ -107,7 +111,20 @@ impl Target {
             (_, Some(leaf)) => {
                 branches.conversations.iter().find(|conversation| conversation.leaf == leaf)
             }
-            (_, None) => branches.resuming().or(branches.conversations.last()),
+            (_, None) => match branches.resume {
+                // The client would drop what comes after the point, so it is not part of this.
+                Some(resume)
+                    if branches.resuming().is_none_or(|resuming| resuming.leaf != resume.leaf) =>
+                {
+                    let path = history.path_to(resume.leaf).ok_or_else(nothing)?;
+                    return Ok(Self {
+                        path,
+                        leaf: spell(resume.leaf),
+                        status: Status::Active.word(),
+                    });
+                }
+                _ => branches.resuming().or(branches.conversations.last()),
+            },
         };
         let conversation = conversation.ok_or_else(nothing)?;
         Ok(Self {
@@ -130,7 +147,7 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
         thinking: args.thinking || args.full,
         tools: args.tools || args.full,
         full: args.full,
-        branch_notes: args.branch_notes,
+        branch_notes: args.branch_notes || !args.no_branch_notes,
         show: &command,
         cwd: facts.cwd.as_deref().unwrap_or_default(),
         time: &|time| clock.short(time),

@@ -27,7 +27,7 @@ pub(crate) struct StatsArgs {
 }
 
 pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = library.scope(ui, args.scope.as_deref())?;
     let survey = library.survey(ui, &scope);
     let stats = count(&survey, &scope);

@@ -54,7 +54,7 @@ impl TreeArgs {
 const DEPTH: usize = 10;
 
 pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let library = Library::open_for(ui, global, &args.session)?;
     let (found, spot) = library.address(ui, &args.session)?;
     let history = library.read(&found)?;
     let around = match &args.around {
@@ -73,7 +73,7 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         around,
         depth: args.depth,
         width: ui.width,
-        agents: agents(&library, &found, &history)?,
+        agents: agents(ui, &library, &found, &history),
         time: &|time| clock.short(time),
     };
     let mut rows = outline(&history, &config);
@@ -128,16 +128,14 @@ fn put_answers(found: &Found, history: &History, rows: &mut [Row]) -> Result<(),
 const WORDS: usize = 240;
 
 /// Finds the agents of a session and the calls they hang at.
-fn agents(
-    library: &Library,
-    found: &Found,
-    history: &History,
-) -> Result<Vec<AgentLane>, CommandError> {
-    let Some(project) = found.project else { return Ok(Vec::new()) };
-    if found.file.role != FileRole::Session {
-        return Ok(Vec::new());
+fn agents(ui: &mut Ui, library: &Library, found: &Found, history: &History) -> Vec<AgentLane> {
+    let Some(project) = found.project.filter(|_| found.file.role == FileRole::Session) else {
+        return Vec::new();
+    };
+    let (agents, problems) = agents_of(&library.projects[project].files, &found.file.id);
+    for problem in &problems {
+        ui.warn(problem);
     }
-    let agents = agents_of(&library.projects[project].files, &found.file.id)?;
     let task = |agent: &Agent| agent.words.as_deref() != Some("Warmup");
     let lane = |agent: Agent| AgentLane {
         node: call_of(history, &agent.hint),
@@ -145,7 +143,7 @@ fn agents(
         id: agent.file.id,
         records: agent.records,
     };
-    Ok(agents.into_iter().filter(task).map(lane).collect())
+    agents.into_iter().filter(task).map(lane).collect()
 }
 
 fn to_json(found: &Found, history: &History) -> json::Tree {
@@ -172,7 +170,7 @@ fn to_json(found: &Found, history: &History) -> json::Tree {
             .tree
             .roots()
             .iter()
-            .filter(|id| !session.record(**id).sidechain)
+            .filter(|id| !session.record(**id).sidechain || found.file.role.is_agent())
             .map(|id| spell(*id))
             .collect(),
         forks: branches
