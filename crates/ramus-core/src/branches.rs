@@ -325,7 +325,7 @@ impl Branches {
                 sums.draft &= fold.voice != Voice::Answer;
                 sums.records += folds.members(id).len() as u32;
                 sums.records +=
-                    quiet_children(folds, id).map(|child| folds.below(child).nodes).sum::<u32>();
+                    folds.quiet_children(id).map(|child| folds.below(child).nodes).sum::<u32>();
                 if let Some((fork, current)) = ways.get(&id) {
                     sums.draft = fold.voice != Voice::Answer;
                     if !current {
@@ -337,14 +337,6 @@ impl Branches {
         }
         along
     }
-}
-
-/// The children with nothing said in or below them: decoration of their parent.
-pub(crate) fn quiet_children(folds: &Folds, id: FoldId) -> impl Iterator<Item = FoldId> {
-    let sidechain = folds.fold(id).sidechain;
-    folds.children(id).iter().copied().filter(move |child| {
-        !folds.below(*child).speaks && folds.fold(*child).sidechain == sidechain
-    })
 }
 
 #[derive(Clone, Debug, Default)]
@@ -488,7 +480,7 @@ fn leaf_record(session: &Session, tree: &Tree, folds: &Folds, end: FoldId) -> No
                 leaf = leaf.max(Some(member));
             }
         }
-        open.extend(quiet_children(folds, fold));
+        open.extend(folds.quiet_children(fold));
     }
     leaf.unwrap_or(last)
 }

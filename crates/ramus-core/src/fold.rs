@@ -135,6 +135,14 @@ impl Folds {
         })
     }
 
+    /// Returns the children in the same lane with nothing said in or below them: decoration.
+    pub fn quiet_children(&self, id: FoldId) -> impl Iterator<Item = FoldId> {
+        let sidechain = self.fold(id).sidechain;
+        let children = self.children(id).iter().copied();
+        children
+            .filter(move |child| !self.speaks(*child) && self.fold(*child).sidechain == sidechain)
+    }
+
     /// Whether anything is said in the fold or below it.
     pub fn speaks(&self, id: FoldId) -> bool {
         self.below(id).speaks

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::branches::{Branches, Conversation, Lane, quiet_children};
+use crate::branches::{Branches, Conversation, Lane};
 use crate::fold::{FoldId, Folds};
 use crate::record::{Kind, Voice};
 use crate::resume::Rule;
@@ -52,12 +52,11 @@ impl History {
         for &fold in &folds {
             let start = nodes.len();
             nodes.extend_from_slice(self.folds.members(fold));
-            let mut open: Vec<FoldId> = quiet_children(&self.folds, fold)
-                .filter(|child| !on_path.contains(child))
-                .collect();
+            let mut open: Vec<FoldId> =
+                self.folds.quiet_children(fold).filter(|child| !on_path.contains(child)).collect();
             while let Some(quiet) = open.pop() {
                 nodes.extend_from_slice(self.folds.members(quiet));
-                open.extend(quiet_children(&self.folds, quiet));
+                open.extend(self.folds.quiet_children(quiet));
             }
             nodes[start..].sort_unstable();
         }

@@ -32,7 +32,9 @@ impl Run {
             self.nodes.extend_from_slice(history.folds.members(fold));
             self.anchors.push(fold);
             self.resumes |= Some(fold) == resume;
-            open.extend(quiet_children(history, fold).filter(|child| Some(*child) != boundary));
+            open.extend(
+                history.folds.quiet_children(fold).filter(|child| Some(*child) != boundary),
+            );
         }
         self.nodes[start..].sort_unstable();
     }
@@ -45,7 +47,9 @@ impl Run {
     pub(super) fn row(&self, history: &History, place: Place) -> Row {
         let first = self.folds.first().map_or(NodeId(0), |fold| history.folds.fold(*fold).head);
         let voices = || self.folds.iter().map(|fold| history.folds.fold(*fold).voice);
-        let opening = voices().find(|voice| voice.speaks()).or_else(|| voices().next());
+        // A command that is answered is a person's doing, like a prompt.
+        let opens = |voice: &Voice| voice.speaks() || *voice == Voice::Command;
+        let opening = voices().find(opens).or_else(|| voices().next());
         let opening = opening.unwrap_or(Voice::Decoration);
         let kind = if voices().next() == Some(Voice::Boundary) {
             RowKind::Compaction
@@ -96,17 +100,6 @@ pub(super) fn last_boundary(history: &History, fold: FoldId) -> Option<FoldId> {
         child.voice == Voice::Boundary && child.sidechain == sidechain
     };
     folds.children(fold).iter().copied().find(is_boundary)
-}
-
-/// The children in the same lane with nothing said in or below them.
-fn quiet_children(history: &History, fold: FoldId) -> impl Iterator<Item = FoldId> {
-    let folds = &history.folds;
-    let sidechain = folds.fold(fold).sidechain;
-    folds
-        .children(fold)
-        .iter()
-        .copied()
-        .filter(move |child| !folds.speaks(*child) && folds.fold(*child).sidechain == sidechain)
 }
 
 fn marks(history: &History, nodes: &[NodeId]) -> Marks {
