@@ -12,6 +12,7 @@ pub mod history;
 pub mod line;
 pub mod link;
 pub mod name;
+pub mod query;
 pub mod record;
 pub mod resume;
 pub mod session;

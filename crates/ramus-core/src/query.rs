@@ -1,0 +1,363 @@
+//! What a person looks for, and whether a record says it.
+//!
+//! A [`Query`] answers twice. [`Query::lines`] looks at raw bytes and tells
+//! which lines may match, at the speed of memory; [`Query::findings`] reads one
+//! such line and says what in it matches, if anything.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr, memmem, memrchr};
+use regex::{Regex, RegexBuilder};
+
+use crate::body::json::unescape;
+use crate::envelope::{Envelope, scan};
+use crate::name::{Key, Name, fingerprint};
+use crate::record::Kind;
+use crate::time::Time;
+use escaped::Escaped;
+
+mod escaped;
+mod texts;
+
+pub use texts::{Role, TextKind};
+
+/// What is looked for: all of its terms in one record.
+#[derive(Clone, Debug)]
+pub struct Query {
+    terms: Vec<Term>,
+    /// Only in texts of these kinds; none: in all that are usual.
+    pub kinds: Vec<TextKind>,
+    /// Only in what these say; none: in what anybody says.
+    pub roles: Vec<Role>,
+    /// Only in records from here on; those without a time are left to the caller.
+    pub since: Option<Time>,
+    /// Only in records before.
+    pub until: Option<Time>,
+}
+
+#[derive(Clone, Debug)]
+struct Term {
+    regex: Regex,
+    /// `None`: nothing can be told from raw bytes.
+    escaped: Option<Escaped>,
+    /// How long a match is at least, to know which term is the rarest.
+    weight: usize,
+}
+
+/// Why a query cannot be one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct QueryError {
+    pub message: String,
+    /// Where in what was typed; `None`: in all of it.
+    pub span: Option<Range<usize>>,
+}
+
+/// A record that says what is looked for, and where it says so.
+#[derive(Clone, Debug)]
+pub struct Finding<'a> {
+    /// Where the record begins in its line, and how long it is.
+    pub start: usize,
+    pub len: usize,
+    pub kind: Kind,
+    pub name: Option<Name>,
+    pub time: Option<Time>,
+    /// What is the same in all copies of the record, and in no other.
+    pub identity: u128,
+    /// The session the record says it belongs to.
+    pub session: Option<Cow<'a, str>>,
+    /// It says it was copied from another session.
+    pub is_copy: bool,
+    /// Key of what was said, to know a prompt that is written twice.
+    pub said: Key,
+    pub text_kind: TextKind,
+    /// The text in which most of the terms match.
+    pub text: Cow<'a, str>,
+    /// The first match in it.
+    pub range: Range<usize>,
+    /// How often the terms occur in the record.
+    pub count: u32,
+}
+
+impl Query {
+    /// Reads plain text: words, all of which must occur; quotes keep several together.
+    ///
+    /// Case counts in words that hold an upper-case letter.
+    pub fn words(text: &str) -> Result<Self, QueryError> {
+        let terms: Vec<Term> = split(text).iter().map(|word| Term::word(word)).collect();
+        if terms.is_empty() {
+            return Err(QueryError { message: "there is nothing to look for".into(), span: None });
+        }
+        Ok(Self::of(terms))
+    }
+
+    /// Reads a regular expression; case counts unless it says `(?i)`.
+    pub fn regex(pattern: &str) -> Result<Self, QueryError> {
+        Ok(Self::of(vec![Term::regex(pattern)?]))
+    }
+
+    fn of(mut terms: Vec<Term>) -> Self {
+        // The rarest first: lines are chosen by it.
+        terms.sort_by_key(|term| std::cmp::Reverse((term.escaped.is_some(), term.weight)));
+        Self { terms, kinds: Vec::new(), roles: Vec::new(), since: None, until: None }
+    }
+
+    /// Returns the lines that may match, as ranges without their newlines.
+    pub fn lines<'q>(&'q self, bytes: &'q [u8]) -> Lines<'q> {
+        let escaped = self.terms.first().and_then(|term| term.escaped.as_ref());
+        Lines { escaped, bytes, from: 0, usual: Next::Unknown, unusual: Next::Unknown }
+    }
+
+    /// Tells `each` what of a line matches; a damaged line may hold several records (R2).
+    pub fn findings<'a>(&self, line: &'a [u8], mut each: impl FnMut(Finding<'a>)) {
+        let mut pos = line.iter().take_while(|byte| **byte == 0).count();
+        let mut first = true;
+        while pos < line.len() {
+            let rest = &line[pos..];
+            match scan(rest) {
+                Ok(found) if first || found.kind_name.is_some() => {
+                    let len = found.len;
+                    if let Some(finding) = self.finding(rest, pos, &found) {
+                        each(finding);
+                    }
+                    let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == 0;
+                    pos += len + rest[len..].iter().take_while(blank).count();
+                }
+                _ => match memmem::find(&rest[1..], b"{\"parentUuid\":") {
+                    Some(next) => pos += 1 + next,
+                    None => return,
+                },
+            }
+            first = false;
+        }
+    }
+
+    /// Finds the first match of the first term that occurs in a plain text.
+    ///
+    /// `None`: one of the terms does not occur.
+    pub fn find(&self, text: &str) -> Option<Range<usize>> {
+        let found: Option<Vec<Range<usize>>> =
+            self.terms.iter().map(|term| Some(term.regex.find(text)?.range())).collect();
+        found?.into_iter().min_by_key(|range| range.start)
+    }
+
+    /// Whether texts of this kind are looked at.
+    pub fn wants(&self, kind: TextKind) -> bool {
+        let kind_fits =
+            if self.kinds.is_empty() { kind.is_usual() } else { self.kinds.contains(&kind) };
+        kind_fits && (self.roles.is_empty() || self.roles.contains(&kind.role()))
+    }
+
+    /// Whether a time lies within the limits.
+    pub fn is_in_time(&self, time: Time) -> bool {
+        self.since.is_none_or(|since| since <= time) && self.until.is_none_or(|until| time < until)
+    }
+
+    fn finding<'a>(
+        &self,
+        bytes: &'a [u8],
+        start: usize,
+        found: &Envelope<'a>,
+    ) -> Option<Finding<'a>> {
+        let time = found.timestamp.and_then(Time::parse);
+        if time.is_some_and(|time| !self.is_in_time(time)) {
+            return None;
+        }
+        let record = &bytes[..found.len];
+        let mut seen = Seen { found: vec![false; self.terms.len()], best: None, count: 0 };
+        texts::texts(record, found, &mut |kind, raw| {
+            if self.wants(kind) {
+                seen.look(&self.terms, kind, raw);
+            }
+        });
+        if !seen.found.iter().all(|found| *found) {
+            return None;
+        }
+        let Best { text_kind, raw, text, range, .. } = seen.best?;
+        let kind = found.kind();
+        Some(Finding {
+            start,
+            len: found.len,
+            kind,
+            name: found.uuid.map(Name::new),
+            time,
+            identity: identity(record, found, kind),
+            session: found.session_id.map(unescape),
+            is_copy: found.forked_from.is_some(),
+            said: Key::new(raw),
+            text_kind,
+            text,
+            range,
+            count: seen.count,
+        })
+    }
+}
+
+/// The lines of some bytes that may match; see [`Query::lines`].
+#[derive(Debug)]
+pub struct Lines<'q> {
+    /// `None`: any line may.
+    escaped: Option<&'q Escaped>,
+    bytes: &'q [u8],
+    from: usize,
+    usual: Next,
+    unusual: Next,
+}
+
+/// The next place of one spelling; looked for again only when it was passed.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Unknown,
+    At(usize),
+    Nowhere,
+}
+
+impl Next {
+    fn renew(&mut self, from: usize, find: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+        match *self {
+            Self::At(at) if at >= from => {}
+            Self::Nowhere => {}
+            _ => *self = find(from).map_or(Self::Nowhere, Self::At),
+        }
+        if let Self::At(at) = *self { Some(at) } else { None }
+    }
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let Self { bytes, from, .. } = *self;
+        if from >= bytes.len() {
+            return None;
+        }
+        let at = match self.escaped {
+            None => from,
+            Some(escaped) => {
+                let usual = self.usual.renew(from, |from| escaped.usual(bytes, from));
+                let unusual = self.unusual.renew(from, |from| escaped.unusual(bytes, from));
+                usual.into_iter().chain(unusual).min()?
+            }
+        };
+        let start = memrchr(b'\n', &bytes[from..at]).map_or(from, |newline| from + newline + 1);
+        let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline);
+        self.from = end + 1;
+        Some(start..end)
+    }
+}
+
+/// Copies of a message keep its name and its words; the same name with other words is a version (R4).
+fn identity(record: &[u8], found: &Envelope<'_>, kind: Kind) -> u128 {
+    match found.uuid.map(|uuid| Name::new(uuid).bits()) {
+        Some(name) if matches!(kind, Kind::User | Kind::Assistant) => {
+            name ^ u128::from(found.content)
+        }
+        Some(name) => name,
+        None => u128::from(fingerprint(record)),
+    }
+}
+
+/// What was found in the texts of one record so far.
+struct Seen<'a> {
+    found: Vec<bool>,
+    best: Option<Best<'a>>,
+    count: u32,
+}
+
+struct Best<'a> {
+    terms: usize,
+    text_kind: TextKind,
+    raw: &'a [u8],
+    text: Cow<'a, str>,
+    range: Range<usize>,
+}
+
+impl<'a> Seen<'a> {
+    fn look(&mut self, terms: &[Term], text_kind: TextKind, raw: &'a [u8]) {
+        let may_be = |term: &Term| term.escaped.as_ref().is_none_or(|e| e.may_be_in(raw));
+        if !terms.iter().any(may_be) {
+            return;
+        }
+        let text = unescape(raw);
+        let mut here = 0;
+        let mut first: Option<Range<usize>> = None;
+        for (term, found) in terms.iter().zip(&mut self.found) {
+            let mut matches = term.regex.find_iter(&text);
+            let Some(range) = matches.next().map(|found| found.range()) else { continue };
+            *found = true;
+            here += 1;
+            // Enough to tell often from seldom.
+            self.count += 1 + matches.take(99).count() as u32;
+            if first.as_ref().is_none_or(|first| range.start < first.start) {
+                first = Some(range);
+            }
+        }
+        if let Some(range) = first
+            && self.best.as_ref().is_none_or(|best| best.terms < here)
+        {
+            self.best = Some(Best { terms: here, text_kind, raw, text, range });
+        }
+    }
+}
+
+impl Term {
+    fn word(word: &str) -> Self {
+        let any_case = !word.chars().any(char::is_uppercase);
+        let regex = RegexBuilder::new(&regex::escape(word)).case_insensitive(any_case).build();
+        Self {
+            regex: regex.expect("because an escaped text is a pattern"),
+            escaped: Escaped::of_text(word, any_case),
+            weight: word.len(),
+        }
+    }
+
+    fn regex(pattern: &str) -> Result<Self, QueryError> {
+        let hir = regex_syntax::ParserBuilder::new()
+            .multi_line(true)
+            .build()
+            .parse(pattern)
+            .map_err(|error| syntax(&error))?;
+        let regex = RegexBuilder::new(pattern)
+            .multi_line(true)
+            .build()
+            .map_err(|error| QueryError { message: error.to_string(), span: None })?;
+        Ok(Self {
+            regex,
+            weight: hir.properties().minimum_len().unwrap_or(0),
+            escaped: Escaped::of_hir(&hir),
+        })
+    }
+}
+
+fn syntax(error: &regex_syntax::Error) -> QueryError {
+    let (message, span) = match error {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), Some(error.span())),
+        regex_syntax::Error::Translate(error) => (error.kind().to_string(), Some(error.span())),
+        error => (error.to_string(), None),
+    };
+    QueryError { message, span: span.map(|span| span.start.offset..span.end.offset) }
+}
+
+/// Splits words at white space; a pair of quotes keeps what it holds together.
+fn split(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let quoted = (first == '"').then(|| rest[1..].split_once('"')).flatten();
+        let (word, next) = match quoted {
+            Some((word, next)) if next.is_empty() || next.starts_with(char::is_whitespace) => {
+                (word, next)
+            }
+            _ => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
+        };
+        if !word.is_empty() {
+            words.push(word.to_owned());
+        }
+        rest = next.trim_start();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests;
