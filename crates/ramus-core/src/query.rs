@@ -111,7 +111,8 @@ impl Query {
 
     /// Tells `each` what of a line matches; a damaged line may hold several records (R2).
     pub fn findings<'a>(&self, line: &'a [u8], mut each: impl FnMut(Finding<'a>)) {
-        let mut pos = line.iter().take_while(|byte| **byte == 0).count();
+        let mut pos = if line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        pos += line[pos..].iter().take_while(|byte| **byte == 0).count();
         let mut first = true;
         while pos < line.len() {
             let rest = &line[pos..];

@@ -34,7 +34,8 @@ fn every_text_of_a_message_is_looked_at() {
     check("harp", &assistant(&json!({"type": "text", "text": "harp"})), "answer harp");
     let thinking = json!({"type": "thinking", "thinking": "harp?", "signature": "x"});
     check("harp", &assistant(&thinking), "thinking harp");
-    let call = json!({"type": "tool_use", "id": "t", "name": "Edit", "input": {"deep": [{"id": "harp"}]}});
+    let call =
+        json!({"type": "tool_use", "id": "t", "name": "Edit", "input": {"deep": [{"id": "harp"}]}});
     check("harp", &assistant(&call), "tool-input harp");
     check("edit", &assistant(&call), "tool-input Edit");
     let result = json!([{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "harp"}]}]);
@@ -59,7 +60,11 @@ fn titles_queues_and_system_texts_are_looked_at() {
     check("harp", &json!({"type": "never-seen", "odd": ["harp"]}), "other harp");
     // A prompt is told of again by these, and hooks tell of nothing else.
     check("harp", &json!({"type": "last-prompt", "lastPrompt": "harp"}), "");
-    check("harp", &json!({"type": "progress", "uuid": "u", "data": {"type": "harp", "x": "harp"}}), "");
+    check(
+        "harp",
+        &json!({"type": "progress", "uuid": "u", "data": {"type": "harp", "x": "harp"}}),
+        "",
+    );
 }
 
 #[test]

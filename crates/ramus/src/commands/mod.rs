@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod conversations;
+mod find;
 mod man;
 mod projects;
 mod sessions;
@@ -21,6 +22,7 @@ pub(crate) enum Command {
     Sessions(sessions::SessionsArgs),
     Conversations(conversations::ConversationsArgs),
     Tree(tree::TreeArgs),
+    Find(find::FindArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
     Completions(completions::CompletionsArgs),
@@ -34,6 +36,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Sessions(args)) => sessions::sessions(ui, global, args),
         Some(Command::Conversations(args)) => conversations::conversations(ui, global, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
+        Some(Command::Find(args)) => find::find(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
         Some(Command::Completions(args)) => completions::completions(ui, args),

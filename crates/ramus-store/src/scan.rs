@@ -1,0 +1,298 @@
+//! A query over many files: raw bytes in parallel, parsing only lines that may match.
+//!
+//! No index: files are read in pieces that stay in the cache, and of each piece
+//! only lines that hold the needle in one of its spellings are looked at. What is
+//! kept of a hit is where it stands; texts are read again when they are shown.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use memchr::{memchr_iter, memrchr};
+use ramus_core::name::Key;
+use ramus_core::query::{Finding, Query, TextKind};
+use ramus_core::record::ByteSpan;
+use ramus_core::time::Time;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use crate::error::PathError;
+use crate::place::{FileRole, HistoryFile};
+
+mod merge;
+mod spill;
+mod tool;
+mod whereabouts;
+
+pub use merge::{Hit, Order};
+pub use spill::spills;
+pub use tool::ToolFilter;
+pub use whereabouts::{Branch, Histories, Spot, Whereabouts};
+
+/// A file to look into.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub file: HistoryFile,
+    pub content: Content,
+    /// Index of its project; `None`: it lies outside of the Claude directories.
+    pub project: Option<usize>,
+    /// Only records that say they belong to this session.
+    pub only_session: Option<String>,
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    Records,
+    /// A tool's result that was too long for its record.
+    Spilled,
+}
+
+/// Where a record stands that says what is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Index of its source.
+    pub source: u32,
+    /// Line number, from 1.
+    pub line: u32,
+    pub span: ByteSpan,
+    /// The time it says, else the last one its file says.
+    pub time: Option<Time>,
+    pub identity: u128,
+    /// Its text says how well it fits; higher is better.
+    pub score: u32,
+    /// It says it was copied, or belongs to another session.
+    is_copy: bool,
+}
+
+/// What a scan found, and what it could not read.
+#[derive(Debug, Default)]
+pub struct Scan {
+    pub places: Vec<Place>,
+    pub problems: Vec<PathError>,
+}
+
+/// Looks into all sources.
+///
+/// `on_read` hears the size of each file when it has been read; it is called
+/// from several threads.
+pub fn scan(
+    sources: &[Source],
+    query: &Query,
+    tool: Option<&ToolFilter>,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Scan {
+    let mut order: Vec<usize> = (0..sources.len()).collect();
+    // The largest first, so that no thread is left with one at the end.
+    order.sort_by_key(|index| Reverse(sources[*index].file.bytes));
+    let found: Vec<Result<Vec<Place>, PathError>> = order
+        .par_iter()
+        .with_max_len(1)
+        .map(|&index| {
+            let source = &sources[index];
+            let places = match source.content {
+                Content::Records => records(index, source, query, tool),
+                Content::Spilled => spill::search(index, source, query, tool),
+            };
+            on_read(source.file.bytes);
+            places.map_err(|error| PathError::new(&source.file.path, error))
+        })
+        .collect();
+    let mut scan = Scan::default();
+    for places in found {
+        match places {
+            Ok(places) => scan.places.extend(places),
+            // Cleanup may take a file between listing and reading.
+            Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
+            Err(problem) => scan.problems.push(problem),
+        }
+    }
+    scan
+}
+
+/// Reads one record again, to show what matches in it.
+pub fn read_again<T>(
+    source: &Source,
+    place: &Place,
+    query: &Query,
+    show: impl FnOnce(&Finding<'_>) -> T,
+) -> Result<Option<T>, PathError> {
+    if source.content == Content::Spilled {
+        return spill::read_again(source, place, query, show);
+    }
+    let bytes = crate::read::Bodies::open(&source.file.path)?.bytes(place.span)?;
+    let mut shown = None;
+    let mut show = Some(show);
+    query.findings(&bytes, |finding| {
+        if let Some(show) = show.take() {
+            shown = Some(show(&finding));
+        }
+    });
+    Ok(shown)
+}
+
+fn records(
+    index: usize,
+    source: &Source,
+    query: &Query,
+    tool: Option<&ToolFilter>,
+) -> io::Result<Vec<Place>> {
+    let mut places: Vec<Place> = Vec::new();
+    let mut answers = Vec::new();
+    let mut persons = FxHashSet::default();
+    let mut queue: Vec<(usize, Key)> = Vec::new();
+    pieces(&source.file.path, |piece| {
+        let mut counted = 0;
+        let mut line = piece.line;
+        for range in query.lines(piece.bytes) {
+            line += memchr_iter(b'\n', &piece.bytes[counted..range.start]).count() as u32;
+            counted = range.start;
+            query.findings(&piece.bytes[range.clone()], |finding| {
+                if !belongs(source, &finding) {
+                    return;
+                }
+                if let Some(tool) = tool {
+                    let record = &piece.bytes[range.start + finding.start..][..finding.len];
+                    match tool.judge(record) {
+                        tool::Verdict::Yes => {}
+                        tool::Verdict::No => return,
+                        tool::Verdict::Answers(calls) => answers.push((places.len(), calls)),
+                    }
+                }
+                let at = piece.at + (range.start + finding.start) as u64;
+                if finding.kind == ramus_core::record::Kind::QueueOperation {
+                    queue.push((places.len(), finding.said));
+                } else {
+                    persons.insert(finding.said);
+                }
+                places.push(place(index, source, &finding, at, line));
+            });
+        }
+    })?;
+    // The queue tells of prompts that stand in the file themselves.
+    let mut drop: FxHashSet<usize> =
+        queue.iter().filter(|(_, said)| !persons.insert(*said)).map(|(at, _)| *at).collect();
+    if let Some(tool) = tool
+        && !answers.is_empty()
+    {
+        let calls = tool.calls(&source.file.path)?;
+        let fits = |ids: &[Key]| ids.iter().any(|id| calls.contains(id));
+        drop.extend(answers.iter().filter(|(_, ids)| !fits(ids)).map(|(at, _)| *at));
+    }
+    let mut kept = 0..;
+    places.retain(|_| kept.next().is_none_or(|at| !drop.contains(&at)));
+    if places.iter().any(|place| place.time.is_none()) {
+        let last = last_time(&source.file.path)?;
+        for place in places.iter_mut().filter(|place| place.time.is_none()) {
+            place.time = last;
+        }
+        places.retain(|place| place.time.is_none_or(|time| query.is_in_time(time)));
+    }
+    Ok(places)
+}
+
+fn belongs(source: &Source, finding: &Finding<'_>) -> bool {
+    source.only_session.as_deref().is_none_or(|only| finding.session.as_deref() == Some(only))
+}
+
+fn place(index: usize, source: &Source, finding: &Finding<'_>, at: u64, line: u32) -> Place {
+    let is_foreign = source.file.role == FileRole::Session
+        && finding.session.as_deref().is_some_and(|session| session != source.file.id);
+    Place {
+        source: index as u32,
+        line,
+        span: ByteSpan { at, len: finding.len as u32 },
+        time: finding.time,
+        identity: finding.identity,
+        score: score(finding),
+        is_copy: finding.is_copy || is_foreign,
+    }
+}
+
+/// Says how well a text fits: short texts of people and models first, and whole words.
+fn score(finding: &Finding<'_>) -> u32 {
+    let weight = match finding.text_kind {
+        TextKind::Title | TextKind::Summary => 8,
+        TextKind::Prompt | TextKind::Queued => 6,
+        TextKind::Answer => 4,
+        TextKind::Thinking | TextKind::ToolInput => 2,
+        _ => 1,
+    };
+    let edge = |char: Option<char>| !char.is_some_and(char::is_alphanumeric);
+    let is_word = edge(finding.text[..finding.range.start].chars().next_back())
+        && edge(finding.text[finding.range.end..].chars().next());
+    let density = finding.count.min(50) * 1000 / (200 + finding.text.len() as u32);
+    weight * (100 + density.min(100)) * if is_word { 2 } else { 1 }
+}
+
+/// Whole lines of a file.
+struct Piece<'a> {
+    bytes: &'a [u8],
+    /// Offset of the first byte.
+    at: u64,
+    /// Number of the first line, from 1.
+    line: u32,
+}
+
+/// Small enough to stay in the second level cache between reading and looking.
+const CHUNK: usize = 256 * 1024;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
+}
+
+/// Reads a file in pieces of whole lines; a last line without its newline is one too (R1).
+fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    BUFFER.with_borrow_mut(|buffer| {
+        let (mut held, mut at, mut line) = (0, 0, 1);
+        loop {
+            if held == buffer.len() {
+                buffer.resize(held * 2, 0);
+            }
+            let read = match file.read(&mut buffer[held..]) {
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let filled = held + read;
+            let whole = match memrchr(b'\n', &buffer[held..filled]) {
+                _ if read == 0 => filled,
+                Some(newline) => held + newline + 1,
+                None => 0,
+            };
+            if whole > 0 {
+                each(Piece { bytes: &buffer[..whole], at, line });
+                line += memchr_iter(b'\n', &buffer[..whole]).count() as u32;
+                at += whole as u64;
+                buffer.copy_within(whole..filled, 0);
+            }
+            held = filled - whole;
+            if read == 0 {
+                break;
+            }
+        }
+        // A line of many megabytes should not be held on to.
+        buffer.truncate(4 * CHUNK);
+        buffer.shrink_to(4 * CHUNK);
+        Ok(())
+    })
+}
+
+/// How much of a file's end is looked at for its last time.
+const TAIL: u64 = 64 * 1024;
+
+/// Returns the newest time near the end of a file: titles and summaries say none themselves.
+fn last_time(path: &Path) -> io::Result<Option<Time>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail)?;
+    let key = b"\"timestamp\":\"";
+    let times = memchr::memmem::find_iter(&tail, key)
+        .filter_map(|at| Time::parse(tail.get(at + key.len()..at + key.len() + 24)?));
+    Ok(times.max())
+}
