@@ -791,7 +791,26 @@ POINTER_SAMPLE = {"ptr_ancestor", "ptr_other_leaf", "ptr_other_interior", "ptr_e
                   "ptr_explicit_after_compact_into_old", "ptr_system_other_branch", "ptr_explicit_to_preserved"}
 
 
+# versions on either side of a change of the rule get only the cases that show it
+CUTS = {
+    ("2.0.22", "2.0.23"): ["older_branch_last", "sidechain_root_last", "sidechain_below_tip"],
+    ("2.1.8", "2.1.9", "2.1.84", "2.1.85"): ["older_branch_last", "progress_last_on_other_branch", "progress_inside"],
+    ("2.1.100", "2.1.101"): ["older_branch_last", "newest_time_interior_linear", "interior_written_last", "interior_of_other_branch_last",
+                             "tools_forked", "compact_boundary_tip"],
+    ("2.1.114", "2.1.116"): ["older_branch_last", "interior_written_last", "interior_of_other_branch_last", "sidechain_below_tip"],
+    ("2.1.120",): ["ptr_other_leaf", "ptr_explicit_ancestor", "ptr_cleared", "interior_written_last"],
+    ("2.1.190", "2.1.191"): ["ptr_cleared", "ptr_explicit_ancestor"],
+    ("2.1.252", "2.1.257"): ["interior_written_last", "interior_of_other_branch_last", "fork_point_again_last_newest_interior",
+                             "fork_briefing_last_on_other_branch", "ptr_explicit_then_fork_briefing"],
+    ("2.1.260", "2.1.261"): ["tools_forked_ptr_first_result"],
+    ("2.1.280", "2.1.281"): ["tool_use_dangling_tip"],
+}
+
+
 def wanted(name, version, everything):
+    cut = next((c for vs, c in CUTS.items() if version in vs), None)
+    if cut and not everything: return name in cut
+    if version.startswith("1.") and name in ("made_fork", "made_rewind"): return False   # flags it does not have
     young = tuple(int(x) for x in version.split(".")) >= (2, 1, 120)
     return everything or young or not name.startswith("ptr_") or name in POINTER_SAMPLE
 

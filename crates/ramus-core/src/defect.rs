@@ -19,9 +19,9 @@ pub enum DefectKind {
     NotJson { column: u32 },
     /// The line is not valid UTF-8; it is read with replacement characters.
     NotUtf8,
-    /// Nothing but NUL bytes, as a crash can leave behind.
+    /// A run of NUL bytes, as a crash can leave behind; a record after it is read.
     Nul,
-    /// Two or more records on one line; this many could be read.
+    /// A record together with another one or with rubbish; this many could be read.
     Glued { read: u32 },
     /// The last line has no newline and is not whole: it is being written, or was cut.
     Torn,
@@ -72,7 +72,9 @@ impl fmt::Display for DefectKind {
             Self::NotJson { column } => write!(f, "not JSON from byte {column} of the line on"),
             Self::NotUtf8 => f.write_str("not valid UTF-8; read with replacement characters"),
             Self::Nul => f.write_str("a run of NUL bytes, as a crash leaves behind"),
-            Self::Glued { read } => write!(f, "several records on one line, {read} could be read"),
+            Self::Glued { read } => {
+                write!(f, "not one record alone on the line; {read} could be read")
+            }
             Self::Torn => f.write_str("the last line is not whole: still being written, or cut"),
             Self::Orphan { parent } => {
                 write!(f, "parent {parent} is in no session of this project")

@@ -50,6 +50,8 @@ pub(crate) struct Envelope<'a> {
     pub(crate) attachment: Option<&'a [u8]>,
     pub(crate) command_mode: Option<&'a [u8]>,
     pub(crate) content: u64,
+    /// What a compaction keeps of the records before it; `None`: all of them.
+    pub(crate) preserved: Option<Vec<&'a [u8]>>,
 }
 
 /// `leafUuid` of a summary or a last-prompt record.
@@ -101,6 +103,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
                 message(c, &mut found)?;
                 content = Some(c.since(start));
             }
+            b"compactMetadata" => found.preserved = preserved(c)?,
             b"toolUseResult" => found.result_agent = member(c, b"agentId")?,
             b"attachment" => attachment(c, &mut found)?,
             b"content" => {
@@ -340,6 +343,28 @@ fn attachment<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Br
         }
         Ok(())
     })
+}
+
+/// Reads `preservedSegment` and `preservedMessages` of a compaction.
+fn preserved<'a>(c: &mut Cursor<'a>) -> Result<Option<Vec<&'a [u8]>>, Broken> {
+    let mut kept: Option<Vec<&[u8]>> = None;
+    c.object(|c, key| match key {
+        b"preservedSegment" | b"preservedMessages" if c.peek() == Some(b'{') => {
+            let kept = kept.get_or_insert_default();
+            c.object(|c, _| match c.peek() {
+                Some(b'[') => c.array(|c| {
+                    kept.extend(c.string_or_skip()?);
+                    Ok(())
+                }),
+                _ => {
+                    kept.extend(c.string_or_skip()?);
+                    Ok(())
+                }
+            })
+        }
+        _ => c.skip(),
+    })?;
+    Ok(kept)
 }
 
 /// The session and message a record was copied from.

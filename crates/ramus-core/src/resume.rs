@@ -1,14 +1,15 @@
 //! Which node the client would continue from, and why (R11).
 //!
-//! The rule changed twice in the client's life, so the newest version that
-//! wrote to the file decides which one holds. Every answer names the record
-//! that settled it.
+//! The rule changed several times in the client's life, so the newest version
+//! that wrote to the file decides which one holds. Every answer names the record
+//! that settled it. What each version does was measured with the client itself;
+//! the fixtures under `tests/fixtures/client` hold the answers.
 
 use std::fmt;
 
-use crate::name::Name;
-use crate::record::{Kind, Record, Voice};
-use crate::session::{NodeId, NoteKind, Pointer, Session};
+use crate::loader::Loader;
+use crate::record::{Kind, Voice};
+use crate::session::{NodeId, NoteKind, Session};
 use crate::tree::Tree;
 
 /// How to choose the resume point.
@@ -21,7 +22,7 @@ pub enum Rule {
     Summary,
     /// The newest timestamp, as clients up to 2.1.100 do.
     Newest,
-    /// The last leaf in file order, as clients 2.1.101 to 2.1.119 do.
+    /// The last record in file order, as clients 2.1.101 to 2.1.119 do.
     FileOrder,
 }
 
@@ -30,7 +31,7 @@ pub enum Rule {
 pub enum Era {
     /// Up to 2.1.100: the newest timestamp, leaf or not.
     Timestamp,
-    /// 2.1.101 to 2.1.119: the last leaf in file order.
+    /// 2.1.101 to 2.1.119: the last record in file order.
     FileOrder,
     /// From 2.1.120: a `last-prompt` record may point to the node.
     Pointer,
@@ -42,13 +43,19 @@ impl Era {
 
     /// Returns the era of a file by its newest version; files without versions are old.
     pub fn of(session: &Session) -> Self {
-        let numbers = session.facts().version.as_ref().map_or((0, 0, 0), |version| version.numbers);
-        if numbers >= (2, 1, 120) {
-            Self::Pointer
-        } else if numbers >= (2, 1, 101) {
-            Self::FileOrder
-        } else {
-            Self::Timestamp
+        match numbers(session) {
+            (2, 1, 101..=119) => Self::FileOrder,
+            numbers if numbers < (2, 1, 101) => Self::Timestamp,
+            _ => Self::Pointer,
+        }
+    }
+
+    /// Returns the newest version of the era.
+    fn newest(self) -> (u32, u32, u32) {
+        match self {
+            Self::Timestamp => (2, 1, 100),
+            Self::FileOrder => (2, 1, 119),
+            Self::Pointer => (u32::MAX, 0, 0),
         }
     }
 }
@@ -61,6 +68,11 @@ impl fmt::Display for Era {
             Self::Pointer => "clients from 2.1.120",
         })
     }
+}
+
+/// The newest version in a file, by its numbers; zeros when no record names one.
+fn numbers(session: &Session) -> (u32, u32, u32) {
+    session.facts().version.as_ref().map_or((0, 0, 0), |version| version.numbers)
 }
 
 /// The resume point with its reason.
@@ -81,19 +93,25 @@ pub enum Reason {
     NewestTimestamp,
     /// No node bears a time, so the first one is as new as any.
     NoTimestamps,
-    LastLeaf,
+    LastRecord,
+    /// All lines but one were continued.
+    OnlyLeaf,
     /// There is no pointer.
     NoPointer,
     /// The pointer names a node that is not in the file.
     UnknownPointer,
+    /// The pointer names a node that a later compaction hides.
+    HiddenPointer,
     /// The conversation was compacted after the pointer was written.
     PointerBeforeCompaction,
-    /// The pointer names an ancestor of the last leaf, which has moved on.
+    /// The pointer names an ancestor of the last record, which has moved on.
     PointerOvertaken,
     /// An explicit pointer, but the conversation went on below it.
     ExplicitOvertaken,
     Pointer,
     ExplicitPointer,
+    /// The last record has no message above it, as after a compaction that broke off.
+    NothingAbove,
     Summary,
     /// No summary names a node of this file.
     NoSummary,
@@ -101,108 +119,161 @@ pub enum Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NewestTimestamp => "it has the newest timestamp",
-            Self::NoTimestamps => "no record has a timestamp, so the first one is taken",
-            Self::LastLeaf => "it is the last leaf in file order",
-            Self::NoPointer => "there is no last-prompt pointer, so the last leaf in file order is taken",
+        let last = "so the last record in file order is taken";
+        match self {
+            Self::NewestTimestamp => f.write_str("it has the newest timestamp"),
+            Self::NoTimestamps => {
+                f.write_str("no record has a timestamp, so the first one is taken")
+            }
+            Self::LastRecord => f.write_str("it is the last record in file order"),
+            Self::OnlyLeaf => f.write_str("it is the only leaf"),
+            Self::NoPointer => write!(f, "there is no last-prompt pointer, {last}"),
             Self::UnknownPointer => {
-                "the last-prompt pointer names no node of this file, so the last leaf in file order is taken"
+                write!(f, "the last-prompt pointer names no node of this file, {last}")
+            }
+            Self::HiddenPointer => {
+                write!(f, "the last-prompt pointer names a node that a compaction hides, {last}")
             }
             Self::PointerBeforeCompaction => {
-                "the conversation was compacted after the last-prompt pointer, so the last leaf in file order is taken"
+                write!(f, "the conversation was compacted after the last-prompt pointer, {last}")
             }
             Self::PointerOvertaken => {
-                "the last-prompt pointer names an ancestor of the last leaf in file order, so that leaf is taken"
+                write!(
+                    f,
+                    "the conversation went on below what the last-prompt pointer names, {last}"
+                )
             }
             Self::ExplicitOvertaken => {
-                "the conversation went on below the explicit last-prompt pointer, so the last leaf in file order is taken"
+                write!(f, "the conversation went on after the explicit last-prompt pointer, {last}")
             }
-            Self::Pointer => "the last-prompt pointer names it, and it is on another branch than the last leaf",
-            Self::ExplicitPointer => "the explicit last-prompt pointer names it",
-            Self::Summary => "the last summary that names a node of this file names it",
-            Self::NoSummary => "no summary names a node of this file, so the newest timestamp is taken",
-        })
+            Self::Pointer => f.write_str(
+                "the last-prompt pointer names it, and the last record is on another branch",
+            ),
+            Self::ExplicitPointer => f.write_str("the explicit last-prompt pointer names it"),
+            Self::NothingAbove => f.write_str(
+                "the last record has no message above it, so the newest leaf of the file is taken",
+            ),
+            Self::Summary => {
+                f.write_str("the last summary that names a node of this file names it")
+            }
+            Self::NoSummary => f.write_str(
+                "no summary names a node of this file, so the newest timestamp is taken",
+            ),
+        }
     }
 }
 
 /// Chooses the resume point of a session.
 ///
 /// `None`: there is nothing to resume, because the session has no node outside
-/// of sidechains or was cleared.
+/// of sidechains, was cleared, or the client would not find it.
 pub fn resume(session: &Session, tree: &Tree, rule: Rule) -> Option<Resume> {
     match rule {
-        Rule::Client => resume_in(session, tree, Era::of(session)),
+        Rule::Client => resume_as(session, tree, numbers(session)),
         Rule::Summary => by_summary(session, tree),
-        Rule::Newest => by_time(session, tree),
-        Rule::FileOrder => {
-            by_order(session, tree).map(|point| made(session, tree, point, Reason::LastLeaf, point))
-        }
+        Rule::Newest => resume_in(session, tree, Era::Timestamp),
+        Rule::FileOrder => resume_in(session, tree, Era::FileOrder),
     }
 }
 
-/// Chooses the resume point as the clients of one era do.
+/// Chooses the resume point as the newest clients of an era do.
 pub fn resume_in(session: &Session, tree: &Tree, era: Era) -> Option<Resume> {
-    match era {
-        Era::Timestamp => by_time(session, tree),
-        Era::FileOrder => {
-            by_order(session, tree).map(|point| made(session, tree, point, Reason::LastLeaf, point))
-        }
-        Era::Pointer => by_pointer(session, tree),
+    resume_as(session, tree, era.newest())
+}
+
+/// Chooses the resume point as the client of one version does.
+fn resume_as(session: &Session, tree: &Tree, version: (u32, u32, u32)) -> Option<Resume> {
+    let loader = Loader::new(session, tree, version);
+    if version < (2, 1, 101) {
+        by_time(&loader)
+    } else if version < (2, 1, 115) {
+        by_leaf(&loader)
+    } else if version < (2, 1, 120) {
+        let last = loader.last()?;
+        at_last(&loader, Reason::LastRecord, last, last)
+    } else {
+        by_pointer(&loader)
     }
 }
 
-fn made(
-    session: &Session,
-    tree: &Tree,
-    point: NodeId,
-    reason: Reason,
-    decided_by: NodeId,
-) -> Resume {
-    let leaf = tree
-        .ancestors(point)
-        .find(|id| matches!(session.record(*id).kind, Kind::User | Kind::Assistant))
-        .unwrap_or(point);
-    Resume { point, leaf, reason, decided_by }
-}
-
-/// Whether the client's loader would take a record as a node of the main conversation.
-fn is_candidate(record: &Record) -> bool {
-    !record.sidechain
-        && !record.recovered
-        && record.name.is_some()
-        && record.kind != Kind::UnknownNode
-}
-
-fn candidates<'a>(
-    session: &'a Session,
-    tree: &'a Tree,
-) -> impl Iterator<Item = (NodeId, &'a Record)> {
-    session.nodes().filter(|(id, record)| tree.is_first(*id) && is_candidate(record))
-}
-
-fn by_time(session: &Session, tree: &Tree) -> Option<Resume> {
-    let mut newest: Option<(NodeId, &Record)> = None;
-    for (id, record) in candidates(session, tree) {
-        if newest.is_none_or(|(_, best)| record.time > best.time) {
-            newest = Some((id, record));
-        }
-    }
-    let (point, record) = newest?;
+fn by_time(loader: &Loader<'_>) -> Option<Resume> {
+    let point = loader.newest(loader.nodes().map(|(id, _)| id))?;
+    let record = loader.session.record(point);
     let reason = if record.time.is_some() { Reason::NewestTimestamp } else { Reason::NoTimestamps };
-    Some(made(session, tree, point, reason, point))
+    match loader.climb(point) {
+        Some(leaf) => Some(Resume { point, leaf, reason, decided_by: point }),
+        // Below a boundary without a summary these clients begin anew.
+        None if record.voice == Voice::Boundary => None,
+        None => Some(Resume { point, leaf: point, reason, decided_by: point }),
+    }
 }
 
-fn by_order(session: &Session, tree: &Tree) -> Option<NodeId> {
-    let mut last_leaf = None;
-    let mut last = None;
-    for (id, _) in candidates(session, tree) {
-        last = Some(id);
-        if !tree.children(id).iter().any(|child| is_candidate(session.record(*child))) {
-            last_leaf = last;
+/// 2.1.101 to 2.1.114: the only leaf, else the last record.
+fn by_leaf(loader: &Loader<'_>) -> Option<Resume> {
+    let leaves = loader.leaves();
+    if let [leaf] = leaves[..] {
+        if loader.session.record(leaf).sidechain {
+            return None;
         }
+        return at_last(loader, Reason::OnlyLeaf, leaf, leaf);
     }
-    last_leaf.or(last)
+    let last = loader.last()?;
+    at_last(loader, Reason::LastRecord, last, last)
+}
+
+fn at_last(
+    loader: &Loader<'_>,
+    reason: Reason,
+    last: NodeId,
+    decided_by: NodeId,
+) -> Option<Resume> {
+    let point = if loader.version >= (2, 1, 253) { loader.newest_below(last) } else { last };
+    if let Some(leaf) = loader.climb(point) {
+        return Some(Resume { point, leaf, reason, decided_by });
+    }
+    let leaves = loader
+        .leaves()
+        .into_iter()
+        .filter(|leaf| loader.is_node(*leaf, loader.session.record(*leaf)));
+    let newest = loader.newest(leaves.filter(|leaf| loader.climb(*leaf).is_some()))?;
+    let leaf = loader.climb(newest)?;
+    Some(Resume { point: newest, leaf, reason: Reason::NothingAbove, decided_by: last })
+}
+
+/// From 2.1.120: what the last `last-prompt` record names, unless the conversation went on.
+fn by_pointer(loader: &Loader<'_>) -> Option<Resume> {
+    let state = loader.pointer();
+    let last = state.last?;
+    if state.cleared && loader.version >= (2, 1, 191) {
+        return None;
+    }
+    let Some(held) = state.held else {
+        let (reason, by) = match state.voided {
+            Some(record) => (Reason::PointerBeforeCompaction, record),
+            None => (Reason::NoPointer, last),
+        };
+        return at_last(loader, reason, last, by);
+    };
+    let Some(point) = loader.tree.find(held.name) else {
+        return at_last(loader, Reason::UnknownPointer, last, held.record);
+    };
+    if loader.session.record(point).sidechain {
+        return None;
+    }
+    if loader.is_hidden(point) {
+        return at_last(loader, Reason::HiddenPointer, last, held.record);
+    }
+    let overtaken = loader.is_below(point, last);
+    if !held.explicit && (overtaken || point == last) {
+        let reason =
+            if held.was_explicit { Reason::ExplicitOvertaken } else { Reason::PointerOvertaken };
+        return at_last(loader, reason, last, held.record);
+    }
+    let reason = if held.explicit { Reason::ExplicitPointer } else { Reason::Pointer };
+    match loader.climb(point) {
+        Some(leaf) => Some(Resume { point, leaf, reason, decided_by: held.record }),
+        None => at_last(loader, Reason::UnknownPointer, last, held.record),
+    }
 }
 
 fn by_summary(session: &Session, tree: &Tree) -> Option<Resume> {
@@ -210,113 +281,11 @@ fn by_summary(session: &Session, tree: &Tree) -> Option<Resume> {
         NoteKind::Summary { leaf: Some(leaf), .. } => Some((note.record, tree.find(leaf)?)),
         _ => None,
     });
-    match named {
-        Some((note, point)) => Some(made(session, tree, point, Reason::Summary, note)),
-        None => by_time(session, tree).map(|resume| Resume { reason: Reason::NoSummary, ..resume }),
-    }
-}
-
-/// The pointer that holds at the end of the file.
-struct LastPointer {
-    record: NodeId,
-    name: Name,
-    explicit: bool,
-}
-
-enum PointerState {
-    None,
-    BeforeCompaction(NodeId),
-    Cleared(NodeId),
-    At(LastPointer),
-}
-
-fn last_pointer(session: &Session) -> PointerState {
-    let mut state = PointerState::None;
-    for note in session.notes() {
-        let NoteKind::LastPrompt { pointer, explicit, .. } = note.kind else { continue };
-        let record = note.record;
-        state = match (pointer, state) {
-            (Pointer::Absent, state) => state,
-            (Pointer::Cleared, _) if explicit => PointerState::Cleared(record),
-            (Pointer::Cleared, _) => PointerState::None,
-            (Pointer::At(name), PointerState::At(held)) => {
-                // A plain pointer that repeats an explicit one leaves it explicit.
-                let explicit = explicit || held.explicit && held.name == name;
-                PointerState::At(LastPointer { record, name, explicit })
-            }
-            (Pointer::At(name), _) => PointerState::At(LastPointer { record, name, explicit }),
-        };
-    }
-    let boundary = session
-        .nodes()
-        .filter(|(_, record)| record.voice == Voice::Boundary && !record.sidechain)
-        .last();
-    match (state, boundary) {
-        (PointerState::At(held), Some((boundary, _))) if held.record < boundary => {
-            PointerState::BeforeCompaction(held.record)
-        }
-        (state, _) => state,
-    }
-}
-
-fn by_pointer(session: &Session, tree: &Tree) -> Option<Resume> {
-    let last = by_order(session, tree);
-    let at_last = |reason, decided_by: Option<NodeId>| {
-        let last = last?;
-        Some(made(session, tree, last, reason, decided_by.unwrap_or(last)))
+    let Some((note, point)) = named else {
+        return resume_in(session, tree, Era::Timestamp)
+            .map(|resume| Resume { reason: Reason::NoSummary, ..resume });
     };
-    let held = match last_pointer(session) {
-        PointerState::None => return at_last(Reason::NoPointer, None),
-        PointerState::BeforeCompaction(record) => {
-            return at_last(Reason::PointerBeforeCompaction, Some(record));
-        }
-        PointerState::Cleared(record) => {
-            let went_on = session.nodes().any(|(id, node)| id > record && is_candidate(node));
-            return if went_on { at_last(Reason::NoPointer, None) } else { None };
-        }
-        PointerState::At(held) => held,
-    };
-    let Some(point) = tree.find(held.name).filter(|point| is_candidate(session.record(*point)))
-    else {
-        return at_last(Reason::UnknownPointer, Some(held.record));
-    };
-    let by = Some(held.record);
-    if held.explicit {
-        if went_on_after(session, tree, point, held.record) {
-            return at_last(Reason::ExplicitOvertaken, by);
-        }
-        return Some(made(session, tree, point, Reason::ExplicitPointer, held.record));
-    }
-    match last {
-        Some(last) if last == point || follows(session, tree, point, last) => {
-            at_last(Reason::PointerOvertaken, by)
-        }
-        _ => Some(made(session, tree, point, Reason::Pointer, held.record)),
-    }
-}
-
-/// Whether anything below `point` was written after `record`.
-fn went_on_after(session: &Session, tree: &Tree, point: NodeId, record: NodeId) -> bool {
-    let mut open = vec![point];
-    while let Some(node) = open.pop() {
-        for &child in tree.children(node) {
-            let child_record = session.record(child);
-            if !is_candidate(child_record) || child_record.voice == Voice::Boundary {
-                continue;
-            }
-            if child > record {
-                return true;
-            }
-            open.push(child);
-        }
-    }
-    false
-}
-
-/// Whether `below` hangs below `above` by parent links; the client's walk stops at a compaction.
-fn follows(session: &Session, tree: &Tree, above: NodeId, below: NodeId) -> bool {
-    tree.ancestors(below)
-        .take_while(|id| session.record(*id).voice != Voice::Boundary)
-        .skip(1)
-        .any(|id| id == above)
+    let is_message = |id: &NodeId| matches!(session.record(*id).kind, Kind::User | Kind::Assistant);
+    let leaf = tree.ancestors(point).find(is_message).unwrap_or(point);
+    Some(Resume { point, leaf, reason: Reason::Summary, decided_by: note })
 }

@@ -43,6 +43,8 @@ pub struct Session {
     spawns: Vec<Spawn>,
     agent_results: Vec<(NodeId, Box<str>)>,
     openings: Vec<(NodeId, Key)>,
+    preserved: Vec<(NodeId, Vec<Name>)>,
+    briefings: Vec<NodeId>,
     defects: Vec<Defect>,
     counts: LineCounts,
     facts: Facts,
@@ -270,6 +272,16 @@ impl Session {
         Some(self.openings[at].1)
     }
 
+    /// Returns the compactions that keep only named records of what was before them.
+    pub fn preserved(&self) -> &[(NodeId, Vec<Name>)] {
+        &self.preserved
+    }
+
+    /// Whether a record is the note that a forked agent gets, which no conversation ends with.
+    pub fn is_briefing(&self, id: NodeId) -> bool {
+        self.briefings.contains(&id)
+    }
+
     /// Returns the ids of the tool calls a record makes or answers.
     pub fn tool_ids(&self, record: &Record) -> &[Key] {
         &self.tool_ids[record.tools_at as usize..][..usize::from(record.tools)]
@@ -357,10 +369,10 @@ impl Session {
             }
         }
         let read = (self.records.len() - before) as u32;
-        let kind = if read > 0 && (read > 1 || column == 0 || start == 0) {
-            DefectKind::Glued { read }
-        } else {
-            DefectKind::NotJson { column }
+        let kind = match read {
+            _ if start > 0 => DefectKind::Nul,
+            0 => DefectKind::NotJson { column },
+            read => DefectKind::Glued { read },
         };
         self.damaged(line, kind);
     }
@@ -409,6 +421,12 @@ impl Session {
             call: Key::new(call),
             prompt: prompt.map(Key::new),
         }));
+        if let Some(kept) = &found.preserved {
+            self.preserved.push((id, kept.iter().map(|uuid| Name::new(uuid)).collect()));
+        }
+        if found.attachment == Some(b"fork_briefing") {
+            self.briefings.push(id);
+        }
         if found.sidechain
             && found.parent.is_none()
             && let Some(text) = found.text

@@ -14,6 +14,29 @@ use ramus_core::resume::Rule;
 use ramus_core::session::Session;
 use serde_json::Value;
 
+/// Cases in which the client sends something else than the path to the point it chose.
+const APART: &[(&str, &str)] = &[
+    (
+        "sidechain_root_last",
+        "R6: clients up to 2.0.22 resume inside of an agent; ramus does not call that the conversation",
+    ),
+    ("sidechain_below_tip", "R6"),
+    ("sidechain_below_interior", "R6"),
+    ("only_sidechain", "R6"),
+    (
+        "tool_use_dangling_tip",
+        "clients up to 2.1.280 leave an unanswered call out of what they send",
+    ),
+    ("text_then_tool_use_dangling_tip", "the same"),
+    ("ptr_explicit_tool_use", "the client adds the result of a call that is pointed to"),
+    ("tools_forked_ptr_first_result", "and the results beside it"),
+    ("compact_preserved_summary_tip", "the client splices preserved records in behind the summary"),
+    (
+        "no_timestamp_on_tip",
+        "from 2.1.105 on the client does not find a session whose last record bears no time",
+    ),
+];
+
 #[test]
 fn the_resume_point_is_the_clients() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/client");
@@ -22,6 +45,9 @@ fn the_resume_point_is_the_clients() {
     let mut wrong = Vec::new();
     for case in &expected {
         let file = case["file"].as_str().unwrap();
+        if APART.iter().any(|(apart, _)| case["case"] == *apart) {
+            continue;
+        }
         let mut session = Session::default();
         session.push(&std::fs::read(dir.join(file)).unwrap());
         session.end();

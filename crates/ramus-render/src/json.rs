@@ -3,6 +3,10 @@
 //! Field names are stable. Adding one is allowed; changing one needs a new
 //! number in the schema.
 
+mod turn;
+
+pub use turn::{Show, Turn, turn};
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;

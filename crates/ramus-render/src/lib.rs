@@ -21,4 +21,6 @@ pub mod outline;
 
 pub mod ansi;
 
+pub mod text;
+
 pub use span::{Label, Line, Span, SyntaxKind};

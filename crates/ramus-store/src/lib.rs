@@ -10,4 +10,4 @@ pub mod survey;
 pub mod trace;
 
 pub use error::PathError;
-pub use read::{Bodies, from_jsonl, read};
+pub use read::{Bodies, from_jsonl, read, spilled};

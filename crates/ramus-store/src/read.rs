@@ -83,3 +83,25 @@ impl Bodies {
         Ok(bytes)
     }
 }
+
+/// How much of a spilled output is read at most.
+const SPILLED: u64 = 64 * 1024 * 1024;
+
+/// Reads an output that was too large for its record, from where the session keeps such.
+///
+/// A record names a path, maybe of another machine. Only the file of that name
+/// in the session's own `tool-results` is read: a transcript must not make us
+/// open anything else. `None`: it is gone.
+pub fn spilled(session: &Path, named: &Path) -> Option<String> {
+    let name = named.file_name()?;
+    let beside = std::iter::once(session.with_extension(""));
+    // An agent's file lies some levels below the directory of its session.
+    let above = session.ancestors().skip(1).take(4).map(Path::to_owned);
+    let path = beside
+        .chain(above)
+        .map(|dir| dir.join("tool-results").join(name))
+        .find(|path| path.is_file())?;
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(SPILLED).read_to_end(&mut bytes)).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

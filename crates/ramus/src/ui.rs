@@ -119,6 +119,17 @@ impl Ui {
         self.say(&Line::new("Warning: ", Label::Warning).with(&message, Label::Plain));
     }
 
+    /// Asks a person; `false` when there is nobody to ask.
+    pub(crate) fn confirm(&mut self, question: &str) -> bool {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return false;
+        }
+        let _ = write!(io::stderr(), "{question} [Y/n] ");
+        let mut answer = String::new();
+        let read = io::stdin().read_line(&mut answer).unwrap_or(0);
+        read > 0 && matches!(answer.trim(), "" | "y" | "Y" | "yes")
+    }
+
     /// Shows how far long work has come; never in a pipe.
     pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
@@ -146,7 +157,12 @@ impl Ui {
             ErrorKind::Nothing => ("", Label::Plain),
             _ => ("Error: ", Label::Error),
         };
-        self.say(&Line::new(heading, label).with(&format!("{:#}", error.error), Label::Plain));
+        let message = format!("{:#}", error.error);
+        let mut lines = message.lines();
+        self.say(&Line::new(heading, label).with(lines.next().unwrap_or_default(), Label::Plain));
+        for line in lines {
+            self.say(&Line::plain(line));
+        }
         for hint in &error.hints {
             self.say(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
         }

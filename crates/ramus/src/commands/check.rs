@@ -22,6 +22,7 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:\n  ramus check\n  ramus check latest --strict && echo fine")]
 pub(crate) struct CheckArgs {
     /// A project or a session [default: everything]
+    #[arg(allow_hyphen_values = true)]
     scope: Option<String>,
     /// Exit with 1 when there is a defect
     #[arg(long)]

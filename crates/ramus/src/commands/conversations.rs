@@ -22,6 +22,7 @@ use crate::ui::Ui;
 )]
 pub(crate) struct ConversationsArgs {
     /// A session or a project [default: everything]
+    #[arg(allow_hyphen_values = true)]
     scope: Option<String>,
 }
 

@@ -15,28 +15,41 @@ use crate::ui::Ui;
 pub(crate) struct DemoArgs {
     /// A directory that does not exist yet
     #[arg(default_value = "ramus-demo")]
-    dir: PathBuf,
+    pub(crate) dir: PathBuf,
 }
 
+/// The session that has a bit of everything.
+pub(crate) const SHOWCASE: &str = "7ea9";
+
 pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
-    let files: Vec<(String, Vec<u8>)> = files().into_iter().map(|file| (file.path, file.bytes)).collect();
+    let files: Vec<(String, Vec<u8>)> =
+        files().into_iter().map(|file| (file.path, file.bytes)).collect();
     let dir = args.dir.display();
     ramus_store::new::create(&args.dir, &files).map_err(|error| {
         let exists = error.source.kind() == std::io::ErrorKind::AlreadyExists;
         let error = CommandError::from(error);
-        if exists { error.hinted(format!("look at it with `ramus --claude-dir {dir} sessions`, or give another directory")) } else { error }
+        if exists {
+            error.hinted(format!(
+                "look at it with `ramus --claude-dir {dir} sessions`, or give another directory"
+            ))
+        } else {
+            error
+        }
     })?;
     let say = |text: &str, label| Line::new(text, label);
     ui.line(&say(&format!("Wrote a sample history to {dir}. Look at it:"), Label::Plain))?;
     ui.line(&Line::default())?;
     for (command, what) in [
         ("sessions", "all sessions, with how many branches each has"),
-        ("tree teapot", "where a conversation forked, and where it would resume"),
-        ("conversations teapot", "its branches, the active and the abandoned ones"),
-        ("show teapot", "read the one that would be resumed"),
+        ("tree 7ea9", "where a conversation forked, and where it would resume"),
+        ("conversations 7ea9", "its branches, the active and the abandoned ones"),
+        ("show 7ea9", "read the one that would be resumed"),
         ("stats", "what there is in all"),
     ] {
-        ui.line(&say(&format!("  ramus --claude-dir {dir} {command:<24}"), Label::Strong).with(what, Label::Dim))?;
+        ui.line(
+            &say(&format!("  ramus --claude-dir {dir} {command:<24}"), Label::Strong)
+                .with(what, Label::Dim),
+        )?;
     }
     Ok(())
 }

@@ -168,9 +168,9 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     let all = search.hits.len();
     search.truncate(args.limit.unwrap_or(usize::MAX));
     if ui.json {
-        search.write_json(ui)?
+        search.write_json(ui)?;
     } else {
-        search.write_rows(ui)?
+        search.write_rows(ui)?;
     }
     if search.hits.len() < all {
         let more = format!("{} more; `--limit` says how many are shown", all - search.hits.len());

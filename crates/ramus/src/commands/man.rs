@@ -42,8 +42,7 @@ fn pages(mut command: clap::Command) -> Result<Vec<(String, Vec<u8>)>, CommandEr
         commands.into_iter().map(|command| (format!("ramus-{}", command.get_name()), command)),
     ) {
         let mut bytes = Vec::new();
-        let page = page.name(clap::builder::Str::from(name.clone()));
-        Man::new(page).render(&mut bytes)?;
+        Man::new(page).title(&name).render(&mut bytes)?;
         pages.push((format!("{name}.1"), bytes));
     }
     Ok(pages)

@@ -3,10 +3,13 @@
 mod check;
 mod completions;
 mod conversations;
+mod demo;
 mod find;
+mod home;
 mod man;
 mod projects;
 mod sessions;
+mod show;
 mod stats;
 mod tree;
 
@@ -21,10 +24,12 @@ pub(crate) enum Command {
     Projects(projects::ProjectsArgs),
     Sessions(sessions::SessionsArgs),
     Conversations(conversations::ConversationsArgs),
+    Show(show::ShowArgs),
     Tree(tree::TreeArgs),
     Find(find::FindArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
+    Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -35,12 +40,14 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Projects(args)) => projects::projects(ui, global, args),
         Some(Command::Sessions(args)) => sessions::sessions(ui, global, args),
         Some(Command::Conversations(args)) => conversations::conversations(ui, global, args),
+        Some(Command::Show(args)) => show::show(ui, global, args),
+        Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Find(args)) => find::find(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
         Some(Command::Completions(args)) => completions::completions(ui, args),
         Some(Command::Man(args)) => man::man(ui, args),
-        None => sessions::sessions(ui, global, &sessions::SessionsArgs::default()),
+        None => home::home(ui, global),
     }
 }

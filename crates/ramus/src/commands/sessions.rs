@@ -24,6 +24,7 @@ use crate::ui::Ui;
 )]
 pub(crate) struct SessionsArgs {
     /// Only those of one project
+    #[arg(allow_hyphen_values = true)]
     project: Option<String>,
 }
 

@@ -22,6 +22,7 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:\n  ramus stats\n  ramus stats . --json\n  ramus stats latest")]
 pub(crate) struct StatsArgs {
     /// A project or a session [default: everything]
+    #[arg(allow_hyphen_values = true)]
     scope: Option<String>,
 }
 

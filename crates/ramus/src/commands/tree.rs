@@ -1,11 +1,14 @@
 use ramus_core::agent::call_of;
+use ramus_core::body::{Body, plain_text};
 use ramus_core::branches::Artefact;
-use ramus_core::digest::Digest;
+use ramus_core::digest::{Digest, one_line};
 use ramus_core::history::History;
+use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_render::json::{self, Answer, Otherwise, Resume};
-use ramus_render::outline::{AgentLane, OutlineConfig, draw, legend, outline};
-use ramus_store::agents::agents_of;
+use ramus_render::outline::{AgentLane, OutlineConfig, Row, RowKind, Words, draw, legend, outline};
+use ramus_store::Bodies;
+use ramus_store::agents::{Agent, agents_of};
 use ramus_store::place::FileRole;
 
 use crate::args::Global;
@@ -32,12 +35,22 @@ pub(crate) struct TreeArgs {
     #[arg(long, value_name = "UUID")]
     around: Option<String>,
     /// How many rows are near
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = DEPTH)]
     depth: usize,
     /// Every record on a row of its own
     #[arg(long)]
     records: bool,
 }
+
+impl TreeArgs {
+    /// Asks for the whole tree of a session.
+    pub(crate) fn of(session: &str) -> Self {
+        Self { session: session.to_owned(), around: None, depth: DEPTH, records: false }
+    }
+}
+
+/// How many rows are near, unless told.
+const DEPTH: usize = 10;
 
 pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), CommandError> {
     let library = Library::open(ui, global)?;
@@ -62,7 +75,8 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         agents: agents(&library, &found, &history)?,
         time: &|time| clock.short(time),
     };
-    let rows = outline(&history, &config);
+    let mut rows = outline(&history, &config);
+    put_answers(&found, &history, &mut rows)?;
     ui.page();
     for line in draw(&rows, &config) {
         ui.line(&line)?;
@@ -76,6 +90,37 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
     Ok(())
 }
 
+/// Gives the rows that an answer opens its first words, which only the file has.
+fn put_answers(found: &Found, history: &History, rows: &mut [Row]) -> Result<(), CommandError> {
+    let mut bodies = Bodies::open(&found.file.path)?;
+    for row in rows {
+        let opened = matches!(row.kind, RowKind::Run { opening: Voice::Answer | Voice::Synthetic });
+        let is_answer =
+            matches!(row.kind, RowKind::Record { voice: Voice::Answer | Voice::Synthetic, .. });
+        let Some(fold) =
+            history.folds.of(row.first).filter(|_| (opened || is_answer) && row.words.is_none())
+        else {
+            continue;
+        };
+        let members =
+            if is_answer { std::slice::from_ref(&row.first) } else { history.folds.members(fold) };
+        for &node in members {
+            let body = Body::parse(&bodies.bytes(history.session.record(node).span)?).ok();
+            let text = body
+                .map(|body| one_line(&plain_text(body.blocks())))
+                .filter(|text| !text.is_empty());
+            if let Some(text) = text {
+                row.words = Some(Words { node, text: text.chars().take(WORDS).collect() });
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many letters of an answer are enough for any row.
+const WORDS: usize = 240;
+
 /// Finds the agents of a session and the calls they hang at.
 fn agents(
     library: &Library,
@@ -87,8 +132,8 @@ fn agents(
         return Ok(Vec::new());
     }
     let agents = agents_of(&library.projects[project].files, &found.file.id)?;
-    let task = |agent: &ramus_store::agents::Agent| agent.words.as_deref() != Some("Warmup");
-    let lane = |agent: ramus_store::agents::Agent| AgentLane {
+    let task = |agent: &Agent| agent.words.as_deref() != Some("Warmup");
+    let lane = |agent: Agent| AgentLane {
         node: call_of(history, &agent.hint),
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
         id: agent.file.id,

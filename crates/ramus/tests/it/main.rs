@@ -5,6 +5,9 @@
     reason = "a test that cannot go on should stop, and say so"
 )]
 
+mod address;
+mod bad_input;
+mod golden;
 mod truth;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,195 @@
+//! A session as the client's own loader sees it, for choosing the resume point.
+//!
+//! The loader knows nodes by name, so of two records with one name the later one
+//! wins and the children of both are its own. Compactions cut its chains.
+
+use rustc_hash::FxHashMap;
+
+use crate::name::Name;
+use crate::record::{Kind, Record, Voice};
+use crate::session::{NodeId, NoteKind, Pointer, Session};
+use crate::tree::Tree;
+
+pub(crate) struct Loader<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) tree: &'a Tree,
+    /// The client whose loader this is.
+    pub(crate) version: (u32, u32, u32),
+}
+
+/// What the scan for pointers ends with.
+#[derive(Default)]
+pub(crate) struct PointerState {
+    pub(crate) last: Option<NodeId>,
+    pub(crate) held: Option<Held>,
+    /// The pointer record that a later compaction made void.
+    pub(crate) voided: Option<NodeId>,
+    pub(crate) cleared: bool,
+}
+
+/// A pointer, and whether it still is explicit.
+pub(crate) struct Held {
+    pub(crate) record: NodeId,
+    pub(crate) name: Name,
+    pub(crate) explicit: bool,
+    pub(crate) was_explicit: bool,
+}
+
+impl<'a> Loader<'a> {
+    pub(crate) fn new(session: &'a Session, tree: &'a Tree, version: (u32, u32, u32)) -> Self {
+        Self { session, tree, version }
+    }
+
+    /// Whether a record is a node of the main conversation to this client.
+    pub(crate) fn is_node(&self, id: NodeId, record: &Record) -> bool {
+        !record.sidechain && self.is_loaded(id, record)
+    }
+
+    fn is_loaded(&self, id: NodeId, record: &Record) -> bool {
+        let known = match record.kind {
+            // Progress was part of the chain for a while only.
+            Kind::Progress => ((2, 1, 9)..=(2, 1, 84)).contains(&self.version),
+            Kind::Attachment => self.version < (2, 1, 253) || !self.session.is_briefing(id),
+            Kind::UnknownNode => false,
+            kind => kind.is_node(),
+        };
+        known && !record.recovered && record.name.is_some()
+    }
+
+    /// Returns the nodes in file order, second copies of a record too.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (NodeId, &'a Record)> {
+        self.session.nodes().filter(|(id, record)| self.is_node(*id, record))
+    }
+
+    pub(crate) fn last(&self) -> Option<NodeId> {
+        self.nodes().last().map(|(id, _)| self.tree.first(id))
+    }
+
+    /// Returns the one with the newest time, the first of equals.
+    pub(crate) fn newest(&self, nodes: impl Iterator<Item = NodeId>) -> Option<NodeId> {
+        let mut newest: Option<NodeId> = None;
+        for id in nodes {
+            let time = |id: NodeId| self.session.record(id).time;
+            if newest.is_none_or(|newest| time(id) > time(newest)) {
+                newest = Some(id);
+            }
+        }
+        newest.map(|id| self.tree.first(id))
+    }
+
+    /// Returns the nearest user or assistant record at or above a node.
+    pub(crate) fn climb(&self, node: NodeId) -> Option<NodeId> {
+        self.up(node)
+            .find(|id| matches!(self.session.record(*id).kind, Kind::User | Kind::Assistant))
+    }
+
+    /// Walks up to a root or a compaction.
+    fn up(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        std::iter::successors(Some(node), |id| {
+            let is_boundary = self.session.record(*id).voice == Voice::Boundary;
+            self.tree.parent(*id).filter(|_| !is_boundary)
+        })
+    }
+
+    /// Whether `below` hangs below `above`.
+    pub(crate) fn is_below(&self, above: NodeId, below: NodeId) -> bool {
+        self.up(below).skip(1).any(|id| id == above)
+    }
+
+    /// Whether a compaction that keeps only some records hides this one.
+    pub(crate) fn is_hidden(&self, node: NodeId) -> bool {
+        let name = self.session.record(node).name;
+        self.session.preserved().iter().any(|(boundary, kept)| {
+            node < *boundary && !name.is_some_and(|name| kept.contains(&name))
+        })
+    }
+
+    fn parent_name(record: &Record) -> Option<Name> {
+        record.parent.filter(|_| record.voice != Voice::Boundary)
+    }
+
+    /// Returns the loaded nodes that no other names as its parent, one per name.
+    pub(crate) fn leaves(&self) -> Vec<NodeId> {
+        let mut by_name: FxHashMap<Name, NodeId> = FxHashMap::default();
+        let loaded = || self.session.nodes().filter(|(id, record)| self.is_loaded(*id, record));
+        for (id, record) in loaded() {
+            if let Some(name) = record.name {
+                by_name.entry(name).or_insert(id);
+            }
+        }
+        for (_, record) in loaded() {
+            if let Some(parent) = Self::parent_name(record) {
+                by_name.remove(&parent);
+            }
+        }
+        let mut leaves: Vec<NodeId> = by_name.into_values().collect();
+        leaves.sort_unstable();
+        leaves
+    }
+
+    /// Returns the newest node at or below a node, leaf or not.
+    pub(crate) fn newest_below(&self, node: NodeId) -> NodeId {
+        let name = self.session.record(node).name;
+        if !self.nodes().any(|(_, record)| Self::parent_name(record) == name) {
+            return node;
+        }
+        let mut children: FxHashMap<Name, Vec<NodeId>> = FxHashMap::default();
+        for (id, record) in self.nodes() {
+            if let Some(parent) = Self::parent_name(record) {
+                children.entry(parent).or_default().push(id);
+            }
+        }
+        let mut below = vec![node];
+        let mut open: Vec<Name> = name.into_iter().collect();
+        while let Some(name) = open.pop() {
+            // Taken out, so that a cycle of names ends.
+            for child in children.remove(&name).unwrap_or_default() {
+                below.push(child);
+                open.extend(self.session.record(child).name);
+            }
+        }
+        below.sort_unstable();
+        self.newest(below.into_iter()).unwrap_or(node)
+    }
+
+    /// Runs over the file as the client does, and keeps the pointer that holds at its end.
+    pub(crate) fn pointer(&self) -> PointerState {
+        let mut state = PointerState::default();
+        let mut notes = self.session.notes().iter().peekable();
+        for (id, record) in (0..).map(NodeId).zip(self.session.records()) {
+            if self.is_node(id, record) {
+                state.last = Some(self.tree.first(id));
+                state.cleared = false;
+                if let Some(held) = &mut state.held {
+                    held.explicit = false;
+                }
+                if record.voice == Voice::Boundary {
+                    state.voided = state.held.take().map(|held| held.record).or(state.voided);
+                }
+            }
+            while let Some(note) = notes.next_if(|note| note.record <= id) {
+                if let NoteKind::LastPrompt { pointer, explicit, .. } = note.kind {
+                    state.point(note.record, pointer, explicit);
+                }
+            }
+        }
+        state
+    }
+}
+
+impl PointerState {
+    fn point(&mut self, record: NodeId, pointer: Pointer, explicit: bool) {
+        match pointer {
+            Pointer::Absent => {}
+            Pointer::Cleared => self.cleared |= explicit,
+            Pointer::At(name) => {
+                // A plain pointer that repeats an explicit one leaves it explicit.
+                let repeats =
+                    self.held.as_ref().is_some_and(|held| held.explicit && held.name == name);
+                let explicit = explicit || repeats;
+                self.held = Some(Held { record, name, explicit, was_explicit: explicit });
+                self.cleared = false;
+            }
+        }
+    }
+}

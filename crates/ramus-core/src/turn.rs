@@ -1,0 +1,295 @@
+//! A path into turns: what a reader sees, one thing at a time (R16).
+//!
+//! A message that was written as many records is one turn, a tool call stands
+//! with its result, a command with what it printed, a compaction with its
+//! summary. What decorates a conversation without saying anything is no turn.
+
+use serde_json::Value;
+
+use crate::body::{Block, Media, ToolOutput};
+use crate::branches::ForkKind;
+use crate::session::NodeId;
+use crate::time::Time;
+
+mod walk;
+
+mod answer;
+
+mod action;
+
+mod aside;
+
+mod fork;
+
+pub use action::Action;
+pub use walk::{Turns, turns};
+
+/// One thing a reader sees.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// The records it is made of, the first one first.
+    pub nodes: Vec<NodeId>,
+    /// The name of its first record, as it is spelled. `None`: it has none.
+    pub uuid: Option<String>,
+    pub time: Option<Time>,
+    /// Read out of a damaged line (R2).
+    pub recovered: bool,
+    pub kind: TurnKind,
+}
+
+/// What a turn is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TurnKind {
+    Prompt(Prompt),
+    Answer(Answer),
+    /// A result whose call is not beside it, or nowhere.
+    Result(Box<Call>),
+    Command(Command),
+    Interrupt {
+        for_tool_use: bool,
+    },
+    /// The client speaks in the model's place.
+    Synthetic(Synthetic),
+    Compaction(Compaction),
+    Notification(Notification),
+    Hook(Hook),
+    /// A file that was laid beside a prompt.
+    File(Attached),
+    Note(Note),
+    /// Stands before the way that the path takes.
+    Fork(Fork),
+    /// A record of a kind that is not known here.
+    Unknown {
+        kind: String,
+        value: Value,
+    },
+    /// A record that cannot be read whole, and the text that can.
+    Damaged {
+        line: u32,
+        text: String,
+    },
+}
+
+/// Somebody asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    pub text: String,
+    /// Pictures and documents.
+    pub media: Vec<Media>,
+    /// Typed while the model was working.
+    pub queued: bool,
+    /// Asked by an agent, not by a person: the prompt of a sidechain (R6).
+    pub delegated: bool,
+}
+
+/// The model answers: one message, however many records it takes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    pub model: Option<String>,
+    pub parts: Vec<Part>,
+}
+
+/// A piece of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    Text(String),
+    Thinking(Thought),
+    Call(Box<Call>),
+    Media(Media),
+    /// Another model took over here.
+    Fallback {
+        from: Option<String>,
+        to: Option<String>,
+    },
+    Unknown(Value),
+}
+
+/// What the model thought, as far as it is known (R17).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thought {
+    Text(String),
+    /// The text was left out when it was written; the signature is this long.
+    Withheld {
+        signature: usize,
+    },
+    /// Only the model's server can read it.
+    Redacted {
+        data: usize,
+    },
+}
+
+/// A call of a tool with what came of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Call {
+    pub id: String,
+    /// Empty where only the result is known.
+    pub name: String,
+    pub input: Value,
+    /// `None`: interrupted, still running, or lost.
+    pub result: Option<Outcome>,
+    /// The sidechain that did the work, if the result names it.
+    pub agent: Option<String>,
+}
+
+/// What came of a tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The record it stands in. `None`: the one of the call.
+    pub node: Option<NodeId>,
+    pub time: Option<Time>,
+    pub is_error: bool,
+    /// What the model saw.
+    pub content: Vec<Block>,
+    /// What the client kept: richer, and absent where one record answers several calls.
+    pub output: Option<ToolOutput>,
+    /// What a person said when refusing.
+    pub feedback: Option<String>,
+    /// The file that holds the output, where it was too large for the record.
+    pub spilled: Option<String>,
+    /// The text of that file, once [`Turn::read_spilled`] has read it.
+    pub whole: Option<String>,
+}
+
+/// A command of the client with what it printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Command {
+    /// `/name`, `!` for a shell command, `#` for a memory; empty where only the output is known.
+    pub name: String,
+    pub args: String,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// What the client said in the model's place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Synthetic {
+    pub text: String,
+    pub is_api_error: bool,
+    pub status: Option<u64>,
+    pub details: Option<String>,
+}
+
+/// The conversation was cut short and goes on from a summary (R7).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compaction {
+    /// `manual` or `auto`.
+    pub trigger: Option<String>,
+    pub pre_tokens: Option<u64>,
+    pub post_tokens: Option<u64>,
+    /// `None`: the boundary stands without a summary.
+    pub summary: Option<String>,
+}
+
+/// A background task, an agent or a team mate reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notification {
+    /// The task or the sender.
+    pub from: Option<String>,
+    pub status: Option<String>,
+    pub summary: Option<String>,
+    pub text: String,
+}
+
+/// A hook stopped something, failed, or had something to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hook {
+    /// Such as `PostToolUse:Edit`.
+    pub name: String,
+    pub effect: HookEffect,
+    pub command: Option<String>,
+    pub text: String,
+}
+
+/// What a hook did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HookEffect {
+    #[default]
+    Said,
+    Failed,
+    Blocked,
+}
+
+/// A file that the model was shown or told of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attached {
+    pub path: String,
+    /// Someone else changed it since the model read it.
+    pub edited: bool,
+    /// `None`: it was only named or is no text.
+    pub text: Option<String>,
+}
+
+/// The client notes something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Note {
+    /// The `subtype` of the record: `informational`, `away_summary`, …
+    pub kind: String,
+    /// `info`, `warning`, `error`, `suggestion`.
+    pub level: Option<String>,
+    pub text: String,
+}
+
+/// A place where a person or a retry took two ways (R9).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fork {
+    pub kind: ForkKind,
+    /// All ways in file order, the one taken too.
+    pub ways: Vec<ForkWay>,
+}
+
+/// One way of a fork.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForkWay {
+    /// The first record of what is said first on it.
+    pub node: NodeId,
+    /// The last record of the conversation it leads to.
+    pub leaf: NodeId,
+    /// The shortest name that tells that leaf from the others.
+    pub address: Option<String>,
+    /// The first words on it.
+    pub words: String,
+    pub time: Option<Time>,
+    /// Displayable messages from here to the leaf.
+    pub messages: u32,
+    /// No real answer was given on it.
+    pub draft: bool,
+    /// It leads to the resume point, or was written last (R12).
+    pub current: bool,
+    /// The path goes this way.
+    pub taken: bool,
+}
+
+impl Turn {
+    /// Returns the tool calls of the turn.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        let (parts, alone): (&[Part], _) = match &self.kind {
+            TurnKind::Answer(answer) => (&answer.parts, None),
+            TurnKind::Result(call) => (&[], Some(&**call)),
+            _ => (&[], None),
+        };
+        let calls = parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(&**call),
+            _ => None,
+        });
+        calls.chain(alone)
+    }
+
+    /// Takes in the outputs that were too large for their records; `read` gets a path and gives a text.
+    pub fn read_spilled(&mut self, read: &mut dyn FnMut(&str) -> Option<String>) {
+        let mut fill = |call: &mut Call| {
+            if let Some(result) = &mut call.result
+                && let Some(path) = &result.spilled
+            {
+                result.whole = read(path);
+            }
+        };
+        match &mut self.kind {
+            TurnKind::Answer(answer) => answer::calls(answer).for_each(fill),
+            TurnKind::Result(call) => fill(call),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! An answer out of its records, each call with its result.
+
+use super::{Answer, Call, Outcome, Part, Thought};
+use crate::body::{Block, Body, ToolOutput, ToolUse, ToolUseResult, plain_text};
+use crate::session::{NodeId, Session};
+use crate::time::Time;
+
+/// Where a result stands, and the sidechain it names.
+pub(super) struct At {
+    pub(super) node: NodeId,
+    pub(super) time: Option<Time>,
+    pub(super) agent: Option<String>,
+}
+
+/// Adds what one more record of the message says.
+pub(super) fn add(answer: &mut Answer, body: Body) {
+    match body {
+        Body::Assistant(body) => {
+            answer.model = answer.model.take().or(body.model);
+            for block in body.content {
+                add_block(answer, block);
+            }
+        }
+        Body::ToolUse(record) => {
+            let named = record.tool_name.is_some();
+            let call = ToolUse {
+                id: record.tool_use_id.unwrap_or_default(),
+                name: record.tool_name.unwrap_or_default(),
+                input: record.input.unwrap_or_default(),
+            };
+            if named {
+                add_call(answer, call);
+            }
+            for block in record.content {
+                add_block(answer, block);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn add_block(answer: &mut Answer, block: Block) {
+    let part = match block {
+        Block::Text(text) if text.trim().is_empty() => return,
+        Block::Text(text) => Part::Text(text),
+        Block::Thinking(thinking) if thinking.is_withheld() => {
+            Part::Thinking(Thought::Withheld { signature: thinking.signature_len })
+        }
+        Block::Thinking(thinking) => Part::Thinking(Thought::Text(thinking.text)),
+        Block::RedactedThinking { data_len } => {
+            Part::Thinking(Thought::Redacted { data: data_len })
+        }
+        Block::ToolUse(call) | Block::ServerToolUse(call) => return add_call(answer, call),
+        Block::WebSearchToolResult(found) => {
+            let call = calls(answer).find(|call| call.id == found.tool_use_id);
+            if let Some(call) = call {
+                let lines: Vec<String> =
+                    found.hits.iter().map(|hit| format!("{} {}", hit.title, hit.url)).collect();
+                call.result.get_or_insert(Outcome {
+                    is_error: found.error.is_some(),
+                    content: vec![Block::Text(found.error.unwrap_or(lines.join("\n")))],
+                    ..Outcome::at(None, None)
+                });
+            }
+            return;
+        }
+        Block::Image(media) | Block::Document(media) => Part::Media(media),
+        Block::Fallback { from, to } => Part::Fallback { from, to },
+        Block::ToolReference(name) => Part::Text(name),
+        Block::ToolResult(result) => {
+            if let Some(call) = calls(answer).find(|call| call.id == result.tool_use_id) {
+                call.result.get_or_insert(Outcome {
+                    is_error: result.is_error,
+                    content: result.content,
+                    ..Outcome::at(None, None)
+                });
+            }
+            return;
+        }
+        Block::Unknown(value) => Part::Unknown(value),
+    };
+    answer.parts.push(part);
+}
+
+fn add_call(answer: &mut Answer, call: ToolUse) {
+    let ToolUse { id, name, input } = call;
+    // A message that was written twice makes its calls once.
+    if id.is_empty() || !calls(answer).any(|call| call.id == id) {
+        answer.parts.push(Part::Call(Box::new(Call { id, name, input, ..Call::default() })));
+    }
+}
+
+/// Returns the calls of an answer, to be completed.
+pub(super) fn calls(answer: &mut Answer) -> impl Iterator<Item = &mut Call> {
+    answer.parts.iter_mut().filter_map(|part| match part {
+        Part::Call(call) => Some(&mut **call),
+        _ => None,
+    })
+}
+
+/// Returns the calls that nothing came of, by their ids.
+pub(super) fn unanswered(answer: &Answer) -> impl Iterator<Item = (String, Box<Call>)> {
+    answer.parts.iter().filter_map(|part| match part {
+        Part::Call(call) if call.result.is_none() => Some((call.id.clone(), call.clone())),
+        _ => None,
+    })
+}
+
+/// Gives a result to the call it answers; a result that answers none comes back.
+pub(super) fn pair(answer: &mut Answer, result: Call) -> Option<Call> {
+    // Records of the earliest builds name no call: the result follows it.
+    let answers = |call: &Call| match &*result.id {
+        "" => call.result.is_none(),
+        id => call.id == id,
+    };
+    match calls(answer).find(|call| answers(call)) {
+        Some(call) => {
+            if call.result.is_none() {
+                call.result = result.result;
+                call.agent = result.agent;
+            }
+            None
+        }
+        None => Some(result),
+    }
+}
+
+/// Returns the sidechain that a result names.
+pub(super) fn agent(session: &Session, node: NodeId) -> Option<String> {
+    let results = session.agent_results();
+    let at = results.binary_search_by_key(&node, |(node, _)| *node).ok()?;
+    Some(results[at].1.to_string())
+}
+
+/// Returns the results of one record, each as a call that is not known yet.
+pub(super) fn results(at: &At, body: Body) -> Vec<Call> {
+    let (content, output, feedback) = match body {
+        Body::User(body) => (body.content, body.tool_use_result, body.user_feedback),
+        Body::ToolResult(record) => {
+            let id = record.tool_use_id.unwrap_or_default();
+            let outcome =
+                Outcome { content: record.content, ..Outcome::at(Some(at.node), at.time) };
+            return vec![call(at, id, outcome, record.tool_use_result)];
+        }
+        _ => return Vec::new(),
+    };
+    let is_result = |block: &Block| matches!(block, Block::ToolResult(_));
+    // The record keeps one output; with several results nobody knows whose it is.
+    let mut output = output.filter(|_| content.iter().filter(|b| is_result(b)).count() == 1);
+    let mut results = Vec::new();
+    for block in content {
+        let Block::ToolResult(result) = block else { continue };
+        let outcome = Outcome {
+            is_error: result.is_error,
+            content: result.content,
+            feedback: feedback.clone(),
+            ..Outcome::at(Some(at.node), at.time)
+        };
+        results.push(call(at, result.tool_use_id, outcome, output.take()));
+    }
+    results
+}
+
+fn call(at: &At, id: String, mut outcome: Outcome, output: Option<ToolUseResult>) -> Call {
+    let mut agent = at.agent.clone();
+    if let Some(ToolUseResult { output, persisted }) = output {
+        outcome.spilled = persisted.map(|persisted| persisted.path);
+        if let ToolOutput::Agent(output) = &output {
+            agent = agent.or_else(|| output.agent_id.clone());
+        }
+        outcome.output = Some(output);
+    }
+    if outcome.spilled.is_none() {
+        outcome.spilled = stub(&plain_text(&outcome.content));
+    }
+    Call { id, agent, result: Some(outcome), ..Call::default() }
+}
+
+/// Returns the path in the stub that stands for an output too large for its record.
+fn stub(text: &str) -> Option<String> {
+    let first =
+        text.trim_start().strip_prefix("<persisted-output>")?.trim_start().lines().next()?;
+    let (_, path) = first.rsplit_once(": ")?;
+    (!path.trim().is_empty()).then(|| path.trim().to_owned())
+}
+
+impl Outcome {
+    fn at(node: Option<NodeId>, time: Option<Time>) -> Self {
+        Self {
+            node,
+            time,
+            is_error: false,
+            content: Vec::new(),
+            output: None,
+            feedback: None,
+            spilled: None,
+            whole: None,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What stands between the answers: prompts, commands, hooks, notes.
+
+use std::borrow::Cow;
+
+use super::{
+    Attached, Command, Compaction, Hook, HookEffect, Note, Notification, Prompt, Synthetic,
+    TurnKind,
+};
+use crate::body::{
+    AssistantBody, AttachmentBody, Block, Body, FileKind, HookKind, Media, Said, SystemBody,
+    SystemKind, UserBody, human_text, plain_text, said,
+};
+use crate::record::Voice;
+use crate::session::{NodeId, Session};
+
+/// Tells what a record is to a reader. `None`: nothing to see.
+pub(super) fn kind(session: &Session, node: NodeId, body: Body) -> Option<TurnKind> {
+    let record = session.record(node);
+    match body {
+        Body::User(body) => user(record.voice, record.sidechain, *body),
+        Body::Assistant(body) => Some(synthetic(*body)),
+        Body::System(body) => system(*body),
+        Body::Attachment(body) => attachment(*body),
+        Body::Unknown(value) => {
+            let kind = session.odd_type(node).unwrap_or("no type").to_owned();
+            Some(TurnKind::Unknown { kind, value })
+        }
+        Body::Progress(_) | Body::ToolUse(_) | Body::ToolResult(_) | Body::Metadata(_) => None,
+    }
+}
+
+fn user(voice: Voice, delegated: bool, body: UserBody) -> Option<TurnKind> {
+    match voice {
+        Voice::CompactSummary => Some(TurnKind::Compaction(Compaction {
+            summary: Some(plain_text(&body.content)),
+            ..Compaction::default()
+        })),
+        Voice::Meta => match said(&plain_text(&body.content)) {
+            Said::HookOutput { hook, text } if !text.is_empty() => Some(TurnKind::Hook(Hook {
+                name: hook.to_owned(),
+                text: text.to_owned(),
+                ..Hook::default()
+            })),
+            _ => None,
+        },
+        _ => {
+            let origin = body.origin.filter(|_| voice == Voice::Notification);
+            let from = origin.and_then(|origin| origin.name.or(origin.from));
+            spoken(body.content, voice, delegated).map(|kind| match kind {
+                TurnKind::Notification(told) => {
+                    TurnKind::Notification(Notification { from: told.from.or(from), ..told })
+                }
+                kind => kind,
+            })
+        }
+    }
+}
+
+/// Tells what blocks of text are: a person's words, or what the client wrapped into them.
+fn spoken(content: Vec<Block>, voice: Voice, delegated: bool) -> Option<TurnKind> {
+    let text = plain_text(&content);
+    let owned = str::to_owned;
+    let kind = match said(&text) {
+        Said::Command { name, args } => command(name, args),
+        Said::BashInput(line) => command("!", line),
+        Said::MemoryInput(memory) => command("#", memory),
+        Said::CommandOutput { stdout, stderr } | Said::BashOutput { stdout, stderr } => {
+            TurnKind::Command(Command {
+                stdout: owned(stdout),
+                stderr: owned(stderr),
+                ..Command::default()
+            })
+        }
+        Said::Interrupt { for_tool_use } => TurnKind::Interrupt { for_tool_use },
+        Said::TaskNotification(news) => TurnKind::Notification(Notification {
+            from: news.task_id.map(owned),
+            status: news.status.map(owned),
+            summary: news.summary.map(owned),
+            text: news.result.unwrap_or_default().to_owned(),
+        }),
+        Said::AgentMessage { from, summary, text } => TurnKind::Notification(Notification {
+            from: Some(owned(from)).filter(|from| !from.is_empty()),
+            status: None,
+            summary: summary.map(owned),
+            text: owned(text),
+        }),
+        _ if voice == Voice::Notification => {
+            TurnKind::Notification(Notification { text, ..Notification::default() })
+        }
+        _ if voice == Voice::Interrupt => TurnKind::Interrupt { for_tool_use: false },
+        _ => return prompt(content, voice == Voice::Queued, delegated).map(TurnKind::Prompt),
+    };
+    Some(kind)
+}
+
+fn command(name: &str, args: &str) -> TurnKind {
+    TurnKind::Command(Command {
+        name: name.to_owned(),
+        args: args.to_owned(),
+        ..Command::default()
+    })
+}
+
+fn prompt(content: Vec<Block>, queued: bool, delegated: bool) -> Option<Prompt> {
+    let own: Vec<Cow<'_, str>> = content
+        .iter()
+        .filter_map(Block::text)
+        .map(human_text)
+        .filter(|text| !text.is_empty())
+        .collect();
+    let mut text = own.join("\n");
+    if text.is_empty() {
+        text = plain_text(&content).trim().to_owned();
+    }
+    let media: Vec<Media> = content
+        .into_iter()
+        .filter_map(|block| match block {
+            Block::Image(media) | Block::Document(media) => Some(media),
+            _ => None,
+        })
+        .collect();
+    let is_empty = text.is_empty() && media.is_empty();
+    (!is_empty).then_some(Prompt { text, media, queued, delegated })
+}
+
+fn synthetic(body: AssistantBody) -> TurnKind {
+    TurnKind::Synthetic(Synthetic {
+        text: plain_text(&body.content),
+        is_api_error: body.is_api_error,
+        status: body.api_error_status,
+        details: body.error_details.or(body.error),
+    })
+}
+
+fn system(body: SystemBody) -> Option<TurnKind> {
+    let text = body.content.unwrap_or_default();
+    let note = |kind: &str, text: String| {
+        let note = Note { kind: kind.to_owned(), level: body.level.clone(), text };
+        (!note.text.trim().is_empty()).then_some(TurnKind::Note(note))
+    };
+    match body.kind {
+        SystemKind::Plain if body.is_meta => None,
+        SystemKind::Plain => note("system", text),
+        SystemKind::Informational => note("informational", text),
+        SystemKind::LocalCommand => spoken(vec![Block::Text(text)], Voice::Command, false),
+        SystemKind::CompactBoundary(compact) => Some(TurnKind::Compaction(Compaction {
+            trigger: Some(compact.trigger.unwrap_or_default()),
+            pre_tokens: compact.pre_tokens,
+            post_tokens: compact.post_tokens,
+            summary: None,
+        })),
+        SystemKind::MicrocompactBoundary(compact) => {
+            let saved = compact.tokens_saved.unwrap_or(0);
+            let tools = compact.compacted_tool_ids.len();
+            let text = format!("{tools} tool results taken out of view, {saved} tokens saved");
+            note("microcompact_boundary", text)
+        }
+        SystemKind::StopHookSummary(hooks) => {
+            let said: Vec<String> = hooks.errors.into_iter().chain(hooks.stop_reason).collect();
+            let effect = match hooks.prevented_continuation {
+                true => HookEffect::Blocked,
+                false if said.is_empty() => return None,
+                false => HookEffect::Failed,
+            };
+            let command = hooks.hooks.into_iter().next().map(|hook| hook.command);
+            let text = said.join("\n");
+            Some(TurnKind::Hook(Hook { name: "Stop".to_owned(), effect, command, text }))
+        }
+        SystemKind::ApiError(error) => {
+            let status = error.status.map(|status| format!("{status} ")).unwrap_or_default();
+            let said = error.message.unwrap_or(text);
+            let attempt = match (error.retry_attempt, error.max_retries) {
+                (Some(attempt), Some(most)) => format!(" (attempt {attempt} of {most})"),
+                _ => String::new(),
+            };
+            note("api_error", format!("{status}{said}{attempt}"))
+        }
+        SystemKind::AwaySummary => note("away_summary", text),
+        SystemKind::BridgeStatus { url } => note("bridge_status", joined(text, url)),
+        SystemKind::ModelRefusalFallback(fallback) | SystemKind::ModelConsentFallback(fallback) => {
+            let text = match (text.is_empty(), fallback.original_model, fallback.fallback_model) {
+                (true, Some(from), Some(to)) => format!("{to} took over from {from}"),
+                _ => text,
+            };
+            note("model_fallback", text)
+        }
+        SystemKind::ScheduledTaskFire => note("scheduled_task_fire", text),
+        SystemKind::AgentsKilled => note("agents_killed", text),
+        SystemKind::MemorySaved => note("memory_saved", text),
+        SystemKind::PermissionRetry => note("permission_retry", text),
+        SystemKind::TurnDuration(_) | SystemKind::ApiMetrics => None,
+        SystemKind::Other { subtype, value } if text.trim().is_empty() => {
+            Some(TurnKind::Unknown { kind: format!("system/{subtype}"), value })
+        }
+        SystemKind::Other { subtype, .. } => note(&subtype, text),
+    }
+}
+
+fn joined(text: String, more: Option<String>) -> String {
+    match more {
+        Some(more) if !text.contains(&more) => format!("{text} {more}").trim().to_owned(),
+        _ => text,
+    }
+}
+
+fn attachment(body: AttachmentBody) -> Option<TurnKind> {
+    match body {
+        AttachmentBody::QueuedCommand(queued) => {
+            let voice = if queued.is_human() { Voice::Queued } else { Voice::Notification };
+            spoken(queued.prompt, voice, false)
+        }
+        AttachmentBody::Hook(hook) => {
+            let effect = match hook.kind {
+                // Hooks that went well talk to the model after every step.
+                HookKind::Success | HookKind::Cancelled => return None,
+                HookKind::BlockingError => HookEffect::Blocked,
+                HookKind::NonBlockingError => HookEffect::Failed,
+                _ => HookEffect::Said,
+            };
+            let text = [hook.text, hook.stderr].into_iter().find(|text| !text.trim().is_empty());
+            let text = match effect {
+                HookEffect::Said => text?,
+                HookEffect::Failed | HookEffect::Blocked => text.unwrap_or(hook.stdout),
+            };
+            let name = if hook.name.is_empty() { hook.event } else { hook.name };
+            Some(TurnKind::Hook(Hook { name, effect, command: hook.command, text }))
+        }
+        AttachmentBody::File(file) => match file.kind {
+            FileKind::File | FileKind::Edited | FileKind::Directory | FileKind::PdfReference => {
+                Some(TurnKind::File(Attached {
+                    path: file.display_path.unwrap_or(file.path),
+                    edited: file.kind == FileKind::Edited,
+                    text: file.text,
+                }))
+            }
+            _ => None,
+        },
+        AttachmentBody::Other { .. } => None,
+    }
+}

@@ -1,0 +1,123 @@
+//! What a reader is told where the path forks (R9, R12).
+
+use super::{Fork, ForkWay, TurnKind};
+use crate::body::{Block, Body, human_text};
+use crate::branches::Way;
+use crate::fold::FoldId;
+use crate::history::History;
+use crate::name::Name;
+use crate::record::Voice;
+use crate::session::NodeId;
+
+/// How many records of an answer are looked at for its first words.
+const LOOKED_AT: usize = 8;
+
+/// Tells of the fork at a fold; `rest` is how the path goes on from it.
+pub(super) fn kind(
+    history: &History,
+    at: FoldId,
+    rest: &[FoldId],
+    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+) -> Option<TurnKind> {
+    let fork = history.branches.fork_at(at)?;
+    let taken = rest.first().copied();
+    if taken.is_some_and(|taken| fork.ways.iter().all(|way| way.fold != taken)) {
+        return None;
+    }
+    let way = |way: &Way| {
+        let taken = Some(way.fold) == taken;
+        let (end, messages) = if taken { along(history, rest) } else { line(history, way.fold) };
+        let speech = history.folds.fold(way.speech).head;
+        let leaf = leaf(history, end);
+        ForkWay {
+            node: speech,
+            leaf,
+            address: history.session.record(leaf).name.map(|name| address(history, name)),
+            // The words of the way taken are read anyway.
+            words: if taken { String::new() } else { words(history, way.speech, bodies) },
+            time: history.session.record(speech).time,
+            messages,
+            draft: way.draft,
+            current: way.current,
+            taken,
+        }
+    };
+    Some(TurnKind::Fork(Fork { kind: fork.kind, ways: fork.ways.iter().map(way).collect() }))
+}
+
+/// Returns the name of a record as it is spelled.
+pub(super) fn spelled(history: &History, node: NodeId) -> Option<String> {
+    history.session.record(node).name.map(|name| history.session.spell(name))
+}
+
+/// Returns the end of the path, and the messages up to it.
+fn along(history: &History, rest: &[FoldId]) -> (FoldId, u32) {
+    let speaks = |fold: &&FoldId| history.folds.fold(**fold).voice.is_displayable();
+    (rest.last().copied().unwrap_or_default(), rest.iter().filter(speaks).count() as u32)
+}
+
+/// Returns the end of the conversation that a fold leads to, and the messages on the way.
+///
+/// The ways not taken along one path have no fold in common, so all these walks
+/// together are no longer than the session.
+fn line(history: &History, from: FoldId) -> (FoldId, u32) {
+    let (mut fold, mut messages) = (from, 0);
+    loop {
+        messages += u32::from(history.folds.fold(fold).voice.is_displayable());
+        let next = match history.branches.fork_at(fold) {
+            Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
+            None => history.folds.speaking_children(fold).last(),
+        };
+        match next {
+            Some(next) => fold = next,
+            None => return (fold, messages),
+        }
+    }
+}
+
+fn leaf(history: &History, end: FoldId) -> NodeId {
+    let found = history.branches.conversations.iter().find(|found| found.end == end);
+    found.map_or(history.folds.fold(end).head, |found| found.leaf)
+}
+
+/// Returns the first eight letters of a uuid if no other record of the session has the same.
+fn address(history: &History, name: Name) -> String {
+    let spelling = history.session.spell(name);
+    let start = |name: Name| name.bits() >> 96;
+    let mut names = history.session.records().iter().filter_map(|record| record.name);
+    let is_uuid = Name::canonical(spelling.as_bytes()).is_some();
+    if is_uuid && names.all(|other| other == name || start(other) != start(name)) {
+        spelling[..8].to_owned()
+    } else {
+        spelling
+    }
+}
+
+fn words(
+    history: &History,
+    speech: FoldId,
+    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+) -> String {
+    let fold = history.folds.fold(speech);
+    if !matches!(fold.voice, Voice::Answer | Voice::Synthetic) {
+        let words = history.session.words(fold.head).unwrap_or_default();
+        let own = human_text(words);
+        return if own.is_empty() { words.to_owned() } else { own.into_owned() };
+    }
+    let mut tool = String::new();
+    for &node in history.folds.members(speech).iter().take(LOOKED_AT) {
+        let Some(body) = bodies(node) else { continue };
+        for block in body.blocks() {
+            match block {
+                Block::Text(text) if !text.trim().is_empty() => return first_words(text),
+                Block::ToolUse(call) if tool.is_empty() => tool.clone_from(&call.name),
+                _ => {}
+            }
+        }
+    }
+    tool
+}
+
+fn first_words(text: &str) -> String {
+    text.trim().chars().take(240).collect()
+}

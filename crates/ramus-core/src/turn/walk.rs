@@ -1,0 +1,267 @@
+//! The walk along a path: records in, turns out, one at a time.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::{Answer, Call, Compaction, Turn, TurnKind, answer, aside, fork};
+use crate::body::{Body, plain_text};
+use crate::fold::FoldId;
+use crate::history::{History, Path};
+use crate::record::{Kind, Record, Voice};
+use crate::session::NodeId;
+
+/// Returns the turns of a path, in order.
+///
+/// Bodies are asked for once each, in path order, and are not kept longer than
+/// their turn: a session larger than memory can be read through. Only the first
+/// words of the other ways at a fork lie off the path.
+pub fn turns<'a>(
+    history: &'a History,
+    path: &'a Path,
+    bodies: &'a mut dyn FnMut(NodeId) -> Option<Body>,
+) -> Turns<'a> {
+    let mut replays = history.folds.replays().to_vec();
+    replays.sort_unstable();
+    let sidechain = path.folds.last().is_some_and(|end| history.folds.fold(*end).sidechain);
+    Turns {
+        history,
+        path,
+        bodies,
+        sidechain,
+        replays,
+        at: 0,
+        fold: None,
+        open: None,
+        seen: Vec::new(),
+        unanswered: FxHashMap::default(),
+        beside: Vec::new(),
+        ready: VecDeque::new(),
+        ended: false,
+    }
+}
+
+/// The turns of a path; see [`turns`].
+pub struct Turns<'a> {
+    pub(super) history: &'a History,
+    path: &'a Path,
+    pub(super) bodies: &'a mut dyn FnMut(NodeId) -> Option<Body>,
+    /// Which lane is read: inline sidechains are not part of the main one (R6).
+    sidechain: bool,
+    replays: Vec<NodeId>,
+    /// The next node of the path.
+    at: usize,
+    /// How far the walk has come along the folds of the path.
+    fold: Option<usize>,
+    /// The turn that may still grow.
+    open: Option<Turn>,
+    /// Contents of the records of an open answer.
+    seen: Vec<u64>,
+    /// Calls that went by without a result.
+    unanswered: FxHashMap<String, Box<Call>>,
+    /// What happened while the open answer was given.
+    beside: Vec<Turn>,
+    ready: VecDeque<Turn>,
+    ended: bool,
+}
+
+impl std::fmt::Debug for Turns<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Turns").field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+impl Iterator for Turns<'_> {
+    type Item = Turn;
+
+    fn next(&mut self) -> Option<Turn> {
+        loop {
+            if let Some(turn) = self.ready.pop_front() {
+                return Some(turn);
+            }
+            match self.path.nodes.get(self.at) {
+                Some(&node) => {
+                    self.at += 1;
+                    self.take(node);
+                }
+                None if self.ended => return None,
+                None => {
+                    self.ended = true;
+                    self.close();
+                    if let Some(&end) = self.path.folds.last() {
+                        self.note_fork(end, &[]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Turns<'_> {
+    fn take(&mut self, node: NodeId) {
+        let Some(id) = self.history.folds.of(node) else { return };
+        self.enter(id);
+        let record = self.history.session.record(node);
+        if record.sidechain != self.sidechain
+            || record.kind == Kind::Progress
+            || self.replays.binary_search(&node).is_ok()
+        {
+            return;
+        }
+        let Some(body) = (self.bodies)(node) else {
+            let kind = TurnKind::Damaged { line: record.line, text: String::new() };
+            return self.show(self.turn(node, kind));
+        };
+        let fold = self.history.folds.fold(id);
+        if fold.voice == Voice::Decoration && record.recovered {
+            let text = plain_text(body.blocks());
+            let kind = TurnKind::Damaged { line: record.line, text };
+            return self.show(self.turn(node, kind));
+        }
+        match record.voice {
+            Voice::Answer => self.answer(node, record, id, body),
+            Voice::ToolResult => self.result(node, id, body),
+            _ => {
+                if let Some(kind) = aside::kind(&self.history.session, node, body) {
+                    self.show(self.turn(node, kind));
+                }
+            }
+        }
+    }
+
+    /// Goes on to the next fold of the path if the node begins it.
+    fn enter(&mut self, id: FoldId) {
+        let next = self.fold.map_or(0, |fold| fold + 1);
+        if self.path.folds.get(next) != Some(&id) {
+            return;
+        }
+        let last = self.fold.map(|fold| self.path.folds[fold]);
+        self.fold = Some(next);
+        if matches!(&self.open, Some(Turn { kind: TurnKind::Answer(_), .. })) {
+            self.close();
+        }
+        if let Some(last) = last {
+            self.note_fork(last, &self.path.folds[next..]);
+        }
+    }
+
+    fn note_fork(&mut self, at: FoldId, rest: &[FoldId]) {
+        if let Some(kind) = fork::kind(self.history, at, rest, self.bodies) {
+            self.close();
+            let nodes = vec![self.history.folds.fold(at).head];
+            let uuid = fork::spelled(self.history, nodes[0]);
+            self.ready.push_back(Turn { nodes, uuid, time: None, recovered: false, kind });
+        }
+    }
+
+    fn turn(&self, node: NodeId, kind: TurnKind) -> Turn {
+        let record = self.history.session.record(node);
+        Turn {
+            nodes: vec![node],
+            uuid: fork::spelled(self.history, node),
+            time: record.time,
+            recovered: record.recovered,
+            kind,
+        }
+    }
+
+    fn answer(&mut self, node: NodeId, record: &Record, fold: FoldId, body: Body) {
+        let continues = matches!(&self.open, Some(Turn { kind: TurnKind::Answer(_), nodes, .. })
+            if self.history.folds.of(nodes[0]) == Some(fold));
+        if !continues {
+            self.close();
+            self.seen.clear();
+            self.open = Some(self.turn(node, TurnKind::Answer(Answer::default())));
+        } else if self.seen.contains(&record.content) {
+            return;
+        }
+        self.seen.push(record.content);
+        if let Some(Turn { kind: TurnKind::Answer(answer), nodes, .. }) = &mut self.open {
+            if continues {
+                nodes.push(node);
+            }
+            answer::add(answer, body);
+        }
+    }
+
+    fn result(&mut self, node: NodeId, fold: FoldId, body: Body) {
+        let at = answer::At {
+            node,
+            time: self.history.session.record(node).time,
+            agent: answer::agent(&self.history.session, node),
+        };
+        let mut results = answer::results(&at, body);
+        if let Some(Turn { kind: TurnKind::Answer(answer), nodes, .. }) = &mut self.open
+            && self.history.folds.of(nodes[0]) == Some(fold)
+        {
+            nodes.push(node);
+            results = results.into_iter().filter_map(|r| answer::pair(answer, r)).collect();
+        }
+        for mut call in results {
+            if let Some(asked) = self.unanswered.remove(&call.id) {
+                (call.name, call.input) = (asked.name, asked.input);
+            }
+            self.show(self.turn(node, TurnKind::Result(Box::new(call))));
+        }
+    }
+
+    /// Puts a turn after what stands there, or into it.
+    fn show(&mut self, turn: Turn) {
+        let left = match &mut self.open {
+            Some(open) => join(open, turn),
+            None => Some(turn),
+        };
+        let Some(turn) = left else { return };
+        if matches!(&self.open, Some(Turn { kind: TurnKind::Answer(_), .. })) {
+            self.beside.push(turn);
+            return;
+        }
+        self.close();
+        self.open = Some(turn);
+    }
+
+    fn close(&mut self) {
+        if let Some(turn) = self.open.take() {
+            if let TurnKind::Answer(answer) = &turn.kind {
+                self.unanswered.extend(answer::unanswered(answer));
+            }
+            self.ready.push_back(turn);
+        }
+        self.ready.extend(self.beside.drain(..));
+    }
+}
+
+/// Joins what was written as two records; gives back what does not belong together.
+fn join(open: &mut Turn, next: Turn) -> Option<Turn> {
+    let Turn { nodes, uuid, time, recovered, kind } = next;
+    let kind = match (&mut open.kind, kind) {
+        (TurnKind::Command(command), TurnKind::Command(output))
+            if output.name.is_empty() && command.stdout.is_empty() && command.stderr.is_empty() =>
+        {
+            (command.stdout, command.stderr) = (output.stdout, output.stderr);
+            None
+        }
+        (
+            TurnKind::Compaction(boundary @ Compaction { summary: None, .. }),
+            TurnKind::Compaction(Compaction { trigger: None, summary: Some(summary), .. }),
+        ) => {
+            boundary.summary = Some(summary);
+            None
+        }
+        // One record is written for each time the client tries again.
+        (TurnKind::Note(last), TurnKind::Note(note))
+            if last.kind == "api_error" && note.kind == "api_error" =>
+        {
+            *last = note;
+            None
+        }
+        (_, kind) => Some(kind),
+    };
+    match kind {
+        Some(kind) => Some(Turn { nodes, uuid, time, recovered, kind }),
+        None => {
+            open.nodes.extend(nodes);
+            None
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The turns of a transcript for scripts.
+
+use ramus_core::body::{Media, MediaSource, plain_text};
+use ramus_core::session::Session;
+use ramus_core::turn::{self, Part, Thought, TurnKind};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+#[derive(Debug, Serialize)]
+pub struct Show {
+    pub session: String,
+    pub leaf: String,
+    pub status: &'static str,
+    /// The uuids of all records of the path, in path order.
+    pub nodes: Vec<String>,
+    pub turns: Vec<Turn>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Turn {
+    /// `prompt`, `answer`, `result`, `command`, `interrupt`, `synthetic`, `compaction`,
+    /// `notification`, `hook`, `file`, `note`, `fork`, `unknown`, `damaged`.
+    pub kind: &'static str,
+    pub uuid: Option<String>,
+    pub timestamp: Option<String>,
+    /// The uuids of the records it is made of.
+    pub nodes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Value>,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub detail: Value,
+}
+
+/// Turns a turn into what scripts get.
+pub fn turn(session: &Session, turn: &turn::Turn) -> Turn {
+    let (kind, text, model, parts, detail) = contents(session, &turn.kind);
+    let names = turn.nodes.iter().filter_map(|id| session.record(*id).name);
+    Turn {
+        kind,
+        uuid: turn.uuid.clone(),
+        timestamp: turn.time.map(|time| time.to_string()),
+        nodes: names.map(|name| session.spell(name)).collect(),
+        text,
+        model,
+        parts,
+        detail,
+    }
+}
+
+type Contents = (&'static str, Option<String>, Option<String>, Vec<Value>, Value);
+
+fn contents(session: &Session, kind: &TurnKind) -> Contents {
+    let said = |word, text: &str, detail| (word, Some(text.to_owned()), None, Vec::new(), detail);
+    let bare = |word, detail| (word, None, None, Vec::new(), detail);
+    match kind {
+        TurnKind::Prompt(prompt) => {
+            let media: Vec<Value> = prompt.media.iter().map(media).collect();
+            said(
+                "prompt",
+                &prompt.text,
+                json!({"queued": prompt.queued, "delegated": prompt.delegated, "media": media}),
+            )
+        }
+        TurnKind::Answer(answer) => (
+            "answer",
+            None,
+            answer.model.clone(),
+            answer.parts.iter().map(part).collect(),
+            Value::Null,
+        ),
+        TurnKind::Result(result) => ("result", None, None, vec![call(result)], Value::Null),
+        TurnKind::Command(command) => bare(
+            "command",
+            json!({"name": command.name, "args": command.args, "stdout": command.stdout, "stderr": command.stderr}),
+        ),
+        TurnKind::Interrupt { for_tool_use } => {
+            bare("interrupt", json!({"for_tool_use": for_tool_use}))
+        }
+        TurnKind::Synthetic(synthetic) => said(
+            "synthetic",
+            &synthetic.text,
+            json!({"api_error": synthetic.is_api_error, "status": synthetic.status}),
+        ),
+        TurnKind::Compaction(compaction) => {
+            let detail = json!({"trigger": compaction.trigger, "pre_tokens": compaction.pre_tokens,
+                "post_tokens": compaction.post_tokens});
+            ("compaction", compaction.summary.clone(), None, Vec::new(), detail)
+        }
+        TurnKind::Notification(note) => said(
+            "notification",
+            &note.text,
+            json!({"from": note.from, "status": note.status, "summary": note.summary}),
+        ),
+        TurnKind::Hook(hook) => {
+            said("hook", &hook.text, json!({"name": hook.name, "command": hook.command}))
+        }
+        TurnKind::File(file) => {
+            bare("file", json!({"path": file.path, "edited": file.edited, "text": file.text}))
+        }
+        TurnKind::Note(note) => {
+            said("note", &note.text, json!({"kind": note.kind, "level": note.level}))
+        }
+        TurnKind::Fork(fork) => bare("fork", self::fork(session, fork)),
+        TurnKind::Unknown { kind, value } => bare("unknown", json!({"type": kind, "value": value})),
+        TurnKind::Damaged { line, text } => said("damaged", text, json!({"line": line})),
+    }
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text(text) => json!({"type": "text", "text": text}),
+        Part::Thinking(Thought::Text(text)) => {
+            json!({"type": "thinking", "text": text, "withheld": false})
+        }
+        Part::Thinking(_) => json!({"type": "thinking", "text": null, "withheld": true}),
+        Part::Call(made) => call(made),
+        Part::Media(picture) => media(picture),
+        Part::Fallback { from, to } => json!({"type": "fallback", "from": from, "to": to}),
+        Part::Unknown(value) => json!({"type": "unknown", "value": value}),
+    }
+}
+
+fn call(call: &turn::Call) -> Value {
+    let result = call.result.as_ref().map(|result| {
+        json!({"error": result.is_error, "text": plain_text(&result.content), "spilled": result.spilled,
+            "feedback": result.feedback})
+    });
+    json!({"type": "call", "id": call.id, "name": call.name, "input": call.input, "result": result, "agent": call.agent})
+}
+
+fn media(media: &Media) -> Value {
+    let (source, place) = match &media.source {
+        MediaSource::Base64(_) => ("base64", None),
+        MediaSource::Text(_) => ("text", None),
+        MediaSource::Url(url) => ("url", Some(url)),
+        MediaSource::File(id) => ("file", Some(id)),
+        MediaSource::Absent => ("absent", None),
+    };
+    json!({"type": "media", "media_type": media.media_type, "source": source, "place": place, "bytes": media.data_len()})
+}
+
+fn fork(session: &Session, fork: &turn::Fork) -> Value {
+    let spell = |id| session.record(id).name.map(|name| session.spell(name));
+    let ways: Vec<Value> = fork
+        .ways
+        .iter()
+        .map(|way| {
+            json!({"node": spell(way.node), "leaf": spell(way.leaf), "words": way.words, "messages": way.messages,
+                "timestamp": way.time.map(|time| time.to_string()), "draft": way.draft, "current": way.current,
+                "taken": way.taken})
+        })
+        .collect();
+    json!({"kind": fork.kind.word(), "ways": ways})
+}

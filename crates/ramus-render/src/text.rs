@@ -1,0 +1,118 @@
+//! Turns as labelled lines for a terminal of a given width.
+
+mod page;
+
+mod answer;
+
+mod tool;
+
+mod outcome;
+
+mod open;
+
+mod view;
+
+mod note;
+
+mod amount;
+
+use ramus_core::time::Time;
+use ramus_core::turn::{Prompt, Turn, TurnKind};
+
+use crate::layout;
+use crate::span::{Label, Line};
+use page::{Last, Page};
+
+/// How a transcript is to read.
+#[derive(Clone, Copy)]
+pub struct TextConfig<'a> {
+    pub width: usize,
+    /// Show what the model thought, not only that it did.
+    pub thinking: bool,
+    /// Open the tool calls: inputs, outputs, diffs.
+    pub tools: bool,
+    /// Leave nothing out for being long.
+    pub full: bool,
+    /// Tell where the path forks.
+    pub branch_notes: bool,
+    /// What stands before `:UUID` in the address of another branch: `ramus show 3f9a2b1c`.
+    pub show: &'a str,
+    /// Paths below this directory are shown without it. Empty: all are shown whole.
+    pub cwd: &'a str,
+    pub time: &'a dyn Fn(Time) -> String,
+}
+
+impl std::fmt::Debug for TextConfig<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TextConfig").field("width", &self.width).finish_non_exhaustive()
+    }
+}
+
+/// Appends one turn, as if it were the first.
+pub fn transcript(turn: &Turn, config: &TextConfig<'_>, out: &mut Vec<Line>) {
+    Transcript::new(config).turn(turn, out);
+}
+
+/// Turns one after the other: who goes on speaking is not announced again.
+#[derive(Debug)]
+pub struct Transcript<'a> {
+    config: &'a TextConfig<'a>,
+    last: Last,
+    /// The model that spoke last, if nobody spoke since.
+    speaker: Option<String>,
+}
+
+impl<'a> Transcript<'a> {
+    pub fn new(config: &'a TextConfig<'a>) -> Self {
+        Self { config, last: Last::Start, speaker: None }
+    }
+
+    /// Appends the lines of a turn, with an empty line before them where one is due.
+    pub fn turn(&mut self, turn: &Turn, out: &mut Vec<Line>) {
+        let mut page = Page { config: self.config, out, last: self.last };
+        match &turn.kind {
+            TurnKind::Answer(answer) => {
+                let goes_on = self.speaker.is_some() && self.speaker == answer.model;
+                if answer::write(&mut page, turn, answer, goes_on) {
+                    self.speaker = Some(answer.model.clone().unwrap_or_default());
+                }
+            }
+            TurnKind::Prompt(prompt) => {
+                self.speaker = None;
+                write_prompt(&mut page, turn, prompt);
+            }
+            TurnKind::Result(call) => tool::write(&mut page, call),
+            TurnKind::Command(command) => {
+                self.speaker = None;
+                note::command(&mut page, turn, command);
+            }
+            TurnKind::Compaction(compaction) => {
+                self.speaker = None;
+                note::compaction(&mut page, turn, compaction);
+            }
+            TurnKind::Fork(fork) => note::fork(&mut page, fork),
+            _ => note::write(&mut page, turn),
+        }
+        self.last = page.last;
+    }
+}
+
+fn write_prompt(page: &mut Page<'_, '_>, turn: &Turn, prompt: &Prompt) {
+    let speaker = if prompt.delegated { "Task" } else { "You" };
+    let mut header = Line::new(&format!("❯ {speaker}"), Label::Prompt);
+    if prompt.queued {
+        header.push("  while it worked", Label::Dim);
+    }
+    page.header(header, turn);
+    let room = page.room(2);
+    let mut lines: Vec<Line> = crate::sanitize::sanitize(&prompt.text)
+        .trim_end()
+        .lines()
+        .flat_map(|line| layout::wrap(&Line::plain(line), room, 0))
+        .collect();
+    lines.extend(prompt.media.iter().map(|media| Line::new(&amount::media(media), Label::Note)));
+    page.block(&lines, &Line::new("▎ ", Label::Prompt));
+}
+
+#[cfg(test)]
+mod tests;

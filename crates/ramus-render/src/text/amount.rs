@@ -1,0 +1,69 @@
+//! Amounts as people read them.
+
+use ramus_core::body::Media;
+
+/// Returns `1 line`, `1,203 lines`.
+pub(super) fn count(n: usize, noun: &str) -> String {
+    let end = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{end}", grouped(n as u64))
+}
+
+/// Returns a number with its thousands apart.
+pub(super) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns `950`, `30k`, `1.2M`.
+pub(super) fn tokens(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..10_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
+        10_000..1_000_000 => format!("{}k", n / 1_000),
+        _ => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
+    }
+}
+
+/// Returns `120 B`, `45 KB`, `3.1 MB`.
+pub(super) fn bytes(n: u64) -> String {
+    match n {
+        0..1_000 => format!("{n} B"),
+        1_000..1_000_000 => format!("{} KB", n / 1_000),
+        _ => format!("{}.{} MB", n / 1_000_000, n % 1_000_000 / 100_000),
+    }
+}
+
+/// Returns `0.4s`, `12s`, `2m 10s`, `1h 05m`.
+pub(super) fn duration(millis: u64) -> String {
+    let seconds = millis / 1_000;
+    match seconds {
+        0..10 => format!("{seconds}.{}s", millis % 1_000 / 100),
+        10..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+/// Returns `[image png 120 KB]`.
+pub(super) fn media(media: &Media) -> String {
+    let (kind, form) = match media.media_type.as_deref().and_then(|kind| kind.split_once('/')) {
+        Some(("image", form)) => ("image", form),
+        Some((_, form)) => ("document", form),
+        None => ("image", ""),
+    };
+    let size = match media.data_len() as u64 {
+        0 => String::new(),
+        letters => bytes(letters * 3 / 4),
+    };
+    let title = media.title.as_deref().unwrap_or_default();
+    let words = [kind, title, form, &size];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    format!("[{}]", words.join(" "))
+}

@@ -1,0 +1,89 @@
+//! What the model said.
+
+use ramus_core::turn::{Answer, Part, Thought, Turn};
+
+use super::page::Page;
+use super::{amount, tool};
+use crate::span::{Label, Line};
+use crate::{layout, markdown};
+
+/// Writes an answer; `false`: there was nothing in it.
+pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn, answer: &Answer, goes_on: bool) -> bool {
+    if answer.parts.is_empty() {
+        return false;
+    }
+    if !goes_on {
+        let mut header = Line::new("● Claude", Label::Active);
+        if let Some(model) = &answer.model {
+            header.push("  ", Label::Plain);
+            header.push(model_name(model), Label::Dim);
+        }
+        page.header(header, turn);
+    }
+    for part in &answer.parts {
+        write_part(page, part);
+    }
+    true
+}
+
+fn write_part(page: &mut Page<'_, '_>, part: &Part) {
+    match part {
+        Part::Text(text) => {
+            let lines = markdown::lines(text, page.room(2));
+            page.block(&lines, &Line::plain("  "));
+        }
+        Part::Thinking(thought) => write_thought(page, thought),
+        Part::Call(call) => tool::write(page, call),
+        Part::Media(media) => {
+            page.row(&Line::new(&format!("  {}", amount::media(media)), Label::Note));
+        }
+        Part::Fallback { from, to } => {
+            let name = |model: &Option<String>| {
+                model.as_deref().map_or("another model", model_name).to_owned()
+            };
+            let text = format!("  ↪ {} took over from {}", name(to), name(from));
+            page.row(&Line::new(&text, Label::Warning));
+        }
+        Part::Unknown(value) => {
+            page.row(&Line::new("  ? ", Label::Dim).with(&value.to_string(), Label::Dim));
+        }
+    }
+}
+
+fn write_thought(page: &mut Page<'_, '_>, thought: &Thought) {
+    let told = match thought {
+        Thought::Text(text) if page.config.thinking => {
+            page.row(&Line::new("  ∴ thinking", Label::Thinking));
+            let lines: Vec<Line> = markdown::lines(text, page.room(4))
+                .into_iter()
+                .map(|line| line.within(Label::Thinking))
+                .collect();
+            return page.below(&lines, &Line::plain("    "));
+        }
+        Thought::Text(text) => {
+            format!("thinking, {}", amount::count(text.chars().count(), "character"))
+        }
+        Thought::Withheld { .. } => "thinking (withheld)".to_owned(),
+        Thought::Redacted { .. } => "thinking (encrypted)".to_owned(),
+    };
+    page.row(&Line::new(&format!("  ∴ {told}"), Label::Thinking));
+}
+
+/// Returns the name of a model without its maker and date.
+fn model_name(model: &str) -> &str {
+    let name = model.rsplit(['/', '.']).next().unwrap_or(model);
+    let name = name.strip_prefix("claude-").unwrap_or(name);
+    match name.rsplit_once(['-', '@']) {
+        Some((name, date)) if date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => name,
+    }
+}
+
+/// Breaks a text into lines of one label.
+pub(super) fn wrapped(text: &str, label: Label, width: usize) -> Vec<Line> {
+    let text = crate::sanitize::sanitize(text);
+    text.trim_end()
+        .lines()
+        .flat_map(|line| layout::wrap(&Line::new(line, label), width, 0))
+        .collect()
+}

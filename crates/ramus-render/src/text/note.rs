@@ -1,0 +1,206 @@
+//! What stands between prompts and answers, in its own compact look (R16).
+
+use ramus_core::turn::{Command, Compaction, Fork, ForkWay, HookEffect, Turn, TurnKind};
+
+use super::page::{Last, Page};
+use super::{amount, answer::wrapped, tool, view};
+use crate::layout;
+use crate::span::{Label, Line};
+
+/// Writes a turn that is one line by itself.
+pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
+    match &turn.kind {
+        TurnKind::Interrupt { for_tool_use } => {
+            let text = if *for_tool_use {
+                "■ interrupted, a tool was refused"
+            } else {
+                "■ interrupted"
+            };
+            page.row(&Line::new(text, Label::Warning));
+        }
+        TurnKind::Synthetic(said) if said.is_api_error => {
+            let status = said.status.map(|status| format!("{status} ")).unwrap_or_default();
+            entry(page, "✗", Label::Error, &format!("{status}{}", said.text));
+            if let Some(details) = said.details.as_deref().filter(|_| page.config.tools) {
+                let lines = view::shortened(details, Label::Dim, page.config, page.room(4));
+                page.below(&lines, &Line::plain("    "));
+            }
+        }
+        TurnKind::Synthetic(said) => entry(page, "○", Label::Dim, &said.text),
+        TurnKind::Notification(news) => {
+            let from = news.from.as_deref().unwrap_or("a task");
+            let status = news.status.as_deref().unwrap_or("reports");
+            let text = match &news.summary {
+                Some(summary) => summary.clone(),
+                None => format!("{from} {status}"),
+            };
+            entry(page, "◆", Label::Branch, &text);
+            if page.config.tools || news.summary.is_none() {
+                let lines = view::shortened_markdown(&news.text, page.config, page.room(4));
+                page.below(&lines, &Line::plain("    "));
+            }
+        }
+        TurnKind::Hook(hook) => {
+            let (verb, label) = match hook.effect {
+                HookEffect::Said => ("says", Label::Dim),
+                HookEffect::Failed => ("failed", Label::Warning),
+                HookEffect::Blocked => ("blocked", Label::Error),
+            };
+            let mut row = Line::new(&format!("  ⚑ hook {} {verb}", hook.name), label);
+            let mut text = hook.text.trim();
+            if !page.config.tools {
+                row.push(": ", Label::Dim);
+                row.push(text.lines().next().unwrap_or_default(), Label::Dim);
+                text = "";
+            }
+            page.row(&row);
+            let lines = view::shortened(text, Label::Plain, page.config, page.room(6));
+            page.below(&lines, &Line::new("    │ ", Label::Dim));
+        }
+        TurnKind::File(file) => {
+            let path = tool::below(&file.path, page.config.cwd);
+            let lines = file.text.as_ref().map(|text| amount::count(text.lines().count(), "line"));
+            let what = if file.edited { "changed meanwhile" } else { "attached" };
+            let size = lines.map(|lines| format!(", {lines}")).unwrap_or_default();
+            page.row(&Line::new(&format!("  ◇ {path}  {what}{size}"), Label::Dim));
+        }
+        TurnKind::Note(note) => {
+            let label = match note.level.as_deref() {
+                _ if note.kind == "api_error" => Label::Error,
+                Some("error") => Label::Error,
+                Some("warning") => Label::Warning,
+                _ => Label::Note,
+            };
+            entry(page, "ℹ", label, &note.text);
+        }
+        TurnKind::Unknown { kind, value } => {
+            page.row(&Line::new(
+                &format!("? a record of the unknown type “{kind}”"),
+                Label::Warning,
+            ));
+            if page.config.tools {
+                let text = format!("{value:#}");
+                let lines = view::shortened(&text, Label::Dim, page.config, page.room(4));
+                page.below(&lines, &Line::plain("    "));
+            }
+        }
+        TurnKind::Damaged { line, text } => {
+            let text = match text.trim() {
+                "" => format!("line {line} is damaged"),
+                text => format!("line {line} is damaged; it reads: {text}"),
+            };
+            entry(page, "⚠", Label::Warning, &text);
+        }
+        _ => {}
+    }
+}
+
+/// Writes a mark and a text, which may take more than one line.
+fn entry(page: &mut Page<'_, '_>, mark: &str, label: Label, text: &str) {
+    let lines = wrapped(text.trim(), label, page.room(2));
+    let Some((first, rest)) = lines.split_first() else { return };
+    let mut row = Line::new(&format!("{mark} "), label);
+    row.append(first);
+    page.row(&row);
+    page.below(rest, &Line::plain("  "));
+}
+
+pub(super) fn command(page: &mut Page<'_, '_>, turn: &Turn, command: &Command) {
+    if !command.name.is_empty() {
+        let mut header = Line::new(&format!("❯ {}", command.name), Label::Prompt);
+        if !command.args.is_empty() {
+            header.push(" ", Label::Plain);
+            header.push(&command.args, Label::Plain);
+        }
+        page.header(layout::truncate(&header, page.room(20)), turn);
+    }
+    let room = page.room(2);
+    let mut lines = view::shortened(&command.stdout, Label::Dim, page.config, room);
+    lines.extend(view::shortened(&command.stderr, Label::Error, page.config, room));
+    page.block(&lines, &Line::plain("  "));
+    page.last = Last::Block;
+}
+
+pub(super) fn compaction(page: &mut Page<'_, '_>, turn: &Turn, compaction: &Compaction) {
+    let trigger = compaction.trigger.as_deref().filter(|trigger| !trigger.is_empty());
+    let tokens = match (compaction.pre_tokens, compaction.post_tokens) {
+        (Some(pre), Some(post)) => {
+            format!("{} → {} tokens", amount::grouped(pre), amount::grouped(post))
+        }
+        (Some(pre), None) => format!("{} tokens", amount::grouped(pre)),
+        _ => String::new(),
+    };
+    let words = [
+        trigger.map_or("compacted".to_owned(), |trigger| format!("compacted ({trigger})")),
+        tokens,
+        turn.time.map(page.config.time).unwrap_or_default(),
+    ];
+    let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let mut rule = Line::new("── ", Label::Branch);
+    rule.push(&words.join("  "), Label::Branch);
+    rule.push(" ", Label::Branch);
+    let missing = page.config.width.saturating_sub(rule.width());
+    rule.push(&"─".repeat(missing), Label::Branch);
+    page.block(&[layout::truncate(&rule, page.config.width)], &Line::default());
+    if let Some(summary) = &compaction.summary {
+        let lines = view::shortened_markdown(summary, page.config, page.room(2));
+        page.below(&lines, &Line::new("┊ ", Label::Branch));
+    }
+}
+
+/// Writes where the other ways of a fork are.
+pub(super) fn fork(page: &mut Page<'_, '_>, fork: &Fork) {
+    if !page.config.branch_notes {
+        return;
+    }
+    let taken = fork.ways.iter().any(|way| way.taken);
+    let here = format!("⑂ {}: {} ways here", fork.kind, fork.ways.len());
+    let others: Vec<&ForkWay> = fork.ways.iter().filter(|way| !way.taken).collect();
+    let mut lines = Vec::new();
+    match (&others[..], taken) {
+        ([only], true) if page.config.width >= 80 => {
+            lines.extend(way(only, &format!("{here}; also: "), page));
+        }
+        (_, true) => lines.push(Line::new(&format!("{here}; also:"), Label::Branch)),
+        (_, false) => lines.push(Line::new(&format!("{here}:"), Label::Branch)),
+    }
+    if others.len() > 1 || !taken || page.config.width < 80 {
+        lines.extend(others.iter().flat_map(|other| way(other, "  ", page)));
+    }
+    let lines: Vec<Line> =
+        lines.iter().map(|line| layout::truncate(line, page.config.width)).collect();
+    page.block(&lines, &Line::default());
+}
+
+/// One way in one line, or with its address on a line of its own where that is too narrow.
+fn way(way: &ForkWay, before: &str, page: &Page<'_, '_>) -> Vec<Line> {
+    let state = match (way.draft, way.current) {
+        (true, _) => "draft",
+        (_, true) => "current",
+        _ => "abandoned",
+    };
+    let after = format!("({}, {state})", amount::count(way.messages as usize, "message"));
+    let address = way.address.as_ref().map(|uuid| format!("{}:{uuid}", page.config.show));
+    let address = address.unwrap_or_default();
+    let start = Line::new(before, Label::Branch);
+    let fixed = start.width() + layout::width(&after) + 3;
+    let one_line = fixed + layout::width(&address) + 3 + 16 <= page.config.width;
+    let used = if one_line { fixed + layout::width(&address) + 3 } else { fixed };
+    let room = page.config.width.saturating_sub(used).max(12);
+    let words = layout::truncate(&Line::plain(way.words.trim()), room);
+    let mut line = start;
+    line.push("“", Label::Plain);
+    line.append(&words);
+    line.push("” ", Label::Plain);
+    line.push(&after, Label::Dim);
+    let mut link = Line::new(if one_line { " → " } else { "  → " }, Label::Dim);
+    link.push(&address, Label::Link);
+    if address.is_empty() {
+        vec![line]
+    } else if one_line {
+        line.append(&link);
+        vec![line]
+    } else {
+        vec![line, link]
+    }
+}

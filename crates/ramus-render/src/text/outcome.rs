@@ -1,0 +1,158 @@
+//! What came of a tool call, in a few words.
+
+use ramus_core::body::{Block, ReadContent, StructuredPatch, ToolOutput, WebFinding, WriteKind};
+use ramus_core::turn::{Action, Call, Outcome};
+
+use super::{amount, open, tool::first_line};
+use crate::diff;
+use crate::span::{Label, Line};
+
+/// Returns what came of a call.
+pub(super) fn outcome(call: &Call) -> Line {
+    let Some(result) = &call.result else { return Line::new("no result", Label::Warning) };
+    if result.is_error {
+        let text = open::result_text(result);
+        let said = match &result.feedback {
+            Some(feedback) => format!("refused: {}", first_line(feedback)),
+            None if text.starts_with("The user doesn't want to") => "refused".to_owned(),
+            None => error_line(&text),
+        };
+        return Line::new(&format!("✗ {said}"), Label::Error);
+    }
+    if let Some((added, removed)) = changes(call, result) {
+        return Line::new(&format!("+{added}"), Label::Added)
+            .with(" ", Label::Plain)
+            .with(&format!("−{removed}"), Label::Removed);
+    }
+    let mut line = Line::default();
+    if let Some(agent) = &call.agent {
+        line.push(&format!("agent-{agent} "), Label::Id);
+    }
+    let words = words(result);
+    if !words.is_empty() {
+        line.push("→ ", Label::Dim);
+        line.push(&words, Label::Dim);
+    }
+    line
+}
+
+/// Returns the lines that an edit added and removed.
+fn changes(call: &Call, result: &Outcome) -> Option<(usize, usize)> {
+    let counted = |patch: &StructuredPatch| {
+        (!patch.hunks.is_empty()).then(|| (patch.added(), patch.removed()))
+    };
+    let patched = match &result.output {
+        Some(ToolOutput::Edit(edit)) => counted(&edit.patch),
+        Some(ToolOutput::MultiEdit(edit)) => counted(&edit.patch),
+        Some(ToolOutput::Write(write)) => counted(&write.patch),
+        _ => None,
+    };
+    patched.or_else(|| match call.action() {
+        Action::Edit { replacements, .. } => {
+            let stats = replacements.iter().map(|edit| diff::stat(&edit.old, &edit.new));
+            Some(stats.fold((0, 0), |sum, stat| (sum.0 + stat.0, sum.1 + stat.1)))
+        }
+        _ => None,
+    })
+}
+
+fn words(result: &Outcome) -> String {
+    let Some(output) = &result.output else {
+        return amount_of(&open::result_text(result), result);
+    };
+    match output {
+        ToolOutput::Bash(bash) => {
+            let mut words = vec![match &bash.background_task_id {
+                Some(id) => format!("in the background as {id}"),
+                None if bash.is_image => "[image]".to_owned(),
+                None => amount_of(&open::result_text(result), result),
+            }];
+            words.extend(bash.interrupted.then(|| "interrupted".to_owned()));
+            words.extend(
+                bash.timed_out_after_ms
+                    .map(|ms| format!("timed out after {}", amount::duration(ms))),
+            );
+            words.extend(bash.return_code_interpretation.clone());
+            words.join(", ")
+        }
+        ToolOutput::Read(read) => match &read.content {
+            ReadContent::Text { num_lines, total_lines, .. } if num_lines < total_lines => {
+                let lines = amount::count(*total_lines as usize, "line");
+                format!("{} of {lines}", amount::grouped(*num_lines))
+            }
+            ReadContent::Text { num_lines, .. } => amount::count(*num_lines as usize, "line"),
+            ReadContent::Image(media) | ReadContent::Pdf(media) => amount::media(media),
+            ReadContent::Notebook { cells } => amount::count(cells.len(), "cell"),
+            ReadContent::Unchanged => "unchanged".to_owned(),
+            ReadContent::Other { kind, .. } => kind.clone(),
+        },
+        ToolOutput::Write(write) => {
+            let lines = amount::count(write.content.lines().count(), "line");
+            if write.kind == WriteKind::Create { format!("new, {lines}") } else { lines }
+        }
+        ToolOutput::Glob(glob) => amount::count(glob.num_files as usize, "file"),
+        ToolOutput::Grep(grep) => match (grep.num_matches, grep.num_lines) {
+            (Some(matches), _) => amount::count(matches as usize, "hit"),
+            (_, Some(lines)) => amount::count(lines as usize, "line"),
+            _ => amount::count(grep.num_files as usize, "file"),
+        },
+        ToolOutput::Agent(agent) => {
+            let mut words = Vec::new();
+            words.extend(agent.is_async.then(|| "in the background".to_owned()));
+            words.extend(agent.was_interrupted.then(|| "interrupted".to_owned()));
+            words.extend(agent.total_tool_use_count.map(|n| amount::count(n as usize, "tool")));
+            words.extend(agent.total_tokens.map(|n| format!("{} tokens", amount::tokens(n))));
+            words.extend(agent.total_duration_ms.map(amount::duration));
+            words.join(", ")
+        }
+        ToolOutput::WebFetch(page) => {
+            format!("{} {}, {}", page.code, page.code_text, amount::bytes(page.bytes))
+        }
+        ToolOutput::WebSearch(found) => {
+            let hits = found.results.iter().map(|finding| match finding {
+                WebFinding::Hits(hits) => hits.len(),
+                WebFinding::Text(_) => 0,
+            });
+            amount::count(hits.sum(), "page")
+        }
+        ToolOutput::ToolSearch(found) => found.matches.join(", "),
+        ToolOutput::AskUserQuestion(asked) => {
+            asked.answers.iter().map(|(_, answer)| answer.as_str()).collect::<Vec<_>>().join("; ")
+        }
+        ToolOutput::TodoWrite { .. } => String::new(),
+        ToolOutput::ExitPlanMode(_) => "approved".to_owned(),
+        ToolOutput::TaskUpdate(update) => match &update.status_change {
+            Some(change) => format!("{} → {}", change.from, change.to),
+            None => update.updated_fields.join(", "),
+        },
+        ToolOutput::TaskCreate(task) => format!("#{}", task.id),
+        ToolOutput::SendMessage { message, .. } => first_line(message),
+        ToolOutput::TaskList(tasks) => amount::count(tasks.len(), "task"),
+        _ => amount_of(&open::result_text(result), result),
+    }
+}
+
+/// Returns the text itself if it is one line, else how many lines it has.
+fn amount_of(text: &str, result: &Outcome) -> String {
+    let media = result.content.iter().find_map(|block| match block {
+        Block::Image(media) | Block::Document(media) => Some(media),
+        _ => None,
+    });
+    let spilled = if result.spilled.is_some() { " in a file of their own" } else { "" };
+    let text = text.trim_end();
+    match text.lines().count() {
+        0 => media.map_or("no output".to_owned(), amount::media),
+        1 if spilled.is_empty() => text.trim().to_owned(),
+        lines => amount::count(lines, "line") + spilled,
+    }
+}
+
+/// Returns the first line that says more than that there was an error.
+fn error_line(text: &str) -> String {
+    let mut lines = text.trim().lines();
+    let first = lines.next().unwrap_or_default();
+    match lines.find(|line| !line.trim().is_empty()) {
+        Some(next) if first.starts_with("Exit code") => format!("{first}: {}", next.trim()),
+        _ => first.to_owned(),
+    }
+}

@@ -1,0 +1,98 @@
+//! The page being written: what stands on it, and where an empty line is due.
+
+use ramus_core::turn::Turn;
+
+use super::TextConfig;
+use crate::layout;
+use crate::span::{Label, Line};
+
+/// What was written last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Last {
+    Start,
+    /// The name of a speaker; what is said follows at once.
+    Header,
+    /// One line of several that stand together, as tool calls do.
+    Row,
+    Block,
+}
+
+pub(super) struct Page<'p, 'a> {
+    pub(super) config: &'p TextConfig<'a>,
+    pub(super) out: &'p mut Vec<Line>,
+    pub(super) last: Last,
+}
+
+impl Page<'_, '_> {
+    /// Returns the columns left beside a margin.
+    pub(super) fn room(&self, margin: usize) -> usize {
+        self.config.width.saturating_sub(margin).max(12)
+    }
+
+    /// Writes who speaks, with time and name of the turn.
+    pub(super) fn header(&mut self, mut header: Line, turn: &Turn) {
+        self.gap(Last::Header);
+        for (text, label) in [
+            (turn.time.map(self.config.time), Label::Time),
+            (turn.uuid.as_deref().map(short), Label::Dim),
+            (turn.recovered.then(|| "from a damaged line".to_owned()), Label::Warning),
+        ] {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                header.push("  ", Label::Plain);
+                header.push(&text, label);
+            }
+        }
+        self.out.push(layout::truncate(&header, self.config.width));
+    }
+
+    /// Writes one line, cut to the width.
+    pub(super) fn row(&mut self, line: &Line) {
+        self.gap(Last::Row);
+        self.out.push(layout::truncate(line, self.config.width));
+    }
+
+    /// Writes lines that belong together, each after `margin`.
+    pub(super) fn block(&mut self, lines: &[Line], margin: &Line) {
+        if lines.is_empty() {
+            return;
+        }
+        self.gap(Last::Block);
+        self.put(lines, margin);
+    }
+
+    /// Writes lines that belong to the row before them.
+    pub(super) fn below(&mut self, lines: &[Line], margin: &Line) {
+        if !lines.is_empty() {
+            self.put(lines, margin);
+            self.last = Last::Block;
+        }
+    }
+
+    fn put(&mut self, lines: &[Line], margin: &Line) {
+        for line in lines {
+            let mut whole = margin.clone();
+            whole.append(line);
+            if line.is_empty() && margin.text().trim().is_empty() {
+                whole = Line::default();
+            }
+            self.out.push(whole);
+        }
+    }
+
+    fn gap(&mut self, next: Last) {
+        let together = match self.last {
+            Last::Start | Last::Header => true,
+            Last::Row => next == Last::Row,
+            Last::Block => false,
+        };
+        if !together {
+            self.out.push(Line::default());
+        }
+        self.last = next;
+    }
+}
+
+/// Returns the start of a uuid, enough to find it again.
+fn short(uuid: &str) -> String {
+    uuid.chars().take(8).collect()
+}

@@ -1,0 +1,146 @@
+//! As much of a text as is shown: cut, numbered, highlighted, broken into rows.
+
+use ramus_core::body::StructuredPatch;
+
+use super::{TextConfig, amount};
+use crate::diff::{self, DiffConfig, Hunk};
+use crate::span::{Label, Line};
+use crate::{highlight, layout, markdown};
+
+/// Lines of one piece that are shown unless all are asked for.
+const SHOWN: usize = 24;
+/// How many of them are the last ones, where the end matters.
+pub(super) const TAIL: usize = 8;
+/// Rows that one line of output may fill unless all are asked for.
+const ROWS: usize = 4;
+
+/// The columns there are, and whether to leave out what is long.
+pub(super) struct View {
+    pub(super) room: usize,
+    full: bool,
+}
+
+impl View {
+    pub(super) fn new(config: &TextConfig<'_>, room: usize) -> Self {
+        Self { room, full: config.full }
+    }
+
+    pub(super) fn patch(&self, patch: &StructuredPatch) -> Vec<Line> {
+        let hunk = |hunk: &ramus_core::body::Hunk| Hunk {
+            old_start: hunk.old_start as usize,
+            old_lines: hunk.old_lines as usize,
+            new_start: hunk.new_start as usize,
+            new_lines: hunk.new_lines as usize,
+            lines: hunk.lines.clone(),
+        };
+        self.hunks(patch.hunks.iter().map(hunk).collect(), true)
+    }
+
+    /// Draws as many lines of a diff as are shown.
+    pub(super) fn hunks(&self, mut hunks: Vec<Hunk>, numbers: bool) -> Vec<Line> {
+        let mut left = if self.full { usize::MAX } else { 2 * SHOWN };
+        let mut hidden = 0;
+        for hunk in &mut hunks {
+            hidden += hunk.lines.len().saturating_sub(left);
+            hunk.lines.truncate(left);
+            left -= hunk.lines.len();
+        }
+        hunks.retain(|hunk| !hunk.lines.is_empty());
+        let config = DiffConfig { numbers, ..DiffConfig::default() };
+        let drawn = diff::patch(&hunks, &config);
+        let mut lines = Vec::new();
+        for mut line in drawn {
+            let numbered = line.0.first().is_some_and(|span| span.label == Label::LineNumber);
+            let margin = if numbered { Line(vec![line.0.remove(0)]) } else { Line::default() };
+            lines.extend(self.beside(margin, &line));
+        }
+        lines.extend(self.left_out(hidden));
+        lines
+    }
+
+    /// Highlights as many lines as are shown, numbered from `first`.
+    pub(super) fn code(&self, language: &str, text: &str, first: Option<usize>) -> Vec<Line> {
+        let text = text.trim_end_matches('\n');
+        let all = text.lines().count();
+        let shown = if self.full || all <= SHOWN + 2 { all } else { SHOWN };
+        let end = line_end(text, shown);
+        let last = first.unwrap_or(0).saturating_add(shown);
+        let digits = last.to_string().len();
+        let mut lines = Vec::new();
+        for (index, line) in highlight::code(language, &text[..end]).into_iter().enumerate() {
+            let number = first.map(|first| format!("{:>digits$} ", first.saturating_add(index)));
+            let margin = Line::new(&number.unwrap_or_default(), Label::LineNumber);
+            lines.extend(self.beside(margin, &line));
+        }
+        lines.extend(self.left_out(all - shown));
+        lines
+    }
+
+    /// Breaks as much text as is shown into lines; `tail` of them are from its end.
+    pub(super) fn cut(&self, text: &str, label: Label, tail: usize) -> Vec<Line> {
+        let text = crate::sanitize::sanitize(text);
+        let all: Vec<&str> = text.trim_matches('\n').lines().collect();
+        let line = |text: &&str| self.folded(&Line::new(text, label), self.room);
+        if self.full || all.len() <= SHOWN + 2 {
+            return all.iter().flat_map(line).collect();
+        }
+        let (head, rest) = all.split_at(SHOWN - tail);
+        let (hidden, end) = rest.split_at(rest.len() - tail);
+        let mut lines: Vec<Line> = head.iter().flat_map(line).collect();
+        lines.extend(self.left_out(hidden.len()));
+        lines.extend(end.iter().flat_map(line));
+        lines
+    }
+
+    /// Breaks a line into rows beside its number.
+    fn beside(&self, mut margin: Line, line: &Line) -> Vec<Line> {
+        let indent = " ".repeat(margin.width());
+        let mut rows = Vec::new();
+        for part in self.folded(line, self.room.saturating_sub(indent.len()).max(1)) {
+            margin.append(&part);
+            rows.push(std::mem::replace(&mut margin, Line::plain(&indent)));
+        }
+        rows
+    }
+
+    fn folded(&self, line: &Line, room: usize) -> Vec<Line> {
+        if self.full {
+            return layout::fold(line, room);
+        }
+        layout::fold(&layout::truncate(line, room * ROWS), room)
+    }
+
+    fn left_out(&self, lines: usize) -> Option<Line> {
+        let text = format!("… {} left out", amount::count(lines, "line"));
+        (lines > 0).then(|| layout::truncate(&Line::new(&text, Label::Note), self.room))
+    }
+
+    pub(super) fn shortened(&self, mut lines: Vec<Line>) -> Vec<Line> {
+        if !self.full && lines.len() > SHOWN + 2 {
+            let hidden = lines.len() - SHOWN;
+            lines.truncate(SHOWN);
+            lines.extend(self.left_out(hidden));
+        }
+        lines
+    }
+}
+
+/// Returns where the first `lines` lines of a text end.
+fn line_end(text: &str, lines: usize) -> usize {
+    text.match_indices('\n').nth(lines.saturating_sub(1)).map_or(text.len(), |(at, _)| at)
+}
+
+/// Breaks a text that is not a tool's into lines, shortened unless all are asked for.
+pub(super) fn shortened(
+    text: &str,
+    label: Label,
+    config: &TextConfig<'_>,
+    room: usize,
+) -> Vec<Line> {
+    View::new(config, room).cut(text, label, 0)
+}
+
+/// Reads a text as Markdown, shortened unless all of it is asked for.
+pub(super) fn shortened_markdown(text: &str, config: &TextConfig<'_>, room: usize) -> Vec<Line> {
+    View::new(config, room).shortened(markdown::lines(text, room))
+}

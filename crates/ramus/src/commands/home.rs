@@ -1,0 +1,45 @@
+//! What `ramus` alone does: the newest conversation as a tree, or a way to see one.
+
+use std::path::PathBuf;
+
+use ramus_render::{Label, Line};
+
+use crate::args::Global;
+use crate::commands::demo::{self, DemoArgs};
+use crate::commands::tree::{self, TreeArgs};
+use crate::error::CommandError;
+use crate::select::Library;
+use crate::ui::Ui;
+
+pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    let has_history = Library::open(ui, global).is_ok_and(|library| {
+        library.projects.iter().any(|project| project.sessions().any(|file| file.bytes > 0))
+    });
+    // A directory that was asked for by name is an error when it is not there.
+    if !has_history && global.claude_dir.is_none() {
+        return offer(ui, global);
+    }
+    tree::tree(ui, global, &TreeArgs::of("latest"))?;
+    if !ui.json {
+        ui.say(&Line::default());
+        ui.say(&Line::plain("That was the newest session. ").with(
+            "`ramus sessions` lists all, `ramus show` reads this one, `ramus --help` tells the rest.",
+            Label::Dim,
+        ));
+    }
+    Ok(())
+}
+
+/// Offers the demo to somebody without any history.
+fn offer(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    ui.say(&Line::plain("There is no Claude Code history in your home directory yet."));
+    if !ui.confirm("Write a sample history to ./ramus-demo and look at it?") {
+        ui.say(&Line::plain("`ramus demo` writes a sample history and says how to look at it."));
+        return Ok(());
+    }
+    let dir = PathBuf::from("ramus-demo");
+    demo::demo(ui, &DemoArgs { dir: dir.clone() })?;
+    ui.line(&Line::default())?;
+    let global = Global { claude_dir: Some(dir), ..global.clone() };
+    tree::tree(ui, &global, &TreeArgs::of(demo::SHOWCASE))
+}

@@ -1,0 +1,202 @@
+use std::path::Path as FilePath;
+
+use ramus_core::body::Body;
+use ramus_core::digest::Digest;
+use ramus_core::history::{History, Path};
+use ramus_core::session::NodeId;
+use ramus_core::turn::{Turn, turns};
+use ramus_render::json::{self, Answer};
+use ramus_render::text::{TextConfig, Transcript};
+use ramus_store::Bodies;
+use ramus_store::trace::{Part, trace};
+
+use crate::args::Global;
+use crate::commands::conversations::explanation;
+use crate::env::Clock;
+use crate::error::CommandError;
+use crate::select::{Found, Library, Spot, node};
+use crate::ui::Ui;
+
+/// Read a conversation
+///
+/// Shows the path from the beginning to the address: through compactions, and through the sessions
+/// that it continues. At each fork it tells of the other ways and how to read them.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus show latest\n  ramus show 3f9a@2 --tools\n  ramus show 3f9a:81b2c3d4 --thinking --full\n  ramus show agent-a1b2c3d"
+)]
+pub(crate) struct ShowArgs {
+    /// A session, a node or a conversation of it, or an agent
+    #[arg(default_value = "latest")]
+    address: String,
+    /// Show what the model thought, where it is kept
+    #[arg(long)]
+    thinking: bool,
+    /// Open the tool calls: input, output, diffs
+    #[arg(long)]
+    tools: bool,
+    /// Leave nothing out
+    #[arg(long)]
+    full: bool,
+    /// Print the lines of the path as they stand in the file
+    #[arg(long, conflicts_with_all = ["thinking", "tools", "full"])]
+    raw: bool,
+    /// Tell of the other ways at each fork
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
+    branch_notes: bool,
+}
+
+pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    let (found, spot) = library.address(ui, &args.address)?;
+    let history = library.read(&found)?;
+    let target = Target::new(&history, &spot)?;
+    let explained = global.explain.then(|| Digest::new(&history).resume);
+    let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
+    let parts = trace(files, found.file.clone(), history, target.path, library.rule)?;
+    if args.raw {
+        return raw(ui, &parts);
+    }
+    if ui.json {
+        return ui.json(&Answer::new(
+            "ramus.show/1",
+            to_json(&found, target.leaf, target.status, &parts)?,
+        ));
+    }
+    ui.page();
+    if let Some(resume) = explained {
+        for line in explanation(&found.file.id, resume.as_ref()) {
+            ui.line(&line)?;
+        }
+        ui.line(&ramus_render::Line::default())?;
+    }
+    for part in &parts {
+        read(ui, args, part)?;
+    }
+    Ok(())
+}
+
+/// What an address comes down to.
+struct Target {
+    path: Path,
+    leaf: String,
+    status: &'static str,
+}
+
+impl Target {
+    fn new(history: &History, spot: &Spot) -> Result<Self, CommandError> {
+        let nothing = || CommandError::nothing("there is no conversation in this session");
+        let branches = &history.branches;
+        let spell = |id: NodeId| {
+            let name = history.session.record(id).name;
+            name.map_or_else(String::new, |name| history.session.spell(name))
+        };
+        let conversation = match (spot, node(history, spot)?) {
+            (Spot::Uuid(_), Some(node)) => {
+                let path = history.path_to(node).ok_or_else(nothing)?;
+                let status = history
+                    .conversation_of(node)
+                    .map_or("active", |conversation| conversation.status.word());
+                return Ok(Self { path, leaf: spell(node), status });
+            }
+            (_, Some(leaf)) => {
+                branches.conversations.iter().find(|conversation| conversation.leaf == leaf)
+            }
+            (_, None) => branches.resuming().or(branches.conversations.last()),
+        };
+        let conversation = conversation.ok_or_else(nothing)?;
+        Ok(Self {
+            path: history.path(conversation),
+            leaf: spell(conversation.leaf),
+            status: conversation.status.word(),
+        })
+    }
+}
+
+fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<(), CommandError> {
+    let clock = Clock::new();
+    let id = part.file.id.get(..8).unwrap_or(&part.file.id);
+    let agent = if part.file.role.is_agent() { "agent-" } else { "" };
+    let command = format!("ramus show {agent}{id}");
+    let facts = part.history.session.facts();
+    let config = TextConfig {
+        width: ui.width,
+        thinking: args.thinking || args.full,
+        tools: args.tools || args.full,
+        full: args.full,
+        branch_notes: args.branch_notes,
+        show: &command,
+        cwd: facts.cwd.as_deref().unwrap_or_default(),
+        time: &|time| clock.short(time),
+    };
+    let mut transcript = Transcript::new(&config);
+    let mut lines = Vec::new();
+    each_turn(part, |mut turn| {
+        if config.tools {
+            turn.read_spilled(&mut |path| {
+                ramus_store::spilled(&part.file.path, FilePath::new(path))
+            });
+        }
+        transcript.turn(&turn, &mut lines);
+        for line in lines.drain(..) {
+            ui.line(&line)?;
+        }
+        Ok(())
+    })
+}
+
+/// Reads the turns of a part one by one, bodies from the disk as they are needed.
+pub(crate) fn each_turn(
+    part: &Part,
+    mut each: impl FnMut(Turn) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let mut bodies = Bodies::open(&part.file.path)?;
+    let mut problem = None;
+    let session = &part.history.session;
+    let mut body = |id: NodeId| match bodies.bytes(session.record(id).span) {
+        Ok(bytes) => Body::parse(&bytes).ok(),
+        Err(error) => {
+            problem = Some(error);
+            None
+        }
+    };
+    for turn in turns(&part.history, &part.path, &mut body) {
+        each(turn)?;
+    }
+    match problem {
+        Some(problem) => Err(problem.into()),
+        None => Ok(()),
+    }
+}
+
+fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
+    for part in parts {
+        let mut bodies = Bodies::open(&part.file.path)?;
+        for node in &part.path.nodes {
+            let bytes = bodies.bytes(part.history.session.record(*node).span)?;
+            ui.out().write_all(&bytes)?;
+            ui.out().write_all(b"\n")?;
+        }
+    }
+    Ok(())
+}
+
+fn to_json(
+    found: &Found,
+    leaf: String,
+    status: &'static str,
+    parts: &[Part],
+) -> Result<json::Show, CommandError> {
+    let mut nodes = Vec::new();
+    let mut turns = Vec::new();
+    for part in parts {
+        let session = &part.history.session;
+        let names = part.path.nodes.iter().filter_map(|id| session.record(*id).name);
+        nodes.extend(names.map(|name| session.spell(name)));
+        each_turn(part, |turn| {
+            turns.push(json::turn(session, &turn));
+            Ok(())
+        })?;
+    }
+    Ok(json::Show { session: found.file.id.clone(), leaf, status, nodes, turns })
+}

@@ -1,0 +1,57 @@
+//! The projects, and which client wrote them.
+
+/// The age of the client, as far as it changes what records look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Era {
+    /// 1.0: agents inline, resuming copies, summaries.
+    One,
+    /// 2.0: agents in flat files, file checkpoints.
+    Two,
+    /// 2.1.2xx: agents in the session's directory, attachments, pointers.
+    Three,
+}
+
+/// A directory somebody works in, and the client they work with.
+#[derive(Debug)]
+pub(super) struct Project {
+    pub(super) cwd: &'static str,
+    pub(super) era: Era,
+    pub(super) version: &'static str,
+    pub(super) branch: &'static str,
+    pub(super) model: &'static str,
+    pub(super) agent_model: &'static str,
+}
+
+pub(super) static KETTLE: Project = Project {
+    cwd: "/home/dev/kettle",
+    era: Era::One,
+    version: "1.0.113",
+    branch: "main",
+    model: "claude-opus-4-1-20250805",
+    agent_model: "claude-opus-4-1-20250805",
+};
+
+pub(super) static MENU: Project = Project {
+    cwd: "/home/dev/tea-menu",
+    era: Era::Two,
+    version: "2.0.76",
+    branch: "landing-page",
+    model: "claude-sonnet-4-5-20250929",
+    agent_model: "claude-haiku-4-5-20251001",
+};
+
+pub(super) static TEAPOT: Project = Project {
+    cwd: "/home/dev/teapot",
+    era: Era::Three,
+    version: "2.1.240",
+    branch: "main",
+    model: "claude-opus-5",
+    agent_model: "claude-sonnet-5",
+};
+
+impl Project {
+    /// Returns the path of its directory from the Claude directory on.
+    pub(super) fn dir(&self) -> String {
+        format!("projects/{}", self.cwd.replace(|c: char| !c.is_ascii_alphanumeric(), "-"))
+    }
+}

@@ -1,0 +1,46 @@
+//! Names that look random and are the same every time.
+
+const LETTERS: &[u8; 62] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0IOl";
+
+/// A source of names and small differences (SplitMix64).
+#[derive(Clone, Debug)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    /// Makes dice that fall the same way for the same seed.
+    pub(super) fn new(seed: &str) -> Self {
+        let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        Self(seed.bytes().fold(0xcbf2_9ce4_8422_2325, fold))
+    }
+
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Returns a number from `low` to `high`, without `high`.
+    pub(super) fn between(&mut self, low: i64, high: i64) -> i64 {
+        low + (self.roll() % (high - low).unsigned_abs()).cast_signed()
+    }
+
+    /// Returns a uuid of version 4.
+    pub(super) fn uuid(&mut self) -> String {
+        let (a, b) = (self.roll(), self.roll());
+        format!(
+            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+            a >> 32,
+            a >> 16 & 0xffff,
+            a & 0xfff,
+            0x8000 | b >> 48 & 0x3fff,
+            b & 0xffff_ffff_ffff
+        )
+    }
+
+    /// Returns a name of the server's kind: a prefix and letters.
+    pub(super) fn name(&mut self, prefix: &str, len: usize) -> String {
+        let letters = (0..len).map(|_| char::from(LETTERS[(self.roll() % 62) as usize]));
+        prefix.chars().chain(letters).collect()
+    }
+}

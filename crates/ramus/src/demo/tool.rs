@@ -1,0 +1,179 @@
+//! What tools are asked and what they give back.
+
+use serde_json::{Value, json};
+
+use super::client::Era;
+use super::disk::Disk;
+
+/// A tool call of a story.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Tool<'a> {
+    /// A command, why it is run, and what it prints.
+    Bash(&'a str, &'a str, &'a str),
+    /// A command that fails.
+    Fails(&'a str, &'a str, &'a str),
+    Read(&'a str),
+    /// A path and all that it holds from now on.
+    Write(&'a str, &'a str),
+    /// A path, what stands there, and what takes its place.
+    Edit(&'a str, &'a str, &'a str),
+    /// A text to look for in all files.
+    Grep(&'a str),
+    /// To-dos: those done, the one in progress, those to come.
+    Todo(&'a [&'a str], &'a str, &'a [&'a str]),
+}
+
+/// A tool call that has run.
+#[derive(Clone, Debug)]
+pub(super) struct Ran {
+    pub(super) name: &'static str,
+    pub(super) input: Value,
+    /// What the model sees.
+    pub(super) content: Value,
+    /// `toolUseResult`.
+    pub(super) result: Value,
+    pub(super) is_error: bool,
+}
+
+impl<'a> Tool<'a> {
+    /// Returns the file that the tool changes.
+    pub(super) fn changes(&self) -> Option<&'a str> {
+        match self {
+            Self::Write(path, _) | Self::Edit(path, ..) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Runs the tool.
+    pub(super) fn run(&self, disk: &mut Disk) -> Ran {
+        match *self {
+            Self::Bash(command, why, out) => ran_bash(disk.project.era, command, why, out),
+            Self::Fails(command, why, out) => Ran {
+                name: "Bash",
+                input: json!({"command": command, "description": why}),
+                content: json!(out),
+                result: json!(format!("Error: {out}")),
+                is_error: true,
+            },
+            Self::Read(path) => ran_read(disk, path),
+            Self::Write(path, content) => ran_write(disk, path, content),
+            Self::Edit(path, old, new) => ran_edit(disk, path, old, new),
+            Self::Grep(pattern) => ran_grep(disk, pattern),
+            Self::Todo(done, now, next) => ran_todo(done, now, next),
+        }
+    }
+}
+
+fn ran(name: &'static str, input: Value, content: impl Into<Value>, result: Value) -> Ran {
+    Ran { name, input, content: content.into(), result, is_error: false }
+}
+
+fn ran_bash(era: Era, command: &str, why: &str, out: &str) -> Ran {
+    let mut result = json!({"stdout": out, "stderr": "", "interrupted": false, "isImage": false});
+    if era == Era::Three {
+        result["noOutputExpected"] = json!(false);
+    }
+    ran("Bash", json!({"command": command, "description": why}), out, result)
+}
+
+fn ran_read(disk: &Disk, path: &str) -> Ran {
+    let absolute = format!("{}/{path}", disk.project.cwd);
+    let text = disk.files.get(path).map_or("", |text| text.trim_end());
+    let numbered: Vec<String> = (1..)
+        .zip(text.lines())
+        .map(|(n, line)| match disk.project.era {
+            Era::Three => format!("{n}\t{line}"),
+            _ => format!("{n:6}→{line}"),
+        })
+        .collect();
+    let lines = numbered.len();
+    let file = json!({"filePath": absolute, "content": text, "numLines": lines, "startLine": 1, "totalLines": lines});
+    let input = json!({"file_path": absolute});
+    ran("Read", input, numbered.join("\n"), json!({"type": "text", "file": file}))
+}
+
+fn ran_write(disk: &mut Disk, path: &str, content: &str) -> Ran {
+    let absolute = format!("{}/{path}", disk.project.cwd);
+    let before = disk.files.insert(path.to_owned(), content.to_owned());
+    let (kind, words) = match before {
+        None => ("create", format!("File created successfully at: {absolute}")),
+        Some(_) => ("update", format!("The file {absolute} has been updated successfully.")),
+    };
+    let hunks = before.as_deref().map_or_else(|| json!([]), |old| patch(old, content));
+    let result = json!({"type": kind, "filePath": absolute, "content": content,
+        "structuredPatch": hunks, "originalFile": original(disk.project.era, before)});
+    ran("Write", json!({"file_path": absolute, "content": content}), words, result)
+}
+
+fn ran_edit(disk: &mut Disk, path: &str, old: &str, new: &str) -> Ran {
+    let absolute = format!("{}/{path}", disk.project.cwd);
+    let before = disk.files.get(path).cloned().unwrap_or_default();
+    debug_assert_eq!(before.matches(old).count(), 1, "edits must be clear: {old} in {before}");
+    let after = before.replacen(old, new, 1);
+    let result = json!({"filePath": absolute, "oldString": old, "newString": new,
+        "originalFile": original(disk.project.era, Some(before.clone())),
+        "structuredPatch": patch(&before, &after), "userModified": false, "replaceAll": false});
+    disk.files.insert(path.to_owned(), after);
+    let input =
+        json!({"file_path": absolute, "old_string": old, "new_string": new, "replace_all": false});
+    ran("Edit", input, format!("The file {absolute} has been updated successfully."), result)
+}
+
+/// The whole file stood in results until it grew too large for them.
+fn original(era: Era, content: Option<String>) -> Option<String> {
+    content.filter(|_| era != Era::Three)
+}
+
+fn ran_grep(disk: &Disk, pattern: &str) -> Ran {
+    let mut hits = Vec::new();
+    for (path, text) in &disk.files {
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| line.contains(pattern));
+        hits.extend(lines.map(|(n, line)| format!("{path}:{n}:{line}")));
+    }
+    let input = json!({"pattern": pattern, "output_mode": "content", "-n": true});
+    let content = hits.join("\n");
+    let result = json!({"mode": "content", "numFiles": 0, "filenames": [], "content": content, "numLines": hits.len()});
+    ran("Grep", input, content, result)
+}
+
+fn ran_todo(done: &[&str], now: &str, next: &[&str]) -> Ran {
+    let todo =
+        |text: &str, status: &str| json!({"content": text, "status": status, "activeForm": text});
+    let list = |finished: usize| -> Vec<Value> {
+        let steps = done.iter().copied().chain((!now.is_empty()).then_some(now));
+        let steps = steps.chain(next.iter().copied()).enumerate();
+        let status = |at: usize| match at.cmp(&finished) {
+            std::cmp::Ordering::Less => "completed",
+            std::cmp::Ordering::Equal => "in_progress",
+            std::cmp::Ordering::Greater => "pending",
+        };
+        steps.map(|(at, text)| todo(text, status(at))).collect()
+    };
+    let new = list(done.len());
+    let old = done.len().checked_sub(1).map(list).unwrap_or_default();
+    let words = "Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress. Please proceed with the current tasks if applicable";
+    ran("TodoWrite", json!({"todos": new}), words, json!({"oldTodos": old, "newTodos": new}))
+}
+
+/// Returns the difference as one hunk with three lines around it.
+fn patch(old: &str, new: &str) -> Value {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let rest = old.len().min(new.len()) - head;
+    let tail =
+        old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let (old_end, new_end) = (old.len() - tail, new.len() - tail);
+    let (from, to) = (head.saturating_sub(3), old.len().min(old_end + 3));
+    let sign = |sign: char, lines: &[&str]| -> Vec<String> {
+        lines.iter().map(|line| format!("{sign}{line}")).collect()
+    };
+    let lines = [
+        sign(' ', &old[from..head]),
+        sign('-', &old[head..old_end]),
+        sign('+', &new[head..new_end]),
+        sign(' ', &old[old_end..to]),
+    ]
+    .concat();
+    json!([{"oldStart": from + 1, "oldLines": to - from, "newStart": from + 1,
+        "newLines": to - from + new_end - old_end, "lines": lines}])
+}

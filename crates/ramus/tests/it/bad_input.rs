@@ -1,0 +1,155 @@
+//! Bad input: one clear message or defect each, and the rest is still shown.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::Value;
+use testkit::{Home, jsonl};
+
+use crate::{json, ramus};
+
+const FINE: &str = "a user hello\nb < a assistant hi";
+
+/// Returns the kinds of the defects that `check` finds.
+fn defects(home: &Home) -> Vec<String> {
+    let check = json(&home.claude(), &["check"]);
+    let sum =
+        ["known", "unknown", "damaged"].iter().map(|key| check[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum, check["lines"].as_u64().unwrap());
+    let defects = check["defects"].as_array().unwrap().iter();
+    defects
+        .map(|defect| format!("{}:{}", defect["line"], defect["kind"].as_str().unwrap()))
+        .collect()
+}
+
+fn sessions(home: &Home) -> usize {
+    json(&home.claude(), &["sessions"])["sessions"].as_array().unwrap().len()
+}
+
+#[test]
+fn a_missing_directory_is_named_with_what_to_do() {
+    let home = Home::new();
+    let output = ramus(&home.path().join("nowhere"), &["sessions"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr.starts_with("Error: no Claude directory at "), "{stderr}");
+    assert!(stderr.contains("nowhere") && stderr.contains("ramus demo"), "{stderr}");
+    fs::create_dir(home.path().join("bare")).unwrap();
+    let output = ramus(&home.path().join("bare"), &["sessions"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("has no `projects` directory"));
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_the_rest_is_shown() {
+    let home = Home::new();
+    let fine = home.session("-p/11111111-0000-4000-8000-000000000000.jsonl", FINE);
+    let dir = fine.parent().unwrap();
+    fs::create_dir(dir.join("22222222-0000-4000-8000-000000000000.jsonl")).unwrap();
+    symlink(
+        "33333333-0000-4000-8000-000000000000.jsonl",
+        dir.join("33333333-0000-4000-8000-000000000000.jsonl"),
+    )
+    .unwrap();
+    symlink("nothing", dir.join("44444444-0000-4000-8000-000000000000.jsonl")).unwrap();
+    let output = ramus(&home.claude(), &["sessions", "--json"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr.contains("22222222-0000-4000-8000-000000000000.jsonl"), "{stderr}");
+    assert!(stderr.contains("33333333-0000-4000-8000-000000000000.jsonl"), "{stderr}");
+}
+
+#[test]
+fn damaged_lines_are_located_and_the_session_is_still_there() {
+    let lines = jsonl("a user hello\nb < a assistant hi\nc < b user more");
+    let lines: Vec<&str> = lines.lines().collect();
+    let cut = &lines[1][..40];
+    for (bytes, expected) in [
+        (format!("{}\nrubbish\n{}\n", lines[0], lines[1]).into_bytes(), vec!["2:not-json"]),
+        (format!("{}\n\0\0\0\0\n{}\n", lines[0], lines[1]).into_bytes(), vec!["2:nul"]),
+        (format!("{}\n\0\0{}\n", lines[0], lines[1]).into_bytes(), vec!["2:nul"]),
+        (format!("{}{}\n", lines[0], lines[1]).into_bytes(), vec!["1:glued"]),
+        (format!("{}\n{}", lines[0], cut).into_bytes(), vec!["2:torn"]),
+        (
+            [lines[0].as_bytes(), b"\n", &lines[1].replace("hi", "h\u{1}").into_bytes()].concat(),
+            vec![],
+        ),
+        (format!("\u{feff}{}\r\n\r\n{}", lines[0], lines[1]).into_bytes(), vec![]),
+        (lines[0].replace("hello", "half \\ud83d emoji").into_bytes(), vec![]),
+    ] {
+        let home = Home::new();
+        home.write("-p/11111111-0000-4000-8000-000000000000.jsonl", &bytes);
+        assert_eq!(defects(&home), expected, "{}", String::from_utf8_lossy(&bytes));
+        assert_eq!(sessions(&home), 1);
+        let shown = ramus(&home.claude(), &["show", "1111"]);
+        assert_eq!(shown.status.code(), Some(0), "{}", String::from_utf8_lossy(&shown.stderr));
+    }
+}
+
+#[test]
+fn bad_utf8_damages_its_line_only() {
+    let home = Home::new();
+    let mut bytes = jsonl("a user caf#\nb < a assistant hi").into_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'#').unwrap();
+    bytes[at] = 0xff;
+    home.write("-p/11111111-0000-4000-8000-000000000000.jsonl", bytes);
+    assert_eq!(defects(&home), ["1:not-utf8"]);
+    let shown = ramus(&home.claude(), &["show", "1111"]);
+    assert!(String::from_utf8(shown.stdout).unwrap().contains("caf\u{fffd}"));
+}
+
+#[test]
+fn broken_links_are_defects() {
+    for (short, expected) in [
+        ("a < a user me", vec!["1:self-parent"]),
+        ("a < b user one\nb < a user two", vec!["2:cycle"]),
+        ("a < gone user lost", vec!["1:orphan"]),
+        ("b < a assistant hi\na user hello", vec![]),
+        ("a user one\na user two", vec!["2:version"]),
+        ("a user go\nb < a call:t1 ls\nc < b assistant done", vec!["2:unanswered-tool"]),
+        ("a user go\nb < a result:t9 what", vec!["2:stray-result"]),
+    ] {
+        let home = Home::new();
+        home.session("-p/11111111-0000-4000-8000-000000000000.jsonl", short);
+        assert_eq!(defects(&home), expected, "{short}");
+        assert_eq!(ramus(&home.claude(), &["tree", "1111"]).status.code(), Some(0), "{short}");
+    }
+}
+
+#[test]
+fn check_is_strict_only_when_asked() {
+    let home = Home::new();
+    home.write("-p/11111111-0000-4000-8000-000000000000.jsonl", "rubbish\n");
+    assert_eq!(ramus(&home.claude(), &["check"]).status.code(), Some(0));
+    assert_eq!(ramus(&home.claude(), &["check", "--strict"]).status.code(), Some(1));
+    assert_eq!(ramus(&home.claude(), &["check", "1111", "--strict"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_line_of_megabytes_is_one_record() {
+    let home = Home::new();
+    let long = jsonl("a user LONG\nb < a assistant hi")
+        .replace("LONG", &"lorem \\\"ipsum\\\" ".repeat(220_000));
+    assert!(long.len() > 3_000_000);
+    home.write("-p/11111111-0000-4000-8000-000000000000.jsonl", long);
+    let stats = json(&home.claude(), &["stats"]);
+    assert_eq!((&stats["records"], &stats["damaged"]), (&2.into(), &0.into()));
+    assert_eq!(ramus(&home.claude(), &["show", "1111"]).status.code(), Some(0));
+}
+
+#[test]
+fn hostile_words_do_not_reach_the_terminal() {
+    let home = Home::new();
+    let session = jsonl("a user XX\nb < a assistant XX\n- title XX")
+        .replace("XX", "\\u001b]0;owned\\u0007\\u001b[2Jhello");
+    home.write("-p/11111111-0000-4000-8000-000000000000.jsonl", session);
+    for command in [&["sessions"][..], &["show", "1111"], &["tree", "1111"], &["conversations"]] {
+        let output = ramus(&home.claude(), command);
+        assert!(
+            !output.stdout.contains(&0x1b),
+            "{command:?}: {}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+    }
+}

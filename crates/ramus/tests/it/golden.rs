@@ -1,0 +1,161 @@
+//! The machine output and the help, held word for word.
+
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{json, ramus};
+
+/// Writes the demo and returns the directory it lies in.
+fn demo() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Command::new(env!("CARGO_BIN_EXE_ramus"))
+        .arg("demo")
+        .arg(dir.path().join("demo"))
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    dir
+}
+
+/// Holds the answer to a command, with what differs from run to run taken out.
+#[track_caller]
+fn golden(name: &str, args: &[&str]) {
+    let dir = demo();
+    let mut answer = json(&dir.path().join("demo"), args);
+    if let Some(retention) = answer.get_mut("retention") {
+        *retention = Value::Null;
+    }
+    let text = serde_json::to_string_pretty(&answer)
+        .unwrap()
+        .replace(&*dir.path().to_string_lossy(), "[dir]");
+    insta::assert_snapshot!(name, text);
+}
+
+#[test]
+fn projects() {
+    golden("projects", &["projects"]);
+}
+
+#[test]
+fn sessions() {
+    golden("sessions", &["sessions", "--all"]);
+}
+
+#[test]
+fn conversations() {
+    golden("conversations", &["conversations", "7ea9"]);
+}
+
+#[test]
+fn show() {
+    golden("show", &["show", "10ad"]);
+}
+
+#[test]
+fn tree() {
+    golden("tree", &["tree", "7ea9"]);
+}
+
+#[test]
+fn stats() {
+    golden("stats", &["stats"]);
+}
+
+#[test]
+fn check() {
+    golden("check", &["check"]);
+}
+
+#[test]
+fn the_demo_is_written_once_and_never_over_anything() {
+    let dir = demo();
+    let again = Command::new(env!("CARGO_BIN_EXE_ramus"))
+        .arg("demo")
+        .arg(dir.path().join("demo"))
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("give another directory"));
+}
+
+#[test]
+fn reading_changes_nothing() {
+    let dir = demo();
+    let claude = dir.path().join("demo");
+    let state = || {
+        let mut files = Vec::new();
+        let mut open = vec![claude.clone()];
+        while let Some(path) = open.pop() {
+            let meta = std::fs::metadata(&path).unwrap();
+            files.push((path.clone(), meta.len(), meta.modified().unwrap()));
+            if meta.is_dir() {
+                open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+        }
+        files.sort();
+        files
+    };
+    let before = state();
+    for args in [
+        &["projects"][..],
+        &["sessions"],
+        &["conversations"],
+        &["show", "7ea9", "--full"],
+        &["tree", "7ea9"],
+        &["stats"],
+        &["check"],
+    ] {
+        assert_eq!(ramus(&claude, args).status.code(), Some(0), "{args:?}");
+    }
+    assert_eq!(state(), before);
+}
+
+#[test]
+fn the_whole_reference() {
+    let mut text = String::new();
+    let commands = [
+        &[][..],
+        &["projects"],
+        &["sessions"],
+        &["conversations"],
+        &["show"],
+        &["tree"],
+        &["stats"],
+        &["check"],
+        &["demo"],
+        &["completions"],
+        &["man"],
+    ];
+    for command in commands {
+        let output = Command::new(env!("CARGO_BIN_EXE_ramus"))
+            .env("COLUMNS", "100")
+            .args(command)
+            .arg("--help")
+            .output()
+            .unwrap();
+        text.push_str(&format!(
+            "$ ramus {}\n{}\n",
+            [command, &["--help"]].concat().join(" "),
+            String::from_utf8(output.stdout).unwrap()
+        ));
+    }
+    insta::assert_snapshot!("help", text);
+}
+
+#[test]
+fn completions_and_manual_pages_are_made() {
+    let dir = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = ramus(dir.path(), &["completions", shell]);
+        assert!(String::from_utf8(output.stdout).unwrap().contains("conversations"), "{shell}");
+    }
+    let pages = dir.path().join("pages");
+    assert_eq!(
+        ramus(dir.path(), &["man", "--out", pages.to_str().unwrap()]).status.code(),
+        Some(0)
+    );
+    assert!(pages.join("ramus-tree.1").exists());
+    assert!(String::from_utf8(ramus(dir.path(), &["man"]).stdout).unwrap().starts_with(".ie"));
+}
