@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -71,7 +72,15 @@ pub struct Place {
 #[derive(Debug, Default)]
 pub struct Scan {
     pub places: Vec<Place>,
+    /// The session that an agent's records name, by source.
+    pub sessions: BTreeMap<u32, String>,
     pub problems: Vec<PathError>,
+}
+
+/// What was found in one file.
+struct Found {
+    places: Vec<Place>,
+    session: Option<String>,
 }
 
 /// Looks into all sources.
@@ -87,14 +96,15 @@ pub fn scan(
     let mut order: Vec<usize> = (0..sources.len()).collect();
     // The largest first, so that no thread is left with one at the end.
     order.sort_by_key(|index| Reverse(sources[*index].file.bytes));
-    let found: Vec<Result<Vec<Place>, PathError>> = order
+    let found: Vec<Result<Found, PathError>> = order
         .par_iter()
         .with_max_len(1)
         .map(|&index| {
             let source = &sources[index];
             let places = match source.content {
                 Content::Records => records(index, source, query, tool),
-                Content::Spilled => spill::search(index, source, query, tool),
+                Content::Spilled => spill::search(index, source, query, tool)
+                    .map(|places| Found { places, session: None }),
             };
             on_read(source.file.bytes);
             places.map_err(|error| PathError::new(&source.file.path, error))
@@ -103,7 +113,12 @@ pub fn scan(
     let mut scan = Scan::default();
     for places in found {
         match places {
-            Ok(places) => scan.places.extend(places),
+            Ok(Found { places, session }) => {
+                if let (Some(first), Some(session)) = (places.first(), session) {
+                    scan.sessions.insert(first.source, session);
+                }
+                scan.places.extend(places);
+            }
             // Cleanup may take a file between listing and reading.
             Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
             Err(problem) => scan.problems.push(problem),
@@ -138,8 +153,9 @@ fn records(
     source: &Source,
     query: &Query,
     tool: Option<&ToolFilter>,
-) -> io::Result<Vec<Place>> {
+) -> io::Result<Found> {
     let mut places: Vec<Place> = Vec::new();
+    let mut session = None;
     let mut answers = Vec::new();
     let mut persons = FxHashSet::default();
     let mut queue: Vec<(usize, Key)> = Vec::new();
@@ -160,6 +176,9 @@ fn records(
                         tool::Verdict::No => return,
                         tool::Verdict::Answers(calls) => answers.push((places.len(), calls)),
                     }
+                }
+                if source.file.role == FileRole::FlatAgent && session.is_none() {
+                    session = finding.session.as_deref().map(str::to_owned);
                 }
                 let at = piece.at + (range.start + finding.start) as u64;
                 if finding.kind == ramus_core::record::Kind::QueueOperation {
@@ -190,7 +209,7 @@ fn records(
         }
         places.retain(|place| place.time.is_none_or(|time| query.is_in_time(time)));
     }
-    Ok(places)
+    Ok(Found { places, session })
 }
 
 fn belongs(source: &Source, finding: &Finding<'_>) -> bool {

@@ -28,9 +28,9 @@ impl Hit {
     /// Joins the places of each message and puts the hits in order.
     pub fn merge(mut places: Vec<Place>, sources: &[Source], order: Order) -> Vec<Self> {
         // The eldest first: what was copied says so, else the file written last is the copy.
-        places.sort_by_cached_key(|place| {
-            let file = &sources[place.source as usize].file;
-            (place.is_copy, file.modified, file.relative.clone(), place.span.at)
+        let age = ages(sources);
+        places.sort_unstable_by_key(|place| {
+            (place.is_copy, age[place.source as usize], place.span.at)
         });
         let mut hits: Vec<Self> = Vec::with_capacity(places.len());
         let mut known: FxHashMap<u128, u32> = FxHashMap::default();
@@ -54,4 +54,15 @@ impl Hit {
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         std::iter::once(&self.place).chain(&self.copies)
     }
+}
+
+/// Returns the place of each source in the order in which the files were last written.
+fn ages(sources: &[Source]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..sources.len()).collect();
+    order.sort_by_key(|index| (sources[*index].file.modified, &sources[*index].file.relative));
+    let mut ages = vec![0; sources.len()];
+    for (age, index) in (0..).zip(order) {
+        ages[index] = age;
+    }
+    ages
 }

@@ -7,6 +7,7 @@
 
 mod address;
 mod bad_input;
+mod find;
 mod golden;
 mod truth;
 

@@ -73,7 +73,11 @@ fn neighbour(
 fn words(block: &Block) -> Option<String> {
     let text = match block {
         Block::Text(text) => human_text(text).to_string(),
-        Block::ToolUse(call) | Block::ServerToolUse(call) => call.name.clone(),
+        Block::ToolUse(call) | Block::ServerToolUse(call) => {
+            let input = call.input.as_object().into_iter().flat_map(|input| input.values());
+            let first = input.filter_map(|value| value.as_str()).next().unwrap_or_default();
+            format!("{} {first}", call.name)
+        }
         _ => return None,
     };
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");

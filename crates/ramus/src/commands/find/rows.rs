@@ -43,7 +43,7 @@ impl Heading<'_> {
             .with(&time, Label::Time);
         let mut line = Line::default();
         if !self.project.is_empty() {
-            line = line.with(self.project, Label::Dim).with(" · ", Label::Dim);
+            line = line.with(&self.short_project(width), Label::Dim).with(" · ", Label::Dim);
         }
         line.push(self.title.unwrap_or("(no title)"), Label::Heading);
         let mut line = truncate(&line, width.saturating_sub(end.width()).max(16));
@@ -52,21 +52,32 @@ impl Heading<'_> {
     }
 }
 
+impl Heading<'_> {
+    /// Keeps the end of a long name: that is where projects differ.
+    fn short_project(&self, width: usize) -> String {
+        let room = (width / 4).max(8);
+        match self.project.chars().rev().nth(room) {
+            None => self.project.to_owned(),
+            Some(_) => {
+                let kept: Vec<char> = self.project.chars().rev().take(room - 1).collect();
+                std::iter::once('…').chain(kept.into_iter().rev()).collect()
+            }
+        }
+    }
+}
+
 impl Row<'_> {
     /// Returns how many characters of a snippet fit.
-    pub(super) fn room(&self, width: usize) -> usize {
-        let used = if width < WIDE {
-            4
-        } else {
-            self.head(&Clock::new()).width() + self.tail().width() + 2
-        };
+    pub(super) fn room(&self, width: usize, clock: &Clock) -> usize {
+        let used =
+            if width < WIDE { 4 } else { self.head(clock).width() + self.tail().width() + 2 };
         width.saturating_sub(used).max(12)
     }
 
     pub(super) fn lines(&self, width: usize, clock: &Clock, snippet: &Snippet) -> Vec<Line> {
         let around =
             if self.status == Some(Status::Abandoned) { Label::Abandoned } else { Label::Plain };
-        let room = self.room(width);
+        let room = self.room(width, clock);
         let text = truncate(&snippet.line(around), room);
         let mut head = self.head(clock);
         if width < WIDE {
