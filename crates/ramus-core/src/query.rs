@@ -54,6 +54,15 @@ pub struct QueryError {
     pub span: Option<Range<usize>>,
 }
 
+/// How much is wanted of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Only that there is one: its text may be empty, and its kind that of any text that matches.
+    Whether,
+    /// The text, and where in it.
+    Where,
+}
+
 /// A record that says what is looked for, and where it says so.
 #[derive(Clone, Debug)]
 pub struct Finding<'a> {
@@ -110,7 +119,7 @@ impl Query {
     }
 
     /// Tells `each` what of a line matches; a damaged line may hold several records (R2).
-    pub fn findings<'a>(&self, line: &'a [u8], mut each: impl FnMut(Finding<'a>)) {
+    pub fn findings<'a>(&self, line: &'a [u8], detail: Detail, mut each: impl FnMut(Finding<'a>)) {
         let mut pos = if line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         pos += line[pos..].iter().take_while(|byte| **byte == 0).count();
         let mut first = true;
@@ -119,7 +128,7 @@ impl Query {
             match scan(rest) {
                 Ok(found) if first || found.kind_name.is_some() => {
                     let len = found.len;
-                    if let Some(finding) = self.finding(rest, pos, &found) {
+                    if let Some(finding) = self.finding(rest, pos, &found, detail) {
                         each(finding);
                     }
                     let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == 0;
@@ -160,6 +169,7 @@ impl Query {
         bytes: &'a [u8],
         start: usize,
         found: &Envelope<'a>,
+        detail: Detail,
     ) -> Option<Finding<'a>> {
         let time = found.timestamp.and_then(Time::parse);
         if time.is_some_and(|time| !self.is_in_time(time)) {
@@ -169,7 +179,7 @@ impl Query {
         let mut seen = Seen { found: vec![false; self.terms.len()], best: None, count: 0 };
         texts::texts(record, found, &mut |kind, raw| {
             if self.wants(kind) {
-                seen.look(&self.terms, kind, raw);
+                seen.look(&self.terms, kind, raw, detail);
             }
         });
         if !seen.found.iter().all(|found| *found) {
@@ -186,7 +196,8 @@ impl Query {
             identity: identity(record, found, kind),
             session: found.session_id.map(unescape),
             is_copy: found.forked_from.is_some(),
-            said: Key::new(raw),
+            // Only what people say is said again by the queue, and that is short.
+            said: Key::new(&raw[..raw.len().min(4096)]),
             text_kind,
             text,
             range,
@@ -275,7 +286,19 @@ struct Best<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn look(&mut self, terms: &[Term], text_kind: TextKind, raw: &'a [u8]) {
+    fn look(&mut self, terms: &[Term], text_kind: TextKind, raw: &'a [u8], detail: Detail) {
+        if detail == Detail::Whether
+            && let [term] = terms
+            && let Some(escaped) = &term.escaped
+            && (self.found[0] || escaped.is_surely_in(raw))
+        {
+            if !self.found[0] {
+                self.found[0] = true;
+                let text = Cow::Borrowed("");
+                self.best = Some(Best { terms: 1, text_kind, raw, text, range: 0..0 });
+            }
+            return;
+        }
         let may_be = |term: &Term| term.escaped.as_ref().is_none_or(|e| e.may_be_in(raw));
         if !terms.iter().any(may_be) {
             return;

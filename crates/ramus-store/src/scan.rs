@@ -13,7 +13,7 @@ use std::path::Path;
 
 use memchr::{memchr_iter, memrchr};
 use ramus_core::name::Key;
-use ramus_core::query::{Finding, Query, TextKind};
+use ramus_core::query::{Detail, Finding, Query, TextKind};
 use ramus_core::record::ByteSpan;
 use ramus_core::time::Time;
 use rayon::prelude::*;
@@ -85,24 +85,30 @@ struct Found {
 
 /// Looks into all sources.
 ///
+/// Only if they are wanted by relevance it is found out how well texts fit.
 /// `on_read` hears the size of each file when it has been read; it is called
 /// from several threads.
 pub fn scan(
     sources: &[Source],
     query: &Query,
     tool: Option<&ToolFilter>,
+    order: Order,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Scan {
-    let mut order: Vec<usize> = (0..sources.len()).collect();
+    let detail = match order {
+        Order::Time => Detail::Whether,
+        Order::Relevance => Detail::Where,
+    };
+    let mut largest: Vec<usize> = (0..sources.len()).collect();
     // The largest first, so that no thread is left with one at the end.
-    order.sort_by_key(|index| Reverse(sources[*index].file.bytes));
-    let found: Vec<Result<Found, PathError>> = order
+    largest.sort_by_key(|index| Reverse(sources[*index].file.bytes));
+    let found: Vec<Result<Found, PathError>> = largest
         .par_iter()
         .with_max_len(1)
         .map(|&index| {
             let source = &sources[index];
             let places = match source.content {
-                Content::Records => records(index, source, query, tool),
+                Content::Records => records(index, source, query, tool, detail),
                 Content::Spilled => spill::search(index, source, query, tool)
                     .map(|places| Found { places, session: None }),
             };
@@ -140,7 +146,7 @@ pub fn read_again<T>(
     let bytes = crate::read::Bodies::open(&source.file.path)?.bytes(place.span)?;
     let mut shown = None;
     let mut show = Some(show);
-    query.findings(&bytes, |finding| {
+    query.findings(&bytes, Detail::Where, |finding| {
         if let Some(show) = show.take() {
             shown = Some(show(&finding));
         }
@@ -153,6 +159,7 @@ fn records(
     source: &Source,
     query: &Query,
     tool: Option<&ToolFilter>,
+    detail: Detail,
 ) -> io::Result<Found> {
     let mut places: Vec<Place> = Vec::new();
     let mut session = None;
@@ -165,7 +172,7 @@ fn records(
         for range in query.lines(piece.bytes) {
             line += memchr_iter(b'\n', &piece.bytes[counted..range.start]).count() as u32;
             counted = range.start;
-            query.findings(&piece.bytes[range.clone()], |finding| {
+            query.findings(&piece.bytes[range.clone()], detail, |finding| {
                 if !belongs(source, &finding) {
                     return;
                 }

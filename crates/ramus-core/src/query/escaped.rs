@@ -17,6 +17,8 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 pub(super) struct Escaped {
     usual: Usual,
     unusual: Unusual,
+    /// The usual spelling of the text is the text itself, and all of it.
+    is_plain: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -28,7 +30,8 @@ enum Usual {
 impl Escaped {
     /// Makes the filter of a plain text; `None` when nothing can be told from bytes.
     pub(super) fn of_text(text: &str, any_case: bool) -> Option<Self> {
-        Self::new(&[text], any_case)
+        let escaped = Self::new(&[text], any_case)?;
+        Some(Self { is_plain: text.bytes().all(is_itself), ..escaped })
     }
 
     /// Makes the filter of a regular expression; `None` when a match need not hold any literal.
@@ -57,7 +60,7 @@ impl Escaped {
                 Usual::Pattern(Regex::new(&format!("{case}(?:{})", spellings.join("|"))).ok()?)
             }
         };
-        Some(Self { usual, unusual: Unusual::of(texts, any_case) })
+        Some(Self { usual, unusual: Unusual::of(texts, any_case), is_plain: false })
     }
 
     /// Returns the first place at or after `from` in the usual spelling.
@@ -77,6 +80,20 @@ impl Escaped {
     pub(super) fn may_be_in(&self, raw: &[u8]) -> bool {
         self.usual(raw, 0).is_some() || self.unusual(raw, 0).is_some()
     }
+}
+
+impl Escaped {
+    /// Whether the inside of a JSON string holds the text, told without reading escapes.
+    ///
+    /// `false`: it may hold it all the same.
+    pub(super) fn is_surely_in(&self, raw: &[u8]) -> bool {
+        self.is_plain && self.usual(raw, 0).is_some_and(|at| !is_in_escape(raw, at))
+    }
+}
+
+/// Whether a byte may be part of an escape: of `\n`, or of `\u00e9`, which is no longer than six.
+fn is_in_escape(raw: &[u8], at: usize) -> bool {
+    raw[at.saturating_sub(5)..at].contains(&b'\\')
 }
 
 /// Whether a byte of a text has one spelling, if it is not written as `\uXXXX`.

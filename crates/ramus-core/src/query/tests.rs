@@ -1,4 +1,4 @@
-use super::{Query, QueryError};
+use super::{Detail, Query, QueryError};
 use proptest::prelude::{Strategy, any, prop, prop_assert, proptest};
 use serde_json::json;
 
@@ -9,7 +9,7 @@ fn check(words: &str, record: &serde_json::Value, expected: &str) {
     let query = Query::words(words).unwrap();
     let mut seen = String::new();
     if query.lines(line.as_bytes()).count() == 1 {
-        query.findings(line.as_bytes(), |finding| {
+        query.findings(line.as_bytes(), Detail::Where, |finding| {
             let text = &finding.text[finding.range.clone()];
             seen = format!("{} {text}", finding.text_kind.word());
         });
@@ -114,7 +114,7 @@ fn glued_and_damaged_lines_are_read() {
     let one = user(&json!("harp one")).to_string();
     for line in [format!("{one}{one}"), format!("\0\0{one}"), format!("{{\"torn\":{one}")] {
         let mut count = 0;
-        Query::words("harp").unwrap().findings(line.as_bytes(), |_| count += 1);
+        Query::words("harp").unwrap().findings(line.as_bytes(), Detail::Where, |_| count += 1);
         assert_eq!(count, if line.starts_with("{\"parent") { 2 } else { 1 }, "{line}");
     }
 }
@@ -126,8 +126,8 @@ fn spelled(text: &str, dice: &[u8]) -> String {
         let die = dice[index % dice.len()];
         let hex = |out: &mut String, upper: bool| {
             for unit in char.encode_utf16(&mut [0; 2]) {
-                out.push_str("\\u");
-                out.push_str(&if upper { format!("{unit:04X}") } else { format!("{unit:04x}") });
+                let digits = format!("{unit:04x}");
+                out.extend(["\\u", &if upper { digits.to_uppercase() } else { digits }]);
             }
         };
         match (char, die % 5) {
@@ -165,9 +165,12 @@ proptest! {
         if query.find(&text).is_some() {
             prop_assert!(query.lines(line.as_bytes()).count() == 1, "{line}");
             let mut found = 0;
-            query.findings(line.as_bytes(), |_| found += 1);
+            query.findings(line.as_bytes(), Detail::Where, |_| found += 1);
             prop_assert!(found == 1, "{line}");
         }
+        let mut whether = 0;
+        query.findings(line.as_bytes(), Detail::Whether, |_| whether += 1);
+        prop_assert!(whether == i32::from(query.find(&text).is_some()), "{line}");
     }
 
     #[test]
@@ -192,6 +195,6 @@ proptest! {
     fn any_bytes_never_panic(bytes: Vec<u8>) {
         let query = Query::words("a").unwrap();
         let _ = query.lines(&bytes).count();
-        query.findings(&bytes, |_| {});
+        query.findings(&bytes, Detail::Where, |_| {});
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memchr::{memchr_iter, memmem, memrchr};
 use ramus_core::name::Key;
-use ramus_core::query::{Finding, Query, TextKind};
+use ramus_core::query::{Detail, Finding, Query, TextKind};
 use ramus_core::record::{ByteSpan, Kind};
 use ramus_core::time::Time;
 
@@ -128,7 +128,7 @@ fn owner(source: &Source) -> io::Result<Option<Owner>> {
     let mut owner = None;
     let any = Query::regex("").map_err(io::Error::other)?;
     with_owner(source, |_, bytes| {
-        any.findings(bytes, |finding| {
+        any.findings(bytes, Detail::Whether, |finding| {
             owner = Some(Owner {
                 bytes: bytes.to_vec(),
                 identity: finding.identity,

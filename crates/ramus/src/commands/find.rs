@@ -136,12 +136,12 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     let tool = (args.tool.is_some() || args.file.is_some())
         .then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
     let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
-    let found = scan(&sources, &query, tool.as_ref(), &|bytes| bar.inc(bytes));
+    let order = if args.sort == Sort::Time { Order::Time } else { Order::Relevance };
+    let found = scan(&sources, &query, tool.as_ref(), order, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     for problem in &found.problems {
         ui.warn(problem);
     }
-    let order = if args.sort == Sort::Time { Order::Time } else { Order::Relevance };
     let hits = Hit::merge(found.places, &sources, order);
     let mut search = Search::new(&library, &sources, &query, args.context, hits);
     search.sessions = found.sessions;

@@ -141,6 +141,30 @@ fn copies_are_one_hit_with_all_their_places() {
     assert_eq!(hits.len(), 1);
     assert_eq!(hits[0]["places"], places);
     assert_eq!(hits[0]["address"], "11111111:u1");
+    let keys: Vec<&String> = hits[0].as_object().unwrap().keys().collect();
+    let stable = [
+        "schema",
+        "session",
+        "title",
+        "project",
+        "agent",
+        "address",
+        "file",
+        "line",
+        "uuid",
+        "role",
+        "kind",
+        "conversation",
+        "status",
+        "resumes",
+        "timestamp",
+        "snippet",
+        "match",
+        "places",
+    ];
+    assert_eq!(keys, stable);
+    assert_eq!(hits[0]["schema"], "ramus.find/1");
+    assert_eq!((&hits[0]["snippet"], &hits[0]["match"]), (&json!("a harp"), &json!([2, 6])));
     let output = ramus(&home.claude(), &["find", "harp", "--count"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n");
     let output = ramus(&home.claude(), &["find", "harp", "--files"]);

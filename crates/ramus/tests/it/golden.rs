@@ -122,6 +122,7 @@ fn the_whole_reference() {
         &["conversations"],
         &["show"],
         &["tree"],
+        &["find"],
         &["stats"],
         &["check"],
         &["demo"],

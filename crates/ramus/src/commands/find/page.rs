@@ -19,6 +19,7 @@ impl Search<'_> {
         ui.page();
         let clock = Clock::new();
         let mut is_first = true;
+        let mut shown = 0_usize;
         for group in self.groups() {
             if !is_first {
                 ui.line(&Line::default())?;
@@ -33,8 +34,12 @@ impl Search<'_> {
                 for line in self.rows(ui, index, &clock) {
                     ui.line(&line)?;
                 }
+                // The first of them at once, the others when there are enough.
+                shown += 1;
+                if shown.is_power_of_two() {
+                    ui.out().flush()?;
+                }
             }
-            ui.out().flush()?;
         }
         Ok(())
     }

@@ -59,11 +59,15 @@ fn ago(text: &str) -> Option<Span> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+    use jiff::tz::TimeZone;
+
     use super::{Edge, parse};
 
     #[track_caller]
     fn check(text: &str, edge: Edge, expected: &str) {
-        let now = "2026-03-10T12:00:00[UTC]".parse().unwrap();
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let now = now.to_zoned(TimeZone::UTC);
         let seen = parse(text, edge, &now).map(|time| time.to_string()).unwrap_or_default();
         assert_eq!(seen, expected, "{text}");
     }
