@@ -5,6 +5,7 @@
 //! such line and says what in it matches, if anything.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
@@ -61,6 +62,8 @@ pub enum Detail {
     Whether,
     /// The text, and where in it.
     Where,
+    /// How often, too.
+    Count,
 }
 
 /// A record that says what is looked for, and where it says so.
@@ -78,6 +81,8 @@ pub struct Finding<'a> {
     pub session: Option<Cow<'a, str>>,
     /// It says it was copied from another session.
     pub is_copy: bool,
+    /// It is a sub-agent's.
+    pub sidechain: bool,
     /// Key of what was said, to know a prompt that is written twice.
     pub said: Key,
     pub text_kind: TextKind,
@@ -85,7 +90,7 @@ pub struct Finding<'a> {
     pub text: Cow<'a, str>,
     /// The first match in it.
     pub range: Range<usize>,
-    /// How often the terms occur in the record.
+    /// How often the terms occur in the record, if that is wanted.
     pub count: u32,
 }
 
@@ -108,7 +113,7 @@ impl Query {
 
     fn of(mut terms: Vec<Term>) -> Self {
         // The rarest first: lines are chosen by it.
-        terms.sort_by_key(|term| std::cmp::Reverse((term.escaped.is_some(), term.weight)));
+        terms.sort_by_key(|term| Reverse((term.escaped.is_some(), term.weight)));
         Self { terms, kinds: Vec::new(), roles: Vec::new(), since: None, until: None }
     }
 
@@ -150,6 +155,20 @@ impl Query {
         let found: Option<Vec<Range<usize>>> =
             self.terms.iter().map(|term| Some(term.regex.find(text)?.range())).collect();
         found?.into_iter().min_by_key(|range| range.start)
+    }
+
+    /// Returns where any of the terms occur in a plain text, none within another.
+    pub fn marks(&self, text: &str) -> Vec<Range<usize>> {
+        let mut marks: Vec<Range<usize>> = Vec::new();
+        let found = self.terms.iter().flat_map(|term| term.regex.find_iter(text));
+        let mut ranges: Vec<Range<usize>> = found.map(|found| found.range()).collect();
+        ranges.sort_by_key(|range| (range.start, Reverse(range.end)));
+        for range in ranges.into_iter().filter(|range| !range.is_empty()) {
+            if marks.last().is_none_or(|last| last.end <= range.start) {
+                marks.push(range);
+            }
+        }
+        marks
     }
 
     /// Whether texts of this kind are looked at.
@@ -196,6 +215,7 @@ impl Query {
             identity: identity(record, found, kind),
             session: found.session_id.map(unescape),
             is_copy: found.forked_from.is_some(),
+            sidechain: found.sidechain,
             // Only what people say is said again by the queue, and that is short.
             said: Key::new(&raw[..raw.len().min(4096)]),
             text_kind,
@@ -287,16 +307,17 @@ struct Best<'a> {
 
 impl<'a> Seen<'a> {
     fn look(&mut self, terms: &[Term], text_kind: TextKind, raw: &'a [u8], detail: Detail) {
+        if detail != Detail::Count && terms.len() == 1 && self.found[0] {
+            return;
+        }
         if detail == Detail::Whether
             && let [term] = terms
             && let Some(escaped) = &term.escaped
-            && (self.found[0] || escaped.is_surely_in(raw))
+            && escaped.is_surely_in(raw)
         {
-            if !self.found[0] {
-                self.found[0] = true;
-                let text = Cow::Borrowed("");
-                self.best = Some(Best { terms: 1, text_kind, raw, text, range: 0..0 });
-            }
+            self.found[0] = true;
+            let text = Cow::Borrowed("");
+            self.best = Some(Best { terms: 1, text_kind, raw, text, range: 0..0 });
             return;
         }
         let may_be = |term: &Term| term.escaped.as_ref().is_none_or(|e| e.may_be_in(raw));
@@ -311,8 +332,10 @@ impl<'a> Seen<'a> {
             let Some(range) = matches.next().map(|found| found.range()) else { continue };
             *found = true;
             here += 1;
-            // Enough to tell often from seldom.
-            self.count += 1 + matches.take(99).count() as u32;
+            if detail == Detail::Count {
+                // Enough to tell often from seldom.
+                self.count += 1 + matches.take(99).count() as u32;
+            }
             if first.as_ref().is_none_or(|first| range.start < first.start) {
                 first = Some(range);
             }

@@ -21,6 +21,7 @@ use rustc_hash::FxHashSet;
 
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
+use crate::read::Bodies;
 
 mod merge;
 mod spill;
@@ -41,6 +42,8 @@ pub struct Source {
     pub project: Option<usize>,
     /// Only records that say they belong to this session.
     pub only_session: Option<String>,
+    /// Only records of sub-agents, or only those of nobody else; `None`: all.
+    pub sidechain: Option<bool>,
 }
 
 /// How a file is written.
@@ -97,7 +100,7 @@ pub fn scan(
 ) -> Scan {
     let detail = match order {
         Order::Time => Detail::Whether,
-        Order::Relevance => Detail::Where,
+        Order::Relevance => Detail::Count,
     };
     let mut largest: Vec<usize> = (0..sources.len()).collect();
     // The largest first, so that no thread is left with one at the end.
@@ -133,25 +136,39 @@ pub fn scan(
     scan
 }
 
-/// Reads one record again, to show what matches in it.
-pub fn read_again<T>(
-    source: &Source,
-    place: &Place,
-    query: &Query,
-    show: impl FnOnce(&Finding<'_>) -> T,
-) -> Result<Option<T>, PathError> {
-    if source.content == Content::Spilled {
-        return spill::read_again(source, place, query, show);
-    }
-    let bytes = crate::read::Bodies::open(&source.file.path)?.bytes(place.span)?;
-    let mut shown = None;
-    let mut show = Some(show);
-    query.findings(&bytes, Detail::Where, |finding| {
-        if let Some(show) = show.take() {
-            shown = Some(show(&finding));
+/// Reads records again, to show what matches in them; the last file stays open.
+#[derive(Debug, Default)]
+pub struct Again {
+    last: Option<(u32, Bodies)>,
+}
+
+impl Again {
+    /// Reads one record; `None`: it is not there any more.
+    pub fn read<T>(
+        &mut self,
+        source: &Source,
+        place: &Place,
+        query: &Query,
+        show: impl FnOnce(&Finding<'_>) -> T,
+    ) -> Result<Option<T>, PathError> {
+        if source.content == Content::Spilled {
+            return spill::read_again(source, place, query, show);
         }
-    });
-    Ok(shown)
+        let mut bodies = match self.last.take() {
+            Some((last, bodies)) if last == place.source => bodies,
+            _ => Bodies::open(&source.file.path)?,
+        };
+        let bytes = bodies.bytes(place.span)?;
+        self.last = Some((place.source, bodies));
+        let mut shown = None;
+        let mut show = Some(show);
+        query.findings(&bytes, Detail::Where, |finding| {
+            if let Some(show) = show.take() {
+                shown = Some(show(&finding));
+            }
+        });
+        Ok(shown)
+    }
 }
 
 fn records(
@@ -221,6 +238,7 @@ fn records(
 
 fn belongs(source: &Source, finding: &Finding<'_>) -> bool {
     source.only_session.as_deref().is_none_or(|only| finding.session.as_deref() == Some(only))
+        && source.sidechain.is_none_or(|sidechain| sidechain == finding.sidechain)
 }
 
 fn place(index: usize, source: &Source, finding: &Finding<'_>, at: u64, line: u32) -> Place {

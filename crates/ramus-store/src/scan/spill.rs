@@ -109,6 +109,7 @@ pub(super) fn read_again<T>(
         identity: place.identity,
         session: None,
         is_copy: false,
+        sidechain: false,
         said: Key::new(b""),
         text_kind: TextKind::ToolResult,
         text,

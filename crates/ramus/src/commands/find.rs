@@ -50,7 +50,7 @@ pub(crate) struct FindArgs {
     /// Only what this one says
     #[arg(long, value_parser = role_words(), value_name = "ROLE")]
     role: Vec<Role>,
-    /// Only texts of this kind
+    /// Only texts of this kind; `progress` and `last-prompt` are looked at only if asked for
     #[arg(long, value_parser = kind_words(), value_name = "KIND")]
     kind: Vec<TextKind>,
     /// Only calls of this tool and their results

@@ -203,6 +203,20 @@ fn agents_have_the_status_of_the_call_that_started_them() {
 }
 
 #[test]
+fn agents_in_the_sessions_own_file_are_agents_too() {
+    let session = "
+        a        user             go
+        b < a    call:t1:Task     find it
+        x        side-user        find it
+        y < x    side-assistant   a harp
+        c < b    result:t1        a harp was found
+    ";
+    check(session, &["harp"], "c tool-result active, y answer active");
+    check(session, &["harp", "--agents", "none"], "c tool-result active");
+    check(session, &["harp", "--agents", "only"], "y answer active");
+}
+
+#[test]
 fn spilled_results_belong_to_their_record() {
     let home = Home::new();
     let spilled = format!("{APP}/{ID}/tool-results/t1.txt");

@@ -77,25 +77,26 @@ impl Search<'_> {
         Heading { project, title, session, time: place.time }
     }
 
-    fn rows(&self, ui: &mut Ui, index: usize, clock: &Clock) -> Vec<Line> {
-        let hit = &self.hits[index];
+    fn rows(&mut self, ui: &mut Ui, index: usize, clock: &Clock) -> Vec<Line> {
         let address = self.address(index);
-        let Some(known) = &self.known[index] else { return Vec::new() };
+        let known = self.known[index].take().unwrap_or_default();
         let branch = known.spot.branch;
-        let width = ui.width;
-        let is_agent = self.sources[hit.place.source as usize].file.role.is_agent();
+        let (width, query) = (ui.width, self.query);
+        let places = self.hits[index].places().count();
+        let source = self.hits[index].place.source;
+        let is_agent = self.sources[source as usize].file.role.is_agent();
         let shown = self.show(ui, index, |finding| {
             let row = Row {
                 time: finding.time,
                 kind: finding.text_kind.word(),
                 status: branch.map(|branch| branch.status),
                 conversation: branch.map(|branch| branch.n),
-                is_agent,
+                is_agent: is_agent || finding.sidechain,
                 address: &address,
-                places: hit.places().count(),
+                places,
             };
             let snippet = Snippet::new(&finding.text, &finding.range, row.room(width, clock));
-            row.lines(width, clock, &snippet)
+            row.lines(width, clock, &snippet, |text| query.marks(text))
         });
         let mut lines = shown.unwrap_or_default();
         if let Some(context) = &known.context {

@@ -1,5 +1,7 @@
 //! Hits for a person: sessions as headings, a row for each message.
 
+use std::ops::Range;
+
 use ramus_core::branches::Status;
 use ramus_core::time::Time;
 use ramus_render::layout::{pad, truncate};
@@ -74,11 +76,17 @@ impl Row<'_> {
         width.saturating_sub(used).max(12)
     }
 
-    pub(super) fn lines(&self, width: usize, clock: &Clock, snippet: &Snippet) -> Vec<Line> {
+    pub(super) fn lines(
+        &self,
+        width: usize,
+        clock: &Clock,
+        snippet: &Snippet,
+        marks: impl Fn(&str) -> Vec<Range<usize>>,
+    ) -> Vec<Line> {
         let around =
             if self.status == Some(Status::Abandoned) { Label::Abandoned } else { Label::Plain };
         let room = self.room(width, clock);
-        let text = truncate(&snippet.line(around), room);
+        let text = truncate(&snippet.line(around, marks), room);
         let mut head = self.head(clock);
         if width < WIDE {
             head.append(&self.tail());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ramus_core::branches::Status;
 use ramus_core::query::{Finding, Query};
 use ramus_render::json::HitContext;
-use ramus_store::scan::{Branch, Content, Histories, Hit, Place, Source, Spot, read_again};
+use ramus_store::scan::{Again, Branch, Content, Histories, Hit, Place, Source, Spot};
 use ramus_store::{Bodies, PathError};
 
 use super::{BranchFilter, context};
@@ -16,10 +16,11 @@ use crate::ui::Ui;
 pub(super) struct Search<'a> {
     pub(super) library: &'a Library,
     pub(super) sources: &'a [Source],
-    query: &'a Query,
+    pub(super) query: &'a Query,
     /// How many messages of context are wanted.
     depth: usize,
     histories: Histories,
+    again: Again,
     pub(super) hits: Vec<Hit>,
     /// Where each hit lies; found out for all hits of a file at once.
     pub(super) known: Vec<Option<Known>>,
@@ -51,6 +52,7 @@ impl<'a> Search<'a> {
             query,
             depth,
             histories: Histories::new(library.rule),
+            again: Again::default(),
             known: hits.iter().map(|_| None).collect(),
             titles: BTreeMap::new(),
             by_source: Vec::new(),
@@ -137,14 +139,14 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn show<T>(
-        &self,
+        &mut self,
         ui: &mut Ui,
         index: usize,
         show: impl FnOnce(&Finding<'_>) -> T,
     ) -> Option<T> {
         let place = &self.hits[index].place;
         let source = &self.sources[place.source as usize];
-        match read_again(source, place, self.query, show) {
+        match self.again.read(source, place, self.query, show) {
             Ok(shown) => shown,
             Err(problem) => {
                 ui.warn(&problem);

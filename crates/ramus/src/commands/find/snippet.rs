@@ -48,9 +48,24 @@ impl Snippet {
         [start, start + self.matched.chars().count()]
     }
 
-    pub(super) fn line(&self, around: Label) -> Line {
-        Line::new(&self.before, around).with(&self.matched, Label::Match).with(&self.after, around)
+    /// Returns it with all matches marked; `marks` finds those beside the first.
+    pub(super) fn line(&self, around: Label, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Line {
+        let mut line = Line::default();
+        push_marked(&mut line, &self.before, around, &marks(&self.before));
+        line.push(&self.matched, Label::Match);
+        push_marked(&mut line, &self.after, around, &marks(&self.after));
+        line
     }
+}
+
+fn push_marked(line: &mut Line, text: &str, around: Label, marks: &[Range<usize>]) {
+    let mut done = 0;
+    for mark in marks {
+        line.push(&text[done..mark.start], around);
+        line.push(&text[mark.clone()], Label::Match);
+        done = mark.end;
+    }
+    line.push(&text[done..], around);
 }
 
 /// Folds white space into single spaces.

@@ -15,7 +15,13 @@ pub(super) fn sources(library: &Library, scope: &Scope, agents: AgentFilter) -> 
             None => {
                 let file = found.file.clone();
                 let content = Content::Records;
-                return vec![Source { file, content, project: None, only_session: None }];
+                return vec![Source {
+                    file,
+                    content,
+                    project: None,
+                    only_session: None,
+                    sidechain: None,
+                }];
             }
         },
     };
@@ -38,15 +44,22 @@ pub(super) fn sources(library: &Library, scope: &Scope, agents: AgentFilter) -> 
                     _ => false,
                 },
             };
-            let is_wanted = match agents {
-                AgentFilter::Any => true,
-                AgentFilter::Only => is_agent,
-                AgentFilter::None => !is_agent,
+            // The oldest clients wrote what agents did into the session's own file.
+            let (is_wanted, sidechain) = match agents {
+                AgentFilter::Any => (true, None),
+                AgentFilter::Only => (true, (!is_agent).then_some(true)),
+                AgentFilter::None => (!is_agent, Some(false)),
             };
             if is_meant && is_wanted {
                 let content = Content::Records;
                 let file = file.clone();
-                sources.push(Source { file, content, project: Some(index), only_session });
+                sources.push(Source {
+                    file,
+                    content,
+                    project: Some(index),
+                    only_session,
+                    sidechain,
+                });
             }
         }
         if agents != AgentFilter::Only {
@@ -56,6 +69,7 @@ pub(super) fn sources(library: &Library, scope: &Scope, agents: AgentFilter) -> 
                 content: Content::Spilled,
                 project: Some(index),
                 only_session: None,
+                sidechain: None,
             }));
         }
     }
