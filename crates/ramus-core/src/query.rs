@@ -8,20 +8,25 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use memchr::{memchr, memmem, memrchr};
-use regex::{Regex, RegexBuilder};
+use memchr::memmem;
 
 use crate::body::json::unescape;
 use crate::envelope::{Envelope, scan};
 use crate::name::{Key, Name, fingerprint};
 use crate::record::Kind;
 use crate::time::Time;
-use escaped::Escaped;
+use seen::{Best, Seen};
+use term::{Term, split};
 
 mod escaped;
+mod kind;
+mod lines;
+mod seen;
+mod term;
 mod texts;
 
-pub use texts::{Role, TextKind};
+pub use kind::{Role, TextKind};
+pub use lines::Lines;
 
 /// What is looked for: all of its terms in one record.
 #[derive(Clone, Debug)]
@@ -35,15 +40,6 @@ pub struct Query {
     pub since: Option<Time>,
     /// Only in records before.
     pub until: Option<Time>,
-}
-
-#[derive(Clone, Debug)]
-struct Term {
-    regex: Regex,
-    /// `None`: nothing can be told from raw bytes.
-    escaped: Option<Escaped>,
-    /// How long a match is at least, to know which term is the rarest.
-    weight: usize,
 }
 
 /// Why a query cannot be one.
@@ -120,7 +116,7 @@ impl Query {
     /// Returns the lines that may match, as ranges without their newlines.
     pub fn lines<'q>(&'q self, bytes: &'q [u8]) -> Lines<'q> {
         let escaped = self.terms.first().and_then(|term| term.escaped.as_ref());
-        Lines { escaped, bytes, from: 0, usual: Next::Unknown, unusual: Next::Unknown }
+        Lines::new(escaped, bytes)
     }
 
     /// Tells `each` what of a line matches; a damaged line may hold several records (R2).
@@ -226,59 +222,6 @@ impl Query {
     }
 }
 
-/// The lines of some bytes that may match; see [`Query::lines`].
-#[derive(Debug)]
-pub struct Lines<'q> {
-    /// `None`: any line may.
-    escaped: Option<&'q Escaped>,
-    bytes: &'q [u8],
-    from: usize,
-    usual: Next,
-    unusual: Next,
-}
-
-/// The next place of one spelling; looked for again only when it was passed.
-#[derive(Clone, Copy, Debug)]
-enum Next {
-    Unknown,
-    At(usize),
-    Nowhere,
-}
-
-impl Next {
-    fn renew(&mut self, from: usize, find: impl Fn(usize) -> Option<usize>) -> Option<usize> {
-        match *self {
-            Self::At(at) if at >= from => {}
-            Self::Nowhere => {}
-            _ => *self = find(from).map_or(Self::Nowhere, Self::At),
-        }
-        if let Self::At(at) = *self { Some(at) } else { None }
-    }
-}
-
-impl Iterator for Lines<'_> {
-    type Item = Range<usize>;
-
-    fn next(&mut self) -> Option<Range<usize>> {
-        let Self { bytes, from, .. } = *self;
-        if from >= bytes.len() {
-            return None;
-        }
-        let at = match self.escaped {
-            None => from,
-            Some(escaped) => {
-                let usual = self.usual.renew(from, |from| escaped.usual(bytes, from));
-                let unusual = self.unusual.renew(from, |from| escaped.unusual(bytes, from));
-                usual.into_iter().chain(unusual).min()?
-            }
-        };
-        let start = memrchr(b'\n', &bytes[from..at]).map_or(from, |newline| from + newline + 1);
-        let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline);
-        self.from = end + 1;
-        Some(start..end)
-    }
-}
-
 /// Copies of a message keep its name and its words; the same name with other words is a version (R4).
 fn identity(record: &[u8], found: &Envelope<'_>, kind: Kind) -> u128 {
     match found.uuid.map(|uuid| Name::new(uuid).bits()) {
@@ -288,122 +231,6 @@ fn identity(record: &[u8], found: &Envelope<'_>, kind: Kind) -> u128 {
         Some(name) => name,
         None => u128::from(fingerprint(record)),
     }
-}
-
-/// What was found in the texts of one record so far.
-struct Seen<'a> {
-    found: Vec<bool>,
-    best: Option<Best<'a>>,
-    count: u32,
-}
-
-struct Best<'a> {
-    terms: usize,
-    text_kind: TextKind,
-    raw: &'a [u8],
-    text: Cow<'a, str>,
-    range: Range<usize>,
-}
-
-impl<'a> Seen<'a> {
-    fn look(&mut self, terms: &[Term], text_kind: TextKind, raw: &'a [u8], detail: Detail) {
-        if detail != Detail::Count && terms.len() == 1 && self.found[0] {
-            return;
-        }
-        if detail == Detail::Whether
-            && let [term] = terms
-            && let Some(escaped) = &term.escaped
-            && escaped.is_surely_in(raw)
-        {
-            self.found[0] = true;
-            let text = Cow::Borrowed("");
-            self.best = Some(Best { terms: 1, text_kind, raw, text, range: 0..0 });
-            return;
-        }
-        let may_be = |term: &Term| term.escaped.as_ref().is_none_or(|e| e.may_be_in(raw));
-        if !terms.iter().any(may_be) {
-            return;
-        }
-        let text = unescape(raw);
-        let mut here = 0;
-        let mut first: Option<Range<usize>> = None;
-        for (term, found) in terms.iter().zip(&mut self.found) {
-            let mut matches = term.regex.find_iter(&text);
-            let Some(range) = matches.next().map(|found| found.range()) else { continue };
-            *found = true;
-            here += 1;
-            if detail == Detail::Count {
-                // Enough to tell often from seldom.
-                self.count += 1 + matches.take(99).count() as u32;
-            }
-            if first.as_ref().is_none_or(|first| range.start < first.start) {
-                first = Some(range);
-            }
-        }
-        if let Some(range) = first
-            && self.best.as_ref().is_none_or(|best| best.terms < here)
-        {
-            self.best = Some(Best { terms: here, text_kind, raw, text, range });
-        }
-    }
-}
-
-impl Term {
-    fn word(word: &str) -> Self {
-        let any_case = !word.chars().any(char::is_uppercase);
-        let regex = RegexBuilder::new(&regex::escape(word)).case_insensitive(any_case).build();
-        Self {
-            regex: regex.expect("because an escaped text is a pattern"),
-            escaped: Escaped::of_text(word, any_case),
-            weight: word.len(),
-        }
-    }
-
-    fn regex(pattern: &str) -> Result<Self, QueryError> {
-        let hir = regex_syntax::ParserBuilder::new()
-            .multi_line(true)
-            .build()
-            .parse(pattern)
-            .map_err(|error| syntax(&error))?;
-        let regex = RegexBuilder::new(pattern)
-            .multi_line(true)
-            .build()
-            .map_err(|error| QueryError { message: error.to_string(), span: None })?;
-        Ok(Self {
-            regex,
-            weight: hir.properties().minimum_len().unwrap_or(0),
-            escaped: Escaped::of_hir(&hir),
-        })
-    }
-}
-
-fn syntax(error: &regex_syntax::Error) -> QueryError {
-    let (message, span) = match error {
-        regex_syntax::Error::Parse(error) => (error.kind().to_string(), Some(error.span())),
-        regex_syntax::Error::Translate(error) => (error.kind().to_string(), Some(error.span())),
-        error => (error.to_string(), None),
-    };
-    QueryError { message, span: span.map(|span| span.start.offset..span.end.offset) }
-}
-
-/// Splits words at white space; a pair of quotes keeps what it holds together.
-fn split(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut rest = text.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let quoted = (first == '"').then(|| rest[1..].split_once('"')).flatten();
-        let (word, next) = match quoted {
-            Some((word, next)) if next.is_empty() || next.starts_with(char::is_whitespace) => {
-                (word, next)
-            }
-            _ => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
-        };
-        if !word.is_empty() {
-            words.push(word.to_owned());
-        }
-        rest = next.trim_start();
-    }
-    words
 }
 
 #[cfg(test)]

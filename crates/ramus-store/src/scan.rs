@@ -4,14 +4,11 @@
 //! only lines that hold the needle in one of its spellings are looked at. What is
 //! kept of a hit is where it stands; texts are read again when they are shown.
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io;
 
-use memchr::{memchr_iter, memrchr};
+use memchr::memchr_iter;
 use ramus_core::name::Key;
 use ramus_core::query::{Detail, Finding, Query, TextKind};
 use ramus_core::record::ByteSpan;
@@ -21,14 +18,17 @@ use rustc_hash::FxHashSet;
 
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
-use crate::read::Bodies;
 
+mod again;
 mod merge;
+mod pieces;
 mod spill;
 mod tool;
 mod whereabouts;
 
+pub use again::Again;
 pub use merge::{Hit, Order};
+use pieces::{last_time, pieces};
 pub use spill::spills;
 pub use tool::ToolFilter;
 pub use whereabouts::{Branch, Histories, Spot, Whereabouts};
@@ -136,41 +136,6 @@ pub fn scan(
     scan
 }
 
-/// Reads records again, to show what matches in them; the last file stays open.
-#[derive(Debug, Default)]
-pub struct Again {
-    last: Option<(u32, Bodies)>,
-}
-
-impl Again {
-    /// Reads one record; `None`: it is not there any more.
-    pub fn read<T>(
-        &mut self,
-        source: &Source,
-        place: &Place,
-        query: &Query,
-        show: impl FnOnce(&Finding<'_>) -> T,
-    ) -> Result<Option<T>, PathError> {
-        if source.content == Content::Spilled {
-            return spill::read_again(source, place, query, show);
-        }
-        let mut bodies = match self.last.take() {
-            Some((last, bodies)) if last == place.source => bodies,
-            _ => Bodies::open(&source.file.path)?,
-        };
-        let bytes = bodies.bytes(place.span)?;
-        self.last = Some((place.source, bodies));
-        let mut shown = None;
-        let mut show = Some(show);
-        query.findings(&bytes, Detail::Where, |finding| {
-            if let Some(show) = show.take() {
-                shown = Some(show(&finding));
-            }
-        });
-        Ok(shown)
-    }
-}
-
 fn records(
     index: usize,
     source: &Source,
@@ -269,74 +234,4 @@ fn score(finding: &Finding<'_>) -> u32 {
         && edge(finding.text[finding.range.end..].chars().next());
     let density = finding.count.min(50) * 1000 / (200 + finding.text.len() as u32);
     weight * (100 + density.min(100)) * if is_word { 2 } else { 1 }
-}
-
-/// Whole lines of a file.
-struct Piece<'a> {
-    bytes: &'a [u8],
-    /// Offset of the first byte.
-    at: u64,
-    /// Number of the first line, from 1.
-    line: u32,
-}
-
-/// Small enough to stay in the second level cache between reading and looking.
-const CHUNK: usize = 256 * 1024;
-
-thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
-}
-
-/// Reads a file in pieces of whole lines; a last line without its newline is one too (R1).
-fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    BUFFER.with_borrow_mut(|buffer| {
-        let (mut held, mut at, mut line) = (0, 0, 1);
-        loop {
-            if held == buffer.len() {
-                buffer.resize(held * 2, 0);
-            }
-            let read = match file.read(&mut buffer[held..]) {
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            let filled = held + read;
-            let whole = match memrchr(b'\n', &buffer[held..filled]) {
-                _ if read == 0 => filled,
-                Some(newline) => held + newline + 1,
-                None => 0,
-            };
-            if whole > 0 {
-                each(Piece { bytes: &buffer[..whole], at, line });
-                line += memchr_iter(b'\n', &buffer[..whole]).count() as u32;
-                at += whole as u64;
-                buffer.copy_within(whole..filled, 0);
-            }
-            held = filled - whole;
-            if read == 0 {
-                break;
-            }
-        }
-        // A line of many megabytes should not be held on to.
-        buffer.truncate(4 * CHUNK);
-        buffer.shrink_to(4 * CHUNK);
-        Ok(())
-    })
-}
-
-/// How much of a file's end is looked at for its last time.
-const TAIL: u64 = 64 * 1024;
-
-/// Returns the newest time near the end of a file: titles and summaries say none themselves.
-fn last_time(path: &Path) -> io::Result<Option<Time>> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-    let mut tail = Vec::new();
-    file.take(TAIL).read_to_end(&mut tail)?;
-    let key = b"\"timestamp\":\"";
-    let times = memchr::memmem::find_iter(&tail, key)
-        .filter_map(|at| Time::parse(tail.get(at + key.len()..at + key.len() + 24)?));
-    Ok(times.max())
 }

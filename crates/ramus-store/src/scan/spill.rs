@@ -10,8 +10,9 @@ use ramus_core::query::{Detail, Finding, Query, TextKind};
 use ramus_core::record::{ByteSpan, Kind};
 use ramus_core::time::Time;
 
+use super::pieces::pieces;
 use super::tool::{ToolFilter, Verdict};
-use super::{Place, Source, pieces};
+use super::{Place, Source};
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile, Project};
 

@@ -8,7 +8,7 @@ use ramus_core::body::{Block, Body, ToolUse};
 use ramus_core::name::Key;
 use rustc_hash::FxHashSet;
 
-use super::pieces;
+use super::pieces::pieces;
 
 /// Only calls of a tool, only those that touch a file, and what answers them.
 #[derive(Clone, Debug, Default)]
