@@ -99,7 +99,7 @@ pub struct Raw {
 #[derive(Clone, Debug)]
 pub struct ConversationDigest {
     pub leaf: Box<str>,
-    /// The leaf's place in the chain.
+    /// The place in the chain of the very last record, which may trail the leaf.
     pub place: u32,
     pub status: Status,
     pub resumes: bool,
@@ -153,7 +153,7 @@ impl Digest {
                 let fork = conversation.fork.map(|fork| &branches.forks[fork]);
                 ConversationDigest {
                     leaf: spell(conversation.leaf),
-                    place: place(conversation.leaf),
+                    place: place(history.tip(conversation)),
                     status: conversation.status,
                     resumes: conversation.resumes,
                     draft: conversation.draft,

@@ -4,7 +4,6 @@ use rustc_hash::FxHashSet;
 
 use crate::branches::{Branches, Conversation, Lane, quiet_children};
 use crate::fold::{FoldId, Folds};
-use crate::name::Name;
 use crate::record::{Kind, Voice};
 use crate::resume::Rule;
 use crate::session::{NodeId, NoteKind, Session};
@@ -103,9 +102,18 @@ impl History {
         prompt
     }
 
-    /// Returns the names of the records on the way from a leaf to its root.
-    pub fn names_up(&self, leaf: NodeId) -> impl Iterator<Item = Name> {
-        self.tree.ancestors(leaf).filter_map(|id| self.session.record(id).name)
+    /// Returns the last record of a conversation, with the system records that trail its leaf.
+    pub fn tip(&self, conversation: &Conversation) -> NodeId {
+        let trails = |id: &NodeId| {
+            let record = self.session.record(*id);
+            let quiet = self.folds.of(*id).is_some_and(|fold| !self.folds.speaks(fold));
+            quiet && matches!(record.kind, Kind::System | Kind::Attachment) && !record.sidechain
+        };
+        let mut tip = conversation.leaf;
+        while let Some(next) = self.tree.children(tip).iter().copied().rfind(trails) {
+            tip = next;
+        }
+        tip
     }
 
     /// Returns the title a person or the client gave the session (R15).

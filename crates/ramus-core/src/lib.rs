@@ -1,4 +1,50 @@
 //! What a Claude Code history is: bytes in, values out.
+//!
+//! A session file is a tree written line by line. [`Session`](session::Session)
+//! takes its bytes, [`History`](history::History) tells what they mean: where
+//! the conversation forked and why, which conversations there are, and which of
+//! them the client would resume.
+//!
+//! ```
+//! use ramus_core::history::History;
+//! use ramus_core::resume::Rule;
+//! use ramus_core::session::Session;
+//!
+//! let file = br#"
+//! {"parentUuid":null,"type":"user","message":{"content":"Name a tea"},"uuid":"a","timestamp":"2026-01-01T10:00:00.000Z"}
+//! {"parentUuid":"a","type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Oolong"}]},"uuid":"b","timestamp":"2026-01-01T10:00:01.000Z"}
+//! {"parentUuid":"a","type":"assistant","message":{"id":"m2","content":[{"type":"text","text":"Sencha"}]},"uuid":"c","timestamp":"2026-01-01T10:00:09.000Z"}
+//! "#;
+//! let mut session = Session::default();
+//! session.push(file);
+//! session.end();
+//! assert_eq!(session.user_records().count(), 1);
+//!
+//! let history = History::new(session, Rule::Client);
+//! let fork = &history.branches.forks[0];
+//! assert_eq!(fork.kind.word(), "retry");
+//!
+//! // Walk a path, root first.
+//! let resuming = history.branches.resuming().expect("there is something to resume");
+//! let path = history.path(resuming);
+//! let names: Vec<String> = path
+//!     .nodes
+//!     .iter()
+//!     .filter_map(|id| history.session.record(*id).name)
+//!     .map(|name| history.session.spell(name))
+//!     .collect();
+//! assert_eq!(names, ["a", "c"]);
+//!
+//! // Ask for the resume point and its reason.
+//! let resume = history.branches.resume.expect("there is something to resume");
+//! assert_eq!(resume.reason.to_string(), "it has the newest timestamp");
+//! assert_eq!(history.session.record(resume.decided_by).line, 4);
+//! ```
+//!
+//! Nothing here reads a file, a clock or an environment, and no content makes
+//! it fail: what is wrong in the data is a [`Defect`](defect::Defect) beside the
+//! result. Bodies of messages are parsed on demand, see [`body`]; [`turn`] puts
+//! them together into what a reader sees.
 
 pub mod agent;
 pub mod body;

@@ -134,6 +134,7 @@ impl Kind {
         word.unwrap_or(match self {
             Self::Internal => "internal",
             Self::Journal => "journal",
+            Self::UnknownNode => "unknown",
             _ => "untyped",
         })
     }

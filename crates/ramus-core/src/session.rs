@@ -79,7 +79,7 @@ pub struct Facts {
     pub agent: Option<Box<str>>,
     /// All session ids named, in order of appearance; copies keep the old one (R5).
     pub session_ids: Vec<Box<str>>,
-    /// The session and message of the first `forkedFrom`.
+    /// The session it was forked from and the last message taken along, by the last `forkedFrom`.
     pub forked_from: Option<(Box<str>, Box<str>)>,
     pub started: Option<Time>,
     pub last_active: Option<Time>,
@@ -517,9 +517,7 @@ impl Facts {
         fill(&mut self.cwd, found.cwd);
         fill(&mut self.git_branch, found.git_branch);
         fill(&mut self.agent, found.agent_id);
-        if self.forked_from.is_none()
-            && let Some((session, message)) = found.forked_from
-        {
+        if let Some((session, message)) = found.forked_from {
             self.forked_from =
                 Some((json::unescape(session).into(), json::unescape(message).into()));
         }

@@ -1,4 +1,31 @@
 //! Where Claude Code histories live: directories, files, reading.
+//!
+//! Open a Claude directory and list its three levels:
+//!
+//! ```
+//! use ramus_core::resume::Rule;
+//! use ramus_core::title::session_title;
+//! use ramus_store::place::Place;
+//! use ramus_store::survey::survey;
+//!
+//! # let home = testkit::Home::new();
+//! # home.session("-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl", "a user hello\nb < a assistant hi\nc < a assistant hey");
+//! # let claude_dir = home.claude();
+//! let place = Place::open(vec![claude_dir])?;
+//! let found = survey(place.projects(), Rule::Client, &|_bytes_read| {});
+//! for project in &found.projects {
+//!     for session in &project.sessions {
+//!         println!("{:?} {:?}", project.path, session_title(&session.digest, &project.summaries));
+//!         for conversation in &session.digest.conversations {
+//!             println!("  {} {} messages", conversation.status, conversation.messages);
+//!         }
+//!     }
+//! }
+//! # assert_eq!(found.projects[0].sessions[0].digest.conversations.len(), 2);
+//! # Ok::<(), ramus_store::place::PlaceError>(())
+//! ```
+//!
+//! [`from_jsonl`] reads one file, [`Bodies`] single records of it.
 
 pub mod agents;
 mod error;

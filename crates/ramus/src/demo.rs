@@ -1,6 +1,6 @@
 //! A small history to try everything on: three projects, three ages of the client, every pattern.
 //!
-//! The stories ([`kettle`], [`menu`], [`teapot`]) are played by a [`Script`](script::Script),
+//! The stories ([`kettle`], [`menu`], [`teapot`]) are played by a [`Script`],
 //! which writes what the client would have written. Nothing is random: the same
 //! bytes come out every time.
 

@@ -3,10 +3,11 @@
 use ramus_render::layout::{pad, truncate};
 use ramus_render::{Label, Line};
 
-/// Cells in columns; one column gives way when the screen is narrow.
+/// Cells in columns; when the screen is narrow one column gives way, and others are left out.
 pub(crate) struct Table {
     head: Vec<&'static str>,
     right: Vec<bool>,
+    spare: Vec<bool>,
     flexible: usize,
     rows: Vec<Vec<Line>>,
 }
@@ -15,15 +16,20 @@ pub(crate) struct Table {
 const GAP: usize = 2;
 /// The flexible column never gets narrower than this.
 const NARROWEST: usize = 16;
+/// Other columns are left out before it gets narrower than this.
+const WANTED: usize = 32;
 
 impl Table {
-    /// Makes a table; a heading that begins with `>` is set to the right, and the
-    /// one that begins with `*` gives way.
+    /// Makes a table. A heading that begins with `>` is set to the right, the one
+    /// with `*` gives way, and those with `?` are left out first, from the right.
     pub(crate) fn new(head: &[&'static str]) -> Self {
+        let marked =
+            |sign| head.iter().map(|head| signs(head).contains(sign)).collect::<Vec<bool>>();
         Self {
-            head: head.iter().map(|head| head.trim_start_matches(['>', '*'])).collect(),
-            right: head.iter().map(|head| head.starts_with('>')).collect(),
-            flexible: head.iter().position(|head| head.starts_with('*')).unwrap_or(0),
+            head: head.iter().map(|head| &head[signs(head).len()..]).collect(),
+            right: marked('>'),
+            spare: marked('?'),
+            flexible: marked('*').iter().position(|flexible| *flexible).unwrap_or(0),
             rows: Vec::new(),
         }
     }
@@ -40,25 +46,42 @@ impl Table {
                 *width = (*width).max(cell.width());
             }
         }
-        let others: usize =
-            widths.iter().sum::<usize>() - widths[self.flexible] + GAP * (widths.len() - 1);
-        let room = width.saturating_sub(others).max(NARROWEST);
+        let kept = self.kept(&widths, width);
+        let room = width.saturating_sub(self.beside(&kept, &widths)).max(NARROWEST);
         widths[self.flexible] = widths[self.flexible].min(room);
         let head: Vec<Line> = self.head.iter().map(|head| Line::new(head, Label::Dim)).collect();
-        std::iter::once(&head).chain(&self.rows).map(|row| self.lay(row, &widths)).collect()
+        std::iter::once(&head).chain(&self.rows).map(|row| self.lay(row, &widths, &kept)).collect()
     }
 
-    fn lay(&self, row: &[Line], widths: &[usize]) -> Line {
+    /// Returns the columns that there is room for.
+    fn kept(&self, widths: &[usize], width: usize) -> Vec<usize> {
+        let mut kept: Vec<usize> = (0..widths.len()).collect();
+        let wanted = widths[self.flexible].min(WANTED);
+        while self.beside(&kept, widths) + wanted > width
+            && let Some(spare) = kept.iter().rposition(|index| self.spare[*index])
+        {
+            kept.remove(spare);
+        }
+        kept
+    }
+
+    /// Returns how much room the columns beside the flexible one take.
+    fn beside(&self, kept: &[usize], widths: &[usize]) -> usize {
+        kept.iter().filter(|index| **index != self.flexible).map(|index| widths[*index] + GAP).sum()
+    }
+
+    fn lay(&self, row: &[Line], widths: &[usize], kept: &[usize]) -> Line {
         let mut line = Line::default();
-        for (index, (cell, &width)) in row.iter().zip(widths).enumerate() {
-            if index > 0 {
+        for (place, &index) in kept.iter().enumerate() {
+            if place > 0 {
                 line.push(&" ".repeat(GAP), Label::Plain);
             }
-            let cell = truncate(cell, width);
+            let width = widths[index];
+            let cell = truncate(&row[index], width);
             if self.right[index] {
                 line.push(&" ".repeat(width - cell.width().min(width)), Label::Plain);
                 line.append(&cell);
-            } else if index + 1 < row.len() {
+            } else if place + 1 < kept.len() {
                 line.append(&pad(cell, width));
             } else {
                 line.append(&cell);
@@ -66,6 +89,12 @@ impl Table {
         }
         line
     }
+}
+
+/// Returns the signs a heading begins with.
+fn signs(head: &str) -> &str {
+    let end = head.find(|c| !matches!(c, '>' | '*' | '?')).unwrap_or(head.len());
+    &head[..end]
 }
 
 /// Makes a cell.
@@ -100,4 +129,39 @@ pub(crate) fn bytes(value: u64) -> String {
         size /= 1000.0;
     }
     unreachable!("because gigabytes hold any size")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Table, bytes, cell, number};
+    use ramus_render::{Label, Line};
+
+    fn lines(width: usize) -> Vec<String> {
+        let mut table = Table::new(&["ID", ">?SIZE", "*TITLE"]);
+        table.row(vec![
+            cell("a1", Label::Id),
+            cell("12 kB", Label::Dim),
+            cell("a rather long title of a session that is", Label::Plain),
+        ]);
+        table.lines(width).iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn a_narrow_screen_loses_spare_columns_before_words() {
+        assert_eq!(
+            lines(80),
+            ["ID   SIZE  TITLE", "a1  12 kB  a rather long title of a session that is"]
+        );
+        assert_eq!(lines(44), ["ID   SIZE  TITLE", "a1  12 kB  a rather long title of a session…"]);
+        assert_eq!(lines(40), ["ID  TITLE", "a1  a rather long title of a session th…"]);
+    }
+
+    #[test]
+    fn numbers_and_sizes_are_short() {
+        assert_eq!([number(7), number(1234), number(1_234_567)], ["7", "1,234", "1,234,567"]);
+        assert_eq!(
+            [bytes(999), bytes(1000), bytes(126_400), bytes(2_500_000_000)],
+            ["999 B", "1.0 kB", "126 kB", "2.5 GB"]
+        );
+    }
 }

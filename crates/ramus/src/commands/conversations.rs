@@ -2,6 +2,7 @@ use ramus_core::branches::{ForkKind, Status};
 use ramus_core::digest::{ConversationDigest, Digest, ResumeDigest};
 use ramus_core::title::conversation_title;
 use ramus_render::json::{Answer, Conversation, Conversations};
+use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ramus_store::survey::ProjectSurvey;
 
@@ -72,7 +73,7 @@ pub(crate) fn conversations(
     }
     if global.explain {
         for (id, digest, _) in &groups {
-            for line in explanation(id, digest.resume.as_ref()) {
+            for line in explanation(id, digest.resume.as_ref(), ui.width) {
                 ui.line(&line)?;
             }
         }
@@ -82,7 +83,7 @@ pub(crate) fn conversations(
 
 fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Clock) -> Table {
     let mut table =
-        Table::new(&["", "ADDRESS", "STATUS", "LAST ACTIVE", ">MESSAGES", "LEFT AT", "*TITLE"]);
+        Table::new(&["", "ADDRESS", "?STATUS", "?LAST ACTIVE", ">?MESSAGES", "?LEFT AT", "*TITLE"]);
     for conversation in conversations {
         let id = conversation.session.get(..8).unwrap_or(&conversation.session);
         let (mark, label) = match (conversation.resumes, conversation.status) {
@@ -155,7 +156,11 @@ fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
 }
 
 /// Tells in full how the resume point was chosen.
-pub(crate) fn explanation(session: &str, resume: Option<&ResumeDigest>) -> Vec<Line> {
+pub(crate) fn explanation(session: &str, resume: Option<&ResumeDigest>, width: usize) -> Vec<Line> {
+    explained(session, resume).iter().flat_map(|line| wrap(line, width, 4)).collect()
+}
+
+fn explained(session: &str, resume: Option<&ResumeDigest>) -> Vec<Line> {
     let mut lines = vec![Line::default()];
     let Some(resume) = resume else {
         lines

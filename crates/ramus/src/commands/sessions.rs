@@ -58,8 +58,15 @@ pub(crate) fn sessions(
 }
 
 fn table(sessions: &[Session], clock: &Clock) -> Table {
-    let mut table =
-        Table::new(&["ID", "LAST ACTIVE", ">MESSAGES", ">BRANCHES", ">AGENTS", ">SIZE", "*TITLE"]);
+    let mut table = Table::new(&[
+        "ID",
+        "?LAST ACTIVE",
+        ">?MESSAGES",
+        ">BRANCHES",
+        ">?AGENTS",
+        ">?SIZE",
+        "*TITLE",
+    ]);
     for session in sessions {
         let branches = match session.conversations {
             0 | 1 => cell("·", Label::Dim),

@@ -5,6 +5,7 @@ use ramus_core::digest::Digest;
 use ramus_core::history::{History, Path};
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, turns};
+use ramus_render::Line;
 use ramus_render::json::{self, Answer};
 use ramus_render::text::{TextConfig, Transcript};
 use ramus_store::Bodies;
@@ -65,13 +66,17 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     }
     ui.page();
     if let Some(resume) = explained {
-        for line in explanation(&found.file.id, resume.as_ref()) {
+        for line in explanation(&found.file.id, resume.as_ref(), ui.width) {
             ui.line(&line)?;
         }
-        ui.line(&ramus_render::Line::default())?;
+        ui.line(&Line::default())?;
     }
+    let mut turns = 0;
     for part in &parts {
-        read(ui, args, part)?;
+        turns += read(ui, args, part)?;
+    }
+    if turns == 0 {
+        ui.say(&Line::plain("Nobody says anything on this path; `--raw` prints its records."));
     }
     Ok(())
 }
@@ -113,7 +118,8 @@ impl Target {
     }
 }
 
-fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<(), CommandError> {
+/// Prints a part of the path and returns how many turns it had.
+fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError> {
     let clock = Clock::new();
     let id = part.file.id.get(..8).unwrap_or(&part.file.id);
     let agent = if part.file.role.is_agent() { "agent-" } else { "" };
@@ -131,7 +137,9 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<(), CommandError> {
     };
     let mut transcript = Transcript::new(&config);
     let mut lines = Vec::new();
+    let mut turns = 0;
     each_turn(part, |mut turn| {
+        turns += 1;
         if config.tools {
             turn.read_spilled(&mut |path| {
                 ramus_store::spilled(&part.file.path, FilePath::new(path))
@@ -142,7 +150,8 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<(), CommandError> {
             ui.line(&line)?;
         }
         Ok(())
-    })
+    })?;
+    Ok(turns)
 }
 
 /// Reads the turns of a part one by one, bodies from the disk as they are needed.

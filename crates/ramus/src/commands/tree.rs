@@ -7,6 +7,7 @@ use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_render::json::{self, Answer, Otherwise, Resume};
 use ramus_render::outline::{AgentLane, OutlineConfig, Row, RowKind, Words, draw, legend, outline};
+use ramus_render::{Label, Line};
 use ramus_store::Bodies;
 use ramus_store::agents::{Agent, agents_of};
 use ramus_store::place::FileRole;
@@ -81,9 +82,14 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
     for line in draw(&rows, &config) {
         ui.line(&line)?;
     }
+    if let Some((session, message)) = &history.session.facts().forked_from {
+        let line =
+            Line::new("forked from ", Label::Dim).with(session, Label::Id).with(" at ", Label::Dim);
+        ui.line(&line.with(message, Label::Id))?;
+    }
     ui.line(&legend())?;
     if global.explain {
-        for line in explanation(&found.file.id, Digest::new(&history).resume.as_ref()) {
+        for line in explanation(&found.file.id, Digest::new(&history).resume.as_ref(), ui.width) {
             ui.line(&line)?;
         }
     }

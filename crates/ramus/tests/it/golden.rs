@@ -136,11 +136,13 @@ fn the_whole_reference() {
             .arg("--help")
             .output()
             .unwrap();
-        text.push_str(&format!(
-            "$ ramus {}\n{}\n",
-            [command, &["--help"]].concat().join(" "),
+        let call = [&["ramus"], command, &["--help"]].concat().join(" ");
+        text = format!(
+            "{text}$ {call}
+{}
+",
             String::from_utf8(output.stdout).unwrap()
-        ));
+        );
     }
     insta::assert_snapshot!("help", text);
 }

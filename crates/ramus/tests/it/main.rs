@@ -9,6 +9,8 @@ mod address;
 mod bad_input;
 mod find;
 mod golden;
+mod samples;
+mod terminal;
 mod truth;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,126 @@
+//! What the disk can do to a reader, and what a transcript cannot.
+
+use std::fs::{self, OpenOptions};
+
+use ramus_core::agent::call_of;
+use ramus_core::resume::Rule;
+use ramus_store::agents::agents_of;
+use ramus_store::place::{FileRole, Place, encode, is_encoded};
+use ramus_store::trace::trace;
+use ramus_store::{Bodies, from_jsonl, read, spilled};
+use testkit::Home;
+
+const ID: &str = "-home-dev-app/11111111-0000-4000-8000-000000000000.jsonl";
+
+#[test]
+fn a_file_that_shrinks_or_vanishes_gives_an_error_that_names_it() {
+    let home = Home::new();
+    let path = home.session(ID, "a user hello\nb < a assistant hi");
+    let session = read(&path).unwrap();
+    let mut bodies = Bodies::open(&path).unwrap();
+    OpenOptions::new().write(true).open(&path).unwrap().set_len(10).unwrap();
+    let error = bodies.bytes(session.records()[1].span).unwrap_err();
+    assert!(error.to_string().contains("11111111"), "{error}");
+    fs::remove_file(&path).unwrap();
+    assert!(read(&path).unwrap_err().to_string().contains("11111111"));
+}
+
+#[test]
+fn bodies_come_back_byte_for_byte() {
+    let home = Home::new();
+    let path = home.session(ID, "a user caf\u{e9} \u{1f680}\nb < a assistant hi");
+    let text = fs::read_to_string(&path).unwrap();
+    let session = read(&path).unwrap();
+    let mut bodies = Bodies::open(&path).unwrap();
+    for (record, line) in session.records().iter().zip(text.lines()) {
+        assert_eq!(bodies.bytes(record.span).unwrap(), line.as_bytes());
+    }
+}
+
+#[test]
+fn a_spilled_output_is_read_from_the_sessions_own_directory_only() {
+    let home = Home::new();
+    let path = home.session(ID, "a user hello");
+    home.write(
+        "-home-dev-app/11111111-0000-4000-8000-000000000000/tool-results/toolu_1.txt",
+        "the whole output",
+    );
+    home.write("-home-dev-app/secret.txt", "not yours");
+    assert_eq!(
+        spilled(&path, "/elsewhere/tool-results/toolu_1.txt".as_ref()).as_deref(),
+        Some("the whole output")
+    );
+    assert_eq!(
+        spilled(&path, home.claude().join("projects/-home-dev-app/secret.txt").as_ref()),
+        None
+    );
+    assert_eq!(spilled(&path, "../../secret.txt".as_ref()), None);
+    assert_eq!(spilled(&path, "gone.txt".as_ref()), None);
+}
+
+#[test]
+fn agents_are_found_flat_and_nested_and_hang_at_their_calls() {
+    let home = Home::new();
+    let path = home.session(
+        ID,
+        "a user go
+         b < a call:t1:Task look here
+         c < b result:t1:abc1234 found
+         d < c call:t2:Task look there
+         e < d call:t3:Agent look everywhere",
+    );
+    let agent = |prompt: &str| format!("x side-user {prompt}\ny < x side-assistant seen");
+    home.session("-home-dev-app/agent-abc1234.jsonl", &agent("whatever").replace("session", "s"));
+    home.session(
+        "-home-dev-app/11111111-0000-4000-8000-000000000000/subagents/agent-by-prompt.jsonl",
+        &agent("look there"),
+    );
+    home.session(
+        "-home-dev-app/11111111-0000-4000-8000-000000000000/subagents/agent-by-meta.jsonl",
+        &agent("x"),
+    );
+    home.write(
+        "-home-dev-app/11111111-0000-4000-8000-000000000000/subagents/agent-by-meta.meta.json",
+        r#"{"agentType":"Explore","description":"Everywhere","toolUseId":"t3"}"#,
+    );
+    let listing = Place::open(vec![home.claude()]).unwrap().projects();
+    let history = from_jsonl(&path, Rule::Client).unwrap();
+    let files = &listing.projects[0].files;
+    assert_eq!(files.iter().filter(|file| file.role == FileRole::FlatAgent).count(), 1);
+    // Flat files name their session inside; the short form calls it `session`.
+    let flat = agents_of(files, "session").unwrap();
+    let nested = agents_of(files, "11111111-0000-4000-8000-000000000000").unwrap();
+    let calls: Vec<(String, Option<u32>)> = flat
+        .iter()
+        .chain(&nested)
+        .map(|agent| (agent.file.id.clone(), call_of(&history, &agent.hint).map(|node| node.0)))
+        .collect();
+    assert_eq!(
+        calls,
+        [("abc1234".into(), Some(1)), ("by-meta".into(), Some(4)), ("by-prompt".into(), Some(3))]
+    );
+    assert_eq!(nested[0].meta.description.as_deref(), Some("Everywhere"));
+}
+
+#[test]
+fn sessions_that_continue_each_other_in_a_circle_end() {
+    let home = Home::new();
+    let one = home.session(ID, "a < c user one\nb < a assistant 1");
+    home.session("-home-dev-app/22222222-0000-4000-8000-000000000000.jsonl", "c < b user two");
+    let listing = Place::open(vec![home.claude()]).unwrap().projects();
+    let files = &listing.projects[0].files;
+    let file = files.iter().find(|file| file.path == one).unwrap().clone();
+    let history = from_jsonl(&one, Rule::Client).unwrap();
+    let path = history.path(&history.branches.conversations[0]);
+    assert_eq!(trace(files, file, history, path, Rule::Client).unwrap().len(), 2);
+}
+
+#[test]
+fn r19_directory_names_encode_paths() {
+    assert_eq!(encode("/home/dev/my_app.rs"), "-home-dev-my-app-rs");
+    assert_eq!(encode("/home/dev/caf\u{e9}"), "-home-dev-caf-");
+    let long = format!("/home/{}", "x".repeat(300));
+    let name = format!("{}-1a2b3c", &encode(&long)[..200]);
+    assert!(is_encoded(&name, &long));
+    assert!(!is_encoded("-home-dev-app", "/home/dev/other"));
+}

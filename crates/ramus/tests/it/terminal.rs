@@ -1,0 +1,103 @@
+//! On a real terminal: colour, the pager, and a question for newcomers.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// A terminal of 100 by 30, gone when dropped.
+struct Terminal {
+    dir: TempDir,
+}
+
+impl Terminal {
+    /// Starts a shell command in it; `None` when there is no tmux here.
+    fn start(command: &str) -> Option<Self> {
+        if Command::new("tmux").arg("-V").output().is_err() {
+            eprintln!("skipped: tmux is not installed");
+            return None;
+        }
+        let terminal = Self { dir: tempfile::tempdir().unwrap() };
+        let home = terminal.dir.path().display();
+        let ramus = Path::new(env!("CARGO_BIN_EXE_ramus")).parent().unwrap().display();
+        let command = format!(
+            "cd {home}; env -i HOME={home} TZ=UTC LANG=C.UTF-8 TERM=tmux-256color PATH={ramus}:$PATH sh -c '{command}'; cat"
+        );
+        let started = terminal.tmux(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            "100",
+            "-y",
+            "30",
+            &command,
+        ]);
+        assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+        Some(terminal)
+    }
+
+    fn tmux(&self, args: &[&str]) -> Output {
+        Command::new("tmux")
+            .arg("-S")
+            .arg(self.dir.path().join("tmux"))
+            .args(args)
+            .output()
+            .unwrap()
+    }
+
+    /// Waits until the screen shows a text, and returns it with its escape codes.
+    fn wait(&self, text: &str) -> String {
+        let start = Instant::now();
+        loop {
+            let plain = String::from_utf8(self.tmux(&["capture-pane", "-p"]).stdout).unwrap();
+            if plain.contains(text) {
+                return String::from_utf8(self.tmux(&["capture-pane", "-p", "-e"]).stdout).unwrap();
+            }
+            assert!(start.elapsed() < Duration::from_secs(30), "no {text:?} on\n{plain}");
+            sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_tree_is_drawn_in_colour() {
+    let Some(terminal) =
+        Terminal::start("ramus demo d >/dev/null; ramus --claude-dir d --no-pager tree 7ea9")
+    else {
+        return;
+    };
+    let screen = terminal.wait("◌ draft");
+    assert!(screen.contains("resumes here") && screen.contains("\u{1b}["), "{screen}");
+}
+
+#[test]
+fn a_long_transcript_goes_through_the_pager() {
+    let Some(terminal) = Terminal::start(
+        "ramus demo d >/dev/null; PAGER=less ramus --claude-dir d show 7ea9; echo done",
+    ) else {
+        return;
+    };
+    let screen = terminal.wait("build a teapot");
+    assert!(!screen.contains("Dockerfile"), "the end is not on the first page:\n{screen}");
+    terminal.tmux(&["send-keys", "q"]);
+    terminal.wait("done");
+}
+
+#[test]
+fn somebody_without_history_is_offered_the_demo() {
+    let Some(terminal) = Terminal::start("PAGER=cat ramus") else { return };
+    terminal.wait("Write a sample history to ./ramus-demo");
+    terminal.tmux(&["send-keys", "Enter"]);
+    terminal.wait("resumes here");
+    assert!(terminal.dir.path().join("ramus-demo/projects").is_dir());
+}
