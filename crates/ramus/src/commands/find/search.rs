@@ -165,6 +165,9 @@ impl<'a> Search<'a> {
             _ if file.role.is_agent() => format!("agent-{}", short(&file.id)),
             _ => short(&file.id),
         };
+        // A file that lies elsewhere has no other name than its path.
+        let is_elsewhere = self.sources[source as usize].project.is_none();
+        let session = if is_elsewhere { file.relative.clone() } else { session };
         let spot = self.known[index].as_ref().map(|known| &known.spot);
         match spot.and_then(|spot| spot.uuid.as_deref()) {
             Some(uuid) => format!("{session}:{}", short(uuid)),
