@@ -149,6 +149,8 @@ pub struct Branches {
     pub artefacts: FxHashMap<Artefact, u32>,
     pub conversations: Vec<Conversation>,
     pub resume: Option<Resume>,
+    /// The rule that chose it.
+    pub rule: Rule,
     fork_at: FxHashMap<FoldId, usize>,
 }
 
@@ -156,7 +158,7 @@ impl Branches {
     /// Reads the branches of a session; in an agent's own file its sidechain is the main line.
     pub fn new(session: &Session, tree: &Tree, folds: &Folds, rule: Rule) -> Self {
         let lane = Lane::of(session);
-        let mut branches = Self { resume: resume(session, tree, rule), ..Self::default() };
+        let mut branches = Self { resume: resume(session, tree, rule), rule, ..Self::default() };
         branches.find_forks(session, tree, folds, lane);
         branches.find_artefacts(session, tree, folds, lane);
         branches.find_conversations(session, tree, folds, lane);

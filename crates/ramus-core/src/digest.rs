@@ -14,7 +14,7 @@ use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
 use crate::name::{Key, Name};
 use crate::record::{Kind, Record, Voice};
-use crate::resume::{Era, Reason, resume_in};
+use crate::resume::{Era, Reason, Rule, resume_in};
 use crate::session::{Facts, LineCounts, NodeId};
 use crate::time::Time;
 
@@ -70,8 +70,10 @@ pub struct ResumeDigest {
     pub reason: Reason,
     /// The line of the record that decided.
     pub line: u32,
+    /// The rule that was asked for, and the client's own era.
+    pub rule: Rule,
     pub era: Era,
-    /// Where clients of other eras would continue instead.
+    /// Where clients of other eras (by another rule: of any era) would continue instead.
     pub otherwise: Vec<(Era, Box<str>)>,
 }
 
@@ -204,20 +206,7 @@ impl Digest {
                 .count() as u32,
             raw: raw(history),
             conversations,
-            resume: branches.resume.map(|resume| ResumeDigest {
-                point: spell(resume.point),
-                leaf: spell(resume.leaf),
-                reason: resume.reason,
-                line: session.record(resume.decided_by).line,
-                era: Era::of(session),
-                otherwise: Era::ALL
-                    .into_iter()
-                    .filter(|era| *era != Era::of(session))
-                    .filter_map(|era| Some((era, resume_in(session, tree, era)?.leaf)))
-                    .filter(|(_, leaf)| *leaf != resume.leaf)
-                    .map(|(era, leaf)| (era, spell(leaf)))
-                    .collect(),
-            }),
+            resume: resume_digest(history, &spell),
             given_title: history.given_title().map(one_line),
             last_prompt: history.last_prompt().map(one_line),
             first_prompt: resuming
@@ -244,6 +233,48 @@ impl Digest {
     pub fn records(&self) -> u64 {
         self.counts.known + self.counts.unknown
     }
+}
+
+impl ResumeDigest {
+    /// Says by whose rule the point was chosen.
+    pub fn by(&self) -> String {
+        match self.rule {
+            Rule::Client => self.era.to_string(),
+            Rule::Summary => "readers that follow the last summary".to_owned(),
+            Rule::Newest => "readers that follow the newest timestamp".to_owned(),
+            Rule::FileOrder => "readers that follow the last record".to_owned(),
+        }
+    }
+}
+
+/// Tells of the resume point of a session.
+pub fn resume_of(history: &History) -> Option<ResumeDigest> {
+    let session = &history.session;
+    resume_digest(history, &|id| {
+        session.record(id).name.map_or_else(|| id.0.to_string(), |name| session.spell(name)).into()
+    })
+}
+
+fn resume_digest(history: &History, spell: &dyn Fn(NodeId) -> Box<str>) -> Option<ResumeDigest> {
+    let History { session, tree, branches, .. } = history;
+    let resume = branches.resume?;
+    let era = Era::of(session);
+    let asked = branches.rule != Rule::Client;
+    Some(ResumeDigest {
+        point: spell(resume.point),
+        leaf: spell(resume.leaf),
+        reason: resume.reason,
+        line: session.record(resume.decided_by).line,
+        rule: branches.rule,
+        era,
+        otherwise: Era::ALL
+            .into_iter()
+            .filter(|other| asked || *other != era)
+            .filter_map(|other| Some((other, resume_in(session, tree, other)?.leaf)))
+            .filter(|(_, leaf)| *leaf != resume.leaf)
+            .map(|(other, leaf)| (other, spell(leaf)))
+            .collect(),
+    })
 }
 
 /// Folds white space, so that a text fits in one line.

@@ -61,6 +61,7 @@ pub mod link;
 mod loader;
 pub mod name;
 pub mod price;
+pub mod query;
 pub mod record;
 pub mod resume;
 pub mod session;

@@ -278,7 +278,10 @@ fn by_pointer(loader: &Loader<'_>) -> Option<Resume> {
 
 fn by_summary(session: &Session, tree: &Tree) -> Option<Resume> {
     let named = session.notes().iter().rev().find_map(|note| match note.kind {
-        NoteKind::Summary { leaf: Some(leaf), .. } => Some((note.record, tree.find(leaf)?)),
+        NoteKind::Summary { leaf: Some(leaf), .. } => {
+            let node = tree.find(leaf).filter(|node| !session.record(*node).sidechain)?;
+            Some((note.record, node))
+        }
         _ => None,
     });
     let Some((note, point)) = named else {

@@ -22,6 +22,12 @@ impl Summaries {
         }
     }
 
+    /// Returns the nodes of a session that summaries name, in file order, with their texts.
+    pub fn in_session<'a>(&'a self, digest: &'a Digest) -> impl Iterator<Item = (Name, &'a str)> {
+        let names = digest.chain.names.iter().filter(|_| !self.0.is_empty());
+        names.filter_map(|name| Some((*name, &*self.0.get(name)?.1)))
+    }
+
     /// Returns the summary that names the node nearest to the leaf, if any names one of the path.
     fn of_path(&self, digest: &Digest, place: u32) -> Option<&str> {
         if self.0.is_empty() {

@@ -93,6 +93,15 @@ pub struct Link {
 #[derive(Debug, Serialize)]
 pub struct Conversations {
     pub conversations: Vec<Conversation>,
+    /// Nodes that a summary names and no conversation ends with.
+    pub bookmarks: Vec<Bookmark>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Bookmark {
+    pub session: String,
+    pub node: String,
+    pub title: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -253,4 +262,79 @@ pub struct Defect {
     pub offset: u64,
     pub kind: &'static str,
     pub detail: String,
+}
+
+/// One message that was found; a stream of them is written, one a line.
+#[derive(Debug, Serialize)]
+pub struct Hit {
+    /// The session; of an agent's record, the one that started the agent.
+    pub session: String,
+    pub title: Option<String>,
+    /// The encoded name of the project.
+    pub project: Option<String>,
+    /// The agent whose record it is.
+    pub agent: Option<String>,
+    /// What to give to the next command.
+    pub address: String,
+    /// Its path from the Claude directory on.
+    pub file: String,
+    pub line: u32,
+    /// `None`: the record has no name, such as a title or a summary.
+    pub uuid: Option<String>,
+    pub role: &'static str,
+    pub kind: &'static str,
+    /// The number of its conversation.
+    pub conversation: Option<u32>,
+    pub status: Option<&'static str>,
+    /// The client would continue this conversation.
+    pub resumes: bool,
+    pub timestamp: Option<String>,
+    /// The text around the first match, on one line.
+    pub snippet: String,
+    /// From and to which character of the snippet it matches.
+    #[serde(rename = "match")]
+    pub matched: [usize; 2],
+    /// Every copy of the message, the eldest first.
+    pub places: Vec<HitPlace>,
+    /// What stands before and after it; only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<HitContext>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct HitPlace {
+    pub file: String,
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct HitContext {
+    /// From the eldest on.
+    pub before: Vec<HitNeighbour>,
+    /// All that was said next, on every branch.
+    pub after: Vec<HitNeighbour>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct HitNeighbour {
+    pub uuid: Option<String>,
+    pub role: &'static str,
+    /// Its first words.
+    pub text: String,
+}
+
+/// How many messages were found.
+#[derive(Debug, Serialize)]
+pub struct HitCount {
+    pub messages: usize,
+    /// Copies counted too.
+    pub places: usize,
+    pub files: usize,
+}
+
+/// A file that says what is looked for.
+#[derive(Debug, Serialize)]
+pub struct HitFile {
+    pub file: String,
+    pub messages: usize,
 }

@@ -32,6 +32,7 @@ mod error;
 pub mod new;
 pub mod place;
 mod read;
+pub mod scan;
 pub mod survey;
 pub mod trace;
 

@@ -126,7 +126,15 @@ const LISTED: usize = 20;
 fn lines(check: &Check, clock: &Clock) -> Vec<Line> {
     let mut lines = vec![
         Line::new(&number(check.lines), Label::Strong)
-            .with(&format!(" lines in {} files: ", number(check.files as u64)), Label::Plain)
+            .with(
+                &format!(
+                    " line{} in {} file{}: ",
+                    if check.lines == 1 { "" } else { "s" },
+                    number(check.files as u64),
+                    if check.files == 1 { "" } else { "s" }
+                ),
+                Label::Plain,
+            )
             .with(&format!("{} known, ", number(check.known)), Label::Plain)
             .with(&format!("{} unknown, ", number(check.unknown)), Label::Plain)
             .with(

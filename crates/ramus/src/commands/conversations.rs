@@ -1,8 +1,8 @@
 use ramus_core::branches::{ForkKind, Status};
 use ramus_core::digest::{ConversationDigest, Digest, ResumeDigest};
 use ramus_core::title::conversation_title;
-use ramus_render::json::{Answer, Conversation, Conversations};
-use ramus_render::layout::wrap;
+use ramus_render::json::{Answer, Bookmark, Conversation, Conversations};
+use ramus_render::layout::{truncate, wrap};
 use ramus_render::{Label, Line};
 use ramus_store::survey::ProjectSurvey;
 
@@ -15,7 +15,8 @@ use crate::ui::Ui;
 
 /// List the conversations: every branch of every session
 ///
-/// One is marked with ▶: it is the one Claude Code would resume. Active ones are current at every
+/// A node that a summary names and no conversation ends with is a bookmark, marked with ⚑. One
+/// conversation is marked with ▶: it is the one Claude Code would resume. Active ones are current at every
 /// fork on their way; the others were abandoned at the fork that is named.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -36,6 +37,7 @@ pub(crate) fn conversations(
     let scope = library.scope(ui, args.scope.as_deref())?;
     let survey = library.survey(ui, &scope);
     let mut groups = Vec::new();
+    let mut bookmarks = Vec::new();
     for project in &survey.projects {
         let files = project
             .sessions
@@ -47,6 +49,7 @@ pub(crate) fn conversations(
                 _ => global.all || !file.digest.class.is_hidden(),
             };
             if wanted {
+                bookmarks.extend(self::bookmarks(project, &file.file.id, &file.digest));
                 groups.push((
                     &file.file.id,
                     &file.digest,
@@ -59,7 +62,10 @@ pub(crate) fn conversations(
     if ui.json {
         let conversations =
             groups.into_iter().flat_map(|(_, _, conversations)| conversations).collect();
-        return ui.json(&Answer::new("ramus.conversations/1", Conversations { conversations }));
+        return ui.json(&Answer::new(
+            "ramus.conversations/1",
+            Conversations { conversations, bookmarks },
+        ));
     }
     groups.retain(|(_, _, conversations)| !conversations.is_empty());
     if groups.is_empty() {
@@ -70,6 +76,14 @@ pub(crate) fn conversations(
     ui.page();
     for line in table.lines(ui.width) {
         ui.line(&line)?;
+    }
+    for bookmark in &bookmarks {
+        let id = bookmark.session.get(..8).unwrap_or(&bookmark.session);
+        let node = bookmark.node.get(..8).unwrap_or(&bookmark.node);
+        let line = Line::new("⚑  ", Label::Note)
+            .with(&format!("{id}:{node}  "), Label::Id)
+            .with(&bookmark.title, Label::Plain);
+        ui.line(&truncate(&line, ui.width))?;
     }
     if global.explain {
         for (id, digest, _) in &groups {
@@ -136,13 +150,31 @@ fn list(project: &ProjectSurvey, session: &str, digest: &Digest) -> Vec<Conversa
         .collect()
 }
 
+/// Finds the nodes that a summary names and no conversation ends with (R10).
+fn bookmarks(project: &ProjectSurvey, session: &str, digest: &Digest) -> Vec<Bookmark> {
+    let named = project.summaries.in_session(digest);
+    let is_leaf =
+        |node: &str| digest.conversations.iter().any(|conversation| *conversation.leaf == *node);
+    named
+        .map(|(node, title)| Bookmark {
+            session: session.to_owned(),
+            node: node.to_string(),
+            title: title.to_owned(),
+        })
+        .filter(|bookmark| !is_leaf(&bookmark.node))
+        .collect()
+}
+
 /// Says why a conversation has its status (R11, R12).
 fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
     match (&digest.resume, conversation.resumes, conversation.status) {
         (Some(resume), true, _) => {
             format!(
                 "{} would continue from {}: {} (line {})",
-                resume.era, resume.point, resume.reason, resume.line
+                resume.by(),
+                resume.point,
+                resume.reason,
+                resume.line
             )
         }
         (_, _, Status::Active) => "it is current at every fork on its way".to_owned(),
@@ -174,7 +206,7 @@ fn explained(session: &str, resume: Option<&ResumeDigest>) -> Vec<Line> {
             .with(": ", Label::Plain)
             .with(&resume.reason.to_string(), Label::Plain),
     );
-    lines.push(Line::plain("  rule      ").with(&format!("of {}", resume.era), Label::Plain));
+    lines.push(Line::plain("  rule      ").with(&format!("of {}", resume.by()), Label::Plain));
     lines.push(Line::plain("  decided by").with(&format!(" line {}", resume.line), Label::Plain));
     if resume.leaf != resume.point {
         lines.push(Line::plain("  message   ").with(&resume.leaf, Label::Id));

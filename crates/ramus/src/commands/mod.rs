@@ -5,6 +5,7 @@ mod completions;
 mod conversations;
 mod demo;
 mod diff;
+mod find;
 mod home;
 mod man;
 mod projects;
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
     Tree(tree::TreeArgs),
     Diff(diff::DiffArgs),
+    Find(find::FindArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
     Demo(demo::DemoArgs),
@@ -44,6 +46,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Diff(args)) => diff::diff(ui, global, args),
+        Some(Command::Find(args)) => find::find(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
         Some(Command::Completions(args)) => completions::completions(ui, args),

@@ -60,6 +60,7 @@ pub(crate) fn sessions(
 fn table(sessions: &[Session], clock: &Clock) -> Table {
     let mut table = Table::new(&[
         "ID",
+        "?PROJECT",
         "?LAST ACTIVE",
         ">?MESSAGES",
         ">BRANCHES",
@@ -84,6 +85,7 @@ fn table(sessions: &[Session], clock: &Clock) -> Table {
         }
         table.row(vec![
             cell(session.id.get(..8).unwrap_or(&session.id), Label::Id),
+            cell(project_word(session), Label::Dim),
             cell(clock.short_text(session.last_active.as_deref()), Label::Time),
             cell(number(u64::from(session.messages)), Label::Plain),
             branches,
@@ -93,6 +95,13 @@ fn table(sessions: &[Session], clock: &Clock) -> Table {
         ]);
     }
     table
+}
+
+/// Returns the last part of a session's directory, short enough for a column.
+fn project_word(session: &Session) -> String {
+    let path = session.cwd.as_deref().unwrap_or(&session.project);
+    let word = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    word.chars().take(16).collect()
 }
 
 fn project_sessions(project: &ProjectSurvey, all: bool) -> Vec<Session> {

@@ -2,7 +2,7 @@ use std::path::Path as FilePath;
 
 use ramus_core::body::Body;
 use ramus_core::branches::Status;
-use ramus_core::digest::Digest;
+use ramus_core::digest::resume_of;
 use ramus_core::history::{History, Path};
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, turns};
@@ -56,7 +56,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     let (found, spot) = library.address(ui, &args.address)?;
     let history = library.read(&found)?;
     let target = Target::new(&history, &spot)?;
-    let explained = global.explain.then(|| Digest::new(&history).resume);
+    let explained = global.explain.then(|| resume_of(&history));
     let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
     let parts = trace(files, found.file.clone(), history, target.path, library.rule)?;
     if args.raw {

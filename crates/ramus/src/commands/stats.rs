@@ -5,6 +5,7 @@ use ramus_core::history::{AgentClass, Class};
 use ramus_core::stats::{Complexity, Flow, OtherInput, SessionInput, Stats};
 use ramus_core::title::session_title;
 use ramus_render::json::{self, Answer, MostComplex, RawStats};
+use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
@@ -36,7 +37,9 @@ pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<()
     }
     ui.page();
     for line in lines(&stats) {
-        ui.line(&line)?;
+        for line in wrap(&line, ui.width, NOTES) {
+            ui.line(&line)?;
+        }
     }
     Ok(())
 }
@@ -241,6 +244,9 @@ fn lines(stats: &json::Stats) -> Vec<Line> {
     }
     out.0
 }
+
+/// Where the notes behind the numbers begin.
+const NOTES: usize = 36;
 
 struct Out(Vec<Line>);
 

@@ -1,7 +1,7 @@
 use ramus_core::agent::call_of;
 use ramus_core::body::{Body, plain_text};
 use ramus_core::branches::Artefact;
-use ramus_core::digest::{Digest, one_line};
+use ramus_core::digest::{one_line, resume_of};
 use ramus_core::history::History;
 use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
@@ -89,7 +89,7 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
     }
     ui.line(&legend())?;
     if global.explain {
-        for line in explanation(&found.file.id, Digest::new(&history).resume.as_ref(), ui.width) {
+        for line in explanation(&found.file.id, resume_of(&history).as_ref(), ui.width) {
             ui.line(&line)?;
         }
     }
@@ -154,10 +154,10 @@ fn to_json(found: &Found, history: &History) -> json::Tree {
     let head = |fold| spell(history.folds.fold(fold).head);
     json::Tree {
         session: found.file.id.clone(),
-        resume: Digest::new(history).resume.map(|resume| Resume {
+        resume: resume_of(history).map(|resume| Resume {
             point: resume.point.to_string(),
             leaf: resume.leaf.to_string(),
-            rule: resume.era.to_string(),
+            rule: resume.by(),
             why: resume.reason.to_string(),
             line: resume.line,
             otherwise: resume

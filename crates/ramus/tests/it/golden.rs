@@ -122,6 +122,8 @@ fn the_whole_reference() {
         &["conversations"],
         &["show"],
         &["tree"],
+        &["find"],
+        &["diff"],
         &["stats"],
         &["check"],
         &["demo"],

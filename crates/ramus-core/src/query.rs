@@ -1,0 +1,237 @@
+//! What a person looks for, and whether a record says it.
+//!
+//! A [`Query`] answers twice. [`Query::lines`] looks at raw bytes and tells
+//! which lines may match, at the speed of memory; [`Query::findings`] reads one
+//! such line and says what in it matches, if anything.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use memchr::memmem;
+
+use crate::body::json::unescape;
+use crate::envelope::{Envelope, scan};
+use crate::name::{Key, Name, fingerprint};
+use crate::record::Kind;
+use crate::time::Time;
+use seen::{Best, Seen};
+use term::{Term, split};
+
+mod escaped;
+mod kind;
+mod lines;
+mod seen;
+mod term;
+mod texts;
+
+pub use kind::{Role, TextKind};
+pub use lines::Lines;
+
+/// What is looked for: all of its terms in one record.
+#[derive(Clone, Debug)]
+pub struct Query {
+    terms: Vec<Term>,
+    /// Only in texts of these kinds; none: in all that are usual.
+    pub kinds: Vec<TextKind>,
+    /// Only in what these say; none: in what anybody says.
+    pub roles: Vec<Role>,
+    /// Only in records from here on; those without a time are left to the caller.
+    pub since: Option<Time>,
+    /// Only in records before.
+    pub until: Option<Time>,
+}
+
+/// Why a query cannot be one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct QueryError {
+    pub message: String,
+    /// Where in what was typed; `None`: in all of it.
+    pub span: Option<Range<usize>>,
+}
+
+/// How much is wanted of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Only that there is one: its text may be empty, and its kind that of any text that matches.
+    Whether,
+    /// The text, and where in it.
+    Where,
+    /// How often, too.
+    Count,
+}
+
+/// A record that says what is looked for, and where it says so.
+#[derive(Clone, Debug)]
+pub struct Finding<'a> {
+    /// Where the record begins in its line, and how long it is.
+    pub start: usize,
+    pub len: usize,
+    pub kind: Kind,
+    pub name: Option<Name>,
+    pub time: Option<Time>,
+    /// What is the same in all copies of the record, and in no other.
+    pub identity: u128,
+    /// The session the record says it belongs to.
+    pub session: Option<Cow<'a, str>>,
+    /// It says it was copied from another session.
+    pub is_copy: bool,
+    /// It is a sub-agent's.
+    pub sidechain: bool,
+    /// Key of what was said, to know a prompt that is written twice.
+    pub said: Key,
+    pub text_kind: TextKind,
+    /// The text in which most of the terms match.
+    pub text: Cow<'a, str>,
+    /// The first match in it.
+    pub range: Range<usize>,
+    /// How often the terms occur in the record, if that is wanted.
+    pub count: u32,
+}
+
+impl Query {
+    /// Reads plain text: words, all of which must occur; quotes keep several together.
+    ///
+    /// Case counts in words that hold an upper-case letter.
+    pub fn words(text: &str) -> Result<Self, QueryError> {
+        let terms: Vec<Term> = split(text).iter().map(|word| Term::word(word)).collect();
+        if terms.is_empty() {
+            return Err(QueryError { message: "there is nothing to look for".into(), span: None });
+        }
+        Ok(Self::of(terms))
+    }
+
+    /// Reads a regular expression; case counts unless it says `(?i)`.
+    pub fn regex(pattern: &str) -> Result<Self, QueryError> {
+        Ok(Self::of(vec![Term::regex(pattern)?]))
+    }
+
+    fn of(mut terms: Vec<Term>) -> Self {
+        // The rarest first: lines are chosen by it.
+        terms.sort_by_key(|term| Reverse((term.escaped.is_some(), term.weight)));
+        Self { terms, kinds: Vec::new(), roles: Vec::new(), since: None, until: None }
+    }
+
+    /// Returns the lines that may match, as ranges without their newlines.
+    pub fn lines<'q>(&'q self, bytes: &'q [u8]) -> Lines<'q> {
+        let escaped = self.terms.first().and_then(|term| term.escaped.as_ref());
+        Lines::new(escaped, bytes)
+    }
+
+    /// Tells `each` what of a line matches; a damaged line may hold several records (R2).
+    pub fn findings<'a>(&self, line: &'a [u8], detail: Detail, mut each: impl FnMut(Finding<'a>)) {
+        let mut pos = if line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        pos += line[pos..].iter().take_while(|byte| **byte == 0).count();
+        let mut first = true;
+        while pos < line.len() {
+            let rest = &line[pos..];
+            match scan(rest) {
+                Ok(found) if first || found.kind_name.is_some() => {
+                    let len = found.len;
+                    if let Some(finding) = self.finding(rest, pos, &found, detail) {
+                        each(finding);
+                    }
+                    let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == 0;
+                    pos += len + rest[len..].iter().take_while(blank).count();
+                }
+                _ => match memmem::find(&rest[1..], b"{\"parentUuid\":") {
+                    Some(next) => pos += 1 + next,
+                    None => return,
+                },
+            }
+            first = false;
+        }
+    }
+
+    /// Finds the first match of the first term that occurs in a plain text.
+    ///
+    /// `None`: one of the terms does not occur.
+    pub fn find(&self, text: &str) -> Option<Range<usize>> {
+        let found: Option<Vec<Range<usize>>> =
+            self.terms.iter().map(|term| Some(term.regex.find(text)?.range())).collect();
+        found?.into_iter().min_by_key(|range| range.start)
+    }
+
+    /// Returns where any of the terms occur in a plain text, none within another.
+    pub fn marks(&self, text: &str) -> Vec<Range<usize>> {
+        let mut marks: Vec<Range<usize>> = Vec::new();
+        let found = self.terms.iter().flat_map(|term| term.regex.find_iter(text));
+        let mut ranges: Vec<Range<usize>> = found.map(|found| found.range()).collect();
+        ranges.sort_by_key(|range| (range.start, Reverse(range.end)));
+        for range in ranges.into_iter().filter(|range| !range.is_empty()) {
+            if marks.last().is_none_or(|last| last.end <= range.start) {
+                marks.push(range);
+            }
+        }
+        marks
+    }
+
+    /// Whether texts of this kind are looked at.
+    pub fn wants(&self, kind: TextKind) -> bool {
+        let kind_fits =
+            if self.kinds.is_empty() { kind.is_usual() } else { self.kinds.contains(&kind) };
+        kind_fits && (self.roles.is_empty() || self.roles.contains(&kind.role()))
+    }
+
+    /// Whether a time lies within the limits.
+    pub fn is_in_time(&self, time: Time) -> bool {
+        self.since.is_none_or(|since| since <= time) && self.until.is_none_or(|until| time < until)
+    }
+
+    fn finding<'a>(
+        &self,
+        bytes: &'a [u8],
+        start: usize,
+        found: &Envelope<'a>,
+        detail: Detail,
+    ) -> Option<Finding<'a>> {
+        let time = found.timestamp.and_then(Time::parse);
+        if time.is_some_and(|time| !self.is_in_time(time)) {
+            return None;
+        }
+        let record = &bytes[..found.len];
+        let mut seen = Seen { found: vec![false; self.terms.len()], best: None, count: 0 };
+        texts::texts(record, found, &mut |kind, raw| {
+            if self.wants(kind) {
+                seen.look(&self.terms, kind, raw, detail);
+            }
+        });
+        if !seen.found.iter().all(|found| *found) {
+            return None;
+        }
+        let Best { text_kind, raw, text, range, .. } = seen.best?;
+        let kind = found.kind();
+        Some(Finding {
+            start,
+            len: found.len,
+            kind,
+            name: found.uuid.map(Name::new),
+            time,
+            identity: identity(record, found, kind),
+            session: found.session_id.map(unescape),
+            is_copy: found.forked_from.is_some(),
+            sidechain: found.sidechain,
+            // Only what people say is said again by the queue, and that is short.
+            said: Key::new(&raw[..raw.len().min(4096)]),
+            text_kind,
+            text,
+            range,
+            count: seen.count,
+        })
+    }
+}
+
+/// Copies of a message keep its name and its words; the same name with other words is a version (R4).
+fn identity(record: &[u8], found: &Envelope<'_>, kind: Kind) -> u128 {
+    match found.uuid.map(|uuid| Name::new(uuid).bits()) {
+        Some(name) if matches!(kind, Kind::User | Kind::Assistant) => {
+            name ^ u128::from(found.content)
+        }
+        Some(name) => name,
+        None => u128::from(fingerprint(record)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

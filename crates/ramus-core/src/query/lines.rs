@@ -1,0 +1,66 @@
+//! The lines of some bytes that may match.
+
+use std::ops::Range;
+
+use memchr::{memchr, memrchr};
+
+use super::escaped::Escaped;
+
+/// The lines of some bytes that may match; see [`Query::lines`](super::Query::lines).
+#[derive(Debug)]
+pub struct Lines<'q> {
+    /// `None`: any line may.
+    escaped: Option<&'q Escaped>,
+    bytes: &'q [u8],
+    from: usize,
+    usual: Next,
+    unusual: Next,
+}
+
+impl<'q> Lines<'q> {
+    pub(super) fn new(escaped: Option<&'q Escaped>, bytes: &'q [u8]) -> Self {
+        Self { escaped, bytes, from: 0, usual: Next::Unknown, unusual: Next::Unknown }
+    }
+}
+
+/// The next place of one spelling; looked for again only when it was passed.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Unknown,
+    At(usize),
+    Nowhere,
+}
+
+impl Next {
+    fn renew(&mut self, from: usize, find: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+        match *self {
+            Self::At(at) if at >= from => {}
+            Self::Nowhere => {}
+            _ => *self = find(from).map_or(Self::Nowhere, Self::At),
+        }
+        if let Self::At(at) = *self { Some(at) } else { None }
+    }
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let Self { bytes, from, .. } = *self;
+        if from >= bytes.len() {
+            return None;
+        }
+        let at = match self.escaped {
+            None => from,
+            Some(escaped) => {
+                let usual = self.usual.renew(from, |from| escaped.usual(bytes, from));
+                let unusual = self.unusual.renew(from, |from| escaped.unusual(bytes, from));
+                usual.into_iter().chain(unusual).min()?
+            }
+        };
+        let start = memrchr(b'\n', &bytes[from..at]).map_or(from, |newline| from + newline + 1);
+        let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline);
+        self.from = end + 1;
+        Some(start..end)
+    }
+}

@@ -1,0 +1,73 @@
+//! What was found in the texts of a record.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::term::Term;
+use super::{Detail, TextKind};
+use crate::body::json::unescape;
+
+/// What was found in the texts of one record so far.
+pub(super) struct Seen<'a> {
+    pub(super) found: Vec<bool>,
+    pub(super) best: Option<Best<'a>>,
+    pub(super) count: u32,
+}
+
+/// The text in which most terms were found.
+pub(super) struct Best<'a> {
+    terms: usize,
+    pub(super) text_kind: TextKind,
+    pub(super) raw: &'a [u8],
+    pub(super) text: Cow<'a, str>,
+    pub(super) range: Range<usize>,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn look(
+        &mut self,
+        terms: &[Term],
+        text_kind: TextKind,
+        raw: &'a [u8],
+        detail: Detail,
+    ) {
+        if detail != Detail::Count && terms.len() == 1 && self.found[0] {
+            return;
+        }
+        if detail == Detail::Whether
+            && let [term] = terms
+            && let Some(escaped) = &term.escaped
+            && escaped.is_surely_in(raw)
+        {
+            self.found[0] = true;
+            let text = Cow::Borrowed("");
+            self.best = Some(Best { terms: 1, text_kind, raw, text, range: 0..0 });
+            return;
+        }
+        let may_be = |term: &Term| term.escaped.as_ref().is_none_or(|e| e.may_be_in(raw));
+        if !terms.iter().any(may_be) {
+            return;
+        }
+        let text = unescape(raw);
+        let mut here = 0;
+        let mut first: Option<Range<usize>> = None;
+        for (term, found) in terms.iter().zip(&mut self.found) {
+            let mut matches = term.regex.find_iter(&text);
+            let Some(range) = matches.next().map(|found| found.range()) else { continue };
+            *found = true;
+            here += 1;
+            if detail == Detail::Count {
+                // Enough to tell often from seldom.
+                self.count += 1 + matches.take(99).count() as u32;
+            }
+            if first.as_ref().is_none_or(|first| range.start < first.start) {
+                first = Some(range);
+            }
+        }
+        if let Some(range) = first
+            && self.best.as_ref().is_none_or(|best| best.terms < here)
+        {
+            self.best = Some(Best { terms: here, text_kind, raw, text, range });
+        }
+    }
+}

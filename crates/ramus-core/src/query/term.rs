@@ -1,0 +1,74 @@
+//! One thing that is looked for: a word as it is typed, or a pattern.
+
+use regex::{Regex, RegexBuilder};
+
+use super::QueryError;
+use super::escaped::Escaped;
+
+/// One of the things looked for.
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    pub(super) regex: Regex,
+    /// `None`: nothing can be told from raw bytes.
+    pub(super) escaped: Option<Escaped>,
+    /// How long a match is at least, to know which term is the rarest.
+    pub(super) weight: usize,
+}
+
+impl Term {
+    pub(super) fn word(word: &str) -> Self {
+        let any_case = !word.chars().any(char::is_uppercase);
+        let regex = RegexBuilder::new(&regex::escape(word)).case_insensitive(any_case).build();
+        Self {
+            regex: regex.expect("because an escaped text is a pattern"),
+            escaped: Escaped::of_text(word, any_case),
+            weight: word.len(),
+        }
+    }
+
+    pub(super) fn regex(pattern: &str) -> Result<Self, QueryError> {
+        let hir = regex_syntax::ParserBuilder::new()
+            .multi_line(true)
+            .build()
+            .parse(pattern)
+            .map_err(|error| syntax(&error))?;
+        let regex = RegexBuilder::new(pattern)
+            .multi_line(true)
+            .build()
+            .map_err(|error| QueryError { message: error.to_string(), span: None })?;
+        Ok(Self {
+            regex,
+            weight: hir.properties().minimum_len().unwrap_or(0),
+            escaped: Escaped::of_hir(&hir),
+        })
+    }
+}
+
+fn syntax(error: &regex_syntax::Error) -> QueryError {
+    let (message, span) = match error {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), Some(error.span())),
+        regex_syntax::Error::Translate(error) => (error.kind().to_string(), Some(error.span())),
+        error => (error.to_string(), None),
+    };
+    QueryError { message, span: span.map(|span| span.start.offset..span.end.offset) }
+}
+
+/// Splits words at white space; a pair of quotes keeps what it holds together.
+pub(super) fn split(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let quoted = (first == '"').then(|| rest[1..].split_once('"')).flatten();
+        let (word, next) = match quoted {
+            Some((word, next)) if next.is_empty() || next.starts_with(char::is_whitespace) => {
+                (word, next)
+            }
+            _ => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
+        };
+        if !word.is_empty() {
+            words.push(word.to_owned());
+        }
+        rest = next.trim_start();
+    }
+    words
+}

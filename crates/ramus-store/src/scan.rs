@@ -1,0 +1,237 @@
+//! A query over many files: raw bytes in parallel, parsing only lines that may match.
+//!
+//! No index: files are read in pieces that stay in the cache, and of each piece
+//! only lines that hold the needle in one of its spellings are looked at. What is
+//! kept of a hit is where it stands; texts are read again when they are shown.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io;
+
+use memchr::memchr_iter;
+use ramus_core::name::Key;
+use ramus_core::query::{Detail, Finding, Query, TextKind};
+use ramus_core::record::ByteSpan;
+use ramus_core::time::Time;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use crate::error::PathError;
+use crate::place::{FileRole, HistoryFile};
+
+mod again;
+mod merge;
+mod pieces;
+mod spill;
+mod tool;
+mod whereabouts;
+
+pub use again::Again;
+pub use merge::{Hit, Order};
+use pieces::{last_time, pieces};
+pub use spill::spills;
+pub use tool::ToolFilter;
+pub use whereabouts::{Branch, Histories, Spot, Whereabouts};
+
+/// A file to look into.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub file: HistoryFile,
+    pub content: Content,
+    /// Index of its project; `None`: it lies outside of the Claude directories.
+    pub project: Option<usize>,
+    /// Only records that say they belong to this session.
+    pub only_session: Option<String>,
+    /// Only records of sub-agents, or only those of nobody else; `None`: all.
+    pub sidechain: Option<bool>,
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    Records,
+    /// A tool's result that was too long for its record.
+    Spilled,
+}
+
+/// Where a record stands that says what is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Index of its source.
+    pub source: u32,
+    /// Line number, from 1.
+    pub line: u32,
+    pub span: ByteSpan,
+    /// The time it says, else the last one its file says.
+    pub time: Option<Time>,
+    pub identity: u128,
+    /// Its text says how well it fits; higher is better.
+    pub score: u32,
+    /// It says it was copied, or belongs to another session.
+    is_copy: bool,
+}
+
+/// What a scan found, and what it could not read.
+#[derive(Debug, Default)]
+pub struct Scan {
+    pub places: Vec<Place>,
+    /// The session that an agent's records name, by source.
+    pub sessions: BTreeMap<u32, String>,
+    pub problems: Vec<PathError>,
+}
+
+/// What was found in one file.
+struct Found {
+    places: Vec<Place>,
+    session: Option<String>,
+}
+
+/// Looks into all sources.
+///
+/// Only if they are wanted by relevance it is found out how well texts fit.
+/// `on_read` hears the size of each file when it has been read; it is called
+/// from several threads.
+pub fn scan(
+    sources: &[Source],
+    query: &Query,
+    tool: Option<&ToolFilter>,
+    order: Order,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Scan {
+    let detail = match order {
+        Order::Time => Detail::Whether,
+        Order::Relevance => Detail::Count,
+    };
+    let mut largest: Vec<usize> = (0..sources.len()).collect();
+    // The largest first, so that no thread is left with one at the end.
+    largest.sort_by_key(|index| Reverse(sources[*index].file.bytes));
+    let found: Vec<Result<Found, PathError>> = largest
+        .par_iter()
+        .with_max_len(1)
+        .map(|&index| {
+            let source = &sources[index];
+            let places = match source.content {
+                Content::Records => records(index, source, query, tool, detail),
+                Content::Spilled => spill::search(index, source, query, tool)
+                    .map(|places| Found { places, session: None }),
+            };
+            on_read(source.file.bytes);
+            places.map_err(|error| PathError::new(&source.file.path, error))
+        })
+        .collect();
+    let mut scan = Scan::default();
+    for places in found {
+        match places {
+            Ok(Found { places, session }) => {
+                if let (Some(first), Some(session)) = (places.first(), session) {
+                    scan.sessions.insert(first.source, session);
+                }
+                scan.places.extend(places);
+            }
+            // Cleanup may take a file between listing and reading.
+            Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
+            Err(problem) => scan.problems.push(problem),
+        }
+    }
+    scan
+}
+
+fn records(
+    index: usize,
+    source: &Source,
+    query: &Query,
+    tool: Option<&ToolFilter>,
+    detail: Detail,
+) -> io::Result<Found> {
+    let mut places: Vec<Place> = Vec::new();
+    let mut session = None;
+    let mut answers = Vec::new();
+    let mut persons = FxHashSet::default();
+    let mut queue: Vec<(usize, Key)> = Vec::new();
+    pieces(&source.file.path, |piece| {
+        let mut counted = 0;
+        let mut line = piece.line;
+        for range in query.lines(piece.bytes) {
+            line += memchr_iter(b'\n', &piece.bytes[counted..range.start]).count() as u32;
+            counted = range.start;
+            query.findings(&piece.bytes[range.clone()], detail, |finding| {
+                if !belongs(source, &finding) {
+                    return;
+                }
+                if let Some(tool) = tool {
+                    let record = &piece.bytes[range.start + finding.start..][..finding.len];
+                    match tool.judge(record) {
+                        tool::Verdict::Yes => {}
+                        tool::Verdict::No => return,
+                        tool::Verdict::Answers(calls) => answers.push((places.len(), calls)),
+                    }
+                }
+                if source.file.role == FileRole::FlatAgent && session.is_none() {
+                    session = finding.session.as_deref().map(str::to_owned);
+                }
+                let at = piece.at + (range.start + finding.start) as u64;
+                if finding.kind == ramus_core::record::Kind::QueueOperation {
+                    queue.push((places.len(), finding.said));
+                } else {
+                    persons.insert(finding.said);
+                }
+                places.push(place(index, source, &finding, at, line));
+            });
+        }
+    })?;
+    // The queue tells of prompts that stand in the file themselves.
+    let mut drop: FxHashSet<usize> =
+        queue.iter().filter(|(_, said)| !persons.insert(*said)).map(|(at, _)| *at).collect();
+    if let Some(tool) = tool
+        && !answers.is_empty()
+    {
+        let calls = tool.calls(&source.file.path)?;
+        let fits = |ids: &[Key]| ids.iter().any(|id| calls.contains(id));
+        drop.extend(answers.iter().filter(|(_, ids)| !fits(ids)).map(|(at, _)| *at));
+    }
+    let mut kept = 0..;
+    places.retain(|_| kept.next().is_none_or(|at| !drop.contains(&at)));
+    if places.iter().any(|place| place.time.is_none()) {
+        let last = last_time(&source.file.path)?;
+        for place in places.iter_mut().filter(|place| place.time.is_none()) {
+            place.time = last;
+        }
+        places.retain(|place| place.time.is_none_or(|time| query.is_in_time(time)));
+    }
+    Ok(Found { places, session })
+}
+
+fn belongs(source: &Source, finding: &Finding<'_>) -> bool {
+    source.only_session.as_deref().is_none_or(|only| finding.session.as_deref() == Some(only))
+        && source.sidechain.is_none_or(|sidechain| sidechain == finding.sidechain)
+}
+
+fn place(index: usize, source: &Source, finding: &Finding<'_>, at: u64, line: u32) -> Place {
+    let is_foreign = source.file.role == FileRole::Session
+        && finding.session.as_deref().is_some_and(|session| session != source.file.id);
+    Place {
+        source: index as u32,
+        line,
+        span: ByteSpan { at, len: finding.len as u32 },
+        time: finding.time,
+        identity: finding.identity,
+        score: score(finding),
+        is_copy: finding.is_copy || is_foreign,
+    }
+}
+
+/// Says how well a text fits: short texts of people and models first, and whole words.
+fn score(finding: &Finding<'_>) -> u32 {
+    let weight = match finding.text_kind {
+        TextKind::Title | TextKind::Summary => 8,
+        TextKind::Prompt | TextKind::Queued => 6,
+        TextKind::Answer => 4,
+        TextKind::Thinking | TextKind::ToolInput => 2,
+        _ => 1,
+    };
+    let edge = |char: Option<char>| !char.is_some_and(char::is_alphanumeric);
+    let is_word = edge(finding.text[..finding.range.start].chars().next_back())
+        && edge(finding.text[finding.range.end..].chars().next());
+    let density = finding.count.min(50) * 1000 / (200 + finding.text.len() as u32);
+    weight * (100 + density.min(100)) * if is_word { 2 } else { 1 }
+}

@@ -1,0 +1,79 @@
+//! Files in pieces that stay in the cache while they are looked at.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use memchr::{memchr_iter, memmem, memrchr};
+use ramus_core::time::Time;
+
+/// Whole lines of a file.
+pub(super) struct Piece<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Offset of the first byte.
+    pub(super) at: u64,
+    /// Number of the first line, from 1.
+    pub(super) line: u32,
+}
+
+/// Small enough to stay in the second level cache between reading and looking.
+const CHUNK: usize = 256 * 1024;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
+}
+
+/// Reads a file in pieces of whole lines; a last line without its newline is one too (R1).
+pub(super) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    BUFFER.with_borrow_mut(|buffer| {
+        let (mut held, mut at, mut line) = (0, 0, 1);
+        loop {
+            if held == buffer.len() {
+                buffer.resize(held * 2, 0);
+            }
+            let read = match file.read(&mut buffer[held..]) {
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let filled = held + read;
+            let whole = match memrchr(b'\n', &buffer[held..filled]) {
+                _ if read == 0 => filled,
+                Some(newline) => held + newline + 1,
+                None => 0,
+            };
+            if whole > 0 {
+                each(Piece { bytes: &buffer[..whole], at, line });
+                line += memchr_iter(b'\n', &buffer[..whole]).count() as u32;
+                at += whole as u64;
+                buffer.copy_within(whole..filled, 0);
+            }
+            held = filled - whole;
+            if read == 0 {
+                break;
+            }
+        }
+        // A line of many megabytes should not be held on to.
+        buffer.truncate(4 * CHUNK);
+        buffer.shrink_to(4 * CHUNK);
+        Ok(())
+    })
+}
+
+/// How much of a file's end is looked at for its last time.
+const TAIL: u64 = 64 * 1024;
+
+/// Returns the newest time near the end of a file: titles and summaries say none themselves.
+pub(super) fn last_time(path: &Path) -> io::Result<Option<Time>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail)?;
+    let key = b"\"timestamp\":\"";
+    let times = memmem::find_iter(&tail, key)
+        .filter_map(|at| Time::parse(tail.get(at + key.len()..at + key.len() + 24)?));
+    Ok(times.max())
+}

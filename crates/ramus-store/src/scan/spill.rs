@@ -1,0 +1,167 @@
+//! Tool results that were too long for their record and lie in files of their own.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use memchr::{memchr_iter, memmem, memrchr};
+use ramus_core::name::Key;
+use ramus_core::query::{Detail, Finding, Query, TextKind};
+use ramus_core::record::{ByteSpan, Kind};
+use ramus_core::time::Time;
+
+use super::pieces::pieces;
+use super::tool::{ToolFilter, Verdict};
+use super::{Place, Source};
+use crate::error::PathError;
+use crate::place::{FileRole, HistoryFile, Project};
+
+/// Lists the spilled results of a project's sessions, or of one of them.
+pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
+    let sessions =
+        project.sessions().filter(|file| session.is_none_or(|session| session == file.id));
+    let mut found = Vec::new();
+    for session in sessions {
+        let dir = project.session_dir(&session.id).join("tool-results");
+        let Ok(entries) = fs::read_dir(&dir) else { continue };
+        for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()) {
+            let Ok(mut file) = HistoryFile::at(&path) else { continue };
+            if let Ok(relative) = path.strip_prefix(&project.root) {
+                let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+                file.relative = parts.join("/");
+            }
+            file.role = FileRole::Journal { session: session.id.clone() };
+            found.push(file);
+        }
+    }
+    found
+}
+
+/// The record that a spilled result belongs to.
+struct Owner {
+    bytes: Vec<u8>,
+    identity: u128,
+    time: Option<Time>,
+}
+
+/// Looks into a spilled result, which is plain text.
+pub(super) fn search(
+    index: usize,
+    source: &Source,
+    query: &Query,
+    tool: Option<&ToolFilter>,
+) -> io::Result<Vec<Place>> {
+    if !query.wants(TextKind::ToolResult) {
+        return Ok(Vec::new());
+    }
+    let bytes = fs::read(&source.file.path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let Some(range) = query.find(&text) else { return Ok(Vec::new()) };
+    let owner = owner(source)?;
+    if let Some(tool) = tool {
+        let fits = match owner.as_ref().map(|owner| tool.judge(&owner.bytes)) {
+            Some(Verdict::Yes) => true,
+            Some(Verdict::Answers(ids)) => {
+                let calls = tool.calls(&session_file(&source.file.path))?;
+                ids.iter().any(|id: &Key| calls.contains(id))
+            }
+            Some(Verdict::No) | None => false,
+        };
+        if !fits {
+            return Ok(Vec::new());
+        }
+    }
+    let time = owner.as_ref().and_then(|owner| owner.time);
+    if time.is_some_and(|time| !query.is_in_time(time)) {
+        return Ok(Vec::new());
+    }
+    let start = memrchr(b'\n', &text.as_bytes()[..range.start]).map_or(0, |newline| newline + 1);
+    let length = memchr::memchr(b'\n', &text.as_bytes()[start..]).unwrap_or(text.len() - start);
+    let path_key = ramus_core::name::Name::new(source.file.relative.as_bytes());
+    Ok(vec![Place {
+        source: index as u32,
+        line: 1 + memchr_iter(b'\n', &text.as_bytes()[..range.start]).count() as u32,
+        span: ByteSpan { at: start as u64, len: length as u32 },
+        time: time.or(Some(crate::survey::to_time(source.file.modified))),
+        identity: owner.map_or(path_key.bits(), |owner| owner.identity),
+        score: 100,
+        // The record itself comes before what it spilled.
+        is_copy: true,
+    }])
+}
+
+/// Shows what matches in a spilled result.
+pub(super) fn read_again<T>(
+    source: &Source,
+    place: &Place,
+    query: &Query,
+    show: impl FnOnce(&Finding<'_>) -> T,
+) -> Result<Option<T>, PathError> {
+    let bytes =
+        fs::read(&source.file.path).map_err(|error| PathError::new(&source.file.path, error))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let Some(range) = query.find(&text) else { return Ok(None) };
+    Ok(Some(show(&Finding {
+        start: 0,
+        len: bytes.len(),
+        kind: Kind::User,
+        name: None,
+        time: place.time,
+        identity: place.identity,
+        session: None,
+        is_copy: false,
+        sidechain: false,
+        said: Key::new(b""),
+        text_kind: TextKind::ToolResult,
+        text,
+        range,
+        count: 1,
+    })))
+}
+
+/// Returns where the record of a spilled result stands.
+pub(super) fn owner_at(source: &Source) -> io::Result<Option<u64>> {
+    let mut found = None;
+    with_owner(source, |at, _| found = Some(at))?;
+    Ok(found)
+}
+
+fn owner(source: &Source) -> io::Result<Option<Owner>> {
+    let mut owner = None;
+    let any = Query::regex("").map_err(io::Error::other)?;
+    with_owner(source, |_, bytes| {
+        any.findings(bytes, Detail::Whether, |finding| {
+            owner = Some(Owner {
+                bytes: bytes.to_vec(),
+                identity: finding.identity,
+                time: finding.time,
+            });
+        });
+    })?;
+    Ok(owner)
+}
+
+/// Finds the first line of the session that names a spilled result by its path.
+fn with_owner(source: &Source, mut each: impl FnMut(u64, &[u8])) -> io::Result<()> {
+    let name = source.file.path.file_name().unwrap_or_default().to_string_lossy();
+    let needle = format!("tool-results/{name}");
+    let finder = memmem::Finder::new(&needle);
+    let mut found = false;
+    pieces(&session_file(&source.file.path), |piece| {
+        if found {
+            return;
+        }
+        let Some(at) = finder.find(piece.bytes) else { return };
+        found = true;
+        let start = memrchr(b'\n', &piece.bytes[..at]).map_or(0, |newline| newline + 1);
+        let end =
+            memchr::memchr(b'\n', &piece.bytes[at..]).map_or(piece.bytes.len(), |end| at + end);
+        each(piece.at + start as u64, &piece.bytes[start..end]);
+    })
+}
+
+/// Returns the session's file of a spilled result: `<session>/tool-results/<name>`.
+pub(super) fn session_file(path: &Path) -> std::path::PathBuf {
+    let dir = path.parent().and_then(Path::parent).unwrap_or(path);
+    dir.with_extension("jsonl")
+}

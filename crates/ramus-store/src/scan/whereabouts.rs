@@ -1,0 +1,205 @@
+//! Where hits lie: in which conversation of which session, and what became of it (R12).
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ramus_core::agent::{AgentHint, call_of, inline_agents};
+use ramus_core::branches::{Conversation, Status};
+use ramus_core::digest::{Digest, one_line};
+use ramus_core::history::History;
+use ramus_core::resume::Rule;
+use ramus_core::session::{NodeId, NoteKind};
+use ramus_core::title::{Summaries, session_title};
+
+use super::{Content, Place, Source, spill};
+use crate::agents::meta;
+use crate::error::PathError;
+use crate::place::{FileRole, HistoryFile};
+use crate::read::from_jsonl;
+
+/// What the session of some hits says about them.
+#[derive(Debug)]
+pub struct Whereabouts {
+    /// The session's id; for an agent's file, the session that started it.
+    pub session: String,
+    /// The session's title (R15); `None` when nothing but its id is known.
+    pub title: Option<String>,
+    /// One for each place asked about.
+    pub spots: Vec<Spot>,
+}
+
+/// Where one hit lies.
+#[derive(Clone, Debug, Default)]
+pub struct Spot {
+    /// The node: the record, or the one that it names or belongs to.
+    pub node: Option<NodeId>,
+    /// Its name as it is spelled.
+    pub uuid: Option<String>,
+    /// The node's own record says it, not one that names it.
+    pub is_own: bool,
+    pub branch: Option<Branch>,
+}
+
+/// The conversation a hit lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    pub n: u32,
+    pub status: Status,
+    /// The client would continue it.
+    pub resumes: bool,
+}
+
+impl Branch {
+    fn of(conversation: &Conversation) -> Self {
+        let Conversation { n, status, resumes, .. } = *conversation;
+        Self { n, status, resumes }
+    }
+}
+
+/// Reads session files; the last one is kept, because hits of one session come together.
+#[derive(Debug)]
+pub struct Histories {
+    rule: Rule,
+    last: Option<(PathBuf, Rc<History>)>,
+}
+
+impl Histories {
+    /// `rule` says how to choose resume points (R11).
+    pub fn new(rule: Rule) -> Self {
+        Self { rule, last: None }
+    }
+
+    /// Reads a session file.
+    pub fn read(&mut self, path: &Path) -> Result<Rc<History>, PathError> {
+        if let Some((last, history)) = &self.last
+            && last == path
+        {
+            return Ok(history.clone());
+        }
+        let history = Rc::new(from_jsonl(path, self.rule)?);
+        self.last = Some((path.to_owned(), history.clone()));
+        Ok(history)
+    }
+
+    /// Finds out where places of one source lie; `files` are those of its project.
+    pub fn whereabouts(
+        &mut self,
+        source: &Source,
+        places: &[Place],
+        files: &[HistoryFile],
+    ) -> Result<Whereabouts, PathError> {
+        match source.content {
+            Content::Records if source.file.role.is_agent() => self.of_agent(source, places, files),
+            Content::Records => {
+                let history = self.read(&source.file.path)?;
+                let spots = places.iter().map(|place| spot(&history, place.span.at)).collect();
+                let session = match &source.file.role {
+                    FileRole::Journal { session } => session.clone(),
+                    _ => source.file.id.clone(),
+                };
+                Ok(Whereabouts { session, title: title(&history), spots })
+            }
+            Content::Spilled => {
+                let history = self.read(&spill::session_file(&source.file.path))?;
+                let owner = spill::owner_at(source)
+                    .map_err(|error| PathError::new(&source.file.path, error))?;
+                let spot = owner.map(|at| spot(&history, at)).unwrap_or_default();
+                let session = session_of(&source.file.role).unwrap_or_default().to_owned();
+                let spots = places.iter().map(|_| spot.clone()).collect();
+                Ok(Whereabouts { session, title: title(&history), spots })
+            }
+        }
+    }
+
+    /// What an agent did has the status of the conversation that called it (R6).
+    fn of_agent(
+        &mut self,
+        source: &Source,
+        places: &[Place],
+        files: &[HistoryFile],
+    ) -> Result<Whereabouts, PathError> {
+        let file = &source.file;
+        // Not through `read`: the session that started it is the one to keep.
+        let history = from_jsonl(&file.path, self.rule)?;
+        let session = match session_of(&file.role) {
+            Some(session) => session.to_owned(),
+            None => history
+                .session
+                .facts()
+                .session_ids
+                .first()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+        };
+        let mut spots: Vec<Spot> =
+            places.iter().map(|place| spot(&history, place.span.at)).collect();
+        let is_parent =
+            |other: &&HistoryFile| other.role == FileRole::Session && other.id == session;
+        let Some(parent) = files.iter().find(is_parent) else {
+            return Ok(Whereabouts { session, title: title(&history), spots });
+        };
+        let parent = self.read(&parent.path)?;
+        let hint = AgentHint::new(&file.id, &history.session, meta(&file.path).call.as_deref());
+        let branch = call_of(&parent, &hint).and_then(|call| branch_of(&parent, call));
+        for spot in &mut spots {
+            if spot.branch.is_none_or(|own| own.status == Status::Active) {
+                spot.branch = branch.or(spot.branch);
+            }
+        }
+        Ok(Whereabouts { session, title: title(&parent), spots })
+    }
+}
+
+fn session_of(role: &FileRole) -> Option<&str> {
+    match role {
+        FileRole::NestedAgent { session } | FileRole::Journal { session } => Some(session),
+        FileRole::Session | FileRole::FlatAgent => None,
+    }
+}
+
+fn title(history: &History) -> Option<String> {
+    let digest = Digest::new(history);
+    let mut summaries = Summaries::default();
+    summaries.add(&digest, ramus_core::time::Time::from_millis(0));
+    session_title(&digest, &summaries).map(|title| one_line(title).into())
+}
+
+fn spot(history: &History, at: u64) -> Spot {
+    let session = &history.session;
+    let records = session.records();
+    let Ok(index) = records.binary_search_by_key(&at, |record| record.span.at) else {
+        return Spot::default();
+    };
+    let written = NodeId(index as u32);
+    let own = history.tree.first(written);
+    let named = session.notes().iter().find(|note| note.record == written).and_then(|note| {
+        match note.kind {
+            NoteKind::Summary { leaf, .. } => leaf,
+            _ => None,
+        }
+    });
+    let is_own = records[index].is_node();
+    let node = if is_own { Some(own) } else { named.and_then(|name| history.tree.find(name)) };
+    let branch = match node {
+        Some(node) => branch_of(history, node),
+        // What is said of the session as a whole goes with the conversation that resumes.
+        None if named.is_none() => history.branches.resuming().map(Branch::of),
+        None => None,
+    };
+    let name = node.and_then(|node| session.record(node).name);
+    Spot { node, uuid: name.map(|name| session.spell(name)), is_own, branch }
+}
+
+fn branch_of(history: &History, node: NodeId) -> Option<Branch> {
+    if let Some(conversation) = history.conversation_of(node) {
+        return Some(Branch::of(conversation));
+    }
+    if !history.session.record(node).sidechain {
+        return None;
+    }
+    // A sidechain in the session's own file hangs at the call that started it (R6).
+    let side = |node: &NodeId| history.session.record(*node).sidechain;
+    let root = history.tree.ancestors(node).take_while(side).last().unwrap_or(node);
+    let agent = inline_agents(history).into_iter().find(|agent| agent.root == root)?;
+    history.conversation_of(agent.call?).map(Branch::of)
+}

@@ -1,0 +1,252 @@
+use std::collections::BTreeMap;
+
+use clap::ValueEnum;
+use jiff::Zoned;
+use ramus_core::query::{Query, QueryError, Role, TextKind};
+use ramus_render::json::{Answer, HitCount, HitFile};
+use ramus_render::{Label, Line};
+use ramus_store::scan::{Hit, Order, ToolFilter, scan};
+
+use crate::args::Global;
+use crate::error::CommandError;
+use crate::select::{Library, Scope};
+use crate::ui::Ui;
+
+mod context;
+mod page;
+mod rows;
+mod search;
+mod snippet;
+mod sources;
+mod stream;
+mod when;
+
+use search::Search;
+
+/// Find messages in all sessions, on every branch, the newest first
+///
+/// Looks into prompts, answers, thinking, tool calls and their results, summaries, titles, queued
+/// prompts, agents and results kept in files of their own. All words must occur in one message;
+/// quotes inside TEXT keep words together. Case counts only where TEXT has an upper-case letter. A
+/// message that stands in several files is found once.
+///
+/// ● is on an active branch, ○ on an abandoned one, ▸ was said by an agent; @N is the conversation.
+/// The letters at the end of a row are the address for the next command.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus find 'connection pool'\n  ramus find '\"connection pool\" timeout' .\n  ramus find --regex 'TODO|FIXME' --role assistant --since 7d\n  ramus find migrate --branch abandoned --context 2\n  ramus find test --tool bash --files\n  ramus find needle --json | jq -r .address"
+)]
+pub(crate) struct FindArgs {
+    /// What to look for
+    text: String,
+    /// Only in this project or session
+    scope: Option<String>,
+    /// TEXT is a regular expression; case counts unless it begins with `(?i)`
+    #[arg(long)]
+    regex: bool,
+    /// Show N messages before and after each hit
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    context: usize,
+    /// Only what this one says
+    #[arg(long, value_parser = role_words(), value_name = "ROLE")]
+    role: Vec<Role>,
+    /// Only texts of this kind; `progress` and `last-prompt` are looked at only if asked for
+    #[arg(long, value_parser = kind_words(), value_name = "KIND")]
+    kind: Vec<TextKind>,
+    /// Only calls of this tool and their results
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// Only tool calls that touch this file, and their results
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+    /// Only from here on: a date, a time, or how long ago (`2h`, `3d`)
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only up to here
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only in this project
+    #[arg(long, value_name = "PROJECT", conflicts_with = "scope")]
+    project: Option<String>,
+    /// Only on branches of this status
+    #[arg(long, value_name = "STATUS", default_value = "any", hide_default_value = true)]
+    branch: BranchFilter,
+    /// Whether to look into what agents did
+    #[arg(long, value_name = "WHICH", default_value = "any", hide_default_value = true)]
+    agents: AgentFilter,
+    /// What comes first
+    #[arg(long, value_name = "ORDER", default_value = "time", hide_default_value = true)]
+    sort: Sort,
+    /// Print only how many messages match
+    #[arg(long, conflicts_with = "files")]
+    count: bool,
+    /// Print only the files in which messages match
+    #[arg(long)]
+    files: bool,
+    /// Show at most N messages
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BranchFilter {
+    Any,
+    Active,
+    Abandoned,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AgentFilter {
+    Any,
+    Only,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// The newest
+    Time,
+    /// What fits best
+    Relevance,
+}
+
+fn role_words() -> impl clap::builder::TypedValueParser<Value = Role> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(Role::ALL.map(Role::word))
+        .map(|word| Role::ALL.into_iter().find(|role| role.word() == word).unwrap_or(Role::User))
+}
+
+fn kind_words() -> impl clap::builder::TypedValueParser<Value = TextKind> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(TextKind::ALL.map(TextKind::word)).map(|word| {
+        TextKind::ALL.into_iter().find(|kind| kind.word() == word).unwrap_or(TextKind::Other)
+    })
+}
+
+pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), CommandError> {
+    let query = query(ui, args)?;
+    let library = Library::open(ui, global)?;
+    let scope = match &args.project {
+        Some(project) => Scope::Project(library.project(project)?),
+        None => library.scope(ui, args.scope.as_deref()).map_err(|error| {
+            error.hinted("SCOPE is a project or a session; several words of TEXT stand in quotes")
+        })?,
+    };
+    let sources = sources::sources(&library, &scope, args.agents);
+    let tool = (args.tool.is_some() || args.file.is_some())
+        .then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
+    let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
+    let order = if args.sort == Sort::Time { Order::Time } else { Order::Relevance };
+    let found = scan(&sources, &query, tool.as_ref(), order, &|bytes| bar.inc(bytes));
+    bar.finish_and_clear();
+    for problem in &found.problems {
+        ui.warn(problem);
+    }
+    let hits = Hit::merge(found.places, &sources, order);
+    let mut search = Search::new(&library, &sources, &query, args.context, hits);
+    search.sessions = found.sessions;
+    search.keep_branch(ui, args.branch);
+    if search.hits.is_empty() {
+        return nothing(ui, args);
+    }
+    if args.count {
+        return count(ui, &search);
+    }
+    if args.files {
+        return files(ui, &search);
+    }
+    let all = search.hits.len();
+    search.truncate(args.limit.unwrap_or(usize::MAX));
+    if ui.json {
+        search.write_json(ui)?;
+    } else {
+        search.write_rows(ui)?;
+    }
+    if search.hits.len() < all {
+        let more = format!("{} more; `--limit` says how many are shown", all - search.hits.len());
+        ui.say(&Line::new(&more, Label::Dim));
+    }
+    Ok(())
+}
+
+fn query(ui: &Ui, args: &FindArgs) -> Result<Query, CommandError> {
+    let parsed = if args.regex { Query::regex(&args.text) } else { Query::words(&args.text) };
+    let mut query = parsed.map_err(|error| broken(ui, &args.text, &error))?;
+    let now = Zoned::now();
+    let time = |text: &Option<String>, edge| {
+        text.as_deref().map(|text| when::parse(text, edge, &now)).transpose()
+    };
+    query.since = time(&args.since, when::Edge::Start)?;
+    query.until = time(&args.until, when::Edge::End)?;
+    query.kinds.clone_from(&args.kind);
+    query.roles.clone_from(&args.role);
+    Ok(query)
+}
+
+/// Shows where a pattern is broken, with a sign below it.
+fn broken(ui: &Ui, text: &str, error: &QueryError) -> CommandError {
+    if let Some(span) = &error.span
+        && !text.contains('\n')
+    {
+        let columns = |text: Option<&str>| text.map_or(0, |text| Line::plain(text).width());
+        let sign = "^".repeat(columns(text.get(span.clone())).max(1));
+        ui.say(&Line::plain(&format!("  {text}")));
+        let indent = " ".repeat(columns(text.get(..span.start)));
+        ui.say(&Line::plain(&format!("  {indent}")).with(&sign, Label::Error));
+        return CommandError::user(format!("the regular expression is broken: {error}"));
+    }
+    CommandError::user(error)
+}
+
+fn nothing(ui: &mut Ui, args: &FindArgs) -> Result<(), CommandError> {
+    if args.count {
+        if ui.json {
+            let none = HitCount { messages: 0, places: 0, files: 0 };
+            ui.json(&Answer::new("ramus.find.count/1", none))?;
+        } else {
+            writeln!(ui.out(), "0")?;
+        }
+    }
+    let mut error = CommandError::nothing(format!("no message holds {:?}", args.text));
+    if !args.regex && args.text.split_whitespace().nth(1).is_some() {
+        error = error.hinted("all words must occur in one message; fewer find more");
+    }
+    Err(error)
+}
+
+fn count(ui: &mut Ui, search: &Search<'_>) -> Result<(), CommandError> {
+    if !ui.json {
+        writeln!(ui.out(), "{}", search.hits.len())?;
+        return Ok(());
+    }
+    let places = search.hits.iter().flat_map(Hit::places);
+    let mut files: Vec<u32> = places.map(|place| place.source).collect();
+    let (messages, places) = (search.hits.len(), files.len());
+    files.sort_unstable();
+    files.dedup();
+    ui.json(&Answer::new("ramus.find.count/1", HitCount { messages, places, files: files.len() }))
+}
+
+fn files(ui: &mut Ui, search: &Search<'_>) -> Result<(), CommandError> {
+    let mut order = Vec::new();
+    let mut messages: BTreeMap<u32, usize> = BTreeMap::new();
+    for place in search.hits.iter().flat_map(Hit::places) {
+        let count = messages.entry(place.source).or_default();
+        if *count == 0 {
+            order.push(place.source);
+        }
+        *count += 1;
+    }
+    for source in order {
+        let file = search.sources[source as usize].file.relative.clone();
+        if ui.json {
+            ui.json(&Answer::new(
+                "ramus.find.file/1",
+                HitFile { file, messages: messages[&source] },
+            ))?;
+        } else {
+            writeln!(ui.out(), "{file}")?;
+        }
+    }
+    Ok(())
+}

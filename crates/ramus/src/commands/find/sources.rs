@@ -1,0 +1,77 @@
+//! Which files a scope means, agents and spilled results among them.
+
+use ramus_store::place::FileRole;
+use ramus_store::scan::{Content, Source, spills};
+
+use super::AgentFilter;
+use crate::select::{Library, Scope};
+
+pub(super) fn sources(library: &Library, scope: &Scope, agents: AgentFilter) -> Vec<Source> {
+    let (projects, session) = match scope {
+        Scope::All => ((0..library.projects.len()).collect(), None),
+        Scope::Project(index) => (vec![*index], None),
+        Scope::Session(found) => match found.project {
+            Some(index) => (vec![index], Some(&found.file)),
+            None => {
+                let file = found.file.clone();
+                let content = Content::Records;
+                return vec![Source {
+                    file,
+                    content,
+                    project: None,
+                    only_session: None,
+                    sidechain: None,
+                }];
+            }
+        },
+    };
+    let mut sources = Vec::new();
+    for index in projects {
+        let project = &library.projects[index];
+        for file in &project.files {
+            let is_agent = file.role.is_agent();
+            let mut only_session = None;
+            let is_meant = match session {
+                None => true,
+                Some(session) if file.path == session.path => true,
+                Some(session) => match &file.role {
+                    FileRole::NestedAgent { session: parent }
+                    | FileRole::Journal { session: parent } => *parent == session.id,
+                    FileRole::FlatAgent if session.role == FileRole::Session => {
+                        only_session = Some(session.id.clone());
+                        true
+                    }
+                    _ => false,
+                },
+            };
+            // The oldest clients wrote what agents did into the session's own file.
+            let (is_wanted, sidechain) = match agents {
+                AgentFilter::Any => (true, None),
+                AgentFilter::Only => (true, (!is_agent).then_some(true)),
+                AgentFilter::None => (!is_agent, Some(false)),
+            };
+            if is_meant && is_wanted {
+                let content = Content::Records;
+                let file = file.clone();
+                sources.push(Source {
+                    file,
+                    content,
+                    project: Some(index),
+                    only_session,
+                    sidechain,
+                });
+            }
+        }
+        if agents != AgentFilter::Only {
+            let spilled = spills(project, session.map(|session| session.id.as_str()));
+            sources.extend(spilled.into_iter().map(|file| Source {
+                file,
+                content: Content::Spilled,
+                project: Some(index),
+                only_session: None,
+                sidechain: None,
+            }));
+        }
+    }
+    sources
+}

@@ -1,0 +1,89 @@
+//! Points in time as they are typed: dates, times, and "3d" for three days ago.
+
+use jiff::civil::{Date, DateTime};
+use jiff::{Span, Timestamp, ToSpan, Zoned};
+use ramus_core::time::Time;
+
+use crate::error::CommandError;
+
+/// Which end of a day is meant when only the day is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edge {
+    Start,
+    End,
+}
+
+/// Reads a point in time.
+pub(super) fn parse(text: &str, edge: Edge, now: &Zoned) -> Result<Time, CommandError> {
+    point(text.trim(), edge, now)
+        .map(|stamp| Time::from_millis(stamp.as_millisecond()))
+        .ok_or_else(|| {
+            CommandError::user(format!("{text:?} is no time")).hinted(
+                "give a date (`2026-01-31`), a time (`2026-01-31T10:00:00Z`), or how long ago (`90m`, `2h`, `3d`, `2w`)",
+            )
+        })
+}
+
+fn point(text: &str, edge: Edge, now: &Zoned) -> Option<Timestamp> {
+    if let Ok(stamp) = text.parse::<Timestamp>() {
+        return Some(stamp);
+    }
+    let zone = now.time_zone();
+    let day = match text {
+        "today" => Some(now.date()),
+        "yesterday" => now.date().yesterday().ok(),
+        _ => text.parse::<Date>().ok().filter(|_| text.len() == 10),
+    };
+    if let Some(day) = day {
+        let day = if edge == Edge::End { day.tomorrow().ok()? } else { day };
+        return Some(day.to_zoned(zone.clone()).ok()?.timestamp());
+    }
+    if let Ok(time) = text.parse::<DateTime>() {
+        return Some(time.to_zoned(zone.clone()).ok()?.timestamp());
+    }
+    Some(now.checked_sub(ago(text)?).ok()?.timestamp())
+}
+
+fn ago(text: &str) -> Option<Span> {
+    let unit = text.char_indices().next_back()?;
+    let amount: i64 = text[..unit.0].parse().ok().filter(|amount| (0..100_000).contains(amount))?;
+    Some(match unit.1 {
+        'm' => amount.minutes(),
+        'h' => amount.hours(),
+        'd' => amount.days(),
+        'w' => amount.weeks(),
+        'y' => amount.min(9_000).years(),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use jiff::tz::TimeZone;
+
+    use super::{Edge, parse};
+
+    #[track_caller]
+    fn check(text: &str, edge: Edge, expected: &str) {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let now = now.to_zoned(TimeZone::UTC);
+        let seen = parse(text, edge, &now).map(|time| time.to_string()).unwrap_or_default();
+        assert_eq!(seen, expected, "{text}");
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        check("2026-01-08", Edge::Start, "2026-01-08T00:00:00.000Z");
+        check("2026-01-08", Edge::End, "2026-01-09T00:00:00.000Z");
+        check("2026-01-08T10:00:00+02:00", Edge::Start, "2026-01-08T08:00:00.000Z");
+        check("2026-01-08T10:00", Edge::Start, "2026-01-08T10:00:00.000Z");
+        check("2026-01-08 10:00", Edge::End, "2026-01-08T10:00:00.000Z");
+        check("3d", Edge::Start, "2026-03-07T12:00:00.000Z");
+        check("90m", Edge::End, "2026-03-10T10:30:00.000Z");
+        check("yesterday", Edge::Start, "2026-03-09T00:00:00.000Z");
+        for nonsense in ["", "d", "3", "-3d", "soon", "2026-13-01", "99999999d"] {
+            check(nonsense, Edge::Start, "");
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! What `find` finds, what it says about it, and what it must not find.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use testkit::Home;
+
+use crate::ramus;
+use crate::truth::generated;
+
+const APP: &str = "-home-dev-app";
+const ID: &str = "11111111-0000-4000-8000-000000000001";
+
+/// Runs `find … --json` and reads the hits.
+#[track_caller]
+fn hits(claude: &Path, args: &[&str]) -> Vec<Value> {
+    let output = ramus(claude, &[&["find"], args, &["--json"]].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let code = output.status.code();
+    assert_eq!(code, Some(i32::from(lines.is_empty())), "{args:?}: {stderr}");
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Writes one session and says what a search finds: uuid, kind, status of each hit.
+#[track_caller]
+fn check(session: &str, args: &[&str], expected: &str) {
+    let home = Home::new();
+    home.session(&format!("{APP}/{ID}.jsonl"), session);
+    assert_eq!(found(&hits(&home.claude(), args)), expected, "{args:?}");
+}
+
+fn found(hits: &[Value]) -> String {
+    let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let rows = hits.iter().map(|hit| {
+        format!("{} {} {}", word(&hit["uuid"]), word(&hit["kind"]), word(&hit["status"]))
+    });
+    rows.collect::<Vec<_>>().join(", ")
+}
+
+const BRANCHED: &str = "
+    a        user             tune the harp
+    b < a    assistant        which harp
+    c < b    call:t1:Edit     src/harp.rs
+    d < c    result:t1        edited the harp
+    e < d    assistant        the harp is in tune
+    f < b    user       @20   a violet Harp
+    g < f    assistant  @21   played
+    h < g    queued     @22   louder, harp
+    -        summary:g        harp music
+    -        title            Concert for harp
+";
+
+#[test]
+fn every_place_is_searched_newest_first_with_its_status() {
+    // A summary and a title say no time; they go with the last one of their file.
+    check(
+        BRANCHED,
+        &["harp"],
+        "- title active, - summary active, h queued active, f prompt active, e answer abandoned, \
+         d tool-result abandoned, c tool-input abandoned, b answer active, a prompt active",
+    );
+}
+
+#[test]
+fn filters_narrow_the_search() {
+    let only =
+        |args: &[&str], expected: &str| check(BRANCHED, &[&["harp"], args].concat(), expected);
+    only(&["--role", "user"], "h queued active, f prompt active, a prompt active");
+    only(&["--role", "tool"], "d tool-result abandoned");
+    only(
+        &["--kind", "answer", "--kind", "title"],
+        "- title active, e answer abandoned, b answer active",
+    );
+    only(
+        &["--branch", "abandoned"],
+        "e answer abandoned, d tool-result abandoned, c tool-input abandoned",
+    );
+    only(&["--branch", "active", "--role", "assistant"], "b answer active");
+    only(&["--tool", "edit"], "d tool-result abandoned, c tool-input abandoned");
+    only(&["--tool", "bash"], "");
+    only(&["--file", "src/harp.rs"], "d tool-result abandoned, c tool-input abandoned");
+    only(&["--file", "harp"], "");
+    only(&["--since", "2026-01-01T00:00:22Z", "--kind", "queued"], "h queued active");
+    only(&["--until", "2026-01-01T00:00:01Z"], "a prompt active");
+    only(&["--since", "2026-01-02"], "");
+    only(&["--limit", "1"], "- title active");
+    only(&["--sort", "relevance", "--limit", "2"], "- title active, - summary active");
+    check(BRANCHED, &["Harp"], "f prompt active");
+    check(BRANCHED, &["harp violet"], "f prompt active");
+    check(BRANCHED, &["\"violet harp\""], "f prompt active");
+    check(BRANCHED, &["\"harp violet\""], "");
+    check(BRANCHED, &["--regex", r"^a \w+ [Hh]arp$"], "f prompt active");
+    check(BRANCHED, &["harp", "dev-app", "--kind", "prompt"], "f prompt active, a prompt active");
+    check(BRANCHED, &["harp", "1111", "--kind", "prompt"], "f prompt active, a prompt active");
+}
+
+#[test]
+fn what_nobody_reads_is_not_found() {
+    let home = Home::new();
+    let lines = [
+        json!({"parentUuid": null, "type": "user", "uuid": "harp1", "harp": "x", "sessionId": "harp",
+            "message": {"role": "user", "content": [
+                {"type": "text", "text": "see", "harp": true},
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGharp"}}]}}),
+        json!({"parentUuid": "harp1", "type": "assistant", "uuid": "b", "requestId": "harp",
+            "message": {"id": "harp", "model": "harp", "content": [
+                {"type": "thinking", "thinking": "", "signature": "harp"}]}}),
+        json!({"parentUuid": "b", "type": "user", "uuid": "c", "toolUseResult": {"type": "image", "file": {"base64": "harp"}},
+            "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "harp", "content": [
+                {"type": "image", "source": {"data": "harp", "type": "base64"}}]}]}}),
+        json!({"type": "file-history-snapshot", "messageId": "harp", "snapshot": {"trackedFileBackups": {"harp": {}}}}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    home.write(&format!("{APP}/{ID}.jsonl"), text);
+    assert_eq!(found(&hits(&home.claude(), &["harp"])), "");
+    assert_eq!(found(&hits(&home.claude(), &["see"])), "harp1 prompt active");
+}
+
+#[test]
+fn copies_are_one_hit_with_all_their_places() {
+    let home = Home::new();
+    let line = |session: &str, more: &str| {
+        format!(
+            "{{\"parentUuid\":null,\"sessionId\":\"{session}\",{more}\"type\":\"user\",\"message\":{{\"role\":\"user\",\
+             \"content\":\"a harp\"}},\"uuid\":\"u1\",\"timestamp\":\"2026-01-01T00:00:00.000Z\"}}\n"
+        )
+    };
+    let fork = "22222222-0000-4000-8000-000000000002";
+    let copy =
+        line(fork, &format!("\"forkedFrom\":{{\"sessionId\":\"{ID}\",\"messageUuid\":\"u1\"}},"));
+    // The copy is the older file, and the later one by what it says.
+    home.write(&format!("{APP}/{fork}.jsonl"), format!("\n{copy}"));
+    home.write(&format!("{APP}/{ID}.jsonl"), line(ID, ""));
+    let hits = hits(&home.claude(), &["harp"]);
+    let places = json!([
+        {"file": format!("projects/{APP}/{ID}.jsonl"), "line": 1},
+        {"file": format!("projects/{APP}/{fork}.jsonl"), "line": 2},
+    ]);
+    assert_eq!(hits.len(), 1);
+    assert_eq!(hits[0]["places"], places);
+    assert_eq!(hits[0]["address"], "11111111:u1");
+    let keys: Vec<&String> = hits[0].as_object().unwrap().keys().collect();
+    let stable = [
+        "schema",
+        "session",
+        "title",
+        "project",
+        "agent",
+        "address",
+        "file",
+        "line",
+        "uuid",
+        "role",
+        "kind",
+        "conversation",
+        "status",
+        "resumes",
+        "timestamp",
+        "snippet",
+        "match",
+        "places",
+    ];
+    assert_eq!(keys, stable);
+    assert_eq!(hits[0]["schema"], "ramus.find/1");
+    assert_eq!((&hits[0]["snippet"], &hits[0]["match"]), (&json!("a harp"), &json!([2, 6])));
+    let output = ramus(&home.claude(), &["find", "harp", "--count"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n");
+    let output = ramus(&home.claude(), &["find", "harp", "--files"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 2);
+}
+
+#[test]
+fn agents_have_the_status_of_the_call_that_started_them() {
+    let home = Home::new();
+    home.session(
+        &format!("{APP}/{ID}.jsonl"),
+        "
+        a        user           go
+        b < a    call:t1:Task   find the harp
+        c < b    result:t1:a1   done
+        d < a    user      @30  go back
+        e < d    assistant @31  ok
+    ",
+    );
+    home.session(
+        &format!("{APP}/{ID}/subagents/agent-a1.jsonl"),
+        "
+        x        side-user      @2 find the harp
+        y < x    side-assistant @3 a harp, here
+    ",
+    );
+    let claude = home.claude();
+    let all = "y answer abandoned, x prompt abandoned, b tool-input abandoned";
+    assert_eq!(found(&hits(&claude, &["harp"])), all);
+    assert_eq!(found(&hits(&claude, &["harp", "--agents", "none"])), "b tool-input abandoned");
+    let agents = hits(&claude, &["harp", "1111", "--agents", "only"]);
+    assert_eq!(found(&agents), "y answer abandoned, x prompt abandoned");
+    assert_eq!(agents[0]["session"], ID);
+    assert_eq!(agents[0]["agent"], "a1");
+    assert_eq!(agents[0]["address"], "agent-a1:y");
+}
+
+#[test]
+fn agents_in_the_sessions_own_file_are_agents_too() {
+    let session = "
+        a        user             go
+        b < a    call:t1:Task     find it
+        x        side-user        find it
+        y < x    side-assistant   a harp
+        c < b    result:t1        a harp was found
+    ";
+    check(session, &["harp"], "c tool-result active, y answer active");
+    check(session, &["harp", "--agents", "none"], "c tool-result active");
+    check(session, &["harp", "--agents", "only"], "y answer active");
+}
+
+#[test]
+fn spilled_results_belong_to_their_record() {
+    let home = Home::new();
+    let spilled = format!("{APP}/{ID}/tool-results/t1.txt");
+    home.session(
+        &format!("{APP}/{ID}.jsonl"),
+        &format!(
+            "
+        a        user           go
+        b < a    call:t1:Bash   make
+        c < b    result:t1      <persisted-output> full output in /x/projects/{spilled}
+    "
+        ),
+    );
+    home.write(&spilled, "one\ntwo \"quoted\" harp\n");
+    let claude = home.claude();
+    let hit = &hits(&claude, &["\"quoted\" harp"])[0];
+    assert_eq!(found(std::slice::from_ref(hit)), "c tool-result active");
+    assert_eq!((&hit["line"], &hit["snippet"]), (&json!(2), &json!("one two \"quoted\" harp")));
+    assert_eq!(found(&hits(&claude, &["harp", "--tool", "Bash"])), "c tool-result active");
+    assert_eq!(found(&hits(&claude, &["harp", "--tool", "Read"])), "");
+}
+
+#[test]
+fn a_prompt_that_waited_is_found_once() {
+    let home = Home::new();
+    let queue = |content: &str| json!({"type": "queue-operation", "operation": "enqueue", "content": content, "timestamp": "2026-01-01T00:00:09.000Z"});
+    let queued = json!({"parentUuid": "a", "type": "attachment", "uuid": "q", "timestamp": "2026-01-01T00:00:10.000Z",
+        "attachment": {"type": "queued_command", "prompt": "a harp", "commandMode": "prompt"}});
+    let lines = [queue("a harp"), queued, queue("no harp after all")];
+    home.write(&format!("{APP}/{ID}.jsonl"), lines.map(|line| format!("{line}\n")).concat());
+    assert_eq!(found(&hits(&home.claude(), &["harp"])), "q queued active, - queued active");
+}
+
+#[test]
+fn a_person_sees_headings_marks_and_addresses() {
+    let home = Home::new();
+    home.session(&format!("{APP}/{ID}.jsonl"), BRANCHED);
+    let page = |args: &[&str]| {
+        let output = ramus(&home.claude(), &[&["find"], args].concat());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let seen = page(&["tune", "--context", "1"]);
+    let lines: Vec<&str> = seen.lines().collect();
+    assert!(lines[0].starts_with("-home-dev-app · Concert for harp · 11111111 · "), "{seen}");
+    assert!(seen.contains("○@1  answer       the harp is in tune"), "{seen}");
+    assert!(seen.contains("11111111:e"), "{seen}");
+    assert!(seen.contains("↑ assistant Edit src/harp.rs"), "{seen}");
+    let coloured = page(&["tune", "--color", "always"]);
+    assert!(coloured.contains("\u{1b}[1;7;33mtune\u{1b}[0m"), "{coloured}");
+}
+
+#[test]
+fn what_cannot_be_looked_for_is_said() {
+    let home = Home::new();
+    home.session(&format!("{APP}/{ID}.jsonl"), BRANCHED);
+    let run = |args: &[&str]| {
+        let output = ramus(&home.claude(), &[&["find"], args].concat());
+        assert!(output.stdout.is_empty(), "{args:?}");
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = run(&["--regex", "harp(s"]);
+    assert_eq!(code, Some(2));
+    assert!(said.starts_with("  harp(s\n      ^\n"), "{said}");
+    assert_eq!(run(&["lute"]).0, Some(1));
+    assert_eq!(run(&["  "]).0, Some(2));
+    assert_eq!(run(&["harp", "nowhere-at-all"]).0, Some(2));
+    assert_eq!(run(&["harp", "--since", "soon"]).0, Some(2));
+    assert_eq!(run(&["harp", "--project", "nowhere-at-all"]).0, Some(2));
+}
+
+#[test]
+fn all_needles_of_generated_corpora_are_found() {
+    for (megabytes, seed) in [(2, 21), (3, 22), (5, 23), (8, 24)] {
+        let dir = tempfile::tempdir().unwrap();
+        let Some(truth) = generated(dir.path(), megabytes, seed) else { return };
+        let claude = dir.path().join("claude");
+        for (needle, planted) in truth["needles"].as_object().unwrap() {
+            let hits = hits(&claude, &[&format!("\"{needle}\"")]);
+            compare(needle, &hits, planted["at"].as_array().unwrap());
+            for hit in hits.iter().filter(|hit| hit["uuid"].is_string() && hit["agent"].is_null()) {
+                check_status(&claude, &truth, hit);
+            }
+        }
+    }
+}
+
+fn compare(needle: &str, hits: &[Value], planted: &[Value]) {
+    let place = |place: &Value| (place["file"].to_string(), place["line"].as_u64());
+    let seen: BTreeSet<_> =
+        hits.iter().flat_map(|hit| hit["places"].as_array().unwrap()).map(place).collect();
+    assert_eq!(seen, planted.iter().map(place).collect(), "places of {needle}");
+    let messages: BTreeSet<String> =
+        planted
+            .iter()
+            .map(|at| {
+                if at["uuid"] == "-" { format!("{:?}", place(at)) } else { at["uuid"].to_string() }
+            })
+            .collect();
+    assert_eq!(hits.len(), messages.len(), "messages with {needle}");
+    for hit in hits {
+        let [from, to] = [0, 1].map(|end| hit["match"][end].as_u64().unwrap() as usize);
+        let snippet: Vec<char> = hit["snippet"].as_str().unwrap().chars().collect();
+        assert_eq!(snippet[from..to].iter().collect::<String>(), *needle);
+    }
+}
+
+/// A hit on the way to the session's active leaf is active and resumes; an abandoned one is off it.
+fn check_status(claude: &Path, truth: &Value, hit: &Value) {
+    let file = hit["file"].as_str().unwrap();
+    let sessions = truth["session_list"].as_array().unwrap();
+    let Some(session) = sessions.iter().find(|session| session["file"] == hit["file"]) else {
+        return;
+    };
+    let kinds = &session["fork_kinds"];
+    if !kinds["orphan"].is_null() || !kinds["copy_mid"].is_null() {
+        return;
+    }
+    let text = std::fs::read(claude.join(file)).unwrap();
+    let records = text.split(|byte| *byte == b'\n');
+    let records = records.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let mut parents: BTreeMap<String, Value> = BTreeMap::new();
+    for record in records.filter(|record| record["uuid"].is_string()) {
+        let parent = [&record["parentUuid"], &record["logicalParentUuid"]];
+        let parent = parent.into_iter().find(|parent| parent.is_string());
+        let uuid = record["uuid"].as_str().unwrap().to_owned();
+        parents.entry(uuid).or_insert_with(|| parent.cloned().unwrap_or_default());
+    }
+    let mut on_path = BTreeSet::new();
+    let mut next = session["active_leaf"].as_str();
+    while let Some(uuid) = next.filter(|uuid| on_path.insert(uuid.to_string())) {
+        next = parents.get(uuid).and_then(Value::as_str);
+    }
+    if on_path.contains(hit["uuid"].as_str().unwrap()) {
+        assert_eq!((&hit["status"], &hit["resumes"]), (&json!("active"), &json!(true)), "{hit}");
+    }
+}
