@@ -453,3 +453,75 @@ fn r2_a_record_with_bad_utf8_holds_its_children_but_is_no_branch_by_itself() {
         "decoration 1\nactive resumes 4: a b e c d\nline 3: not-utf8\nline 5: not-utf8\n"
     );
 }
+
+#[test]
+fn an_id_that_repeats_on_another_branch_stays_there() {
+    // The same message id in another tree.
+    check(
+        "p1 user one
+         a1 < p1 assistant #m 1
+         p2 < a1 user two
+         q1 user one again
+         b1 < q1 assistant #m 1 again
+         q2 < b1 user two again",
+        "active 3: p1 a1 p2
+         active resumes 3: q1 b1 q2",
+    );
+    // The same call id on two branches, as proxies that count from zero write.
+    check(
+        "p user go
+         x < p assistant which way
+         p1 < x user left
+         c1 < p1 call:call_0 ls
+         r1 < c1 result:call_0 one
+         p2 < x user right
+         c2 < p2 call:call_0 ls
+         r2 < c2 result:call_0 two
+         e2 < r2 assistant there",
+        "edit at x: p1 p2*
+         abandoned 4: p x p1 c1 r1
+         active resumes 5: p x p2 c2 r2 e2",
+    );
+}
+
+#[test]
+fn r16_a_message_that_goes_on_after_a_prompt_is_counted_once() {
+    check(
+        "a user go
+         b < a assistant #m half
+         c < b user meanwhile
+         d < c assistant #m the other half",
+        "active resumes 3: a b c d",
+    );
+}
+
+#[test]
+fn r9_a_draft_before_the_line_that_went_on_does_not_hide_a_rewind() {
+    check(
+        "a user one
+         b < a assistant 1
+         c < b user draft
+         d < b user two
+         e < d assistant 2
+         f < e user three
+         g < b user other",
+        "rewind at b: c? d g*?
+         abandoned 3: a b c
+         abandoned 5: a b d e f
+         active resumes 3: a b g",
+    );
+}
+
+#[test]
+fn r12_what_resumes_is_active_even_if_the_point_lies_beside() {
+    check(
+        "p user go
+         a1 < p assistant 1
+         a2 < p assistant 2
+         u < a1 user more
+         h system:informational hook",
+        "retry at p: a1 a2*
+         active resumes 2: p a2
+         abandoned 3: p a1 u",
+    );
+}
