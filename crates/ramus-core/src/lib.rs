@@ -14,6 +14,7 @@ pub mod link;
 mod loader;
 pub mod name;
 pub mod record;
+pub mod redact;
 pub mod resume;
 pub mod session;
 pub mod stats;

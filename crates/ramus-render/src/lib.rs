@@ -23,4 +23,6 @@ pub mod ansi;
 
 pub mod text;
 
+pub mod export;
+
 pub use span::{Label, Line, Span, SyntaxKind};

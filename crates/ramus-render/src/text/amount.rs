@@ -3,13 +3,13 @@
 use ramus_core::body::Media;
 
 /// Returns `1 line`, `1,203 lines`.
-pub(super) fn count(n: usize, noun: &str) -> String {
+pub(crate) fn count(n: usize, noun: &str) -> String {
     let end = if n == 1 { "" } else { "s" };
     format!("{} {noun}{end}", grouped(n as u64))
 }
 
 /// Returns a number with its thousands apart.
-pub(super) fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -52,7 +52,7 @@ pub(super) fn duration(millis: u64) -> String {
 }
 
 /// Returns `[image png 120 KB]`.
-pub(super) fn media(media: &Media) -> String {
+pub(crate) fn media(media: &Media) -> String {
     let (kind, form) = match media.media_type.as_deref().and_then(|kind| kind.split_once('/')) {
         Some(("image", form)) => ("image", form),
         Some((_, form)) => ("document", form),

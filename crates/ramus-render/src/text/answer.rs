@@ -70,7 +70,7 @@ fn write_thought(page: &mut Page<'_, '_>, thought: &Thought) {
 }
 
 /// Returns the name of a model without its maker and date.
-fn model_name(model: &str) -> &str {
+pub(crate) fn model_name(model: &str) -> &str {
     let name = model.rsplit(['/', '.']).next().unwrap_or(model);
     let name = name.strip_prefix("claude-").unwrap_or(name);
     match name.rsplit_once(['-', '@']) {

@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod conversations;
 mod demo;
+mod export;
 mod man;
 mod projects;
 mod sessions;
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     Tree(tree::TreeArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
+    Export(export::ExportArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -38,6 +40,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Sessions(args)) => sessions::sessions(ui, global, args),
         Some(Command::Conversations(args)) => conversations::conversations(ui, global, args),
         Some(Command::Show(args)) => show::show(ui, global, args),
+        Some(Command::Export(args)) => export::export(ui, global, args),
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
