@@ -73,20 +73,28 @@ pub fn head(format: Format, header: &Header, out: &mut String) {
     }
 }
 
-/// Writes one turn; `first`: no other was written before.
+/// Writes one turn.
 pub fn turn(
     format: Format,
     session: &Session,
     turn: &Turn,
-    first: bool,
     config: &Config<'_>,
     out: &mut String,
 ) {
     match format {
         Format::Markdown => markdown::turn(turn, config, out),
         Format::Html => html::turn(turn, config, out),
-        Format::Json => object::turn(session, turn, first, config, out),
-        Format::Text => plain::turn(turn, first, config, out),
+        Format::Json => object::turn(session, turn, config, out),
+        Format::Text => plain::turn(turn, config, out),
+    }
+}
+
+/// Returns what stands between two turns.
+pub fn between(format: Format) -> &'static str {
+    match format {
+        Format::Markdown | Format::Html => "",
+        Format::Json => ",",
+        Format::Text => "\n",
     }
 }
 

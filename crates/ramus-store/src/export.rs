@@ -5,7 +5,8 @@
 //! name only when it is whole.
 
 use std::fs;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -15,7 +16,7 @@ use tempfile::NamedTempFile;
 pub const MARKER: &str = ".ramus-export";
 
 /// Drafts up to this size stay in memory.
-const IN_MEMORY: usize = 4 * 1024 * 1024;
+const IN_MEMORY: usize = 16 * 1024 * 1024;
 
 /// Why nothing, or not everything, was written.
 #[derive(Debug, thiserror::Error)]
@@ -94,6 +95,7 @@ fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
 #[derive(Debug)]
 pub struct Draft {
     dir: PathBuf,
+    length: u64,
     memory: Vec<u8>,
     spilled: Option<BufWriter<NamedTempFile>>,
 }
@@ -101,8 +103,11 @@ pub struct Draft {
 impl Write for Draft {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Some(file) = &mut self.spilled {
-            return file.write(bytes);
+            file.write_all(bytes)?;
+            self.length += bytes.len() as u64;
+            return Ok(bytes.len());
         }
+        self.length += bytes.len() as u64;
         self.memory.extend_from_slice(bytes);
         if self.memory.len() > IN_MEMORY {
             let mut file = BufWriter::new(temporary(&self.dir)?);
@@ -120,7 +125,31 @@ impl Write for Draft {
 impl Draft {
     /// Begins a document; what does not fit into memory goes to a nameless file in `dir`.
     pub fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), memory: Vec::new(), spilled: None }
+        Self { dir: dir.to_owned(), length: 0, memory: Vec::new(), spilled: None }
+    }
+
+    /// Returns how much was written so far.
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether nothing was written yet.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Copies a piece of what was written.
+    pub fn copy_range(&mut self, range: Range<u64>, out: &mut dyn Write) -> io::Result<()> {
+        match &mut self.spilled {
+            None => out.write_all(&self.memory[range.start as usize..range.end as usize]),
+            Some(file) => {
+                file.flush()?;
+                let file = file.get_mut().as_file_mut();
+                file.seek(SeekFrom::Start(range.start))?;
+                io::copy(&mut Read::by_ref(file).take(range.end - range.start), out)?;
+                file.seek(SeekFrom::End(0)).map(|_| ())
+            }
+        }
     }
 
     /// Writes `head` and then the draft; returns how much that is.

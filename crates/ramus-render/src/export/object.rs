@@ -48,20 +48,14 @@ pub(super) fn head(header: &Header, out: &mut String) {
 }
 
 /// Writes a turn, on a line of its own.
-pub(super) fn turn(
-    session: &Session,
-    turn: &Turn,
-    first: bool,
-    config: &Config<'_>,
-    out: &mut String,
-) {
+pub(super) fn turn(session: &Session, turn: &Turn, config: &Config<'_>, out: &mut String) {
     let mut turn = crate::json::turn(session, turn);
     turn.parts.retain(|part| match part.get("type").and_then(Value::as_str) {
         Some("thinking") => config.thinking,
         Some("call") => config.tools != Tools::None,
         _ => true,
     });
-    out.push_str(if first { "\n" } else { ",\n" });
+    out.push('\n');
     // Types made to be written always can be.
     out.push_str(&serde_json::to_string(&turn).unwrap_or_default());
 }

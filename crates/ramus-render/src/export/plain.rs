@@ -23,8 +23,8 @@ pub(super) fn head(header: &Header, out: &mut String) {
     let _ = writeln!(out, "\n{}\n", "─".repeat(WIDTH));
 }
 
-/// Writes one turn after an empty line.
-pub(super) fn turn(turn: &Turn, first: bool, config: &Config<'_>, out: &mut String) {
+/// Writes one turn.
+pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
     let text = TextConfig {
         width: WIDTH,
         thinking: config.thinking,
@@ -37,12 +37,6 @@ pub(super) fn turn(turn: &Turn, first: bool, config: &Config<'_>, out: &mut Stri
     };
     let mut lines = Vec::new();
     transcript(turn, &text, &mut lines);
-    if lines.is_empty() {
-        return;
-    }
-    if !first {
-        out.push('\n');
-    }
     for line in lines {
         let _ = writeln!(out, "{}", line.text().trim_end());
     }

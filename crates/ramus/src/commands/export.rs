@@ -12,6 +12,7 @@ use crate::error::CommandError;
 use crate::select::{Library, Scope, Spot};
 use crate::ui::Ui;
 
+mod part;
 mod path;
 mod picture;
 mod plan;

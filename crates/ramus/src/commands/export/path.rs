@@ -1,21 +1,20 @@
 //! One path into one transcript, turn by turn.
 
-use std::io::{self, Write};
-use std::path::Path as FilePath;
+use std::cell::RefCell;
+use std::io::Write;
 use std::sync::Mutex;
 
-use ramus_core::body::Body;
 use ramus_core::branches::{Conversation, ForkKind};
 use ramus_core::history::{History, Path};
-use ramus_core::redact::{Found, redact, redact_text};
+use ramus_core::redact::{Found, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::title::conversation_title;
-use ramus_core::turn::{Turn, TurnKind, turns};
-use ramus_render::export::{self, Config, Header, Sibling};
+use ramus_render::export::{self, Header, Sibling};
 use ramus_store::Source;
 use ramus_store::export::{Draft, Folder, each};
 use ramus_store::survey::Surveyed;
 
+use super::part::{Part, Style};
 use super::picture::Pictures;
 use super::plan::{Job, Plan};
 use super::{ExportArgs, Format, Redactions, sums::Sums};
@@ -36,11 +35,10 @@ pub(super) struct Exporter<'a> {
     found: Mutex<Found>,
 }
 
-/// A piece of a path that lies in one file.
-struct Part<'a> {
-    session: &'a Surveyed,
-    source: Source,
-    history: History,
+/// The session that is written, and those that it continues.
+struct Parts<'a> {
+    own: Part<'a>,
+    earlier: Vec<(&'a Surveyed, Part<'a>)>,
 }
 
 /// How many sessions a path may run through; longer chains are not real.
@@ -62,7 +60,7 @@ impl<'a> Exporter<'a> {
         folder: &Folder,
         on_read: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<Written>, CommandError> {
-        let mut jobs: Vec<&Job<'_>> = self.plan.jobs.iter().collect();
+        let mut jobs: Vec<&Job<'a>> = self.plan.jobs.iter().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(job.session.file.bytes));
         let failed = Mutex::new(false);
         let has_failed = || failed.lock().map(|failed| *failed).unwrap_or(true);
@@ -91,58 +89,69 @@ impl<'a> Exporter<'a> {
     pub(super) fn only(&self, draft: &mut Draft) -> Result<Written, CommandError> {
         let job = &self.plan.jobs[0];
         let index = job.files.iter().position(Option::is_some).unwrap_or(0);
-        let mut part = self.read(job.session)?;
-        let mut pictures = Pictures::new(self.args.images(), "");
-        self.path(job, &mut part, index, &mut pictures, draft)
+        let made = || Draft::new(&std::env::temp_dir());
+        let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
+        let pictures = RefCell::new(Pictures::new(self.args.images(), ""));
+        let written = self.path(job, &mut parts, index, &pictures, draft, &made)?;
+        self.found(&parts);
+        Ok(written)
     }
 
-    fn job(&self, job: &Job<'_>, folder: &Folder) -> Result<Vec<Written>, CommandError> {
-        let mut part = self.read(job.session)?;
+    fn job(&self, job: &Job<'a>, folder: &Folder) -> Result<Vec<Written>, CommandError> {
+        let made = || folder.draft("");
+        let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
+        parts.own.links = job.files.iter().map(|file| Some(base(file.as_deref()?).to_owned())).collect();
+        let up = up(job.files.iter().flatten().next().map_or("", |file| file));
+        let pictures = RefCell::new(Pictures::new(self.args.images(), up));
         let mut written = Vec::new();
         for (index, file) in job.files.iter().enumerate() {
             let Some(file) = file else { continue };
             let mut draft = folder.draft(file);
-            let mut pictures = Pictures::new(self.args.images(), up(file));
-            let mut path = self.path(job, &mut part, index, &mut pictures, &mut draft)?;
-            for (name, bytes) in pictures.files() {
-                folder.write(&name, &bytes)?;
-            }
+            let mut path = self.path(job, &mut parts, index, &pictures, &mut draft, &made)?;
             path.bytes = folder.finish(file, path.head.as_bytes(), draft)?;
             path.head = String::new();
             written.push(path);
         }
+        for (name, bytes) in pictures.into_inner().files() {
+            folder.write(&name, &bytes)?;
+        }
+        self.found(&parts);
         Ok(written)
     }
 
-    fn read(&self, session: &'a Surveyed) -> Result<Part<'a>, CommandError> {
-        let (source, history) = Source::read(&session.file.path, self.plan.rule)?;
-        Ok(Part { session, source, history })
+    fn read(&self, session: &'a Surveyed, made: Draft) -> Result<Part<'a>, CommandError> {
+        let read = Source::read(&session.file.path, self.plan.rule)?;
+        Ok(Part::new(&session.file.path, read, made))
     }
 
     fn path(
         &self,
-        job: &Job<'_>,
-        part: &mut Part<'a>,
+        job: &Job<'a>,
+        parts: &mut Parts<'a>,
         index: usize,
-        pictures: &mut Pictures,
+        pictures: &RefCell<Pictures>,
         draft: &mut Draft,
+        made: &dyn Fn() -> Draft,
     ) -> Result<Written, CommandError> {
-        let (conversation, path) = target(job, &part.history, index)?;
-        let mut header = self.header(job, &part.history, &conversation, index);
-        let mut earlier = self.earlier(job, &part.history, &path)?;
+        let (conversation, path) = target(job, &parts.own.history, index)?;
+        let mut header = self.header(job, &parts.own.history, &conversation, index);
+        let style = Style { args: self.args, format: self.format(), pictures };
         let mut sums = Sums::default();
-        let mut body = Document { exporter: self, job, draft, pictures, sums: &mut sums, first: true };
-        for (part, path) in &mut earlier {
-            header.continues.push(part.session.file.id.clone());
-            body.part(part, path, false)?;
+        for (at, path) in self.earlier(job, parts, &path, made)? {
+            let (session, part) = &mut parts.earlier[at];
+            header.continues.push(session.file.id.clone());
+            part.write(&path, style, draft)?;
+            sums.part(&part.history, &path, &part.facts);
         }
-        body.part(part, &path, true)?;
-        body.foot()?;
+        parts.own.write(&path, style, draft)?;
+        sums.part(&parts.own.history, &path, &parts.own.facts);
         sums.into_header(&mut header);
-        let mut head = String::new();
+        let (mut head, mut foot) = (String::new(), String::new());
         if let Some(format) = self.format() {
             export::head(format, &header, &mut head);
+            export::foot(format, &mut foot);
         }
+        draft.write_all(foot.as_bytes())?;
         let file = job.files[index].clone().unwrap_or_default();
         Ok(Written { file, header, head, bytes: 0 })
     }
@@ -161,31 +170,45 @@ impl<'a> Exporter<'a> {
     fn earlier(
         &self,
         job: &Job<'_>,
-        history: &History,
+        parts: &mut Parts<'a>,
         path: &Path,
-    ) -> Result<Vec<(Part<'a>, Path)>, CommandError> {
-        let mut parts: Vec<(Part<'a>, Path)> = Vec::new();
-        let mut seen = vec![job.session.file.path.clone()];
-        while parts.len() < LONGEST {
-            let (history, path) = match parts.last() {
-                Some((part, path)) => (&part.history, path),
-                None => (history, path),
+        made: &dyn Fn() -> Draft,
+    ) -> Result<Vec<(usize, Path)>, CommandError> {
+        let mut found: Vec<(usize, Path)> = Vec::new();
+        while found.len() < LONGEST {
+            let (history, path) = match found.last() {
+                Some((at, path)) => (&parts.earlier[*at].1.history, path),
+                None => (&parts.own.history, path),
             };
             let root = path.folds.first().map(|fold| history.folds.fold(*fold).head);
             let missing = history.tree.missing().iter().find(|(node, _)| Some(*node) == root);
             let Some(&(_, name)) = missing else { break };
             let Some(home) = self.plan.home(job, name) else { break };
-            if seen.contains(&home.file.path) {
-                break;
-            }
-            seen.push(home.file.path.clone());
-            let part = self.read(home)?;
-            let node = part.history.tree.find(name);
-            let Some(path) = node.and_then(|node| part.history.path_to(node)) else { break };
-            parts.push((part, path));
+            let held = parts.earlier.iter().position(|(part, _)| part.file.path == home.file.path);
+            let at = match held {
+                Some(at) if found.iter().any(|(other, _)| *other == at) => break,
+                _ if home.file.path == job.session.file.path => break,
+                Some(at) => at,
+                None => {
+                    parts.earlier.push((home, self.read(home, made())?));
+                    parts.earlier.len() - 1
+                }
+            };
+            let history = &parts.earlier[at].1.history;
+            let node = history.tree.find(name);
+            let Some(path) = node.and_then(|node| history.path_to(node)) else { break };
+            found.push((at, path));
         }
-        parts.reverse();
-        Ok(parts)
+        found.reverse();
+        Ok(found)
+    }
+
+    fn found(&self, parts: &Parts<'_>) {
+        let Ok(mut all) = self.found.lock() else { return };
+        let earlier = parts.earlier.iter().map(|(_, part)| part);
+        for (rule, times) in earlier.chain([&parts.own]).flat_map(|part| &part.found) {
+            *all.entry(rule).or_default() += times;
+        }
     }
 
     fn header(
@@ -207,7 +230,7 @@ impl<'a> Exporter<'a> {
         };
         let siblings = (1..).zip(&digest.conversations).map(|(path, other)| Sibling {
             path,
-            href: job.files.get(path - 1).cloned().flatten().as_deref().map(base).map(str::to_owned),
+            href: job.files.get(path - 1).and_then(Option::as_deref).map(base).map(str::to_owned),
             words: self.text(other.first_prompt.as_deref().unwrap_or_default()),
             status: other.status.word(),
             resumes: other.resumes,
@@ -283,145 +306,6 @@ fn target(
             let conversation = history.conversation_of(node).ok_or_else(gone)?;
             let conversation = Conversation { leaf: node, ..conversation.clone() };
             Ok((conversation, history.path_to(node).ok_or_else(gone)?))
-        }
-    }
-}
-
-/// The transcript while it is written.
-struct Document<'d, 'a> {
-    exporter: &'d Exporter<'a>,
-    job: &'d Job<'d>,
-    draft: &'d mut Draft,
-    pictures: &'d mut Pictures,
-    sums: &'d mut Sums,
-    first: bool,
-}
-
-impl Document<'_, '_> {
-    fn part(&mut self, part: &mut Part<'_>, path: &Path, own: bool) -> Result<(), CommandError> {
-        self.sums.part(&part.history, path);
-        match self.exporter.format() {
-            Some(format) => self.turns(format, part, path, own),
-            None => self.lines(part, path),
-        }
-    }
-
-    /// Writes the lines of the path as they stand in the file.
-    fn lines(&mut self, part: &mut Part<'_>, path: &Path) -> Result<(), CommandError> {
-        let mut last = None;
-        let mut found = Found::default();
-        for node in &path.nodes {
-            let record = part.history.session.record(*node);
-            if last.replace(record.line) == Some(record.line) {
-                continue;
-            }
-            let line = part.source.line(record.span)?;
-            let line = if self.exporter.args.redact { redact(line, &mut found) } else { line };
-            self.draft.write_all(&line)?;
-            self.draft.write_all(b"\n")?;
-        }
-        self.found(found);
-        Ok(())
-    }
-
-    fn turns(
-        &mut self,
-        format: export::Format,
-        part: &mut Part<'_>,
-        path: &Path,
-        own: bool,
-    ) -> Result<(), CommandError> {
-        let Self { exporter, job, draft, pictures, sums, first } = self;
-        let Part { session, source, history } = part;
-        let args = exporter.args;
-        let mut found = Found::default();
-        let mut problem = None;
-        let on_path = sums.on_path(history, path);
-        let cwd = exporter.text(history.session.facts().cwd.as_deref().unwrap_or_default());
-        let other = |leaf: NodeId| {
-            let conversations = &history.branches.conversations;
-            let at = conversations.iter().position(|other| other.leaf == leaf)?;
-            job.files.get(at).cloned().flatten().as_deref().filter(|_| own).map(base).map(str::to_owned)
-        };
-        let mut out = String::new();
-        let sums = std::cell::RefCell::new(&mut **sums);
-        let found_cell = std::cell::RefCell::new(&mut found);
-        let mut bodies = |id: NodeId| {
-            let line = match source.record(history.session.record(id).span) {
-                Ok(line) => line,
-                Err(error) => {
-                    problem = Some(error);
-                    return None;
-                }
-            };
-            let counts = on_path[id.0 as usize];
-            let line = match args.redact {
-                true if counts => redact(line, &mut found_cell.borrow_mut()),
-                true => redact(line, &mut Found::default()),
-                false => line,
-            };
-            let body = Body::parse(&line).ok()?;
-            if counts {
-                sums.borrow_mut().body(&body);
-            }
-            Some(body)
-        };
-        for mut turn in turns(history, path, &mut bodies) {
-            if args.tools == super::HowMuch::Full {
-                turn.read_spilled(&mut |path| {
-                    let text = ramus_store::spilled(&session.file.path, FilePath::new(path))?;
-                    Some(if args.redact {
-                        redact_text(&text, &mut found_cell.borrow_mut()).into_owned()
-                    } else {
-                        text
-                    })
-                });
-            }
-            if args.redact {
-                redact_words(&mut turn);
-            }
-            let pictures = std::cell::RefCell::new(&mut **pictures);
-            let config = Config {
-                thinking: args.thinking,
-                tools: args.tools.tools(),
-                cwd: &cwd,
-                other: &other,
-                picture: &|media| pictures.borrow_mut().address(media),
-            };
-            export::turn(format, &history.session, &turn, *first, &config, &mut out);
-            *first &= out.is_empty();
-            draft.write_all(out.as_bytes())?;
-            out.clear();
-        }
-        self.found(found);
-        match problem {
-            Some(problem) => Err(problem.into()),
-            None => Ok(()),
-        }
-    }
-
-    fn foot(&mut self) -> io::Result<()> {
-        let mut out = String::new();
-        if let Some(format) = self.exporter.format() {
-            export::foot(format, &mut out);
-        }
-        self.draft.write_all(out.as_bytes())
-    }
-
-    fn found(&self, found: Found) {
-        if let Ok(mut all) = self.exporter.found.lock() {
-            for (rule, times) in found {
-                *all.entry(rule).or_default() += times;
-            }
-        }
-    }
-}
-
-/// The first words of other ways do not come from records that are read here.
-fn redact_words(turn: &mut Turn) {
-    if let TurnKind::Fork(fork) = &mut turn.kind {
-        for way in &mut fork.ways {
-            way.words = redact_text(&way.words, &mut Found::default()).into_owned();
         }
     }
 }

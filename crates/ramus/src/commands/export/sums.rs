@@ -1,12 +1,67 @@
 //! What a header tells of all records of a path together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use ramus_core::body::{Body, Usage};
+use ramus_core::body::{Body, SystemKind, Usage};
 use ramus_core::history::{History, Path};
 use ramus_core::record::Kind;
+use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_render::export::{Header, Tokens};
+
+/// What the bodies of a session tell of sums, by record.
+#[derive(Default)]
+pub(super) struct Facts {
+    said: HashMap<NodeId, Said>,
+    compactions: Vec<NodeId>,
+    messages: HashMap<String, usize>,
+    models: Vec<String>,
+}
+
+/// What one record of an answer says of it.
+struct Said {
+    /// The message it belongs to; records of one message repeat its usage (R20).
+    message: usize,
+    model: Option<usize>,
+    tokens: Tokens,
+}
+
+impl Facts {
+    /// Takes in what a body tells.
+    pub(super) fn body(&mut self, node: NodeId, body: &Body) {
+        match body {
+            Body::Assistant(body) if !body.is_synthetic() => {
+                let request = body.request_id.as_deref().unwrap_or_default();
+                let id = body.message_id.as_deref().unwrap_or_default();
+                let next = self.messages.len();
+                let message = *self.messages.entry(format!("{id} {request}")).or_insert(next);
+                let model = body.model.as_ref().map(|model| self.model(model));
+                let tokens = body.usage.as_ref().map(tokens).unwrap_or_default();
+                self.said.insert(node, Said { message, model, tokens });
+            }
+            Body::System(body) if matches!(body.kind, SystemKind::CompactBoundary(_)) => {
+                self.compactions.push(node);
+            }
+            _ => {}
+        }
+    }
+
+    fn model(&mut self, model: &str) -> usize {
+        self.models.iter().position(|other| other == model).unwrap_or_else(|| {
+            self.models.push(model.to_owned());
+            self.models.len() - 1
+        })
+    }
+}
+
+fn tokens(usage: &Usage) -> Tokens {
+    Tokens {
+        input: usage.input_tokens,
+        output: usage.output_tokens,
+        cache_read: usage.cache_read_input_tokens,
+        cache_write: usage.cache_creation_input_tokens,
+    }
+}
 
 /// Sums over the parts of a path.
 #[derive(Default)]
@@ -17,68 +72,48 @@ pub(super) struct Sums {
     started: Option<Time>,
     ended: Option<Time>,
     models: Vec<String>,
-    /// The largest usage of each message (R20).
-    usage: BTreeMap<String, Usage>,
+    tokens: Tokens,
 }
 
 impl Sums {
-    /// Takes in what the records themselves tell.
-    pub(super) fn part(&mut self, history: &History, path: &Path) {
+    /// Adds a part of a path, whose bodies have been read.
+    pub(super) fn part(&mut self, history: &History, path: &Path, facts: &Facts) {
         let speaks = |fold: &&_| history.folds.fold(**fold).voice.is_displayable();
         self.messages += path.folds.iter().filter(speaks).count();
         self.records += path.nodes.len();
+        let mut largest: BTreeMap<usize, Tokens> = BTreeMap::new();
         for node in &path.nodes {
-            let record = history.session.record(*node);
-            let Some(time) = record.time.filter(|_| record.kind != Kind::Progress) else { continue };
+            self.time(history, *node);
+            self.compactions += usize::from(facts.compactions.contains(node));
+            let Some(said) = facts.said.get(node) else { continue };
+            let held = largest.entry(said.message).or_default();
+            if total(held) < total(&said.tokens) {
+                *held = said.tokens;
+            }
+            if let Some(model) = said.model.map(|model| &facts.models[model])
+                && !self.models.contains(model)
+            {
+                self.models.push(model.clone());
+            }
+        }
+        for tokens in largest.values() {
+            self.tokens.input += tokens.input;
+            self.tokens.output += tokens.output;
+            self.tokens.cache_read += tokens.cache_read;
+            self.tokens.cache_write += tokens.cache_write;
+        }
+    }
+
+    fn time(&mut self, history: &History, node: NodeId) {
+        let record = history.session.record(node);
+        if let Some(time) = record.time.filter(|_| record.kind != Kind::Progress) {
             self.started = Some(self.started.map_or(time, |started| started.min(time)));
             self.ended = self.ended.max(Some(time));
         }
     }
 
-    /// Tells which records lie on the path.
-    pub(super) fn on_path(&self, history: &History, path: &Path) -> Vec<bool> {
-        let mut on_path = vec![false; history.session.records().len()];
-        for node in &path.nodes {
-            on_path[node.0 as usize] = true;
-        }
-        on_path
-    }
-
-    /// Takes in what only a body tells.
-    pub(super) fn body(&mut self, body: &Body) {
-        match body {
-            Body::Assistant(body) if !body.is_synthetic() => {
-                if let Some(model) = &body.model
-                    && !self.models.contains(model)
-                {
-                    self.models.push(model.clone());
-                }
-                let Some(usage) = &body.usage else { return };
-                let request = body.request_id.as_deref().unwrap_or_default();
-                let id = body.message_id.as_deref().unwrap_or_default();
-                let key = format!("{id} {request}");
-                let held = self.usage.entry(key).or_default();
-                if held.total_tokens() < usage.total_tokens() {
-                    held.clone_from(usage);
-                }
-            }
-            Body::System(body) => {
-                let compacted = matches!(body.kind, ramus_core::body::SystemKind::CompactBoundary(_));
-                self.compactions += usize::from(compacted);
-            }
-            _ => {}
-        }
-    }
-
     pub(super) fn into_header(self, header: &mut Header) {
-        let mut tokens = Tokens::default();
-        for usage in self.usage.values() {
-            tokens.input += usage.input_tokens;
-            tokens.output += usage.output_tokens;
-            tokens.cache_read += usage.cache_read_input_tokens;
-            tokens.cache_write += usage.cache_creation_input_tokens;
-        }
-        header.tokens = tokens;
+        header.tokens = self.tokens;
         header.messages = self.messages;
         header.records = self.records;
         header.compactions = self.compactions;
@@ -86,4 +121,10 @@ impl Sums {
         header.ended = self.ended;
         header.models = self.models;
     }
+}
+
+fn total(tokens: &Tokens) -> u64 {
+    [tokens.output, tokens.cache_read, tokens.cache_write]
+        .into_iter()
+        .fold(tokens.input, u64::saturating_add)
 }
