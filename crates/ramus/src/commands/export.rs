@@ -181,7 +181,7 @@ fn to_folder(
     let written = exporter.all(folder, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     let written = written?;
-    if let Some((name, text)) = site::index(exporter, args.format, &written) {
+    if let Some((name, text)) = site::index(args.format, &written) {
         folder.write(name, text.as_bytes())?;
     }
     if ui.json {

@@ -8,6 +8,7 @@ use ramus_core::branches::{Conversation, ForkKind};
 use ramus_core::history::{History, Path};
 use ramus_core::redact::{Found, redact_text};
 use ramus_core::session::NodeId;
+use ramus_core::time::Time;
 use ramus_core::title::conversation_title;
 use ramus_render::export::{self, Header, Sibling};
 use ramus_store::Source;
@@ -25,6 +26,8 @@ pub(super) struct Written {
     pub(super) file: String,
     pub(super) header: Header,
     pub(super) head: String,
+    /// When the session began.
+    pub(super) began: Option<Time>,
     pub(super) bytes: u64,
 }
 
@@ -153,7 +156,8 @@ impl<'a> Exporter<'a> {
         }
         draft.write_all(foot.as_bytes())?;
         let file = job.files[index].clone().unwrap_or_default();
-        Ok(Written { file, header, head, bytes: 0 })
+        let began = job.session.digest.facts.started;
+        Ok(Written { file, header, head, began, bytes: 0 })
     }
 
     fn format(&self) -> Option<export::Format> {
