@@ -65,10 +65,14 @@ fn find_at(bytes: &[u8], at: usize, kept: usize) -> Option<(&'static str, Range<
         b'/' | b'\\' => home(bytes, at).map(|range| (HOME, range)),
         b'-' => private_key(bytes, at).map(|range| ("private-key", range)),
         byte if byte.is_ascii_alphabetic() && is_start(bytes, at) => {
-            if byte == b'e' && let Some(range) = jwt(bytes, at) {
+            if byte == b'e'
+                && let Some(range) = jwt(bytes, at)
+            {
                 return Some(("jwt", range));
             }
-            if byte | 32 == b'b' && let Some(range) = bearer(bytes, at) {
+            if byte | 32 == b'b'
+                && let Some(range) = bearer(bytes, at)
+            {
                 return Some(("curl-auth-header", range));
             }
             token(bytes, at)
@@ -145,12 +149,14 @@ fn private_key(bytes: &[u8], at: usize) -> Option<Range<usize>> {
 /// The password of `scheme://user:password@host`.
 fn url_password(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = bytes[at..].strip_prefix(b"://")?;
-    let ends = |byte: &u8| matches!(byte, b'/' | b' ' | b'"' | b'\'' | b'\\' | b'<' | b'>' | b'`' | b'\n');
+    let ends =
+        |byte: &u8| matches!(byte, b'/' | b' ' | b'"' | b'\'' | b'\\' | b'<' | b'>' | b'`' | b'\n');
     let authority = &rest[..rest.iter().position(ends).unwrap_or(rest.len())];
     let host = memchr::memrchr(b'@', authority)?;
     let colon = memchr::memchr(b':', &authority[..host])?;
     let start = at + 3 + colon + 1;
-    let is_name = authority[colon + 1..host].first().is_some_and(|byte| matches!(byte, b'$' | b'{' | b'['));
+    let is_name =
+        authority[colon + 1..host].first().is_some_and(|byte| matches!(byte, b'$' | b'{' | b'['));
     (host > colon + 1 && !is_name).then_some(start..at + 3 + host)
 }
 
@@ -170,7 +176,8 @@ fn email(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
     let domain = &bytes[at + 1..end];
     let dot = memchr::memrchr(b'.', domain)?;
     let top = &domain[dot + 1..];
-    let is_real = start < at && dot > 0 && top.len() >= 2 && top.iter().all(u8::is_ascii_alphabetic);
+    let is_real =
+        start < at && dot > 0 && top.len() >= 2 && top.iter().all(u8::is_ascii_alphabetic);
     is_real.then_some(start..end)
 }
 
@@ -179,7 +186,8 @@ fn home(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &bytes[at..];
     let roots: [&[u8]; 5] = [b"/home/", b"/Users/", b"\\\\Users\\\\", b"\\Users\\", b"/root"];
     let root = roots.into_iter().find(|root| rest.starts_with(root))?;
-    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte) || **byte > 127;
+    let is_name =
+        |byte: &&u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte) || **byte > 127;
     let name = rest[root.len()..].iter().take_while(is_name).count();
     let end = at + root.len() + name;
     let is_root = root == b"/root";
@@ -188,7 +196,9 @@ fn home(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     }
     // Something before it means that this is no beginning of a path.
     let before = at.checked_sub(1).map(|before| bytes[before]);
-    if before.is_some_and(|byte| byte.is_ascii_alphanumeric() && !is_drive(bytes, at)) && is_start(bytes, at) {
+    if before.is_some_and(|byte| byte.is_ascii_alphanumeric() && !is_drive(bytes, at))
+        && is_start(bytes, at)
+    {
         return None;
     }
     let start = if is_drive(bytes, at) { at - 2 } else { at };
@@ -203,7 +213,8 @@ fn is_drive(bytes: &[u8], at: usize) -> bool {
 fn assigned(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
     let blank = |byte: &&u8| matches!(**byte, b' ' | b'"' | b'\'' | b'\\' | b'`');
     let name_end = at - bytes[kept..at].iter().rev().take_while(blank).count();
-    let name_len = bytes[kept..name_end].iter().rev().take_while(|byte| Class::Word.has(**byte)).count();
+    let name_len =
+        bytes[kept..name_end].iter().rev().take_while(|byte| Class::Word.has(**byte)).count();
     let name: String = bytes[name_end - name_len..name_end]
         .iter()
         .filter(|byte| byte.is_ascii_alphanumeric())
@@ -254,9 +265,15 @@ mod tests {
         check(&format!("AKIA{}", "Z7".repeat(8)), "[redacted:aws-access-token]");
         check(&format!("k=sk-ant-api03-{}", "x9-_".repeat(20)), "k=[redacted:anthropic-api-key]");
         check(&format!("xoxb-{}-abc", "123456789012"), "[redacted:slack-bot-token]");
-        check("Authorization: Bearer abcdef0123456789abcdef", "Authorization: Bearer [redacted:curl-auth-header]");
         check(
-            &format!("eyJ{}.eyJ{}.{}", "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N"),
+            "Authorization: Bearer abcdef0123456789abcdef",
+            "Authorization: Bearer [redacted:curl-auth-header]",
+        );
+        check(
+            &format!(
+                "eyJ{}.eyJ{}.{}",
+                "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N"
+            ),
             "[redacted:jwt]",
         );
         check("API_KEY=\"q8Xz2Lm9Wv4Rt7Yp1Ks6\"", "API_KEY=\"[redacted:generic-api-key]\"");
@@ -264,9 +281,13 @@ mod tests {
 
     #[test]
     fn keys_passwords_and_people_go() {
-        let key = r"-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----\nrest";
+        let key =
+            r"-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----\nrest";
         check(key, r"[redacted:private-key]\nrest");
-        check("postgres://me:s3cr3t@db.host/x", "postgres://me:[redacted:password-in-url]@db.host/x");
+        check(
+            "postgres://me:s3cr3t@db.host/x",
+            "postgres://me:[redacted:password-in-url]@db.host/x",
+        );
         check(r"to\nann.b+c@mail.example.org.", r"to\n[redacted:email-address].");
         check("in /home/ann/work/x.rs", "in ~/work/x.rs");
         check(r#"{"cwd":"/Users/ann"}"#, r#"{"cwd":"~"}"#);

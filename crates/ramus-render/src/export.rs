@@ -74,13 +74,7 @@ pub fn head(format: Format, header: &Header, out: &mut String) {
 }
 
 /// Writes one turn.
-pub fn turn(
-    format: Format,
-    session: &Session,
-    turn: &Turn,
-    config: &Config<'_>,
-    out: &mut String,
-) {
+pub fn turn(format: Format, session: &Session, turn: &Turn, config: &Config<'_>, out: &mut String) {
     match format {
         Format::Markdown => markdown::turn(turn, config, out),
         Format::Html => html::turn(turn, config, out),
@@ -106,6 +100,3 @@ pub fn foot(format: Format, out: &mut String) {
         Format::Json => object::foot(out),
     }
 }
-
-#[cfg(test)]
-mod tests;

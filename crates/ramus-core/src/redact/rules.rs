@@ -149,6 +149,18 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Words that end the name of something secret, in lower case and without `_` and `-`.
 pub(super) const SECRET_NAMES: &[&str] = &[
-    "apikey", "secret", "token", "password", "passwd", "pwd", "secretkey", "accesskey", "authkey",
-    "clientsecret", "privatekey", "credential", "credentials", "passphrase",
+    "apikey",
+    "secret",
+    "token",
+    "password",
+    "passwd",
+    "pwd",
+    "secretkey",
+    "accesskey",
+    "authkey",
+    "clientsecret",
+    "privatekey",
+    "credential",
+    "credentials",
+    "passphrase",
 ];

@@ -17,7 +17,10 @@ const BYTES: usize = 4_000;
 /// A piece of an opened call.
 pub(super) enum Section<'a> {
     /// Text to be shown as it is; the language is a name or the end of a file's name.
-    Code { language: &'a str, text: Cow<'a, str> },
+    Code {
+        language: &'a str,
+        text: Cow<'a, str>,
+    },
     Markdown(Cow<'a, str>),
     /// What went wrong.
     Error(Cow<'a, str>),

@@ -123,12 +123,7 @@ fn changed(text: &str) -> String {
 }
 
 /// Writes a heading at a lower level; returns where it ends.
-fn lowered(
-    text: &str,
-    level: usize,
-    range: std::ops::Range<usize>,
-    out: &mut String,
-) -> usize {
+fn lowered(text: &str, level: usize, range: std::ops::Range<usize>, out: &mut String) -> usize {
     let whole = &text[range.clone()];
     let mut words = whole.trim();
     if words.starts_with('#') {
@@ -188,9 +183,10 @@ fn is_contained(text: &str) -> bool {
 
 /// Closes a fence that was left open.
 fn closed(text: &str) -> Option<String> {
-    let blocks = Parser::new_ext(text, options()).into_offset_iter().filter_map(|(event, range)| {
-        matches!(event, Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_)))).then_some(range)
-    });
+    let blocks =
+        Parser::new_ext(text, options()).into_offset_iter().filter_map(|(event, range)| {
+            matches!(event, Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_)))).then_some(range)
+        });
     let open = text[blocks.last()?.start..].trim_start();
     let mark = open.as_bytes().first().copied()?;
     let length = open.bytes().take_while(|byte| *byte == mark).count();
@@ -247,7 +243,10 @@ mod tests {
 
     #[test]
     fn anything_is_contained() {
-        let pieces = ["```", "~~~", "\n", "<div>", "> ", "- ", "# x", "    ", "`", "<!--", "|", "a", "\n\n", "[a]: b", "==="];
+        let pieces = [
+            "```", "~~~", "\n", "<div>", "> ", "- ", "# x", "    ", "`", "<!--", "|", "a", "\n\n",
+            "[a]: b", "===",
+        ];
         let mut state = 7_u64;
         for _ in 0..4000 {
             let mut text = String::new();

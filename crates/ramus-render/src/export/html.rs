@@ -63,9 +63,13 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
 
 fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
     match kind {
-        TurnKind::Interrupt { for_tool_use: true } => note("bad", "■ Interrupted: a tool was refused", out),
+        TurnKind::Interrupt { for_tool_use: true } => {
+            note("bad", "■ Interrupted: a tool was refused", out);
+        }
         TurnKind::Interrupt { .. } => note("bad", "■ Interrupted", out),
-        TurnKind::Synthetic(said) if said.is_api_error => note("bad", &format!("✗ {}", said.text), out),
+        TurnKind::Synthetic(said) if said.is_api_error => {
+            note("bad", &format!("✗ {}", said.text), out);
+        }
         TurnKind::Synthetic(said) => note("", &format!("○ {}", said.text), out),
         TurnKind::Notification(news) => {
             let from = news.from.as_deref().unwrap_or("a task");
@@ -199,7 +203,7 @@ fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
 
 fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
     let ways = fork.ways.len();
-    let _ = write!(out, "<div class=\"fork\"><b>⑂ {}</b>: {ways} ways here<ul>", fork.kind);
+    let _ = write!(out, "<div class=\"fork\"><b>Fork</b> ({}): {ways} ways here<ul>", fork.kind);
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = match (way.draft, way.current) {
             (true, _) => "draft",

@@ -72,7 +72,9 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
 
 fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
     match kind {
-        TurnKind::Interrupt { for_tool_use: true } => note("■", "Interrupted: a tool was refused", out),
+        TurnKind::Interrupt { for_tool_use: true } => {
+            note("■", "Interrupted: a tool was refused", out);
+        }
         TurnKind::Interrupt { .. } => note("■", "Interrupted", out),
         TurnKind::Synthetic(said) => {
             let mark = if said.is_api_error { "✗" } else { "○" };

@@ -93,7 +93,7 @@ fn html_session(session: &Session, out: &mut String) {
             );
         }
         out.push_str("</ul></details>");
-    } else {
+    } else if main.words != session.title {
         let _ = write!(out, "<div class=\"note\">{}</div>", markdown::html(&main.words));
     }
     out.push_str("</div>\n");
@@ -110,7 +110,11 @@ pub fn markdown(projects: &[Project], out: &mut String) {
             let _ = writeln!(out, "- [{title}]({}) {}", main.href, session.days);
             for path in session.paths.iter().filter(|_| session.paths.len() > 1) {
                 let words = markdown::inline(&path.words);
-                let _ = writeln!(out, "  - [path {}]({}) {} {words}", path.path, path.href, path.status);
+                let _ = writeln!(
+                    out,
+                    "  - [path {}]({}) {} {words}",
+                    path.path, path.href, path.status
+                );
             }
         }
     }

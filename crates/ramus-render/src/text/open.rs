@@ -77,7 +77,8 @@ fn seen(blocks: &[Block]) -> Cow<'_, str> {
 }
 
 fn without_tag<'t>(text: &'t str, tag: &str) -> &'t str {
-    let inside = text.trim().strip_prefix('<').and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
+    let inside =
+        text.trim().strip_prefix('<').and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
     inside.map_or(text, |inside| inside.strip_suffix(&format!("</{tag}>")).unwrap_or(inside))
 }
 

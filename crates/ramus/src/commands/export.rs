@@ -239,13 +239,11 @@ fn summary(
 impl From<ExportError> for CommandError {
     fn from(error: ExportError) -> Self {
         let foreign = matches!(error, ExportError::Foreign(_));
-        let error = Self {
-            kind: crate::error::ErrorKind::User,
-            error: error.into(),
-            hints: Vec::new(),
-        };
+        let error =
+            Self { kind: crate::error::ErrorKind::User, error: error.into(), hints: Vec::new() };
         if foreign {
-            return error.hinted("choose another directory, or write there all the same with `--force`");
+            return error
+                .hinted("choose another directory, or write there all the same with `--force`");
         }
         error
     }

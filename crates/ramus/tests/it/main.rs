@@ -5,6 +5,7 @@
     reason = "a test that cannot go on should stop, and say so"
 )]
 
+mod export;
 mod truth;
 
 use std::path::{Path, PathBuf};

@@ -64,7 +64,7 @@ fn statistics_of_a_made_corpus_equal_its_truth() {
 }
 
 /// Makes a corpus with the generator beside the project.
-fn generated(dir: &Path, megabytes: u32, seed: u32) -> Option<Value> {
+pub(crate) fn generated(dir: &Path, megabytes: u32, seed: u32) -> Option<Value> {
     let generator = shared("tools/gen_corpus.py")?;
     let made = Command::new("python3")
         .arg(generator)

@@ -64,7 +64,9 @@ fn address(url: CowStr<'_>) -> CowStr<'_> {
 /// Writes text with nothing in it that means something to HTML.
 pub(super) fn escape(text: &str, out: &mut String) {
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'')) {
+    while let Some(at) =
+        rest.bytes().position(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\''))
+    {
         let (before, found) = rest.split_at(at);
         out.push_str(before);
         out.push_str(match found.as_bytes()[0] {

@@ -32,8 +32,8 @@ pub(super) struct Part<'a> {
     pub(super) history: History,
     pub(super) facts: Facts,
     pub(super) found: Found,
-    /// The files of its conversations, for links from forks.
-    pub(super) links: Vec<Option<String>>,
+    /// The transcripts of its conversations by their last record, for links from forks.
+    pub(super) links: HashMap<NodeId, String>,
     made: Draft,
     pieces: HashMap<(FoldId, FoldId), Range<u64>>,
     forks: HashMap<(FoldId, Option<FoldId>), Range<u64>>,
@@ -57,7 +57,7 @@ impl<'a> Part<'a> {
             history,
             facts: Facts::default(),
             found: Found::default(),
-            links: Vec::new(),
+            links: HashMap::new(),
             made,
             pieces: HashMap::new(),
             forks: HashMap::new(),
@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
 struct Writer<'a> {
     format: Format,
     style: Style<'a>,
-    links: &'a [Option<String>],
+    links: &'a HashMap<NodeId, String>,
     history: &'a History,
     file: &'a FilePath,
     cwd: String,
@@ -225,7 +225,7 @@ impl<'a> Writer<'a> {
     fn new(
         format: Format,
         style: Style<'a>,
-        links: &'a [Option<String>],
+        links: &'a HashMap<NodeId, String>,
         history: &'a History,
         file: &'a FilePath,
     ) -> Self {
@@ -251,15 +251,11 @@ impl<'a> Writer<'a> {
                 way.words = redacted(args, std::mem::take(&mut way.words));
             }
         }
-        let conversations = &self.history.branches.conversations;
         let config = Config {
             thinking: args.thinking,
             tools: args.tools.tools(),
             cwd: &self.cwd,
-            other: &|leaf| {
-                let at = conversations.iter().position(|other| other.leaf == leaf)?;
-                self.links.get(at).cloned().flatten()
-            },
+            other: &|leaf| self.links.get(&leaf).cloned(),
             picture: &|media| self.style.pictures.borrow_mut().address(media),
         };
         export::turn(self.format, &self.history.session, &turn, &config, &mut self.out);

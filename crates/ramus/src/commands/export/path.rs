@@ -103,7 +103,12 @@ impl<'a> Exporter<'a> {
     fn job(&self, job: &Job<'a>, folder: &Folder) -> Result<Vec<Written>, CommandError> {
         let made = || folder.draft("");
         let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
-        parts.own.links = job.files.iter().map(|file| Some(base(file.as_deref()?).to_owned())).collect();
+        let conversations = parts.own.history.branches.conversations.iter().zip(&job.files);
+        parts.own.links = conversations
+            .filter_map(|(conversation, file)| {
+                Some((conversation.leaf, base(file.as_deref()?).to_owned()))
+            })
+            .collect();
         let up = up(job.files.iter().flatten().next().map_or("", |file| file));
         let pictures = RefCell::new(Pictures::new(self.args.images(), up));
         let mut written = Vec::new();
@@ -235,7 +240,11 @@ impl<'a> Exporter<'a> {
         let siblings = (1..).zip(&digest.conversations).map(|(path, other)| Sibling {
             path,
             href: job.files.get(path - 1).and_then(Option::as_deref).map(base).map(str::to_owned),
-            words: self.text(other.first_prompt.as_deref().unwrap_or_default()),
+            words: match (&other.first_prompt, other.fork_kind) {
+                (Some(prompt), _) => self.text(prompt),
+                (None, Some(kind)) => format!("(another way after: {kind})"),
+                (None, None) => String::new(),
+            },
             status: other.status.word(),
             resumes: other.resumes,
             messages: other.messages,

@@ -67,11 +67,11 @@ impl<'a> Plan<'a> {
             }
         }
         let several = survey.projects.len() > 1;
-        let mut names = Names { taken: BTreeSet::new(), ending };
+        let mut names = Names { taken: BTreeSet::new(), dirs: BTreeMap::new(), ending };
         let mut jobs = Vec::new();
         for (index, conversations) in paths {
             let (project_index, project, session) = sessions[index];
-            let dir = if several { names.dir(&project.name) } else { String::new() };
+            let dir = if several { names.dir(project) } else { String::new() };
             let files = (0..session.digest.conversations.len())
                 .map(|n| conversations.contains(&n).then(|| names.file(&dir, session, n)))
                 .collect();
@@ -151,19 +151,34 @@ fn homes(survey: &Survey) -> BTreeMap<(usize, u128), &Surveyed> {
 /// Names for files, none of them twice.
 struct Names<'a> {
     taken: BTreeSet<String>,
+    /// The directory of each project.
+    dirs: BTreeMap<String, String>,
     ending: &'a str,
 }
 
 impl Names<'_> {
-    fn dir(&self, project: &str) -> String {
-        format!("{}/", safe(project))
+    /// Returns the directory for a project: the last part of its path, unless another has that.
+    fn dir(&mut self, project: &ProjectSurvey) -> String {
+        if let Some(dir) = self.dirs.get(&project.name) {
+            return dir.clone();
+        }
+        let path = project.path.as_deref().unwrap_or(&project.name);
+        let last = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+        let stem = safe(last.unwrap_or_default().trim_start_matches('-'));
+        let numbered = (2..).map(|n| format!("{stem}_{n}/"));
+        let dir = std::iter::once(format!("{stem}/"))
+            .chain(numbered)
+            .find(|dir| self.taken.insert(dir.to_lowercase()))
+            .unwrap_or_default();
+        self.dirs.insert(project.name.clone(), dir.clone());
+        dir
     }
 
     fn file(&mut self, dir: &str, session: &Surveyed, index: usize) -> String {
         let conversation = &session.digest.conversations[index];
         let mut stem = format!("{dir}transcript_{}", safe(&session.file.id));
         if session.digest.conversations.len() > 1 {
-            stem.push_str(&format!("_path{}", index + 1));
+            stem = format!("{stem}_path{}", index + 1);
             if conversation.status == ramus_core::branches::Status::Abandoned {
                 stem.push_str("_abandoned");
             }

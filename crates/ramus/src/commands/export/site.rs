@@ -8,11 +8,13 @@ use ramus_render::export::site::{self, Path, Project, Session};
 use super::Format;
 use super::path::{Written, site_name};
 
+/// The transcripts of a project by session, the oldest first.
+type Sessions<'a> = BTreeMap<(Option<Time>, &'a str), Vec<&'a Written>>;
+
 /// Returns the name and text of the page, where the format has one.
 pub(super) fn index(format: Format, written: &[Written]) -> Option<(&'static str, String)> {
     let name = site_name(format)?;
-    let mut by_project: BTreeMap<&str, BTreeMap<(Option<Time>, &str), Vec<&Written>>> =
-        BTreeMap::new();
+    let mut by_project: BTreeMap<&str, Sessions<'_>> = BTreeMap::new();
     for path in written {
         let header = &path.header;
         let sessions = by_project.entry(&header.project).or_default();

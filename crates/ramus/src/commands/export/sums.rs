@@ -1,6 +1,6 @@
 //! What a header tells of all records of a path together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use ramus_core::body::{Body, SystemKind, Usage};
 use ramus_core::history::{History, Path};
@@ -12,7 +12,8 @@ use ramus_render::export::{Header, Tokens};
 /// What the bodies of a session tell of sums, by record.
 #[derive(Default)]
 pub(super) struct Facts {
-    said: HashMap<NodeId, Said>,
+    /// By the place of the record.
+    said: Vec<Option<Said>>,
     compactions: Vec<NodeId>,
     messages: HashMap<String, usize>,
     models: Vec<String>,
@@ -37,7 +38,11 @@ impl Facts {
                 let message = *self.messages.entry(format!("{id} {request}")).or_insert(next);
                 let model = body.model.as_ref().map(|model| self.model(model));
                 let tokens = body.usage.as_ref().map(tokens).unwrap_or_default();
-                self.said.insert(node, Said { message, model, tokens });
+                let at = node.0 as usize;
+                if self.said.len() <= at {
+                    self.said.resize_with(at + 1, || None);
+                }
+                self.said[at] = Some(Said { message, model, tokens });
             }
             Body::System(body) if matches!(body.kind, SystemKind::CompactBoundary(_)) => {
                 self.compactions.push(node);
@@ -81,12 +86,12 @@ impl Sums {
         let speaks = |fold: &&_| history.folds.fold(**fold).voice.is_displayable();
         self.messages += path.folds.iter().filter(speaks).count();
         self.records += path.nodes.len();
-        let mut largest: BTreeMap<usize, Tokens> = BTreeMap::new();
+        let mut largest = vec![Tokens::default(); facts.messages.len()];
         for node in &path.nodes {
             self.time(history, *node);
             self.compactions += usize::from(facts.compactions.contains(node));
-            let Some(said) = facts.said.get(node) else { continue };
-            let held = largest.entry(said.message).or_default();
+            let Some(Some(said)) = facts.said.get(node.0 as usize) else { continue };
+            let held = &mut largest[said.message];
             if total(held) < total(&said.tokens) {
                 *held = said.tokens;
             }
@@ -96,7 +101,7 @@ impl Sums {
                 self.models.push(model.clone());
             }
         }
-        for tokens in largest.values() {
+        for tokens in &largest {
             self.tokens.input += tokens.input;
             self.tokens.output += tokens.output;
             self.tokens.cache_read += tokens.cache_read;
