@@ -91,10 +91,14 @@ fn lines_of_a_generated_corpus_come_back() {
                 exported.insert(line.to_vec());
             }
         }
-        let sessions: BTreeSet<&str> =
-            transcripts.iter().map(|path| path["session"].as_str().unwrap()).collect();
+        // Of a session that another one repeats in part, not all paths are written.
+        let mut left: BTreeMap<&str, u64> = BTreeMap::new();
+        for path in transcripts {
+            let paths = path["paths"].as_u64().unwrap();
+            *left.entry(path["session"].as_str().unwrap()).or_insert(paths) -= 1;
+        }
         for session in truth["session_list"].as_array().unwrap() {
-            if !sessions.contains(session["id"].as_str().unwrap()) {
+            if left.get(session["id"].as_str().unwrap()) != Some(&0) {
                 continue;
             }
             let source = fs::read(claude.join(session["file"].as_str().unwrap())).unwrap();
@@ -194,17 +198,18 @@ const HOSTILE: [&str; 6] = [
 #[test]
 fn nothing_in_a_transcript_runs() {
     let home = Home::new();
-    let mut short = String::new();
+    let mut lines = Vec::new();
     let mut parent = String::new();
     for (n, hostile) in HOSTILE.iter().enumerate() {
-        short += &format!(
-            "p{n}{parent} user {hostile}\na{n} < p{n} assistant {hostile}\n\
-             c{n} < a{n} call:t{n}:Bash {hostile}\nr{n} < c{n} result:t{n} {hostile}\n"
-        );
+        lines.push(format!("p{n}{parent} user {hostile}"));
+        lines.push(format!("a{n} < p{n} assistant {hostile}"));
+        lines.push(format!("c{n} < a{n} call:t{n}:Bash {hostile}"));
+        lines.push(format!("r{n} < c{n} result:t{n} {hostile}"));
         parent = format!(" < r{n}");
     }
-    short += &format!("e{parent} user <b>title</b>\nf < e assistant done\n");
-    home.session("-home-<b>-app/<img onerror=x>.jsonl", &short);
+    lines.push(format!("e{parent} user <b>title</b>"));
+    lines.push("f < e assistant done".to_owned());
+    home.session("-home-<b>-app/<img onerror=x>.jsonl", &lines.join("\n"));
     let out = home.path().join("out");
     let summary = export(&home.claude(), &out, &["--format", "html", "--tools", "full"]);
     assert_eq!(summary["transcripts"][0]["file"], "transcript__img_onerror_x_.html");
@@ -238,7 +243,7 @@ fn nothing_in_a_transcript_runs() {
 /// Returns Markdown without its fenced code, each fence closed by one as long.
 #[track_caller]
 fn without_fences(text: &str) -> String {
-    let mut out = String::new();
+    let mut out = Vec::new();
     let mut open: Option<String> = None;
     for line in text.lines() {
         let bare = line.trim_start_matches("> ").trim_end();
@@ -247,11 +252,11 @@ fn without_fences(text: &str) -> String {
             Some(fence) if bare == *fence => open = None,
             Some(_) => {}
             None if ticks.len() >= 3 => open = Some(ticks),
-            None => out += &format!("{line}\n"),
+            None => out.push(line),
         }
     }
     assert_eq!(open, None, "a fence stays open");
-    out
+    out.join("\n")
 }
 
 #[test]
