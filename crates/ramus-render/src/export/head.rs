@@ -85,6 +85,7 @@ impl Header {
             rows.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)));
         };
         row("Fork Point", self.fork_point.clone());
+        row(TOTAL, Some(self.messages.to_string()));
         row("Fork Kind", self.fork_kind.map(str::to_owned));
         row("Title", self.title.clone());
         row("Project", Some(self.project.clone()));
@@ -95,7 +96,6 @@ impl Header {
         row("Models", Some(self.models.join(", ")));
         row("Client", self.version.clone());
         row("Tokens", self.token_words());
-        row("Total Messages", Some(self.messages.to_string()));
         rows
     }
 
@@ -113,9 +113,12 @@ impl Header {
     }
 }
 
-/// Says that the path runs through a compaction, as all formats do.
-pub(super) const COMPACTED: &str =
-    "Contains Compact Operation(s) - Full conversation including compacted segments";
+/// The last row that a transcript has had since the first of them; others follow it.
+pub(super) const TOTAL: &str = "Total Messages";
+
+/// Says that the path runs through a compaction, before [`TOTAL`].
+pub(super) const COMPACTED: (&str, &str) =
+    ("Contains Compact Operation(s)", "Full conversation including compacted segments");
 
 /// Writes a time as it is told to people, in the one zone that is the same everywhere.
 pub(super) fn stamp(time: Time) -> String {

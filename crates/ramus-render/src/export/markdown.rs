@@ -9,7 +9,7 @@ use ramus_core::turn::{
 
 use super::call::{Section, sections, summary};
 use super::contain::{contained, fenced};
-use super::head::{COMPACTED, Header, stamp};
+use super::head::{COMPACTED, Header, TOTAL, stamp};
 use super::{Config, Tools};
 use crate::text::{count, grouped, media, model_name};
 
@@ -17,11 +17,11 @@ use crate::text::{count, grouped, media, model_name};
 pub(super) fn head(header: &Header, out: &mut String) {
     out.push_str("# CLAUDE CODE SESSION TRANSCRIPT\n\n");
     for (name, value) in header.rows() {
+        if name == TOTAL && header.compactions > 0 {
+            let _ = writeln!(out, "**{}** - {}  ", COMPACTED.0, COMPACTED.1);
+        }
         // Two spaces end a line where line ends are not kept.
         let _ = writeln!(out, "{name}: {}  ", inline(&value));
-    }
-    if header.compactions > 0 {
-        let _ = writeln!(out, "**{COMPACTED}**  ");
     }
     if header.siblings.len() > 1 {
         out.push_str("\n| Path | Status | Messages | Begins with |\n|---|---|---|---|\n");
@@ -32,7 +32,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
                 None => sibling.path.to_string(),
             };
             let resumes = if sibling.resumes { ", resumes" } else { "" };
-            let words = inline(&sibling.words).replace('|', "\\|");
+            let words = inline(&short(&sibling.words));
             let (status, messages) = (sibling.status, sibling.messages);
             let _ = writeln!(out, "| {name} | {status}{resumes} | {messages} | {words} |");
         }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ramus_core::turn::Turn;
 
-use super::head::{COMPACTED, Header, stamp};
+use super::head::{COMPACTED, Header, TOTAL, stamp};
 use super::{Config, Tools};
 use crate::text::{TextConfig, transcript};
 
@@ -14,11 +14,11 @@ const WIDTH: usize = 100;
 pub(super) fn head(header: &Header, out: &mut String) {
     out.push_str("CLAUDE CODE SESSION TRANSCRIPT\n\n");
     for (name, value) in header.rows() {
+        if name == TOTAL && header.compactions > 0 {
+            let _ = writeln!(out, "{} - {}", COMPACTED.0, COMPACTED.1);
+        }
         let line = ramus_core::digest::one_line(&crate::sanitize::sanitize(&value));
         let _ = writeln!(out, "{name}: {line}");
-    }
-    if header.compactions > 0 {
-        let _ = writeln!(out, "{COMPACTED}");
     }
     let _ = writeln!(out, "\n{}\n", "─".repeat(WIDTH));
 }

@@ -8,7 +8,7 @@ use crate::export::head::{COMPACTED, Header};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// SHA-256 of the two, as base64; a test holds them.
-const STYLE_HASH: &str = "zYwAVjIUlK8vg+Gb33DyrB76Dq25FeCdDOsNVNzzSIg=";
+const STYLE_HASH: &str = "t8L5cxlnbfaGBSViEEodTqbXnjfW4h6j1SUGjiNbZq4=";
 const SCRIPT_HASH: &str = "FUR1uXhvfvxQXXrnDeFLLB6RQyhODGDA8bLJJ8w40Rw=";
 
 /// Opens a page.
@@ -41,7 +41,7 @@ pub(in crate::export) fn head(header: &Header, out: &mut String) {
     let _ = writeln!(out, "{}</p>", line(&header.project));
     let _ = writeln!(
         out,
-        "<h1>{}</h1>\n<p><span class=\"tag {}\">{}</span> path {} of {} · {} messages \
+        "<h1>{}</h1>\n<p class=\"bar\"><span class=\"tag {}\">{}</span> path {} of {} · {} messages \
          <button id=\"all\" class=\"noprint\" aria-pressed=\"false\">Open all</button></p>",
         line(header.name()),
         header.status,
@@ -59,7 +59,7 @@ pub(in crate::export) fn head(header: &Header, out: &mut String) {
     }
     out.push_str("</dl></div></details>\n");
     if header.compactions > 0 {
-        let _ = writeln!(out, "<p class=\"note\">{COMPACTED}</p>");
+        let _ = writeln!(out, "<p class=\"note\">{}: {}</p>", COMPACTED.0, COMPACTED.1);
     }
     out.push_str("</header>\n<main>\n");
 }
