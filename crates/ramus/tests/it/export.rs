@@ -259,6 +259,56 @@ fn without_fences(text: &str) -> String {
     out.join("\n")
 }
 
+/// Opens a page in a real browser; returns what it became and what the console said.
+fn browse(dir: &Path, address: &str) -> Option<(String, String)> {
+    let run = std::process::Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"])
+        .args(["--disable-background-networking", "--disable-component-update"])
+        .args(["--enable-logging=stderr", "--v=0", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", dir.join("profile").display()))
+        .arg(address)
+        .output();
+    let Ok(output) = run else {
+        eprintln!("skipped: no chromium here");
+        return None;
+    };
+    let console = String::from_utf8_lossy(&output.stderr);
+    let console = console.lines().filter(|line| line.contains("CONSOLE"));
+    let said = console.collect::<Vec<_>>().join("\n");
+    Some((String::from_utf8_lossy(&output.stdout).into_owned(), said))
+}
+
+#[test]
+fn a_browser_shows_everything_and_runs_nothing() {
+    let home = Home::new();
+    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
+    let hostile = "</title><script>console.log(1)</script><img src=x onerror=console.log(2)>";
+    home.session(
+        "-home-dev-web/4567abcd.jsonl",
+        &format!("a user {hostile}\nb < a assistant {hostile} and words"),
+    );
+    let out = home.path().join("out");
+    export(&home.claude(), &out, &["--format", "html"]);
+    for (name, bytes) in files(&out) {
+        if name.extension().is_none_or(|ending| ending != "html") {
+            continue;
+        }
+        let address = format!("file://{}", out.join(&name).display());
+        let Some((shown, console)) = browse(home.path(), &address) else { return };
+        assert_eq!(console, "", "{}", name.display());
+        assert_eq!(shown.matches("<script").count(), 1, "{}", name.display());
+        let page = String::from_utf8(bytes).unwrap();
+        for href in page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let beside = out.join(&name).parent().unwrap().join(href);
+            assert!(href.starts_with('#') || beside.is_file(), "{href} in {}", name.display());
+        }
+    }
+    let search = format!("file://{}#q=first%20question", out.join("index.html").display());
+    let Some((shown, _)) = browse(home.path(), &search) else { return };
+    assert_eq!(shown.matches("<div class=\"session\">").count(), 1, "{shown}");
+    assert_eq!(shown.matches("<div class=\"session\" hidden=\"\">").count(), 1, "{shown}");
+}
+
 #[test]
 fn fences_inside_fences_stay_inside() {
     let home = Home::new();

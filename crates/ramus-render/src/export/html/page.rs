@@ -9,7 +9,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// SHA-256 of the two, as base64; a test holds them.
 const STYLE_HASH: &str = "t8L5cxlnbfaGBSViEEodTqbXnjfW4h6j1SUGjiNbZq4=";
-const SCRIPT_HASH: &str = "FUR1uXhvfvxQXXrnDeFLLB6RQyhODGDA8bLJJ8w40Rw=";
+const SCRIPT_HASH: &str = "RL7/DcPc2nDss9EpEDkgnc5oOhMACgrune0HgbA7aw0=";
 
 /// Opens a page.
 pub(in crate::export) fn open(title: &str, out: &mut String) {
