@@ -160,7 +160,7 @@ fn names_and_headers_are_those_of_the_seed() {
 fn every_format_gives_the_same_bytes_twice() {
     let home = Home::new();
     home.session("-home-dev-app/0123abcd.jsonl", FORKED);
-    home.session("-home-dev-web/4567abcd.jsonl", "a user hello\nb < a assistant hi");
+    home.session("-home-dev-web/4567abcd.jsonl", "x user hello\ny < x assistant hi");
     for format in ["md", "html", "json", "jsonl", "txt"] {
         let out = home.path().join(format);
         export(&home.claude(), &out, &["--format", format]);
@@ -285,7 +285,7 @@ fn a_browser_shows_everything_and_runs_nothing() {
     let hostile = "</title><script>console.log(1)</script><img src=x onerror=console.log(2)>";
     home.session(
         "-home-dev-web/4567abcd.jsonl",
-        &format!("a user {hostile}\nb < a assistant {hostile} and words"),
+        &format!("x user {hostile}\ny < x assistant {hostile} and words"),
     );
     let out = home.path().join("out");
     export(&home.claude(), &out, &["--format", "html"]);
