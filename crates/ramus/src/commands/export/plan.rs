@@ -67,13 +67,15 @@ impl<'a> Plan<'a> {
             }
         }
         let several = survey.projects.len() > 1;
-        let mut names = Names { taken: BTreeSet::new(), dirs: BTreeMap::new(), ending };
+        let mut names = Names { taken: BTreeSet::new(), ending };
+        // In the order of their names, so that new sessions do not move old ones.
+        let dirs: Vec<String> = survey.projects.iter().map(|project| names.dir(project)).collect();
         let mut jobs = Vec::new();
         for (index, conversations) in paths {
             let (project_index, project, session) = sessions[index];
-            let dir = if several { names.dir(project) } else { String::new() };
+            let dir = if several { &*dirs[project_index] } else { "" };
             let files = (0..session.digest.conversations.len())
-                .map(|n| conversations.contains(&n).then(|| names.file(&dir, session, n)))
+                .map(|n| conversations.contains(&n).then(|| names.file(dir, session, n)))
                 .collect();
             jobs.push(Job { project, project_index, session, files, end: None });
         }
@@ -151,27 +153,20 @@ fn homes(survey: &Survey) -> BTreeMap<(usize, u128), &Surveyed> {
 /// Names for files, none of them twice.
 struct Names<'a> {
     taken: BTreeSet<String>,
-    /// The directory of each project.
-    dirs: BTreeMap<String, String>,
     ending: &'a str,
 }
 
 impl Names<'_> {
     /// Returns the directory for a project: the last part of its path, unless another has that.
     fn dir(&mut self, project: &ProjectSurvey) -> String {
-        if let Some(dir) = self.dirs.get(&project.name) {
-            return dir.clone();
-        }
         let path = project.path.as_deref().unwrap_or(&project.name);
         let last = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
         let stem = safe(last.unwrap_or_default().trim_start_matches('-'));
         let numbered = (2..).map(|n| format!("{stem}_{n}/"));
-        let dir = std::iter::once(format!("{stem}/"))
+        std::iter::once(format!("{stem}/"))
             .chain(numbered)
             .find(|dir| self.taken.insert(dir.to_lowercase()))
-            .unwrap_or_default();
-        self.dirs.insert(project.name.clone(), dir.clone());
-        dir
+            .unwrap_or_default()
     }
 
     fn file(&mut self, dir: &str, session: &Surveyed, index: usize) -> String {
