@@ -62,18 +62,19 @@ impl Folder {
         write().map(|_| ()).map_err(|source| self.error(&path, source))
     }
 
-    /// Begins a file that gets its name when it is whole.
-    pub fn draft(&self, name: &str) -> Draft {
-        Draft::new(self.dir.join(name).parent().unwrap_or(&self.dir))
+    /// Begins a document for this directory.
+    pub fn draft(&self) -> Draft {
+        Draft::new(&self.dir)
     }
 
-    /// Puts `head` before a draft, gives it its name and returns its size.
-    pub fn finish(&self, name: &str, head: &[u8], draft: Draft) -> Result<u64, ExportError> {
+    /// Puts `head` before a draft, gives it its name and returns its size; the draft is empty then.
+    pub fn finish(&self, name: &str, head: &[u8], draft: &mut Draft) -> Result<u64, ExportError> {
         let path = self.dir.join(name);
-        let finish = || {
-            let mut file = temporary(&draft.dir)?;
+        let mut finish = || {
+            let mut file = temporary(path.parent().unwrap_or(&self.dir))?;
             let size = draft.copy(head, file.as_file_mut())?;
             file.persist(&path).map_err(|error| error.error)?;
+            draft.clear();
             Ok(size)
         };
         finish().map_err(|source| self.error(&path, source))
@@ -153,20 +154,17 @@ impl Draft {
     }
 
     /// Writes `head` and then the draft; returns how much that is.
-    pub fn copy(self, head: &[u8], out: &mut dyn Write) -> io::Result<u64> {
+    pub fn copy(&mut self, head: &[u8], out: &mut dyn Write) -> io::Result<u64> {
         out.write_all(head)?;
-        let size = match self.spilled {
-            None => {
-                out.write_all(&self.memory)?;
-                self.memory.len() as u64
-            }
-            Some(body) => {
-                let mut body = body.into_inner().map_err(io::IntoInnerError::into_error)?;
-                body.seek(SeekFrom::Start(0))?;
-                io::copy(body.as_file_mut(), out)?
-            }
-        };
-        Ok(head.len() as u64 + size)
+        self.copy_range(0..self.length, out)?;
+        Ok(head.len() as u64 + self.length)
+    }
+
+    /// Begins anew; the memory it has is used again.
+    pub fn clear(&mut self) {
+        self.memory.clear();
+        self.spilled = None;
+        self.length = 0;
     }
 }
 

@@ -101,7 +101,7 @@ impl<'a> Exporter<'a> {
     }
 
     fn job(&self, job: &Job<'a>, folder: &Folder) -> Result<Vec<Written>, CommandError> {
-        let made = || folder.draft("");
+        let made = || folder.draft();
         let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
         let conversations = parts.own.history.branches.conversations.iter().zip(&job.files);
         parts.own.links = conversations
@@ -112,11 +112,11 @@ impl<'a> Exporter<'a> {
         let up = up(job.files.iter().flatten().next().map_or("", |file| file));
         let pictures = RefCell::new(Pictures::new(self.args.images(), up));
         let mut written = Vec::new();
+        let mut draft = folder.draft();
         for (index, file) in job.files.iter().enumerate() {
             let Some(file) = file else { continue };
-            let mut draft = folder.draft(file);
             let mut path = self.path(job, &mut parts, index, &pictures, &mut draft, &made)?;
-            path.bytes = folder.finish(file, path.head.as_bytes(), draft)?;
+            path.bytes = folder.finish(file, path.head.as_bytes(), &mut draft)?;
             path.head = String::new();
             written.push(path);
         }
