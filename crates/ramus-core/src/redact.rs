@@ -97,9 +97,9 @@ fn token(bytes: &[u8], at: usize) -> Option<(&'static str, Range<usize>)> {
         rest.starts_with(rule.prefix) && run(&rest[rule.prefix.len()..], rule.class) >= rule.least
     })?;
     let end = rule.prefix.len() + run(&rest[rule.prefix.len()..], rule.class);
-    // An address of a model or a file is no key: keys hold digits.
-    let holds_digit = rest[rule.prefix.len()..end].iter().any(u8::is_ascii_digit);
-    holds_digit.then_some((rule.id, at..at + end))
+    // Words joined by hyphens may begin with `sk-` too; keys of that kind hold digits.
+    let is_words = rule.prefix == b"sk-" && !rest[..end].iter().any(u8::is_ascii_digit);
+    (!is_words).then_some((rule.id, at..at + end))
 }
 
 fn run(bytes: &[u8], class: Class) -> usize {
@@ -265,6 +265,9 @@ mod tests {
         check(&format!("AKIA{}", "Z7".repeat(8)), "[redacted:aws-access-token]");
         check(&format!("k=sk-ant-api03-{}", "x9-_".repeat(20)), "k=[redacted:anthropic-api-key]");
         check(&format!("xoxb-{}-abc", "123456789012"), "[redacted:slack-bot-token]");
+        check(&format!("hf_{}", "abCDefGHij".repeat(4)), "[redacted:huggingface-access-token]");
+        check(&format!("glpat-{}", "abcdEFGHij".repeat(2)), "[redacted:gitlab-pat]");
+        check(&format!("EAAA{}", "abcdefghijk".repeat(2)), "[redacted:square-access-token]");
         check(
             "Authorization: Bearer abcdef0123456789abcdef",
             "Authorization: Bearer [redacted:curl-auth-header]",

@@ -1,7 +1,9 @@
 //! The shapes of keys and tokens: how they begin and what follows.
 //!
-//! Names and shapes are those of gitleaks' default rules. Where a rule there asks
-//! for an exact length, less is enough here: it is better to take out too much.
+//! Names and shapes are those of gitleaks' default rules, as far as a token is known
+//! by its beginning; rules that go by a word nearby are left to the generic one.
+//! Where a rule there asks for a length, no more is asked for here, and for keys of
+//! models less: it is better to take out too much.
 
 /// What may follow the beginning of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,19 +42,23 @@ const fn rule(id: &'static str, prefix: &'static str, class: Class, least: usize
 
 use Class::{Alphanumeric, Any, Hex, Word};
 
-/// Sorted by prefix, so that those of one letter stand together.
+/// Of two that fit, the first counts.
 pub(super) const RULES: &[Rule] = &[
     rule("age-secret-key", "AGE-SECRET-KEY-1", Alphanumeric, 50),
+    rule("aws-access-token", "A3T", Alphanumeric, 17),
     rule("aws-access-token", "ABIA", Alphanumeric, 16),
+    rule("octopus-deploy-api-key", "API-", Alphanumeric, 26),
+    rule("flutterwave-secret-key", "FLWSECK_TEST-", Word, 12),
+    rule("new-relic-browser-api-token", "NRJS-", Hex, 19),
     rule("aws-access-token", "ACCA", Alphanumeric, 16),
     rule("aws-access-token", "AKIA", Alphanumeric, 16),
     rule("aws-access-token", "ASIA", Alphanumeric, 16),
     rule("artifactory-api-key", "AKCp", Alphanumeric, 60),
     rule("gcp-api-key", "AIza", Word, 35),
     rule("atlassian-api-token", "ATATT3", Any, 100),
-    rule("facebook-access-token", "EAAM", Alphanumeric, 80),
-    rule("facebook-access-token", "EAAC", Alphanumeric, 80),
-    rule("square-access-token", "EAAA", Word, 50),
+    rule("facebook-page-access-token", "EAAM", Alphanumeric, 100),
+    rule("facebook-page-access-token", "EAAC", Alphanumeric, 100),
+    rule("square-access-token", "EAAA", Word, 22),
     rule("easypost-api-token", "EZAK", Alphanumeric, 54),
     rule("easypost-test-api-token", "EZTK", Alphanumeric, 54),
     rule("heroku-api-key-v2", "HRKU-AA", Word, 50),
@@ -62,7 +68,6 @@ pub(super) const RULES: &[Rule] = &[
     rule("postman-api-token", "PMAK-", Word, 50),
     rule("sendgrid-api-token", "SG.", Any, 60),
     rule("twilio-api-key", "SK", Hex, 32),
-    rule("confluence-token", "ATCTT3", Any, 60),
     rule("clojars-api-token", "CLOJARS_", Alphanumeric, 60),
     rule("databricks-api-token", "dapi", Hex, 32),
     rule("digitalocean-access-token", "doo_v1_", Hex, 64),
@@ -73,6 +78,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("duffel-api-token", "duffel_live_", Word, 40),
     rule("duffel-api-token", "duffel_test_", Word, 40),
     rule("frameio-api-token", "fio-u-", Word, 60),
+    rule("flyio-access-token", "fm1a_", Any, 50),
     rule("flyio-access-token", "fm1r_", Any, 50),
     rule("flyio-access-token", "fm2_", Any, 50),
     rule("flyio-access-token", "fo1_", Word, 40),
@@ -89,12 +95,19 @@ pub(super) const RULES: &[Rule] = &[
     rule("gitlab-feed-token", "glft-", Word, 20),
     rule("gitlab-incoming-mail-token", "glimt-", Word, 20),
     rule("gitlab-oauth-app-secret", "gloas-", Word, 60),
-    rule("gitlab-pat", "glpat-", Word, 20),
+    rule("gitlab-pat", "glpat-", Any, 20),
     rule("gitlab-ptt", "glptt-", Hex, 40),
-    rule("gitlab-rrt", "glrt-", Word, 20),
+    rule("gitlab-runner-authentication-token", "glrt-", Any, 20),
+    rule("gitlab-rrt", "GR1348941", Word, 20),
+    rule("gitlab-feature-flag-client-token", "glffct-", Word, 20),
     rule("grafana-service-account-token", "glsa_", Word, 40),
     rule("gitlab-scim-token", "glsoat-", Word, 20),
     rule("huggingface-access-token", "hf_", Alphanumeric, 30),
+    rule("huggingface-organization-api-token", "api_org_", Alphanumeric, 30),
+    rule("grafana-api-key", "eyJrIjoi", Any, 70),
+    rule("intra42-client-secret", "s-s4t2af-", Hex, 64),
+    rule("intra42-client-secret", "s-s4t2ud-", Hex, 64),
+    rule("openshift-user-token", "sha256~", Word, 43),
     rule("vault-batch-token", "hvb.", Word, 100),
     rule("vault-service-token", "hvs.", Word, 80),
     rule("infracost-api-token", "ico-", Alphanumeric, 32),
@@ -138,12 +151,12 @@ pub(super) const RULES: &[Rule] = &[
     rule("square-access-token", "sq0atp-", Word, 22),
     rule("typeform-api-token", "tfp_", Any, 59),
     rule("slack-app-token", "xapp-", Word, 20),
-    rule("slack-legacy-workspace-token", "xoxa-", Word, 10),
+    rule("slack-legacy-workspace-token", "xoxa-", Word, 8),
     rule("slack-bot-token", "xoxb-", Word, 10),
     rule("slack-config-access-token", "xoxe", Any, 20),
     rule("slack-legacy-token", "xoxo-", Word, 10),
     rule("slack-user-token", "xoxp-", Word, 10),
-    rule("slack-legacy-workspace-token", "xoxr-", Word, 10),
+    rule("slack-legacy-workspace-token", "xoxr-", Word, 8),
     rule("slack-legacy-token", "xoxs-", Word, 10),
 ];
 
