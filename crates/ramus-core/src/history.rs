@@ -47,9 +47,14 @@ impl History {
             .take_while(|fold| self.folds.fold(*fold).sidechain == lane)
             .collect();
         folds.reverse();
-        let on_path: FxHashSet<FoldId> = folds.iter().copied().collect();
+        let nodes = self.nodes_along(&folds, &folds.iter().copied().collect());
+        Path { folds, nodes }
+    }
+
+    /// Returns the records of folds and what decorates them, fold by fold.
+    fn nodes_along(&self, folds: &[FoldId], on_path: &FxHashSet<FoldId>) -> Vec<NodeId> {
         let mut nodes = Vec::new();
-        for &fold in &folds {
+        for &fold in folds {
             let start = nodes.len();
             nodes.extend_from_slice(self.folds.members(fold));
             let mut open: Vec<FoldId> =
@@ -60,7 +65,21 @@ impl History {
             }
             nodes[start..].sort_unstable();
         }
-        Path { folds, nodes }
+        nodes
+    }
+
+    /// Cuts a path after each fork on it.
+    ///
+    /// Paths of one session that share their beginning share these pieces, so what
+    /// is made of a piece can be kept for the next path.
+    pub fn pieces(&self, path: &Path) -> Vec<Path> {
+        let on_path: FxHashSet<FoldId> = path.folds.iter().copied().collect();
+        let pieces = path.folds.split_inclusive(|fold| self.branches.fork_at(*fold).is_some());
+        let piece = |folds: &[FoldId]| Path {
+            folds: folds.to_vec(),
+            nodes: self.nodes_along(folds, &on_path),
+        };
+        pieces.map(piece).collect()
     }
 
     /// Returns the conversation that a node lies on: the active one if there are several.

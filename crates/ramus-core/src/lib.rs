@@ -63,6 +63,7 @@ pub mod name;
 pub mod price;
 pub mod query;
 pub mod record;
+pub mod redact;
 pub mod resume;
 pub mod session;
 pub mod stats;

@@ -22,6 +22,7 @@ mod aside;
 mod fork;
 
 pub use action::Action;
+pub use fork::fork_turn;
 pub use walk::{Turns, turns};
 
 /// One thing a reader sees.

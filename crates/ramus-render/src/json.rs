@@ -227,6 +227,28 @@ pub struct MostComplex {
 }
 
 #[derive(Debug, Serialize)]
+pub struct Exported {
+    pub transcripts: Vec<ExportedPath>,
+    /// What was taken out, by rule; null where nothing was to be.
+    pub redactions: Option<BTreeMap<&'static str, u64>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ExportedPath {
+    /// Its path in the directory of the export.
+    pub file: String,
+    pub session: String,
+    pub leaf: String,
+    pub path: usize,
+    pub paths: usize,
+    pub status: &'static str,
+    pub resumes: bool,
+    pub messages: usize,
+    pub records: usize,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
 pub struct Check {
     pub files: usize,
     /// Lines that are not blank: `known + unknown + damaged`.

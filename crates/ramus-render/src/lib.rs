@@ -25,4 +25,6 @@ pub mod ansi;
 
 pub mod text;
 
+pub mod export;
+
 pub use span::{Label, Line, Span, SyntaxKind};

@@ -14,13 +14,23 @@ const TAB: usize = 4;
 /// Tabs become spaces up to the next of the columns 4, 8, 12…; `\r\n` becomes
 /// `\n`. Cleaning twice changes nothing more.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
+    let plain = plain_run(text);
+    if plain == text.len() || !text[plain..].chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len());
     let mut column = 0;
     let mut rest = text;
-    while let Some(char) = rest.chars().next() {
+    loop {
+        // Most text is ASCII and goes through in long runs.
+        let (plain, others) = rest.split_at(plain_run(rest));
+        clean.push_str(plain);
+        column = match memchr::memrchr(b'\n', plain.as_bytes()) {
+            Some(newline) => plain.len() - newline - 1,
+            None => column + plain.len(),
+        };
+        rest = others;
+        let Some(char) = rest.chars().next() else { break };
         let length = sequence(rest).unwrap_or(0);
         if length > 0 {
             rest = &rest[length..];
@@ -41,6 +51,12 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(clean)
+}
+
+/// Returns how many bytes at the start of a text are printable ASCII or newlines.
+fn plain_run(text: &str) -> usize {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+    text.as_bytes().iter().position(|byte| !is_plain(byte)).unwrap_or(text.len())
 }
 
 fn is_unsafe(char: char) -> bool {

@@ -17,11 +17,15 @@ mod note;
 pub(crate) mod amount;
 
 use ramus_core::time::Time;
-use ramus_core::turn::{Prompt, Turn, TurnKind};
+use ramus_core::turn::{Call, Prompt, Turn, TurnKind};
 
 use crate::layout;
 use crate::span::{Label, Line};
 use page::{Last, Page};
+
+pub(crate) use amount::{count, grouped, media};
+pub(crate) use answer::model_name;
+pub(crate) use open::result_text;
 
 /// How a transcript is to read.
 #[derive(Clone, Copy)]
@@ -95,6 +99,11 @@ impl<'a> Transcript<'a> {
         }
         self.last = page.last;
     }
+}
+
+/// Returns the name of a call, what was asked and what came of it, each in a few words.
+pub(crate) fn summary(call: &Call, config: &TextConfig<'_>) -> (String, String, String) {
+    (tool::name(call), tool::subject(call, config), outcome::outcome(call).text())
 }
 
 fn write_prompt(page: &mut Page<'_, '_>, turn: &Turn, prompt: &Prompt) {

@@ -29,12 +29,15 @@
 
 pub mod agents;
 mod error;
+pub mod export;
 pub mod new;
 pub mod place;
 mod read;
 pub mod scan;
+mod source;
 pub mod survey;
 pub mod trace;
 
 pub use error::PathError;
 pub use read::{Bodies, from_jsonl, last_active, read, spilled};
+pub use source::Source;

@@ -1,6 +1,6 @@
 //! What a reader is told where the path forks (R9, R12).
 
-use super::{Fork, ForkWay, TurnKind};
+use super::{Fork, ForkWay, Turn, TurnKind};
 use crate::body::{Block, Body, human_text};
 use crate::branches::Way;
 use crate::fold::FoldId;
@@ -12,8 +12,23 @@ use crate::session::NodeId;
 /// How many records of an answer are looked at for its first words.
 const LOOKED_AT: usize = 8;
 
+/// Returns the turn that tells of the fork at a fold; `rest` is how the path goes on from it.
+///
+/// `None`: the path does not fork there.
+pub fn fork_turn(
+    history: &History,
+    at: FoldId,
+    rest: &[FoldId],
+    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+) -> Option<Turn> {
+    let kind = kind(history, at, rest, bodies)?;
+    let nodes = vec![history.folds.fold(at).head];
+    let uuid = spelled(history, nodes[0]);
+    Some(Turn { nodes, uuid, time: None, recovered: false, kind })
+}
+
 /// Tells of the fork at a fold; `rest` is how the path goes on from it.
-pub(super) fn kind(
+fn kind(
     history: &History,
     at: FoldId,
     rest: &[FoldId],

@@ -146,11 +146,9 @@ impl Turns<'_> {
     }
 
     fn note_fork(&mut self, at: FoldId, rest: &[FoldId]) {
-        if let Some(kind) = fork::kind(self.history, at, rest, self.bodies) {
+        if let Some(turn) = fork::fork_turn(self.history, at, rest, self.bodies) {
             self.close();
-            let nodes = vec![self.history.folds.fold(at).head];
-            let uuid = fork::spelled(self.history, nodes[0]);
-            self.ready.push_back(Turn { nodes, uuid, time: None, recovered: false, kind });
+            self.ready.push_back(turn);
         }
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn duration(millis: u64) -> String {
 }
 
 /// Returns `[image png 120 KB]`.
-pub(super) fn media(media: &Media) -> String {
+pub(crate) fn media(media: &Media) -> String {
     let (kind, form) = match media.media_type.as_deref().and_then(|kind| kind.split_once('/')) {
         Some(("image", form)) => ("image", form),
         Some((_, form)) => ("document", form),

@@ -1,5 +1,7 @@
 //! A tool call opened: its input, its output, as what they are.
 
+use std::borrow::Cow;
+
 use ramus_core::body::{Block, Question, ReadContent, Todo, ToolOutput, human_text, plain_text};
 use ramus_core::turn::{Action, Call, Outcome};
 
@@ -32,33 +34,51 @@ pub(super) fn lines(call: &Call, config: &TextConfig<'_>, room: usize) -> Vec<Li
 
 /// Returns the text of a result: the whole file it was spilled to, what the
 /// client kept, or what the model saw.
-pub(super) fn result_text(result: &Outcome) -> String {
+pub(crate) fn result_text(result: &Outcome) -> Cow<'_, str> {
     if let Some(whole) = &result.whole {
-        return whole.clone();
+        return Cow::Borrowed(whole);
     }
-    let seen = plain_text(&result.content);
     let text = match &result.output {
         Some(ToolOutput::Bash(bash)) if !result.is_error && result.spilled.is_none() => {
-            let parts = [bash.stdout.trim_end(), bash.stderr.trim_end()];
-            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+            match [bash.stdout.trim_end(), bash.stderr.trim_end()] {
+                [stdout, ""] => Cow::Borrowed(stdout),
+                ["", stderr] => Cow::Borrowed(stderr),
+                both => Cow::Owned(both.join("\n")),
+            }
         }
-        Some(ToolOutput::Shell(shell)) => format!("{}{}", shell.stdout, shell.stderr),
-        Some(ToolOutput::Text(text)) if seen.is_empty() => text.clone(),
-        Some(ToolOutput::Blocks(blocks)) if seen.is_empty() => plain_text(blocks),
-        _ => seen,
+        Some(ToolOutput::Shell(shell)) => Cow::Owned(format!("{}{}", shell.stdout, shell.stderr)),
+        kept => match (seen(&result.content), kept) {
+            (seen, Some(ToolOutput::Text(text))) if seen.is_empty() => Cow::Borrowed(&**text),
+            (seen, Some(ToolOutput::Blocks(blocks))) if seen.is_empty() => self::seen(blocks),
+            (seen, _) => seen,
+        },
     };
-    let text = without_tag(&text, "tool_use_error");
+    let text = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(without_tag(text, "tool_use_error")),
+        Cow::Owned(text) => Cow::Owned(without_tag(&text, "tool_use_error").to_owned()),
+    };
     if text.contains("<system-reminder>") {
-        let own = human_text(text);
+        let own = human_text(&text);
         if !own.is_empty() {
-            return own.into_owned();
+            return Cow::Owned(own.into_owned());
         }
     }
-    text.to_owned()
+    text
+}
+
+/// Returns the text of blocks, most often of the only one.
+fn seen(blocks: &[Block]) -> Cow<'_, str> {
+    let mut texts = blocks.iter().filter_map(Block::text);
+    match (texts.next(), texts.next()) {
+        (None, _) => Cow::Borrowed(""),
+        (Some(only), None) => Cow::Borrowed(only),
+        _ => Cow::Owned(plain_text(blocks)),
+    }
 }
 
 fn without_tag<'t>(text: &'t str, tag: &str) -> &'t str {
-    let inside = text.trim().strip_prefix(&format!("<{tag}>"));
+    let inside =
+        text.trim().strip_prefix('<').and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
     inside.map_or(text, |inside| inside.strip_suffix(&format!("</{tag}>")).unwrap_or(inside))
 }
 
@@ -154,7 +174,7 @@ impl View {
             },
             Some(ToolOutput::Agent(agent)) => {
                 let said = plain_text(&agent.content);
-                let said = if said.is_empty() { result_text(result) } else { said };
+                let said = if said.is_empty() { result_text(result) } else { said.into() };
                 lines.extend(self.marked("answered", &said));
             }
             Some(ToolOutput::WebFetch(page)) => {

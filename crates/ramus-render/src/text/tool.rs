@@ -37,7 +37,7 @@ fn row(call: &Call, config: &TextConfig<'_>) -> Line {
     row
 }
 
-fn name(call: &Call) -> String {
+pub(super) fn name(call: &Call) -> String {
     match call.name.strip_prefix("mcp__").and_then(|name| name.split_once("__")) {
         Some((server, tool)) => format!("{server}:{tool}"),
         None if call.name.is_empty() => "result".to_owned(),
@@ -46,7 +46,7 @@ fn name(call: &Call) -> String {
 }
 
 /// Returns what was asked, in a few words.
-fn subject(call: &Call, config: &TextConfig<'_>) -> String {
+pub(super) fn subject(call: &Call, config: &TextConfig<'_>) -> String {
     let path = |path| ending(below(path, config.cwd), config.width.saturating_sub(32).max(16));
     let quoted = |pattern: &str, place: Option<&str>| match place {
         Some(place) => format!("\"{pattern}\" in {}", below(place, config.cwd)),

@@ -5,6 +5,7 @@ mod completions;
 mod conversations;
 mod demo;
 mod diff;
+mod export;
 mod find;
 mod home;
 mod man;
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Find(find::FindArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
+    Export(export::ExportArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -43,6 +45,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Sessions(args)) => sessions::sessions(ui, global, args),
         Some(Command::Conversations(args)) => conversations::conversations(ui, global, args),
         Some(Command::Show(args)) => show::show(ui, global, args),
+        Some(Command::Export(args)) => export::export(ui, global, args),
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Diff(args)) => diff::diff(ui, global, args),

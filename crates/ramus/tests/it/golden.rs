@@ -124,6 +124,7 @@ fn the_whole_reference() {
         &["tree"],
         &["find"],
         &["diff"],
+        &["export"],
         &["stats"],
         &["check"],
         &["demo"],

@@ -8,6 +8,7 @@
 mod address;
 mod bad_input;
 mod diff;
+mod export;
 mod find;
 mod golden;
 mod samples;

@@ -1,0 +1,276 @@
+//! A tool call taken apart: what it is called, what was asked, what came of it.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use ramus_core::body::{ReadContent, StructuredPatch, ToolOutput, plain_text};
+use ramus_core::turn::{Action, Call, Outcome};
+
+use super::{Config, Tools};
+use crate::diff::{self, Hunk};
+use crate::text::{self, TextConfig};
+
+/// Lines and bytes of one piece that a brief transcript shows.
+const LINES: usize = 40;
+const BYTES: usize = 4_000;
+
+/// A piece of an opened call.
+pub(super) enum Section<'a> {
+    /// Text to be shown as it is; the language is a name or the end of a file's name.
+    Code {
+        language: &'a str,
+        text: Cow<'a, str>,
+    },
+    Markdown(Cow<'a, str>),
+    /// What went wrong.
+    Error(Cow<'a, str>),
+    /// What a person said when refusing.
+    Feedback(&'a str),
+    /// Something was left out.
+    Cut(usize),
+}
+
+/// A call in one line: name, subject, outcome.
+pub(super) struct Summary {
+    pub(super) name: String,
+    pub(super) subject: String,
+    pub(super) outcome: String,
+    pub(super) failed: bool,
+}
+
+/// Sums up a call.
+pub(super) fn summary(call: &Call, config: &Config<'_>) -> Summary {
+    let text = TextConfig {
+        width: 120,
+        thinking: false,
+        tools: false,
+        full: false,
+        branch_notes: false,
+        show: "",
+        cwd: config.cwd,
+        time: &|_| String::new(),
+    };
+    let (name, subject, outcome) = text::summary(call, &text);
+    let failed = call.result.as_ref().is_some_and(|result| result.is_error);
+    Summary { name, subject, outcome, failed }
+}
+
+/// Opens a call.
+pub(super) fn sections<'a>(call: &'a Call, config: &Config<'_>) -> Vec<Section<'a>> {
+    let mut sections = Sections { config, list: Vec::new() };
+    let input_tells_all = sections.input(call);
+    if let Some(result) = &call.result {
+        if result.is_error {
+            let (text, hidden) = sections.cut(text::result_text(result));
+            sections.list.push(Section::Error(text));
+            sections.hidden(hidden);
+        } else if !input_tells_all {
+            sections.output(call, result);
+        }
+        sections.list.extend(result.feedback.as_deref().map(Section::Feedback));
+    }
+    sections.list
+}
+
+struct Sections<'a, 'c> {
+    config: &'c Config<'c>,
+    list: Vec<Section<'a>>,
+}
+
+impl<'a> Sections<'a, '_> {
+    /// Adds what was asked; `true`: there is no more to tell.
+    fn input(&mut self, call: &'a Call) -> bool {
+        match call.action() {
+            Action::Run { command, .. } => {
+                self.code("sh", Cow::Borrowed(command));
+                false
+            }
+            Action::Edit { replacements, .. } => {
+                match patch(call) {
+                    Some(patch) => self.code("diff", Cow::Owned(unified(patch))),
+                    None => {
+                        for edit in replacements {
+                            let hunks = diff::hunks(&edit.old, &edit.new, 3);
+                            self.code("diff", Cow::Owned(drawn(&hunks)));
+                        }
+                    }
+                }
+                true
+            }
+            Action::Write { path, content } => {
+                match patch(call) {
+                    Some(patch) => self.code("diff", Cow::Owned(unified(patch))),
+                    None => self.code(language(path), Cow::Borrowed(content)),
+                }
+                true
+            }
+            Action::Delegate { prompt, .. } => {
+                self.markdown(Cow::Borrowed(prompt));
+                false
+            }
+            Action::Todos(todos) => {
+                let mark = |status: &str| match status {
+                    "completed" => "[x]",
+                    "in_progress" => "[~]",
+                    _ => "[ ]",
+                };
+                let lines: Vec<String> = todos
+                    .iter()
+                    .map(|todo| format!("{} {}", mark(&todo.status), todo.content))
+                    .collect();
+                self.code("", Cow::Owned(lines.join("\n")));
+                true
+            }
+            Action::Ask(questions) => {
+                let mut lines = Vec::new();
+                for question in &questions {
+                    lines.push(question.question.clone());
+                    lines.extend(question.options.iter().map(|option| format!("  - {option}")));
+                }
+                self.code("", Cow::Owned(lines.join("\n")));
+                false
+            }
+            Action::Plan(text) => {
+                self.markdown(Cow::Borrowed(text));
+                true
+            }
+            Action::NewTask { description: Some(text), .. }
+            | Action::Tell { message: text, .. } => {
+                self.markdown(Cow::Borrowed(text));
+                true
+            }
+            Action::Fetch { prompt: Some(prompt), .. } => {
+                self.markdown(Cow::Borrowed(prompt));
+                false
+            }
+            Action::Other(pairs) if !pairs.is_empty() => {
+                self.code("json", Cow::Owned(format!("{:#}", call.input)));
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn output(&mut self, call: &'a Call, result: &'a Outcome) {
+        match &result.output {
+            Some(ToolOutput::Read(read)) if result.whole.is_none() => match &read.content {
+                ReadContent::Text { content, .. } => {
+                    let path = match call.action() {
+                        Action::Read { path } => path,
+                        _ => read.file_path.as_deref().unwrap_or_default(),
+                    };
+                    self.code(language(path), Cow::Borrowed(content));
+                }
+                ReadContent::Image(_) | ReadContent::Pdf(_) => {}
+                _ => self.code("", text::result_text(result)),
+            },
+            Some(ToolOutput::Agent(agent)) => {
+                let said = plain_text(&agent.content);
+                self.markdown(if said.is_empty() {
+                    text::result_text(result)
+                } else {
+                    Cow::Owned(said)
+                });
+            }
+            Some(ToolOutput::WebFetch(page)) => self.markdown(Cow::Borrowed(&page.result)),
+            Some(ToolOutput::WebSearch(_)) => self.markdown(text::result_text(result)),
+            Some(ToolOutput::Grep(grep)) if grep.content.is_none() => {
+                self.code("", Cow::Owned(grep.filenames.join("\n")));
+            }
+            Some(ToolOutput::Glob(glob)) => self.code("", Cow::Owned(glob.filenames.join("\n"))),
+            _ => self.code("", text::result_text(result)),
+        }
+    }
+
+    fn code(&mut self, language: &'a str, text: Cow<'a, str>) {
+        let (text, hidden) = self.cut(text);
+        if !text.trim().is_empty() {
+            self.list.push(Section::Code { language, text });
+        }
+        self.hidden(hidden);
+    }
+
+    fn markdown(&mut self, text: Cow<'a, str>) {
+        let (text, hidden) = self.cut(text);
+        if !text.trim().is_empty() {
+            self.list.push(Section::Markdown(text));
+        }
+        self.hidden(hidden);
+    }
+
+    fn hidden(&mut self, lines: usize) {
+        if lines > 0 {
+            self.list.push(Section::Cut(lines));
+        }
+    }
+
+    /// Keeps as much of a text as is shown; tells how many lines are not.
+    fn cut(&self, text: Cow<'a, str>) -> (Cow<'a, str>, usize) {
+        if self.config.tools == Tools::Full || text.len() <= BYTES && lines(&text) <= LINES + 2 {
+            return (text, 0);
+        }
+        let mut end = memchr::memchr_iter(b'\n', text.as_bytes())
+            .nth(LINES - 1)
+            .unwrap_or(text.len())
+            .min(BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let hidden = lines(&text[end..]).max(1);
+        match text {
+            Cow::Borrowed(text) => (Cow::Borrowed(&text[..end]), hidden),
+            Cow::Owned(mut text) => {
+                text.truncate(end);
+                (Cow::Owned(text), hidden)
+            }
+        }
+    }
+}
+
+fn lines(text: &str) -> usize {
+    memchr::memchr_iter(b'\n', text.as_bytes()).count()
+}
+
+fn patch(call: &Call) -> Option<&StructuredPatch> {
+    let patch = match &call.result.as_ref()?.output {
+        Some(ToolOutput::Edit(edit)) => &edit.patch,
+        Some(ToolOutput::MultiEdit(edit)) => &edit.patch,
+        Some(ToolOutput::Write(write)) => &write.patch,
+        _ => return None,
+    };
+    (!patch.hunks.is_empty()).then_some(patch)
+}
+
+fn unified(patch: &StructuredPatch) -> String {
+    let mut text = String::new();
+    for hunk in &patch.hunks {
+        let at = (hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines);
+        let _ = writeln!(text, "@@ -{},{} +{},{} @@", at.0, at.1, at.2, at.3);
+        push_lines(&hunk.lines, &mut text);
+    }
+    text
+}
+
+fn drawn(hunks: &[Hunk]) -> String {
+    let mut text = String::new();
+    for hunk in hunks {
+        push_lines(&hunk.lines, &mut text);
+    }
+    text
+}
+
+/// Adds lines, which have their signs.
+fn push_lines(lines: &[String], text: &mut String) {
+    for line in lines {
+        text.push_str(line);
+        text.push('\n');
+    }
+}
+
+/// Returns the end of a file's name, which forges take for a language.
+fn language(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_word = ending.len() <= 12 && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_word { ending } else { "" }
+}

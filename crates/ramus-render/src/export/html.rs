@@ -1,0 +1,301 @@
+//! A transcript as one HTML file: no network, nothing that a transcript says can run.
+//!
+//! Everything is escaped. Markdown is read here, its HTML shown as text, its
+//! links restricted. The page allows itself one style sheet and one script, by
+//! their hashes, and nothing else.
+
+mod page;
+
+mod prose;
+
+use std::fmt::Write as _;
+
+use ramus_core::body::{Block, Media};
+use ramus_core::turn::{
+    Answer, Call, Command, Compaction, Fork, HookEffect, Part, Thought, Turn, TurnKind,
+};
+
+use super::call::{Section, sections, summary};
+use super::head::stamp;
+use super::{Config, Tools};
+use crate::text::{count, grouped, media, model_name};
+pub(super) use page::{close, head, open};
+use prose::{escape, escape_clean, line, prose};
+
+/// Closes the page.
+pub(super) fn foot(out: &mut String) {
+    out.push_str("</main>\n");
+    close(out);
+}
+
+/// Writes one turn.
+pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
+    match &turn.kind {
+        TurnKind::Prompt(prompt) => {
+            let who = if prompt.delegated { "Task" } else { "You" };
+            section(turn, "you", who, if prompt.queued { "while it worked" } else { "" }, out);
+            if !prompt.text.is_empty() {
+                out.push_str("<div class=\"body\">");
+                escape_clean(prompt.text.trim_end(), out);
+                out.push_str("</div>\n");
+            }
+            prompt.media.iter().for_each(|media| picture(media, config, out));
+            out.push_str("</section>\n");
+        }
+        TurnKind::Answer(answer) => write_answer(turn, answer, config, out),
+        TurnKind::Result(call) => write_call(call, config, out),
+        TurnKind::Command(command) => write_command(turn, command, out),
+        TurnKind::Compaction(compaction) => write_compaction(turn, compaction, out),
+        TurnKind::Fork(fork) => write_fork(fork, config, out),
+        TurnKind::File(file) => {
+            let what = if file.edited { "changed meanwhile" } else { "attached" };
+            let title = format!("📎 <code>{}</code> {what}", line(&file.path));
+            match file.text.as_deref().filter(|_| config.tools == Tools::Full) {
+                Some(text) => details("", &title, out, |out| code("", text, out)),
+                None => {
+                    let _ = writeln!(out, "<p class=\"line\">{title}</p>");
+                }
+            }
+        }
+        kind => aside(kind, config, out),
+    }
+}
+
+fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
+    match kind {
+        TurnKind::Interrupt { for_tool_use: true } => {
+            note("bad", "■ Interrupted: a tool was refused", out);
+        }
+        TurnKind::Interrupt { .. } => note("bad", "■ Interrupted", out),
+        TurnKind::Synthetic(said) if said.is_api_error => {
+            note("bad", &format!("✗ {}", said.text), out);
+        }
+        TurnKind::Synthetic(said) => note("", &format!("○ {}", said.text), out),
+        TurnKind::Notification(news) => {
+            let from = news.from.as_deref().unwrap_or("a task");
+            let status = news.status.as_deref().unwrap_or("reports");
+            let told = news.summary.clone().unwrap_or_else(|| format!("{from} {status}"));
+            if news.text.trim().is_empty() {
+                return note("", &format!("◆ {told}"), out);
+            }
+            details("", &format!("◆ {}", line(&told)), out, |out| prose(&news.text, out));
+        }
+        TurnKind::Hook(hook) if config.tools != Tools::None => {
+            let verb = match hook.effect {
+                HookEffect::Said => "says",
+                HookEffect::Failed => "failed",
+                HookEffect::Blocked => "blocked",
+            };
+            let title = format!("⚑ hook <code>{}</code> {verb}", line(&hook.name));
+            details("", &title, out, |out| code("", &hook.text, out));
+        }
+        TurnKind::Note(said) => note("", &format!("ℹ {}", said.text), out),
+        TurnKind::Unknown { kind, value } => {
+            let title = format!("? a record of the unknown type <code>{}</code>", line(kind));
+            details("", &title, out, |out| code("json", &format!("{value:#}"), out));
+        }
+        TurnKind::Damaged { line, text } => {
+            note("bad", &format!("⚠ Line {line} is damaged; what can be read: {text}"), out);
+        }
+        _ => {}
+    }
+}
+
+fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut String) {
+    let mut body = String::new();
+    for part in &answer.parts {
+        match part {
+            Part::Text(text) => prose(text, &mut body),
+            Part::Thinking(thought) => write_thought(thought, config, &mut body),
+            Part::Call(call) => write_call(call, config, &mut body),
+            Part::Media(media) => picture(media, config, &mut body),
+            Part::Fallback { from, to } => {
+                let name = |model: &Option<String>| {
+                    model.as_deref().map_or("another model", model_name).to_owned()
+                };
+                note("", &format!("↪ {} took over from {}", name(to), name(from)), &mut body);
+            }
+            Part::Unknown(value) => code("json", &value.to_string(), &mut body),
+        }
+    }
+    if !body.is_empty() {
+        let model = answer.model.as_deref().map(model_name).unwrap_or_default();
+        section(turn, "claude", "Claude", model, out);
+        out.push_str(&body);
+        out.push_str("</section>\n");
+    }
+}
+
+fn write_thought(thought: &Thought, config: &Config<'_>, out: &mut String) {
+    match thought {
+        _ if !config.thinking => {}
+        Thought::Text(text) => details("", "∴ Thinking", out, |out| prose(text, out)),
+        Thought::Withheld { .. } => note("", "∴ Thinking (the text was withheld)", out),
+        Thought::Redacted { .. } => note("", "∴ Thinking (encrypted)", out),
+    }
+}
+
+fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
+    if config.tools == Tools::None {
+        return;
+    }
+    let said = summary(call, config);
+    let mut title = format!("<b>{}</b>", line(&said.name));
+    if !said.subject.is_empty() {
+        let _ = write!(title, " <code>{}</code>", line(&said.subject));
+    }
+    if !said.outcome.is_empty() {
+        let _ = write!(title, " <span class=\"out\">{}</span>", line(&said.outcome));
+    }
+    details(if said.failed { "bad" } else { "" }, &title, out, |out| {
+        for section in sections(call, config) {
+            write_section(&section, out);
+        }
+        for block in call.result.iter().flat_map(|result| &result.content) {
+            if let Block::Image(media) | Block::Document(media) = block {
+                picture(media, config, out);
+            }
+        }
+    });
+}
+
+fn write_section(section: &Section<'_>, out: &mut String) {
+    match section {
+        Section::Code { language, text } => code(language, text, out),
+        Section::Error(text) => code("", text, out),
+        Section::Markdown(text) => prose(text, out),
+        Section::Feedback(text) => {
+            out.push_str("<blockquote>");
+            escape_clean(text, out);
+            out.push_str("</blockquote>\n");
+        }
+        Section::Cut(lines) => note("", &format!("… {} left out", count(*lines, "more line")), out),
+    }
+}
+
+fn write_command(turn: &Turn, command: &Command, out: &mut String) {
+    section(turn, "you", if command.name.is_empty() { "Output" } else { "You" }, "command", out);
+    if !command.name.is_empty() {
+        code("sh", format!("{} {}", command.name, command.args).trim(), out);
+    }
+    for text in [&command.stdout, &command.stderr] {
+        if !text.trim().is_empty() {
+            code("", text, out);
+        }
+    }
+    out.push_str("</section>\n");
+}
+
+fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
+    section(turn, "cut", "Compacted", compaction.trigger.as_deref().unwrap_or_default(), out);
+    match (compaction.pre_tokens, compaction.post_tokens) {
+        (Some(pre), Some(post)) => {
+            note("", &format!("{} → {} tokens", grouped(pre), grouped(post)), out);
+        }
+        (Some(pre), None) => note("", &format!("{} tokens before", grouped(pre)), out),
+        _ => {}
+    }
+    if let Some(summary) = &compaction.summary {
+        details("", "Summary", out, |out| prose(summary, out));
+    }
+    out.push_str("</section>\n");
+}
+
+fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
+    let ways = fork.ways.len();
+    let _ = write!(out, "<div class=\"fork\"><b>Fork</b> ({}): {ways} ways here<ul>", fork.kind);
+    for way in fork.ways.iter().filter(|way| !way.taken) {
+        let state = match (way.draft, way.current) {
+            (true, _) => "draft",
+            (_, true) => "current",
+            _ => "abandoned",
+        };
+        let words = match line(&way.words) {
+            words if words.is_empty() => "(nothing said)".to_owned(),
+            words => words,
+        };
+        out.push_str("<li>");
+        match (config.other)(way.leaf) {
+            Some(href) => {
+                let _ = write!(out, "<a href=\"{}\">{words}</a>", line(&href));
+            }
+            None => out.push_str(&words),
+        }
+        let messages = count(way.messages as usize, "message");
+        let _ = write!(out, " <span class=\"note\">{messages}, {state}</span></li>");
+    }
+    out.push_str("</ul></div>\n");
+}
+
+/// Opens what somebody says, with an anchor and the time.
+fn section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) {
+    let _ = write!(out, "<section class=\"{class}\"");
+    let anchor = turn.uuid.as_deref().map(line);
+    if let Some(uuid) = &anchor {
+        let _ = write!(out, " id=\"{uuid}\"");
+    }
+    let _ = write!(out, "><h2>{who} <small>{}</small>", line(detail));
+    if let Some(time) = turn.time {
+        let href = anchor.map(|uuid| format!(" href=\"#{uuid}\"")).unwrap_or_default();
+        let _ = write!(
+            out,
+            "<small><a{href}><time datetime=\"{time}\">{}</time></a></small>",
+            stamp(time)
+        );
+    }
+    if turn.recovered {
+        out.push_str("<small>from a damaged line</small>");
+    }
+    out.push_str("</h2>\n");
+}
+
+fn details(class: &str, title: &str, out: &mut String, inside: impl FnOnce(&mut String)) {
+    let _ = write!(out, "<details class=\"{class}\"><summary>{title}</summary><div class=\"in\">");
+    inside(out);
+    out.push_str("</div></details>\n");
+}
+
+fn note(class: &str, text: &str, out: &mut String) {
+    let _ = writeln!(out, "<p class=\"line {class}\">{}</p>", line(text));
+}
+
+/// Writes text as it is; a diff has its lines marked.
+fn code(language: &str, text: &str, out: &mut String) {
+    let text = text.trim_matches('\n');
+    if language != "diff" {
+        out.push_str("<pre>");
+        escape_clean(text, out);
+        out.push_str("</pre>\n");
+        return;
+    }
+    out.push_str("<pre>");
+    for line in crate::sanitize::sanitize(text).lines() {
+        let class = match line.as_bytes().first() {
+            Some(b'+') => "add",
+            Some(b'-') => "del",
+            Some(b'@') => "hunk",
+            _ => "",
+        };
+        if class.is_empty() {
+            escape(line, out);
+        } else {
+            let _ = write!(out, "<span class=\"{class}\">");
+            escape(line, out);
+            out.push_str("</span>");
+        }
+        out.push('\n');
+    }
+    out.push_str("</pre>\n");
+}
+
+fn picture(media: &Media, config: &Config<'_>, out: &mut String) {
+    let name = line(&self::media(media));
+    match (config.picture)(media) {
+        Some(address) => {
+            let _ = writeln!(out, "<p><img alt=\"{name}\" loading=\"lazy\" src=\"{address}\"></p>");
+        }
+        None => {
+            let _ = writeln!(out, "<p class=\"line\">{name}</p>");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The page around a transcript: what it may do, its style, its header.
+
+use std::fmt::Write as _;
+
+use super::prose::line;
+use crate::export::head::{COMPACTED, Header};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// SHA-256 of the two, as base64; a test holds them.
+const STYLE_HASH: &str = "t8L5cxlnbfaGBSViEEodTqbXnjfW4h6j1SUGjiNbZq4=";
+const SCRIPT_HASH: &str = "RL7/DcPc2nDss9EpEDkgnc5oOhMACgrune0HgbA7aw0=";
+
+/// Opens a page.
+pub(in crate::export) fn open(title: &str, out: &mut String) {
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
+         img-src data: 'self' file:; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
+        line(title)
+    );
+}
+
+/// Closes a page.
+pub(in crate::export) fn close(out: &mut String) {
+    let _ = write!(out, "<script>{SCRIPT}</script>\n</body>\n</html>\n");
+}
+
+/// Writes what stands above the turns.
+pub(in crate::export) fn head(header: &Header, out: &mut String) {
+    open(header.name(), out);
+    out.push_str("<header>\n<p class=\"over\">");
+    if let Some(index) = &header.index {
+        let _ = write!(out, "<a href=\"{}\">All transcripts</a> · ", line(index));
+    }
+    let _ = writeln!(out, "{}</p>", line(&header.project));
+    let _ = writeln!(
+        out,
+        "<h1>{}</h1>\n<p class=\"bar\"><span class=\"tag {}\">{}</span> path {} of {} · {} messages \
+         <button id=\"all\" class=\"noprint\" aria-pressed=\"false\">Open all</button></p>",
+        line(header.name()),
+        header.status,
+        if header.resumes { "active, resumes" } else { header.status },
+        header.path,
+        header.paths,
+        header.messages,
+    );
+    if header.siblings.len() > 1 {
+        siblings(header, out);
+    }
+    out.push_str("<details><summary>About this transcript</summary><div class=\"in\"><dl>\n");
+    for (name, value) in header.rows() {
+        let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", line(&value));
+    }
+    out.push_str("</dl></div></details>\n");
+    if header.compactions > 0 {
+        let _ = writeln!(out, "<p class=\"note\">{}: {}</p>", COMPACTED.0, COMPACTED.1);
+    }
+    out.push_str("</header>\n<main>\n");
+}
+
+/// Writes the switch between the paths of the session.
+fn siblings(header: &Header, out: &mut String) {
+    out.push_str("<nav class=\"paths\" aria-label=\"Paths of this session\">\n");
+    for sibling in &header.siblings {
+        let here = sibling.path == header.path;
+        let current = if here { " aria-current=\"page\"" } else { "" };
+        let (open, close) = match &sibling.href {
+            Some(href) => (format!("<a href=\"{}\"{current}>", line(href)), "</a>"),
+            None => (format!("<span class=\"row\"{current}>"), "</span>"),
+        };
+        let resumes = if sibling.resumes { ", resumes" } else { "" };
+        let _ = writeln!(
+            out,
+            "{open}<span class=\"n\">{}</span><span class=\"words\">{}</span>\
+             <span class=\"m\">{}</span><span class=\"tag {status}\">{status}{resumes}</span>{close}",
+            sibling.path,
+            line(&sibling.words),
+            crate::text::count(sibling.messages as usize, "message"),
+            status = sibling.status,
+        );
+    }
+    out.push_str("</nav>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH};
+    use sha2::{Digest, Sha256};
+
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    #[track_caller]
+    fn check(text: &str, hash: &str) {
+        let mut base64 = String::new();
+        for three in Sha256::digest(text.as_bytes()).chunks(3) {
+            let bits = three.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte))
+                << (8 * (3 - three.len()));
+            for sextet in 0..=three.len() {
+                base64.push(char::from(LETTERS[(bits >> (18 - 6 * sextet) & 63) as usize]));
+            }
+        }
+        while !base64.len().is_multiple_of(4) {
+            base64.push('=');
+        }
+        assert_eq!(base64, hash, "write this into the page");
+    }
+
+    #[test]
+    fn the_page_allows_its_own_style_and_script() {
+        check(STYLE, STYLE_HASH);
+        check(SCRIPT, SCRIPT_HASH);
+    }
+}

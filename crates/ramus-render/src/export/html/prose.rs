@@ -1,0 +1,104 @@
+//! Text and Markdown of others as HTML without effect.
+
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+
+use crate::sanitize::sanitize;
+
+/// Writes Markdown as HTML: its own HTML becomes text, its pictures become links.
+pub(super) fn prose(text: &str, out: &mut String) {
+    let text = sanitize(text);
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    html::push_html(out, Parser::new_ext(&text, options).map(harmless));
+}
+
+fn harmless(event: Event<'_>) -> Event<'_> {
+    match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+        Event::Start(Tag::Link { link_type, dest_url, .. }) => Event::Start(Tag::Link {
+            link_type,
+            dest_url: address(dest_url),
+            title: CowStr::Borrowed(""),
+            id: CowStr::Borrowed(""),
+        }),
+        // A picture from elsewhere would tell its server that it is being looked at.
+        Event::Start(Tag::Image { dest_url, .. }) => Event::Start(Tag::Link {
+            link_type: pulldown_cmark::LinkType::Inline,
+            dest_url: address(dest_url),
+            title: CowStr::Borrowed(""),
+            id: CowStr::Borrowed(""),
+        }),
+        Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
+        Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
+            level: below(level),
+            id: None,
+            classes: Vec::new(),
+            attrs: Vec::new(),
+        }),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
+        event => event,
+    }
+}
+
+/// Headings in a transcript stand below those of the page.
+fn below(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H3,
+        HeadingLevel::H2 => HeadingLevel::H4,
+        HeadingLevel::H3 => HeadingLevel::H5,
+        _ => HeadingLevel::H6,
+    }
+}
+
+/// Lets through addresses that only lead somewhere.
+fn address(url: CowStr<'_>) -> CowStr<'_> {
+    let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+    match scheme.as_deref() {
+        Some("http" | "https" | "mailto") => url,
+        _ => CowStr::Borrowed("#"),
+    }
+}
+
+/// Writes text with nothing in it that means something to HTML.
+pub(super) fn escape(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(at) =
+        rest.bytes().position(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\''))
+    {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        out.push_str(match found.as_bytes()[0] {
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'&' => "&amp;",
+            b'"' => "&quot;",
+            _ => "&#39;",
+        });
+        rest = &found[1..];
+    }
+    out.push_str(rest);
+}
+
+/// The same without escape sequences and other controls.
+pub(super) fn escape_clean(text: &str, out: &mut String) {
+    escape(&sanitize(text), out);
+}
+
+/// Returns a text as one escaped line, not too long.
+pub(super) fn line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let clean = sanitize(text);
+    for word in clean.split_whitespace() {
+        if out.len() > 600 {
+            out.push('…');
+            break;
+        }
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        escape(word, &mut out);
+    }
+    out
+}

@@ -1,0 +1,330 @@
+//! A transcript as Markdown that any forge shows well.
+
+use std::fmt::Write as _;
+
+use ramus_core::body::{Block, Media};
+use ramus_core::turn::{
+    Answer, Call, Command, Compaction, Fork, HookEffect, Part, Thought, Turn, TurnKind,
+};
+
+use super::call::{Section, sections, summary};
+use super::contain::{contained, fenced};
+use super::head::{COMPACTED, Header, TOTAL, stamp};
+use super::{Config, Tools};
+use crate::text::{count, grouped, media, model_name};
+
+/// Writes what stands above the turns.
+pub(super) fn head(header: &Header, out: &mut String) {
+    out.push_str("# CLAUDE CODE SESSION TRANSCRIPT\n\n");
+    for (name, value) in header.rows() {
+        if name == TOTAL && header.compactions > 0 {
+            let _ = writeln!(out, "**{}** - {}  ", COMPACTED.0, COMPACTED.1);
+        }
+        // Two spaces end a line where line ends are not kept.
+        let _ = writeln!(out, "{name}: {}  ", inline(&value));
+    }
+    if header.siblings.len() > 1 {
+        out.push_str("\n| Path | Status | Messages | Begins with |\n|---|---|---|---|\n");
+        for sibling in &header.siblings {
+            let name = match &sibling.href {
+                _ if sibling.path == header.path => format!("**{}**", sibling.path),
+                Some(href) => format!("[{}]({href})", sibling.path),
+                None => sibling.path.to_string(),
+            };
+            let resumes = if sibling.resumes { ", resumes" } else { "" };
+            let words = inline(&short(&sibling.words));
+            let (status, messages) = (sibling.status, sibling.messages);
+            let _ = writeln!(out, "| {name} | {status}{resumes} | {messages} | {words} |");
+        }
+    }
+    if let Some(index) = &header.index {
+        let _ = write!(out, "\n[All transcripts]({index})\n");
+    }
+    out.push_str("\n---\n\n");
+}
+
+/// Writes one turn.
+pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
+    match &turn.kind {
+        TurnKind::Prompt(prompt) => {
+            let who = if prompt.delegated { "Task" } else { "You" };
+            heading(turn, who, if prompt.queued { "while it worked" } else { "" }, out);
+            quote(&contained(&prompt.text), out);
+            prompt.media.iter().for_each(|media| picture(media, config, out));
+        }
+        TurnKind::Answer(answer) => write_answer(turn, answer, config, out),
+        TurnKind::Result(call) => write_call(call, config, out),
+        TurnKind::Command(command) => write_command(turn, command, out),
+        TurnKind::Compaction(compaction) => write_compaction(turn, compaction, out),
+        TurnKind::Fork(fork) => write_fork(fork, config, out),
+        TurnKind::File(file) => {
+            let what = if file.edited { "changed meanwhile" } else { "attached" };
+            let title = format!("📎 <code>{}</code> {what}", html(&file.path));
+            let code = file.text.as_deref().filter(|_| config.tools == Tools::Full);
+            match code {
+                Some(text) => details(&title, out, |out| fenced("", text, out)),
+                None => note("📎", &format!("{} {what}", file.path), out),
+            }
+        }
+        kind => aside(kind, config, out),
+    }
+}
+
+fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
+    match kind {
+        TurnKind::Interrupt { for_tool_use: true } => {
+            note("■", "Interrupted: a tool was refused", out);
+        }
+        TurnKind::Interrupt { .. } => note("■", "Interrupted", out),
+        TurnKind::Synthetic(said) => {
+            let mark = if said.is_api_error { "✗" } else { "○" };
+            note(mark, &said.text, out);
+        }
+        TurnKind::Notification(news) => {
+            let from = news.from.as_deref().unwrap_or("a task");
+            let status = news.status.as_deref().unwrap_or("reports");
+            let told = news.summary.clone().unwrap_or_else(|| format!("{from} {status}"));
+            if news.text.trim().is_empty() {
+                return note("◆", &told, out);
+            }
+            details(&format!("◆ {}", html(&told)), out, |out| block(&contained(&news.text), out));
+        }
+        TurnKind::Hook(hook) if config.tools != Tools::None => {
+            let verb = match hook.effect {
+                HookEffect::Said => "says",
+                HookEffect::Failed => "failed",
+                HookEffect::Blocked => "blocked",
+            };
+            let title = format!("⚑ hook <code>{}</code> {verb}", html(&hook.name));
+            details(&title, out, |out| fenced("", &hook.text, out));
+        }
+        TurnKind::Note(said) => note("ℹ", &said.text, out),
+        TurnKind::Unknown { kind, value } => {
+            let title = format!("? a record of the unknown type <code>{}</code>", html(kind));
+            details(&title, out, |out| fenced("json", &format!("{value:#}"), out));
+        }
+        TurnKind::Damaged { line, text } => {
+            note("⚠", &format!("Line {line} is damaged; what can be read: {text}"), out);
+        }
+        _ => {}
+    }
+}
+
+fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut String) {
+    let mut body = String::new();
+    for part in &answer.parts {
+        match part {
+            Part::Text(text) => block(&contained(text), &mut body),
+            Part::Thinking(thought) => write_thought(thought, config, &mut body),
+            Part::Call(call) => write_call(call, config, &mut body),
+            Part::Media(media) => picture(media, config, &mut body),
+            Part::Fallback { from, to } => {
+                let name = |model: &Option<String>| {
+                    model.as_deref().map_or("another model", model_name).to_owned()
+                };
+                note("↪", &format!("{} took over from {}", name(to), name(from)), &mut body);
+            }
+            Part::Unknown(value) => fenced("json", &value.to_string(), &mut body),
+        }
+    }
+    if !body.is_empty() {
+        let model = answer.model.as_deref().map(model_name).unwrap_or_default();
+        heading(turn, "Claude", model, out);
+        out.push_str(&body);
+    }
+}
+
+fn write_thought(thought: &Thought, config: &Config<'_>, out: &mut String) {
+    match thought {
+        _ if !config.thinking => {}
+        Thought::Text(text) => details("∴ Thinking", out, |out| block(&contained(text), out)),
+        Thought::Withheld { .. } => note("∴", "Thinking (the text was withheld)", out),
+        Thought::Redacted { .. } => note("∴", "Thinking (encrypted)", out),
+    }
+}
+
+fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
+    if config.tools == Tools::None {
+        return;
+    }
+    let said = summary(call, config);
+    let mark = if said.failed { "✗" } else { "⏺" };
+    let mut title = format!("{mark} <b>{}</b>", html(&said.name));
+    if !said.subject.is_empty() {
+        let _ = write!(title, " <code>{}</code>", html(&said.subject));
+    }
+    if !said.outcome.is_empty() {
+        let _ = write!(title, " {}", html(&said.outcome));
+    }
+    details(&title, out, |out| {
+        for section in sections(call, config) {
+            write_section(&section, out);
+        }
+        let pictures = call.result.iter().flat_map(|result| &result.content);
+        for media in pictures.filter_map(picture_of) {
+            picture(media, config, out);
+        }
+    });
+}
+
+fn write_section(section: &Section<'_>, out: &mut String) {
+    match section {
+        Section::Code { language, text } => fenced(language, text, out),
+        Section::Error(text) => fenced("text", text, out),
+        Section::Markdown(text) => quote(&contained(text), out),
+        Section::Feedback(text) => quote(&contained(text), out),
+        Section::Cut(lines) => {
+            let _ = writeln!(out, "*… {} left out*", count(*lines, "more line"));
+        }
+    }
+    out.push('\n');
+}
+
+fn write_command(turn: &Turn, command: &Command, out: &mut String) {
+    if !command.name.is_empty() {
+        heading(turn, "You", "command", out);
+        fenced("", format!("{} {}", command.name, command.args).trim(), out);
+        out.push('\n');
+    }
+    for text in [&command.stdout, &command.stderr] {
+        if !text.trim().is_empty() {
+            fenced("text", text, out);
+            out.push('\n');
+        }
+    }
+}
+
+fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
+    heading(turn, "Compacted", compaction.trigger.as_deref().unwrap_or_default(), out);
+    let tokens = match (compaction.pre_tokens, compaction.post_tokens) {
+        (Some(pre), Some(post)) => format!("{} → {} tokens", grouped(pre), grouped(post)),
+        (Some(pre), None) => format!("{} tokens before", grouped(pre)),
+        _ => String::new(),
+    };
+    if !tokens.is_empty() {
+        note("┄", &tokens, out);
+    }
+    if let Some(summary) = &compaction.summary {
+        details("Summary", out, |out| block(&contained(summary), out));
+    }
+}
+
+fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
+    let _ = writeln!(out, "> ⑂ **{}**: {} ways here  ", fork.kind, fork.ways.len());
+    for way in fork.ways.iter().filter(|way| !way.taken) {
+        let state = match (way.draft, way.current) {
+            (true, _) => "draft",
+            (_, true) => "current",
+            _ => "abandoned",
+        };
+        let words = inline(&short(&way.words));
+        let words = match (config.other)(way.leaf) {
+            Some(href) => format!("[{}]({href})", words.replace(['[', ']'], "")),
+            None => words,
+        };
+        let messages = count(way.messages as usize, "message");
+        let _ = writeln!(out, "> also: {words} ({messages}, {state})  ");
+    }
+    out.push('\n');
+}
+
+/// Writes who speaks, with an anchor and the time.
+fn heading(turn: &Turn, who: &str, detail: &str, out: &mut String) {
+    if let Some(uuid) = &turn.uuid {
+        let _ = writeln!(out, "<a id=\"{}\"></a>\n", html(uuid));
+    }
+    let _ = write!(out, "## {who}");
+    let time = turn.time.map(stamp).unwrap_or_default();
+    let damaged = if turn.recovered { "from a damaged line" } else { "" };
+    for word in [detail, &time, damaged].into_iter().filter(|word| !word.is_empty()) {
+        let _ = write!(out, " · {}", inline(word));
+    }
+    out.push_str("\n\n");
+}
+
+fn details(title: &str, out: &mut String, inside: impl FnOnce(&mut String)) {
+    let _ = write!(out, "<details>\n<summary>{title}</summary>\n\n");
+    inside(out);
+    if !out.ends_with("\n\n") {
+        out.push('\n');
+    }
+    out.push_str("</details>\n\n");
+}
+
+fn block(text: &str, out: &mut String) {
+    out.push_str(text.trim_matches('\n'));
+    out.push_str("\n\n");
+}
+
+/// Writes text as a quote; its line ends stay.
+fn quote(text: &str, out: &mut String) {
+    for line in text.trim_matches('\n').lines() {
+        let _ = writeln!(out, "> {line}  ");
+    }
+    out.push('\n');
+}
+
+fn note(mark: &str, text: &str, out: &mut String) {
+    let _ = write!(out, "*{mark}* {}\n\n", inline(text.trim()));
+}
+
+fn picture(media: &Media, config: &Config<'_>, out: &mut String) {
+    let name = inline(self::media(media).trim_matches(['[', ']']));
+    match (config.picture)(media) {
+        Some(address) => {
+            let _ = write!(out, "![{name}]({address})\n\n");
+        }
+        None => note("▣", &name, out),
+    }
+}
+
+fn picture_of(block: &Block) -> Option<&Media> {
+    match block {
+        Block::Image(media) | Block::Document(media) => Some(media),
+        _ => None,
+    }
+}
+
+fn short(words: &str) -> String {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(100) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// Makes a text one line that means nothing but itself.
+pub(super) fn inline(text: &str) -> String {
+    let clean = crate::sanitize::sanitize(text);
+    let mut out = String::with_capacity(clean.len());
+    for char in clean.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+        match char {
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '!' => {
+                out.push('\\');
+                out.push(char);
+            }
+            _ => out.push(char),
+        }
+    }
+    out
+}
+
+/// Makes a text one line of HTML without markup.
+pub(super) fn html(text: &str) -> String {
+    let clean = crate::sanitize::sanitize(text);
+    let mut out = String::with_capacity(clean.len());
+    for char in clean.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+        match char {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(char),
+        }
+    }
+    out
+}

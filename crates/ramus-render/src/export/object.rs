@@ -1,0 +1,66 @@
+//! A transcript as one JSON object, `ramus.transcript/1`.
+//!
+//! The fields of the head first, then `turns`, each as `ramus show --json` gives
+//! it; without `--thinking` the thoughts are left out, with `--tools none` the
+//! calls too.
+
+use ramus_core::session::Session;
+use ramus_core::turn::Turn;
+use serde_json::{Value, json};
+
+use super::{Config, Header, Tools};
+
+/// Writes the fields before the turns.
+pub(super) fn head(header: &Header, out: &mut String) {
+    let time = |time: Option<ramus_core::time::Time>| time.map(|time| time.to_string());
+    let fields = json!({
+        "schema": "ramus.transcript/1",
+        "session": header.session,
+        "title": header.title,
+        "project": header.project,
+        "git_branch": header.git_branch,
+        "version": header.version,
+        "path": header.path,
+        "paths": header.paths,
+        "status": header.status,
+        "resumes": header.resumes,
+        "draft": header.draft,
+        "leaf": header.leaf,
+        "fork_point": header.fork_point,
+        "fork_kind": header.fork_kind,
+        "continues": header.continues,
+        "compactions": header.compactions,
+        "messages": header.messages,
+        "records": header.records,
+        "started": time(header.started),
+        "ended": time(header.ended),
+        "models": header.models,
+        "tokens": {
+            "input": header.tokens.input,
+            "output": header.tokens.output,
+            "cache_read": header.tokens.cache_read,
+            "cache_write": header.tokens.cache_write,
+        },
+    });
+    let text = fields.to_string();
+    out.push_str(text.strip_suffix('}').unwrap_or(&text));
+    out.push_str(",\n\"turns\":[");
+}
+
+/// Writes a turn, on a line of its own.
+pub(super) fn turn(session: &Session, turn: &Turn, config: &Config<'_>, out: &mut String) {
+    let mut turn = crate::json::turn(session, turn);
+    turn.parts.retain(|part| match part.get("type").and_then(Value::as_str) {
+        Some("thinking") => config.thinking,
+        Some("call") => config.tools != Tools::None,
+        _ => true,
+    });
+    out.push('\n');
+    // Types made to be written always can be.
+    out.push_str(&serde_json::to_string(&turn).unwrap_or_default());
+}
+
+/// Closes the object.
+pub(super) fn foot(out: &mut String) {
+    out.push_str("\n]}\n");
+}

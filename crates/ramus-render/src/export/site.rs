@@ -1,0 +1,121 @@
+//! The page that lists all transcripts of an export.
+
+use std::fmt::Write as _;
+
+use super::{html, markdown};
+use crate::text::count;
+
+/// A project with its sessions.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    pub name: String,
+    pub sessions: Vec<Session>,
+}
+
+/// A session with its transcripts.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    pub title: String,
+    pub id: String,
+    /// Its first and last day.
+    pub days: String,
+    pub paths: Vec<Path>,
+}
+
+/// A transcript.
+#[derive(Clone, Debug, Default)]
+pub struct Path {
+    pub href: String,
+    /// Its number among all paths of the session.
+    pub path: usize,
+    pub paths: usize,
+    pub words: String,
+    pub status: &'static str,
+    pub resumes: bool,
+    pub messages: usize,
+}
+
+impl Session {
+    /// Returns the transcript to begin with.
+    fn main(&self) -> Option<&Path> {
+        self.paths.iter().find(|path| path.resumes).or(self.paths.last())
+    }
+}
+
+/// Writes `index.html`; the search in it looks through titles and first words.
+pub fn html(projects: &[Project], out: &mut String) {
+    let sessions: usize = projects.iter().map(|project| project.sessions.len()).sum();
+    html::open("Transcripts", out);
+    let _ = writeln!(
+        out,
+        "<header><h1>Transcripts</h1>\n<p class=\"note\">{} in {}</p>\n\
+         <p><input id=\"find\" type=\"search\" placeholder=\"Search titles, prompts, projects\" \
+         aria-label=\"Search\" autofocus></p></header>\n<main>\n\
+         <p id=\"none\" class=\"note\" hidden>Nothing found.</p>",
+        count(sessions, "session"),
+        count(projects.len(), "project"),
+    );
+    for project in projects {
+        let _ = writeln!(out, "<div class=\"project\"><h2>{}</h2>", markdown::html(&project.name));
+        for session in &project.sessions {
+            html_session(session, out);
+        }
+        out.push_str("</div>\n");
+    }
+    html::foot(out);
+}
+
+fn html_session(session: &Session, out: &mut String) {
+    let Some(main) = session.main() else { return };
+    let _ = write!(
+        out,
+        "<div class=\"session\"><h3><a href=\"{}\">{}</a></h3><span class=\"note\">{} · {} · \
+         <span class=\"id\">{}</span></span>",
+        markdown::html(&main.href),
+        markdown::html(&session.title),
+        session.days,
+        count(main.messages, "message"),
+        markdown::html(session.id.get(..8).unwrap_or(&session.id)),
+    );
+    if session.paths.len() > 1 {
+        out.push_str("<details><summary>");
+        let _ = write!(out, "{}</summary><ul>", count(session.paths.len(), "path"));
+        for path in &session.paths {
+            let _ = write!(
+                out,
+                "<li><a href=\"{}\">{}</a> <span class=\"tag {status}\">{status}{}</span> \
+                 <span class=\"note\">{}</span></li>",
+                markdown::html(&path.href),
+                markdown::html(&path.words),
+                if path.resumes { ", resumes" } else { "" },
+                count(path.messages, "message"),
+                status = path.status,
+            );
+        }
+        out.push_str("</ul></details>");
+    } else if main.words != session.title {
+        let _ = write!(out, "<div class=\"note\">{}</div>", markdown::html(&main.words));
+    }
+    out.push_str("</div>\n");
+}
+
+/// Writes `index.md`.
+pub fn markdown(projects: &[Project], out: &mut String) {
+    out.push_str("# Transcripts\n");
+    for project in projects {
+        let _ = write!(out, "\n## {}\n\n", markdown::inline(&project.name));
+        for session in &project.sessions {
+            let Some(main) = session.main() else { continue };
+            let title = markdown::inline(&session.title);
+            let _ = writeln!(out, "- [{title}]({}) {}", main.href, session.days);
+            for path in session.paths.iter().filter(|_| session.paths.len() > 1) {
+                let words = markdown::inline(&path.words);
+                let _ = writeln!(
+                    out,
+                    "  - [path {}]({}) {} {words}",
+                    path.path, path.href, path.status
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Files for others to read: a directory of ours, written beside and renamed.
+//!
+//! Nothing that was there before is touched unless it is ours: a directory that
+//! holds something and lacks the marker is refused. A file appears under its
+//! name only when it is whole.
+
+use std::fs;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use tempfile::NamedTempFile;
+
+/// The file that says a directory was made here.
+pub const MARKER: &str = ".ramus-export";
+
+/// Drafts up to this size stay in memory.
+const IN_MEMORY: usize = 16 * 1024 * 1024;
+
+/// Why nothing, or not everything, was written.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    #[error("{} holds files that are not an export of ramus", .0.display())]
+    Foreign(PathBuf),
+    #[error("cannot write {}", .path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A directory that exports go to.
+#[derive(Debug)]
+pub struct Folder {
+    pub dir: PathBuf,
+}
+
+impl Folder {
+    /// Takes a directory: a new one, an empty one, or one of ours; any other by `force`.
+    pub fn open(dir: &Path, force: bool) -> Result<Self, ExportError> {
+        let folder = Self { dir: dir.to_owned() };
+        fs::create_dir_all(dir).map_err(|source| folder.error(dir, source))?;
+        let mut entries = fs::read_dir(dir).map_err(|source| folder.error(dir, source))?;
+        let is_ours = entries.next().is_none() || dir.join(MARKER).is_file();
+        if !is_ours && !force {
+            return Err(ExportError::Foreign(dir.to_owned()));
+        }
+        folder.write(MARKER, b"This directory was written by `ramus export`.\n")?;
+        Ok(folder)
+    }
+
+    /// Writes a file whole.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ExportError> {
+        let path = self.dir.join(name);
+        let write = || {
+            let mut file = temporary(path.parent().unwrap_or(&self.dir))?;
+            file.write_all(bytes)?;
+            file.persist(&path).map_err(|error| error.error)
+        };
+        write().map(|_| ()).map_err(|source| self.error(&path, source))
+    }
+
+    /// Begins a document for this directory.
+    pub fn draft(&self) -> Draft {
+        Draft::new(&self.dir)
+    }
+
+    /// Puts `head` before a draft, gives it its name and returns its size; the draft is empty then.
+    pub fn finish(&self, name: &str, head: &[u8], draft: &mut Draft) -> Result<u64, ExportError> {
+        let path = self.dir.join(name);
+        let mut finish = || {
+            let mut file = temporary(path.parent().unwrap_or(&self.dir))?;
+            let size = draft.copy(head, file.as_file_mut())?;
+            file.persist(&path).map_err(|error| error.error)?;
+            draft.clear();
+            Ok(size)
+        };
+        finish().map_err(|source| self.error(&path, source))
+    }
+
+    fn error(&self, path: &Path, source: io::Error) -> ExportError {
+        ExportError::Write { path: path.to_owned(), source }
+    }
+}
+
+fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
+    fs::create_dir_all(dir)?;
+    tempfile::Builder::new().prefix(".ramus-").tempfile_in(dir)
+}
+
+/// A document that is being written, small ones in memory, large ones on the disk.
+///
+/// Its beginning may be known last, as a header with sums is.
+#[derive(Debug)]
+pub struct Draft {
+    dir: PathBuf,
+    length: u64,
+    memory: Vec<u8>,
+    spilled: Option<BufWriter<NamedTempFile>>,
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(file) = &mut self.spilled {
+            file.write_all(bytes)?;
+            self.length += bytes.len() as u64;
+            return Ok(bytes.len());
+        }
+        self.length += bytes.len() as u64;
+        self.memory.extend_from_slice(bytes);
+        if self.memory.len() > IN_MEMORY {
+            let mut file = BufWriter::new(temporary(&self.dir)?);
+            file.write_all(&std::mem::take(&mut self.memory))?;
+            self.spilled = Some(file);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Draft {
+    /// Begins a document; what does not fit into memory goes to a nameless file in `dir`.
+    pub fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), length: 0, memory: Vec::new(), spilled: None }
+    }
+
+    /// Returns how much was written so far.
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether nothing was written yet.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Copies a piece of what was written.
+    pub fn copy_range(&mut self, range: Range<u64>, out: &mut dyn Write) -> io::Result<()> {
+        match &mut self.spilled {
+            None => out.write_all(&self.memory[range.start as usize..range.end as usize]),
+            Some(file) => {
+                file.flush()?;
+                let file = file.get_mut().as_file_mut();
+                file.seek(SeekFrom::Start(range.start))?;
+                io::copy(&mut Read::by_ref(file).take(range.end - range.start), out)?;
+                file.seek(SeekFrom::End(0)).map(|_| ())
+            }
+        }
+    }
+
+    /// Writes `head` and then the draft; returns how much that is.
+    pub fn copy(&mut self, head: &[u8], out: &mut dyn Write) -> io::Result<u64> {
+        out.write_all(head)?;
+        self.copy_range(0..self.length, out)?;
+        Ok(head.len() as u64 + self.length)
+    }
+
+    /// Begins anew; the memory it has is used again.
+    pub fn clear(&mut self) {
+        self.memory.clear();
+        self.spilled = None;
+        self.length = 0;
+    }
+}
+
+/// Works on all items, on as many threads as there are; answers stand in the order of the items.
+pub fn each<T: Sync, R: Send>(items: &[T], work: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
+    items.par_iter().with_max_len(1).map(work).collect()
+}

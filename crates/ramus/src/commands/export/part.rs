@@ -1,0 +1,275 @@
+//! The part of a path that lies in one file, piece by piece.
+//!
+//! Paths of one session share their beginnings. What is made of a piece between
+//! two forks is kept, so each record is read once however many paths run
+//! through it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::Path as FilePath;
+
+use ramus_core::body::Body;
+use ramus_core::fold::FoldId;
+use ramus_core::history::{History, Path};
+use ramus_core::redact::{Found, redact, redact_text};
+use ramus_core::session::NodeId;
+use ramus_core::turn::{Turn, TurnKind, fork_turn, turns};
+use ramus_render::export::{self, Config, Format};
+use ramus_store::export::Draft;
+use ramus_store::{PathError, Source};
+
+use super::ExportArgs;
+use super::picture::Pictures;
+use super::sums::Facts;
+use crate::error::CommandError;
+
+/// One session file, and what was made of it so far.
+pub(super) struct Part<'a> {
+    pub(super) file: &'a FilePath,
+    pub(super) source: Source,
+    pub(super) history: History,
+    pub(super) facts: Facts,
+    pub(super) found: Found,
+    /// The transcripts of its conversations by their last record, for links from forks.
+    pub(super) links: HashMap<NodeId, String>,
+    made: Draft,
+    pieces: HashMap<(FoldId, FoldId), Range<u64>>,
+    forks: HashMap<(FoldId, Option<FoldId>), Range<u64>>,
+}
+
+/// How a part is written.
+#[derive(Clone, Copy)]
+pub(super) struct Style<'a> {
+    pub(super) args: &'a ExportArgs,
+    /// `None`: the lines as they are.
+    pub(super) format: Option<Format>,
+    pub(super) pictures: &'a RefCell<Pictures>,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn new(file: &'a FilePath, read: (Source, History), made: Draft) -> Self {
+        let (source, history) = read;
+        Self {
+            file,
+            source,
+            history,
+            facts: Facts::default(),
+            found: Found::default(),
+            links: HashMap::new(),
+            made,
+            pieces: HashMap::new(),
+            forks: HashMap::new(),
+        }
+    }
+
+    /// Writes a path, after what was written before.
+    pub(super) fn write(
+        &mut self,
+        path: &Path,
+        style: Style<'_>,
+        out: &mut Draft,
+    ) -> Result<(), CommandError> {
+        let Some(format) = style.format else { return self.lines(path, style.args, out) };
+        let mut after = 0;
+        for piece in self.history.pieces(path) {
+            let (Some(&start), Some(&end)) = (piece.folds.first(), piece.folds.last()) else {
+                continue;
+            };
+            let made = match self.pieces.get(&(start, end)) {
+                Some(made) => made.clone(),
+                None => self.make(&piece, format, style)?,
+            };
+            self.pieces.insert((start, end), made.clone());
+            self.copy(made, format, out)?;
+            after += piece.folds.len();
+            let rest = &path.folds[after..];
+            if self.history.branches.fork_at(end).is_some() {
+                let made = self.fork(end, rest, format, style)?;
+                self.copy(made, format, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, made: Range<u64>, format: Format, out: &mut Draft) -> io::Result<()> {
+        if made.is_empty() {
+            return Ok(());
+        }
+        if !out.is_empty() {
+            out.write_all(export::between(format).as_bytes())?;
+        }
+        self.made.copy_range(made, out)
+    }
+
+    /// Writes the lines of the path as they stand in the file.
+    fn lines(
+        &mut self,
+        path: &Path,
+        args: &ExportArgs,
+        out: &mut Draft,
+    ) -> Result<(), CommandError> {
+        let mut last = None;
+        for node in &path.nodes {
+            let record = self.history.session.record(*node);
+            // Two records that were glued together are one line.
+            if last.replace(record.line) == Some(record.line) {
+                continue;
+            }
+            let line = self.source.line(record.span)?;
+            let line = if args.redact { redact(line, &mut self.found) } else { line };
+            out.write_all(&line)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// Makes the turns of a piece.
+    fn make(
+        &mut self,
+        piece: &Path,
+        format: Format,
+        style: Style<'_>,
+    ) -> Result<Range<u64>, CommandError> {
+        let start = self.made.len();
+        let mut writer = Writer::new(format, style, &self.links, &self.history, self.file);
+        let mut reader = Reader::new(&mut self.source, &self.history, style.args.redact);
+        let mut bodies = |id| reader.body(id, Some((&mut self.facts, &mut self.found)));
+        for turn in turns(&self.history, piece, &mut bodies) {
+            if !matches!(turn.kind, TurnKind::Fork(_)) {
+                writer.turn(turn, &mut self.made, start)?;
+            }
+        }
+        reader.done()?;
+        Ok(start..self.made.len())
+    }
+
+    /// Makes what tells of a fork, seen from one of its ways.
+    fn fork(
+        &mut self,
+        at: FoldId,
+        rest: &[FoldId],
+        format: Format,
+        style: Style<'_>,
+    ) -> Result<Range<u64>, CommandError> {
+        let key = (at, rest.first().copied());
+        // In JSON the way taken is told too, and how it ends.
+        if let Some(made) = self.forks.get(&key).filter(|_| format != Format::Json) {
+            return Ok(made.clone());
+        }
+        let start = self.made.len();
+        let mut writer = Writer::new(format, style, &self.links, &self.history, self.file);
+        let mut reader = Reader::new(&mut self.source, &self.history, style.args.redact);
+        let turn = fork_turn(&self.history, at, rest, &mut |id| reader.body(id, None));
+        reader.done()?;
+        if let Some(turn) = turn {
+            writer.turn(turn, &mut self.made, start)?;
+        }
+        let made = start..self.made.len();
+        self.forks.insert(key, made.clone());
+        Ok(made)
+    }
+}
+
+/// Bodies of a file, redacted if they are to be.
+struct Reader<'a> {
+    source: &'a mut Source,
+    history: &'a History,
+    redacts: bool,
+    problem: Option<PathError>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(source: &'a mut Source, history: &'a History, redacts: bool) -> Self {
+        Self { source, history, redacts, problem: None }
+    }
+
+    /// Reads a body; `sums` hear of what lies on the path.
+    fn body(&mut self, id: NodeId, sums: Option<(&mut Facts, &mut Found)>) -> Option<Body> {
+        let line = match self.source.record(self.history.session.record(id).span) {
+            Ok(line) => line,
+            Err(problem) => {
+                self.problem = Some(problem);
+                return None;
+            }
+        };
+        let mut elsewhere = (Facts::default(), Found::default());
+        let (facts, found) = sums.unwrap_or((&mut elsewhere.0, &mut elsewhere.1));
+        let line = if self.redacts { redact(line, found) } else { line };
+        let body = Body::parse(&line).ok()?;
+        facts.body(id, &body);
+        Some(body)
+    }
+
+    fn done(self) -> Result<(), CommandError> {
+        match self.problem {
+            Some(problem) => Err(problem.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Turns into the text of a format.
+struct Writer<'a> {
+    format: Format,
+    style: Style<'a>,
+    links: &'a HashMap<NodeId, String>,
+    history: &'a History,
+    file: &'a FilePath,
+    cwd: String,
+    out: String,
+}
+
+impl<'a> Writer<'a> {
+    fn new(
+        format: Format,
+        style: Style<'a>,
+        links: &'a HashMap<NodeId, String>,
+        history: &'a History,
+        file: &'a FilePath,
+    ) -> Self {
+        let cwd = history.session.facts().cwd.as_deref().unwrap_or_default();
+        let cwd = match style.args.redact {
+            true => redact_text(cwd, &mut Found::default()).into_owned(),
+            false => cwd.to_owned(),
+        };
+        Self { format, style, links, history, file, cwd, out: String::new() }
+    }
+
+    fn turn(&mut self, mut turn: Turn, out: &mut Draft, start: u64) -> io::Result<()> {
+        let args = self.style.args;
+        if args.tools == super::HowMuch::Full {
+            turn.read_spilled(&mut |path| {
+                let text = ramus_store::spilled(self.file, FilePath::new(path))?;
+                Some(redacted(args, text))
+            });
+        }
+        // The first words of other ways do not come from records that are read here.
+        if let TurnKind::Fork(fork) = &mut turn.kind {
+            for way in &mut fork.ways {
+                way.words = redacted(args, std::mem::take(&mut way.words));
+            }
+        }
+        let config = Config {
+            thinking: args.thinking,
+            tools: args.tools.tools(),
+            cwd: &self.cwd,
+            other: &|leaf| self.links.get(&leaf).cloned(),
+            picture: &|media| self.style.pictures.borrow_mut().address(media),
+        };
+        export::turn(self.format, &self.history.session, &turn, &config, &mut self.out);
+        if !self.out.is_empty() {
+            if out.len() > start {
+                out.write_all(export::between(self.format).as_bytes())?;
+            }
+            out.write_all(self.out.as_bytes())?;
+            self.out.clear();
+        }
+        Ok(())
+    }
+}
+
+fn redacted(args: &ExportArgs, text: String) -> String {
+    if args.redact { redact_text(&text, &mut Found::default()).into_owned() } else { text }
+}

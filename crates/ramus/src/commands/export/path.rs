@@ -1,0 +1,324 @@
+//! One path into one transcript, turn by turn.
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::sync::Mutex;
+
+use ramus_core::branches::{Conversation, ForkKind};
+use ramus_core::history::{History, Path};
+use ramus_core::redact::{Found, redact_text};
+use ramus_core::session::NodeId;
+use ramus_core::time::Time;
+use ramus_core::title::conversation_title;
+use ramus_render::export::{self, Header, Sibling};
+use ramus_store::Source;
+use ramus_store::export::{Draft, Folder, each};
+use ramus_store::survey::Surveyed;
+
+use super::part::{Part, Style};
+use super::picture::Pictures;
+use super::plan::{Job, Plan};
+use super::{ExportArgs, Format, Redactions, sums::Sums};
+use crate::error::CommandError;
+
+/// A transcript that is written.
+pub(super) struct Written {
+    pub(super) file: String,
+    pub(super) header: Header,
+    pub(super) head: String,
+    /// When the session began.
+    pub(super) began: Option<Time>,
+    pub(super) bytes: u64,
+}
+
+/// Everything that the writing of one transcript needs to know.
+pub(super) struct Exporter<'a> {
+    pub(super) plan: &'a Plan<'a>,
+    args: &'a ExportArgs,
+    found: Mutex<Found>,
+}
+
+/// The session that is written, and those that it continues.
+struct Parts<'a> {
+    own: Part<'a>,
+    earlier: Vec<(&'a Surveyed, Part<'a>)>,
+}
+
+/// How many sessions a path may run through; longer chains are not real.
+const LONGEST: usize = 64;
+
+impl<'a> Exporter<'a> {
+    pub(super) fn new(plan: &'a Plan<'a>, args: &'a ExportArgs) -> Self {
+        Self { plan, args, found: Mutex::new(Found::default()) }
+    }
+
+    /// Returns what was taken out. `None`: nothing was to be.
+    pub(super) fn redactions(&self) -> Option<Redactions> {
+        self.args.redact.then(|| self.found.lock().map(|found| found.clone()).unwrap_or_default())
+    }
+
+    /// Writes all transcripts, several at a time; the first error ends it.
+    pub(super) fn all(
+        &self,
+        folder: &Folder,
+        on_read: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<Written>, CommandError> {
+        let mut jobs: Vec<&Job<'a>> = self.plan.jobs.iter().collect();
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.session.file.bytes));
+        let failed = Mutex::new(false);
+        let has_failed = || failed.lock().map(|failed| *failed).unwrap_or(true);
+        let done = each(&jobs, &|job| {
+            if has_failed() {
+                return Ok(Vec::new());
+            }
+            let written = self.job(job, folder);
+            on_read(job.session.file.bytes);
+            if written.is_err()
+                && let Ok(mut failed) = failed.lock()
+            {
+                *failed = true;
+            }
+            written
+        });
+        let mut written = Vec::new();
+        for paths in done {
+            written.extend(paths?);
+        }
+        written.sort_by(|a: &Written, b| a.file.cmp(&b.file));
+        Ok(written)
+    }
+
+    /// Writes the only transcript there is.
+    pub(super) fn only(&self, draft: &mut Draft) -> Result<Written, CommandError> {
+        let job = &self.plan.jobs[0];
+        let index = job.files.iter().position(Option::is_some).unwrap_or(0);
+        let made = || Draft::new(&std::env::temp_dir());
+        let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
+        let pictures = RefCell::new(Pictures::new(self.args.images(), ""));
+        let written = self.path(job, &mut parts, index, &pictures, draft, &made)?;
+        self.found(&parts);
+        Ok(written)
+    }
+
+    fn job(&self, job: &Job<'a>, folder: &Folder) -> Result<Vec<Written>, CommandError> {
+        let made = || folder.draft();
+        let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
+        let conversations = parts.own.history.branches.conversations.iter().zip(&job.files);
+        parts.own.links = conversations
+            .filter_map(|(conversation, file)| {
+                Some((conversation.leaf, base(file.as_deref()?).to_owned()))
+            })
+            .collect();
+        let up = up(job.files.iter().flatten().next().map_or("", |file| file));
+        let pictures = RefCell::new(Pictures::new(self.args.images(), up));
+        let mut written = Vec::new();
+        let mut draft = folder.draft();
+        for (index, file) in job.files.iter().enumerate() {
+            let Some(file) = file else { continue };
+            let mut path = self.path(job, &mut parts, index, &pictures, &mut draft, &made)?;
+            path.bytes = folder.finish(file, path.head.as_bytes(), &mut draft)?;
+            path.head = String::new();
+            written.push(path);
+        }
+        for (name, bytes) in pictures.into_inner().files() {
+            folder.write(&name, &bytes)?;
+        }
+        self.found(&parts);
+        Ok(written)
+    }
+
+    fn read(&self, session: &'a Surveyed, made: Draft) -> Result<Part<'a>, CommandError> {
+        let read = Source::read(&session.file.path, self.plan.rule)?;
+        Ok(Part::new(&session.file.path, read, made))
+    }
+
+    fn path(
+        &self,
+        job: &Job<'a>,
+        parts: &mut Parts<'a>,
+        index: usize,
+        pictures: &RefCell<Pictures>,
+        draft: &mut Draft,
+        made: &dyn Fn() -> Draft,
+    ) -> Result<Written, CommandError> {
+        let (conversation, path) = target(job, &parts.own.history, index)?;
+        let mut header = self.header(job, &parts.own.history, &conversation, index);
+        let style = Style { args: self.args, format: self.format(), pictures };
+        let mut sums = Sums::default();
+        for (at, path) in self.earlier(job, parts, &path, made)? {
+            let (session, part) = &mut parts.earlier[at];
+            header.continues.push(session.file.id.clone());
+            part.write(&path, style, draft)?;
+            sums.part(&part.history, &path, &part.facts);
+        }
+        parts.own.write(&path, style, draft)?;
+        sums.part(&parts.own.history, &path, &parts.own.facts);
+        sums.into_header(&mut header);
+        let (mut head, mut foot) = (String::new(), String::new());
+        if let Some(format) = self.format() {
+            export::head(format, &header, &mut head);
+            export::foot(format, &mut foot);
+        }
+        draft.write_all(foot.as_bytes())?;
+        let file = job.files[index].clone().unwrap_or_default();
+        let began = job.session.digest.facts.started;
+        Ok(Written { file, header, head, began, bytes: 0 })
+    }
+
+    fn format(&self) -> Option<export::Format> {
+        match self.args.format {
+            Format::Md => Some(export::Format::Markdown),
+            Format::Html => Some(export::Format::Html),
+            Format::Json => Some(export::Format::Json),
+            Format::Txt => Some(export::Format::Text),
+            Format::Jsonl => None,
+        }
+    }
+
+    /// Follows a path into the sessions that it continues; the oldest part first.
+    fn earlier(
+        &self,
+        job: &Job<'_>,
+        parts: &mut Parts<'a>,
+        path: &Path,
+        made: &dyn Fn() -> Draft,
+    ) -> Result<Vec<(usize, Path)>, CommandError> {
+        let mut found: Vec<(usize, Path)> = Vec::new();
+        while found.len() < LONGEST {
+            let (history, path) = match found.last() {
+                Some((at, path)) => (&parts.earlier[*at].1.history, path),
+                None => (&parts.own.history, path),
+            };
+            let root = path.folds.first().map(|fold| history.folds.fold(*fold).head);
+            let missing = history.tree.missing().iter().find(|(node, _)| Some(*node) == root);
+            let Some(&(_, name)) = missing else { break };
+            let Some(home) = self.plan.home(job, name) else { break };
+            let held = parts.earlier.iter().position(|(part, _)| part.file.path == home.file.path);
+            let at = match held {
+                Some(at) if found.iter().any(|(other, _)| *other == at) => break,
+                _ if home.file.path == job.session.file.path => break,
+                Some(at) => at,
+                None => {
+                    parts.earlier.push((home, self.read(home, made())?));
+                    parts.earlier.len() - 1
+                }
+            };
+            let history = &parts.earlier[at].1.history;
+            let node = history.tree.find(name);
+            let Some(path) = node.and_then(|node| history.path_to(node)) else { break };
+            found.push((at, path));
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    fn found(&self, parts: &Parts<'_>) {
+        let Ok(mut all) = self.found.lock() else { return };
+        let earlier = parts.earlier.iter().map(|(_, part)| part);
+        for (rule, times) in earlier.chain([&parts.own]).flat_map(|part| &part.found) {
+            *all.entry(rule).or_default() += times;
+        }
+    }
+
+    fn header(
+        &self,
+        job: &Job<'_>,
+        history: &History,
+        conversation: &Conversation,
+        index: usize,
+    ) -> Header {
+        let Job { project, session, .. } = job;
+        let digest = &session.digest;
+        let n = conversation.n as usize;
+        let short = digest.conversations.get(n - 1);
+        let title = short.and_then(|short| conversation_title(digest, short, &project.summaries));
+        let fork = conversation.fork.map(|fork| &history.branches.forks[fork]);
+        let spell = |id: NodeId| {
+            let name = history.session.record(id).name;
+            name.map_or_else(|| id.0.to_string(), |name| history.session.spell(name))
+        };
+        let siblings = (1..).zip(&digest.conversations).map(|(path, other)| Sibling {
+            path,
+            href: job.files.get(path - 1).and_then(Option::as_deref).map(base).map(str::to_owned),
+            words: match (&other.first_prompt, other.fork_kind) {
+                (Some(prompt), _) => self.text(prompt),
+                (None, Some(kind)) => format!("(another way after: {kind})"),
+                (None, None) => String::new(),
+            },
+            status: other.status.word(),
+            resumes: other.resumes,
+            messages: other.messages,
+        });
+        let file = job.files[index].as_deref().unwrap_or_default();
+        let indexed = self.args.out.is_some() && site_name(self.args.format).is_some();
+        Header {
+            session: session.file.id.clone(),
+            title: title.map(|title| self.text(title)),
+            project: self.text(project.path.as_deref().unwrap_or(&project.name)),
+            git_branch: digest.facts.git_branch.as_deref().map(str::to_owned),
+            version: digest.facts.version.as_ref().map(|version| version.text.to_string()),
+            path: n,
+            paths: digest.conversations.len(),
+            status: conversation.status.word(),
+            resumes: conversation.resumes,
+            draft: conversation.draft,
+            leaf: spell(conversation.leaf),
+            fork_point: fork.map(|fork| spell(fork.node)),
+            fork_kind: fork.map(|fork| ForkKind::word(fork.kind)),
+            siblings: siblings.collect(),
+            index: site_name(self.args.format)
+                .filter(|_| indexed)
+                .map(|name| format!("{}{name}", up(file))),
+            ..Header::default()
+        }
+    }
+
+    /// Takes out of a text what is to be taken out.
+    pub(super) fn text(&self, text: &str) -> String {
+        if !self.args.redact {
+            return text.to_owned();
+        }
+        // Titles are copies of what is counted in the transcript itself.
+        redact_text(text, &mut Found::default()).into_owned()
+    }
+}
+
+/// The name of the page that lists all transcripts, where a format has one.
+pub(super) fn site_name(format: Format) -> Option<&'static str> {
+    match format {
+        Format::Html => Some("index.html"),
+        Format::Md => Some("index.md"),
+        _ => None,
+    }
+}
+
+/// Returns the way from a file to the directory of the export.
+fn up(file: &str) -> &'static str {
+    if file.contains('/') { "../" } else { "" }
+}
+
+fn base(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+/// Finds the conversation to be written, and its path.
+fn target(
+    job: &Job<'_>,
+    history: &History,
+    index: usize,
+) -> Result<(Conversation, Path), CommandError> {
+    let gone = || CommandError::user("the session changed while it was read").hinted("try again");
+    match &job.end {
+        None => {
+            let conversation = history.branches.conversations.get(index).ok_or_else(gone)?;
+            Ok((conversation.clone(), history.path(conversation)))
+        }
+        Some(uuid) => {
+            let spot = crate::select::Spot::Uuid(uuid.clone());
+            let node = crate::select::node(history, &spot)?.ok_or_else(gone)?;
+            let conversation = history.conversation_of(node).ok_or_else(gone)?;
+            let conversation = Conversation { leaf: node, ..conversation.clone() };
+            Ok((conversation, history.path_to(node).ok_or_else(gone)?))
+        }
+    }
+}

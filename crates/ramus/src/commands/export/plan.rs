@@ -1,0 +1,214 @@
+//! Which paths are written, and what their files are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ramus_core::digest::{ConversationDigest, Digest};
+use ramus_core::name::Name;
+use ramus_core::resume::Rule;
+use ramus_core::time::Time;
+use ramus_core::unique::unique_paths;
+use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
+
+use crate::error::CommandError;
+use crate::select::{Scope, Spot};
+
+/// What was asked for.
+pub(super) struct Wanted {
+    pub(super) spot: Spot,
+    pub(super) active_only: bool,
+    pub(super) since: Option<Time>,
+}
+
+/// All that is to be written.
+pub(super) struct Plan<'a> {
+    pub(super) jobs: Vec<Job<'a>>,
+    /// Which session holds a record that another one continues.
+    homes: BTreeMap<(usize, u128), &'a Surveyed>,
+    pub(super) rule: Rule,
+}
+
+/// A session with the paths of it that are written.
+pub(super) struct Job<'a> {
+    pub(super) project: &'a ProjectSurvey,
+    project_index: usize,
+    pub(super) session: &'a Surveyed,
+    /// The file of each conversation. `None`: it is not written.
+    pub(super) files: Vec<Option<String>>,
+    /// The record to end at, where one was asked for.
+    pub(super) end: Option<String>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(
+        survey: &'a Survey,
+        scope: &Scope,
+        wanted: &Wanted,
+        ending: &str,
+        rule: Rule,
+    ) -> Result<Self, CommandError> {
+        let mut sessions: Vec<(usize, &ProjectSurvey, &Surveyed)> = Vec::new();
+        for (index, project) in survey.projects.iter().enumerate() {
+            let agents = project.agents.iter().filter(|_| matches!(scope, Scope::Session(_)));
+            let files = project.sessions.iter().chain(agents).filter(|file| match scope {
+                Scope::Session(found) => found.file.path == file.file.path,
+                Scope::All | Scope::Project(_) => true,
+            });
+            sessions.extend(files.map(|file| (index, project, file)));
+        }
+        sessions.sort_by_key(|(_, _, file)| {
+            (file.digest.facts.started, file.digest.facts.last_active, &file.file.relative)
+        });
+        let digests: Vec<&Digest> = sessions.iter().map(|(_, _, file)| &file.digest).collect();
+        let mut paths: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (session, conversation) in unique_paths(&digests) {
+            let digest = &digests[session].conversations[conversation];
+            if wanted.has(conversation, digest) {
+                paths.entry(session).or_default().insert(conversation);
+            }
+        }
+        let several = survey.projects.len() > 1;
+        let mut names = Names { taken: BTreeSet::new(), ending };
+        // In the order of their names, so that new sessions do not move old ones.
+        let dirs: Vec<String> = survey.projects.iter().map(|project| names.dir(project)).collect();
+        let mut jobs = Vec::new();
+        for (index, conversations) in paths {
+            let (project_index, project, session) = sessions[index];
+            let dir = if several { &*dirs[project_index] } else { "" };
+            let files = (0..session.digest.conversations.len())
+                .map(|n| conversations.contains(&n).then(|| names.file(dir, session, n)))
+                .collect();
+            jobs.push(Job { project, project_index, session, files, end: None });
+        }
+        if let Spot::Uuid(uuid) = &wanted.spot {
+            aim(&mut jobs, &sessions, uuid, &mut names);
+        }
+        Ok(Self { jobs, homes: homes(survey), rule })
+    }
+
+    pub(super) fn transcripts(&self) -> usize {
+        self.jobs.iter().map(|job| job.files.iter().flatten().count()).sum()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.jobs.iter().map(|job| job.session.file.bytes).sum()
+    }
+
+    /// Returns the session of the same project that holds a record.
+    pub(super) fn home(&self, job: &Job<'_>, name: Name) -> Option<&'a Surveyed> {
+        self.homes.get(&(job.project_index, name.bits())).copied()
+    }
+}
+
+impl Wanted {
+    fn has(&self, index: usize, conversation: &ConversationDigest) -> bool {
+        let right_one = match &self.spot {
+            Spot::Nth(n) => index + 1 == *n,
+            Spot::Resume | Spot::Uuid(_) => true,
+        };
+        right_one
+            && (!self.active_only || conversation.resumes)
+            && self.since.is_none_or(|since| conversation.last_active >= Some(since))
+    }
+}
+
+/// Leaves one path, to the record that was asked for.
+fn aim<'a>(
+    jobs: &mut Vec<Job<'a>>,
+    sessions: &[(usize, &'a ProjectSurvey, &'a Surveyed)],
+    uuid: &str,
+    names: &mut Names<'_>,
+) {
+    jobs.clear();
+    if let [(project_index, project, session)] = *sessions {
+        let files = vec![Some(names.file("", session, 0))];
+        let end = Some(uuid.to_owned());
+        jobs.push(Job { project, project_index, session, files, end });
+    }
+}
+
+/// Finds the records that are continued in another file (R5).
+fn homes(survey: &Survey) -> BTreeMap<(usize, u128), &Surveyed> {
+    let mut homes = BTreeMap::new();
+    for (index, project) in survey.projects.iter().enumerate() {
+        let wanted: BTreeSet<u128> = project
+            .sessions
+            .iter()
+            .flat_map(|session| session.digest.missing.iter())
+            .map(|missing| missing.parent.bits())
+            .collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        for session in &project.sessions {
+            for name in &session.digest.chain.names {
+                if wanted.contains(&name.bits()) {
+                    homes.entry((index, name.bits())).or_insert(session);
+                }
+            }
+        }
+    }
+    homes
+}
+
+/// Names for files, none of them twice.
+struct Names<'a> {
+    taken: BTreeSet<String>,
+    ending: &'a str,
+}
+
+impl Names<'_> {
+    /// Returns the directory for a project: the last part of its path, unless another has that.
+    fn dir(&mut self, project: &ProjectSurvey) -> String {
+        let path = project.path.as_deref().unwrap_or(&project.name);
+        let last = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+        let stem = safe(last.unwrap_or_default().trim_start_matches('-'));
+        let numbered = (2..).map(|n| format!("{stem}_{n}/"));
+        std::iter::once(format!("{stem}/"))
+            .chain(numbered)
+            .find(|dir| self.taken.insert(dir.to_lowercase()))
+            .unwrap_or_default()
+    }
+
+    fn file(&mut self, dir: &str, session: &Surveyed, index: usize) -> String {
+        let conversation = &session.digest.conversations[index];
+        let mut stem = format!("{dir}transcript_{}", safe(&session.file.id));
+        if session.digest.conversations.len() > 1 {
+            stem = format!("{stem}_path{}", index + 1);
+            if conversation.status == ramus_core::branches::Status::Abandoned {
+                stem.push_str("_abandoned");
+            }
+        }
+        let mut name = format!("{stem}.{}", self.ending);
+        let mut copy = 2;
+        // File names of some systems do not tell capitals.
+        while !self.taken.insert(name.to_lowercase()) {
+            name = format!("{stem}_copy{copy}.{}", self.ending);
+            copy += 1;
+        }
+        name
+    }
+}
+
+/// Makes a name that is one on every system.
+fn safe(name: &str) -> String {
+    let keep = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
+    let clean: String =
+        name.chars().take(120).map(|char| if keep(char) { char } else { '_' }).collect();
+    match clean.trim_start_matches('.') {
+        "" => "_".to_owned(),
+        kept => kept.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::safe;
+
+    #[test]
+    fn names_are_names_everywhere() {
+        assert_eq!(safe("3f9a-b"), "3f9a-b");
+        assert_eq!(safe("../../etc/passwd"), "_.._etc_passwd");
+        assert_eq!(safe("<img onerror=x>"), "_img_onerror_x_");
+        assert_eq!(safe(".."), "_");
+    }
+}

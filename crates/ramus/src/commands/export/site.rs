@@ -1,0 +1,69 @@
+//! The page that lists all transcripts that were written.
+
+use std::collections::BTreeMap;
+
+use ramus_core::time::Time;
+use ramus_render::export::site::{self, Path, Project, Session};
+
+use super::Format;
+use super::path::{Written, site_name};
+
+/// The transcripts of a project by session, the oldest first.
+type Sessions<'a> = BTreeMap<(Option<Time>, &'a str), Vec<&'a Written>>;
+
+/// Returns the name and text of the page, where the format has one.
+pub(super) fn index(format: Format, written: &[Written]) -> Option<(&'static str, String)> {
+    let name = site_name(format)?;
+    let mut by_project: BTreeMap<&str, Sessions<'_>> = BTreeMap::new();
+    for path in written {
+        let header = &path.header;
+        let sessions = by_project.entry(&header.project).or_default();
+        sessions.entry((path.began, &header.session)).or_default().push(path);
+    }
+    let projects: Vec<Project> = by_project
+        .into_iter()
+        .map(|(name, sessions)| Project {
+            name: name.to_owned(),
+            sessions: sessions.into_values().rev().map(|paths| session(&paths)).collect(),
+        })
+        .collect();
+    let mut out = String::new();
+    match format {
+        Format::Html => site::html(&projects, &mut out),
+        _ => site::markdown(&projects, &mut out),
+    }
+    Some((name, out))
+}
+
+fn session(paths: &[&Written]) -> Session {
+    let main = paths.iter().find(|path| path.header.resumes).or(paths.last());
+    let Some(main) = main else { return Session::default() };
+    let day = |time: Option<Time>| time.map(|time| time.to_string()[..10].to_owned());
+    let started = paths.iter().filter_map(|path| path.header.started).min();
+    let ended = paths.iter().filter_map(|path| path.header.ended).max();
+    let mut days: Vec<String> = [day(started), day(ended)].into_iter().flatten().collect();
+    days.dedup();
+    let mut paths: Vec<Path> = paths.iter().map(|path| to_path(path)).collect();
+    paths.sort_by_key(|path| path.path);
+    Session {
+        title: main.header.name().to_owned(),
+        id: main.header.session.clone(),
+        days: days.join(" – "),
+        paths,
+    }
+}
+
+fn to_path(written: &Written) -> Path {
+    let header = &written.header;
+    let own = header.siblings.iter().find(|sibling| sibling.path == header.path);
+    let words = own.map(|own| own.words.clone()).unwrap_or_default();
+    Path {
+        href: written.file.clone(),
+        path: header.path,
+        paths: header.paths,
+        words: if words.is_empty() { header.name().to_owned() } else { words },
+        status: header.status,
+        resumes: header.resumes,
+        messages: header.messages,
+    }
+}

@@ -1,0 +1,135 @@
+//! What a header tells of all records of a path together.
+
+use std::collections::HashMap;
+
+use ramus_core::body::{Body, SystemKind, Usage};
+use ramus_core::history::{History, Path};
+use ramus_core::record::Kind;
+use ramus_core::session::NodeId;
+use ramus_core::time::Time;
+use ramus_render::export::{Header, Tokens};
+
+/// What the bodies of a session tell of sums, by record.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// By the place of the record.
+    said: Vec<Option<Said>>,
+    compactions: Vec<NodeId>,
+    messages: HashMap<String, usize>,
+    models: Vec<String>,
+}
+
+/// What one record of an answer says of it.
+struct Said {
+    /// The message it belongs to; records of one message repeat its usage (R20).
+    message: usize,
+    model: Option<usize>,
+    tokens: Tokens,
+}
+
+impl Facts {
+    /// Takes in what a body tells.
+    pub(super) fn body(&mut self, node: NodeId, body: &Body) {
+        match body {
+            Body::Assistant(body) if !body.is_synthetic() => {
+                let request = body.request_id.as_deref().unwrap_or_default();
+                let id = body.message_id.as_deref().unwrap_or_default();
+                let next = self.messages.len();
+                let message = *self.messages.entry(format!("{id} {request}")).or_insert(next);
+                let model = body.model.as_ref().map(|model| self.model(model));
+                let tokens = body.usage.as_ref().map(tokens).unwrap_or_default();
+                let at = node.0 as usize;
+                if self.said.len() <= at {
+                    self.said.resize_with(at + 1, || None);
+                }
+                self.said[at] = Some(Said { message, model, tokens });
+            }
+            Body::System(body) if matches!(body.kind, SystemKind::CompactBoundary(_)) => {
+                self.compactions.push(node);
+            }
+            _ => {}
+        }
+    }
+
+    fn model(&mut self, model: &str) -> usize {
+        self.models.iter().position(|other| other == model).unwrap_or_else(|| {
+            self.models.push(model.to_owned());
+            self.models.len() - 1
+        })
+    }
+}
+
+fn tokens(usage: &Usage) -> Tokens {
+    Tokens {
+        input: usage.input_tokens,
+        output: usage.output_tokens,
+        cache_read: usage.cache_read_input_tokens,
+        cache_write: usage.cache_creation_input_tokens,
+    }
+}
+
+/// Sums over the parts of a path.
+#[derive(Default)]
+pub(super) struct Sums {
+    messages: usize,
+    records: usize,
+    compactions: usize,
+    started: Option<Time>,
+    ended: Option<Time>,
+    models: Vec<String>,
+    tokens: Tokens,
+}
+
+impl Sums {
+    /// Adds a part of a path, whose bodies have been read.
+    pub(super) fn part(&mut self, history: &History, path: &Path, facts: &Facts) {
+        let speaks = |fold: &&_| history.folds.fold(**fold).voice.is_displayable();
+        self.messages += path.folds.iter().filter(speaks).count();
+        self.records += path.nodes.len();
+        let mut largest = vec![Tokens::default(); facts.messages.len()];
+        for node in &path.nodes {
+            self.time(history, *node);
+            self.compactions += usize::from(facts.compactions.contains(node));
+            let Some(Some(said)) = facts.said.get(node.0 as usize) else { continue };
+            let held = &mut largest[said.message];
+            if total(held) < total(&said.tokens) {
+                *held = said.tokens;
+            }
+            if let Some(model) = said.model.map(|model| &facts.models[model])
+                && !self.models.contains(model)
+            {
+                self.models.push(model.clone());
+            }
+        }
+        for tokens in &largest {
+            self.tokens.input += tokens.input;
+            self.tokens.output += tokens.output;
+            self.tokens.cache_read += tokens.cache_read;
+            self.tokens.cache_write += tokens.cache_write;
+        }
+    }
+
+    fn time(&mut self, history: &History, node: NodeId) {
+        let record = history.session.record(node);
+        if let Some(time) = record.time.filter(|_| record.kind != Kind::Progress) {
+            self.started = Some(self.started.map_or(time, |started| started.min(time)));
+            self.ended = self.ended.max(Some(time));
+        }
+    }
+
+    pub(super) fn into_header(self, header: &mut Header) {
+        header.tokens = self.tokens;
+        header.messages = self.messages;
+        header.records = self.records;
+        header.compactions = self.compactions;
+        header.started = self.started;
+        header.ended = self.ended;
+        header.models = self.models;
+    }
+}
+
+fn total(tokens: &Tokens) -> u64 {
+    [tokens.output, tokens.cache_read, tokens.cache_write]
+        .into_iter()
+        .fold(tokens.input, u64::saturating_add)
+}

@@ -1,0 +1,398 @@
+//! Transcripts: as many as there are unique paths, whole, harmless, the same each time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json as value};
+use testkit::{Home, corpus};
+
+use crate::truth::generated;
+use crate::{json, ramus};
+
+/// Exports everything and returns the summary.
+#[track_caller]
+fn export(claude: &Path, out: &Path, args: &[&str]) -> Value {
+    let out = out.to_string_lossy();
+    json(claude, &[&["export", "--out", &out], args].concat())
+}
+
+/// Reads all files of an export by their names.
+fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(at) = open.pop() {
+        for entry in fs::read_dir(&at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.insert(path.strip_prefix(dir).unwrap().to_owned(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+fn text(dir: &Path, name: &str) -> String {
+    fs::read_to_string(dir.join(name)).unwrap()
+}
+
+const FORKED: &str = "
+a        user       first question
+b < a    assistant  first answer
+c < b    user       second question
+d < c    assistant  an abandoned answer
+e < b    user       second question, edited
+f < e    call:t1:Bash  ls
+g < f    result:t1  Cargo.toml
+h < g    assistant  the last answer
+";
+
+#[test]
+fn one_transcript_for_each_unique_path() {
+    for seed in [1, 2, 3] {
+        let home = Home::new();
+        let truth = corpus(&home, seed, 20);
+        let out = home.path().join("out");
+        let summary = export(&home.claude(), &out, &["--format", "jsonl"]);
+        assert_eq!(summary["schema"], "ramus.export/1");
+        let written = summary["transcripts"].as_array().unwrap().len();
+        assert_eq!(value!(written), value!(truth.unique_paths), "seed {seed}");
+        let names = files(&out);
+        let transcripts =
+            names.keys().filter(|name| name.to_string_lossy().contains("transcript_"));
+        assert_eq!(transcripts.count(), written);
+    }
+}
+
+#[test]
+fn lines_of_a_generated_corpus_come_back() {
+    for (megabytes, seed) in [(2, 21), (3, 22)] {
+        let dir = tempfile::tempdir().unwrap();
+        let Some(truth) = generated(dir.path(), megabytes, seed) else { return };
+        let claude = dir.path().join("claude");
+        let out = dir.path().join("out");
+        let summary = export(&claude, &out, &["--format", "jsonl"]);
+        let transcripts = summary["transcripts"].as_array().unwrap();
+        assert_eq!(value!(transcripts.len()), truth["unique_paths"]);
+        let mut sources = BTreeSet::new();
+        for (name, bytes) in files(&claude.join("projects")) {
+            if name.extension().is_some_and(|ending| ending == "jsonl") {
+                sources.extend(bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+            }
+        }
+        let mut exported = BTreeSet::new();
+        for transcript in transcripts {
+            let bytes = fs::read(out.join(transcript["file"].as_str().unwrap())).unwrap();
+            assert!(bytes.ends_with(b"\n"));
+            for line in bytes[..bytes.len() - 1].split(|byte| *byte == b'\n') {
+                assert!(sources.contains(line), "{}", String::from_utf8_lossy(line));
+                exported.insert(line.to_vec());
+            }
+        }
+        // Of a session that another one repeats in part, not all paths are written.
+        let mut left: BTreeMap<&str, u64> = BTreeMap::new();
+        for path in transcripts {
+            let paths = path["paths"].as_u64().unwrap();
+            *left.entry(path["session"].as_str().unwrap()).or_insert(paths) -= 1;
+        }
+        for session in truth["session_list"].as_array().unwrap() {
+            if left.get(session["id"].as_str().unwrap()) != Some(&0) {
+                continue;
+            }
+            let source = fs::read(claude.join(session["file"].as_str().unwrap())).unwrap();
+            for line in source.split(|byte| *byte == b'\n') {
+                let Ok(record) = serde_json::from_slice::<Value>(line) else { continue };
+                let said = matches!(record["type"].as_str(), Some("user" | "assistant"));
+                if said && record["isSidechain"] != true {
+                    assert!(exported.contains(line), "{}", record["uuid"]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_and_headers_are_those_of_the_seed() {
+    let home = Home::new();
+    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
+    let out = home.path().join("out");
+    export(&home.claude(), &out, &[]);
+    let names: Vec<String> =
+        files(&out).keys().map(|name| name.to_string_lossy().into_owned()).collect();
+    assert_eq!(
+        names,
+        [
+            ".ramus-export",
+            "index.md",
+            "transcript_0123abcd_path1_abandoned.md",
+            "transcript_0123abcd_path2.md"
+        ]
+    );
+    let abandoned = text(&out, "transcript_0123abcd_path1_abandoned.md");
+    for line in [
+        "# CLAUDE CODE SESSION TRANSCRIPT",
+        "Session ID: 0123abcd",
+        "Path: 1 of 2",
+        "Status: ABANDONED",
+        "Fork Point: b",
+        "Fork Kind: edit",
+        "Total Messages: 4",
+        "an abandoned answer",
+    ] {
+        assert!(abandoned.contains(line), "{line}\n{abandoned}");
+    }
+    assert!(!abandoned.contains("Contains Compact"));
+    assert!(!abandoned.contains("the last answer"));
+    let active = text(&out, "transcript_0123abcd_path2.md");
+    assert!(active.contains("Status: ACTIVE"), "{active}");
+    assert!(active.contains("](transcript_0123abcd_path1_abandoned.md)"), "{active}");
+    assert!(active.contains("<summary>⏺ <b>Bash</b> <code>ls</code>"), "{active}");
+    let only = export(&home.claude(), &home.path().join("active"), &["--paths", "active"]);
+    assert_eq!(only["transcripts"].as_array().unwrap().len(), 1);
+    let none = ramus(&home.claude(), &["export", "--tools", "none", "0123abcd@2"]);
+    let none = String::from_utf8(none.stdout).unwrap();
+    assert!(none.contains("the last answer") && !none.contains("Bash"), "{none}");
+}
+
+#[test]
+fn every_format_gives_the_same_bytes_twice() {
+    let home = Home::new();
+    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
+    home.session("-home-dev-web/4567abcd.jsonl", "x user hello\ny < x assistant hi");
+    for format in ["md", "html", "json", "jsonl", "txt"] {
+        let out = home.path().join(format);
+        export(&home.claude(), &out, &["--format", format]);
+        let first = files(&out);
+        export(&home.claude(), &out, &["--format", format]);
+        assert_eq!(first, files(&out), "{format}");
+        assert!(first.keys().all(|name| !name.to_string_lossy().contains(".ramus-e8")));
+        let machine = home.path().to_string_lossy().into_owned();
+        for (name, bytes) in first {
+            assert!(!String::from_utf8_lossy(&bytes).contains(&machine), "{}", name.display());
+        }
+    }
+    let json = text(&home.path().join("json"), "app/transcript_0123abcd_path2.json");
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["schema"], "ramus.transcript/1");
+    let kinds: Vec<&str> = json["turns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|turn| turn["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["prompt", "answer", "fork", "prompt", "answer", "answer"]);
+}
+
+/// What a transcript may hold to get out of its place.
+const HOSTILE: [&str; 6] = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "</details></section></main><h1>out</h1>",
+    "[x](javascript:alert(1)) ![y](http://evil.example/p.png)",
+    "\"><svg onload=alert(1)>",
+    "<!-- and on",
+];
+
+#[test]
+fn nothing_in_a_transcript_runs() {
+    let home = Home::new();
+    let mut lines = Vec::new();
+    let mut parent = String::new();
+    for (n, hostile) in HOSTILE.iter().enumerate() {
+        lines.push(format!("p{n}{parent} user {hostile}"));
+        lines.push(format!("a{n} < p{n} assistant {hostile}"));
+        lines.push(format!("c{n} < a{n} call:t{n}:Bash {hostile}"));
+        lines.push(format!("r{n} < c{n} result:t{n} {hostile}"));
+        parent = format!(" < r{n}");
+    }
+    lines.push(format!("e{parent} user <b>title</b>"));
+    lines.push("f < e assistant done".to_owned());
+    home.session("-home-<b>-app/<img onerror=x>.jsonl", &lines.join("\n"));
+    let out = home.path().join("out");
+    let summary = export(&home.claude(), &out, &["--format", "html", "--tools", "full"]);
+    assert_eq!(summary["transcripts"][0]["file"], "transcript__img_onerror_x_.html");
+    for name in ["transcript__img_onerror_x_.html", "index.html"] {
+        let page = text(&out, name);
+        for tag in ["<img", "<svg", "<b>title", "<!-- ", "<h1>out", "javascript:"] {
+            assert!(
+                !page.contains(&format!("href=\"{tag}"))
+                    && (tag == "javascript:" || !page.contains(tag)),
+                "{tag} in {name}"
+            );
+        }
+        assert_eq!(page.matches("<script").count(), 1, "{name}");
+        assert!(page.contains("default-src 'none'"));
+        assert!(!page.contains("http://evil.example/p.png\">") || !page.contains("<img"));
+    }
+    let page = text(&out, "transcript__img_onerror_x_.html");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert_eq!(page.matches("<main>").count(), page.matches("</main>").count());
+    assert_eq!(page.matches("<section").count(), page.matches("</section>").count());
+    assert_eq!(page.matches("<details").count(), page.matches("</details>").count());
+    export(&home.claude(), &home.path().join("md"), &["--tools", "full"]);
+    let md = text(&home.path().join("md"), "transcript__img_onerror_x_.md");
+    let outside = without_fences(&md);
+    for tag in ["<script", "<img", "<svg", "</section", "<!--"] {
+        assert!(!outside.contains(tag), "{tag} in\n{outside}");
+    }
+    assert_eq!(outside.matches("<details>").count(), outside.matches("</details>").count());
+}
+
+/// Returns Markdown without its fenced code, each fence closed by one as long.
+#[track_caller]
+fn without_fences(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut open: Option<String> = None;
+    for line in text.lines() {
+        let bare = line.trim_start_matches("> ").trim_end();
+        let ticks: String = bare.chars().take_while(|char| *char == '`').collect();
+        match &open {
+            Some(fence) if bare == *fence => open = None,
+            Some(_) => {}
+            None if ticks.len() >= 3 => open = Some(ticks),
+            None => out.push(line),
+        }
+    }
+    assert_eq!(open, None, "a fence stays open");
+    out.join("\n")
+}
+
+/// Opens a page in a real browser; returns what it became and what the console said.
+fn browse(dir: &Path, address: &str) -> Option<(String, String)> {
+    let run = std::process::Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"])
+        .args(["--disable-background-networking", "--disable-component-update"])
+        .args(["--enable-logging=stderr", "--v=0", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", dir.join("profile").display()))
+        .arg(address)
+        .output();
+    let Ok(output) = run else {
+        eprintln!("skipped: no chromium here");
+        return None;
+    };
+    let console = String::from_utf8_lossy(&output.stderr);
+    let console = console.lines().filter(|line| line.contains("CONSOLE"));
+    let said = console.collect::<Vec<_>>().join("\n");
+    Some((String::from_utf8_lossy(&output.stdout).into_owned(), said))
+}
+
+#[test]
+fn a_browser_shows_everything_and_runs_nothing() {
+    let home = Home::new();
+    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
+    let hostile = "</title><script>console.log(1)</script><img src=x onerror=console.log(2)>";
+    home.session(
+        "-home-dev-web/4567abcd.jsonl",
+        &format!("x user {hostile}\ny < x assistant {hostile} and words"),
+    );
+    let out = home.path().join("out");
+    export(&home.claude(), &out, &["--format", "html"]);
+    for (name, bytes) in files(&out) {
+        if name.extension().is_none_or(|ending| ending != "html") {
+            continue;
+        }
+        let address = format!("file://{}", out.join(&name).display());
+        let Some((shown, console)) = browse(home.path(), &address) else { return };
+        assert_eq!(console, "", "{}", name.display());
+        assert_eq!(shown.matches("<script").count(), 1, "{}", name.display());
+        let page = String::from_utf8(bytes).unwrap();
+        for href in page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let beside = out.join(&name).parent().unwrap().join(href);
+            assert!(href.starts_with('#') || beside.is_file(), "{href} in {}", name.display());
+        }
+    }
+    let search = format!("file://{}#q=first%20question", out.join("index.html").display());
+    let Some((shown, _)) = browse(home.path(), &search) else { return };
+    assert_eq!(shown.matches("<div class=\"session\">").count(), 1, "{shown}");
+    assert_eq!(shown.matches("<div class=\"session\" hidden=\"\">").count(), 1, "{shown}");
+}
+
+#[test]
+fn fences_inside_fences_stay_inside() {
+    let home = Home::new();
+    let record = |uuid: &str, parent: Value, kind: &str, text: &str| {
+        let message = value!({"role": kind, "content": [{"type": "text", "text": text}]});
+        value!({"parentUuid": parent, "isSidechain": false, "type": kind, "message": message,
+            "uuid": uuid, "timestamp": format!("2026-01-01T00:00:0{}.000Z", uuid.len()), "sessionId": "s"})
+        .to_string()
+    };
+    let lines = [
+        record("a", Value::Null, "user", "look:\n````\n```\ncode"),
+        record("bb", value!("a"), "assistant", "# Big\n```rust\nfn main() {}\n"),
+        record("ccc", value!("bb"), "user", "## You · fake\n</details>\nend"),
+        record("dddd", value!("ccc"), "assistant", "fine"),
+    ];
+    home.write("-home-dev-app/5555abcd.jsonl", lines.join("\n") + "\n");
+    let output = ramus(&home.claude(), &["export", "5555abcd"]);
+    let md = String::from_utf8(output.stdout).unwrap();
+    let outside = without_fences(&md);
+    let heads: Vec<&str> = outside.lines().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(heads.len(), 4, "{md}");
+    assert!(outside.contains("### Big"), "{md}");
+    assert!(!outside.contains("</details>"), "{md}");
+}
+
+#[test]
+fn a_foreign_directory_is_refused() {
+    let home = Home::new();
+    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
+    let out = home.path().join("mine");
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("letter.txt"), "dear").unwrap();
+    let dir = out.to_string_lossy().into_owned();
+    let refused = ramus(&home.claude(), &["export", "--out", &dir]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("not an export") && said.contains("--force"), "{said}");
+    assert_eq!(files(&out).len(), 1);
+    let forced = ramus(&home.claude(), &["export", "--out", &dir, "--force"]);
+    assert!(forced.status.success());
+    assert_eq!(fs::read(out.join("letter.txt")).unwrap(), b"dear");
+    let file = out.join("letter.txt").to_string_lossy().into_owned();
+    let no_dir = ramus(&home.claude(), &["export", "--out", &file]);
+    assert_eq!(no_dir.status.code(), Some(2));
+}
+
+#[test]
+fn several_paths_need_a_directory_and_one_does_not() {
+    let home = Home::new();
+    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
+    let several = ramus(&home.claude(), &["export"]);
+    assert_eq!(several.status.code(), Some(2));
+    assert!(String::from_utf8(several.stderr).unwrap().contains("--out"));
+    let one = ramus(&home.claude(), &["export", "0123abcd@1", "--format", "txt"]);
+    let one = String::from_utf8(one.stdout).unwrap();
+    assert!(one.starts_with("CLAUDE CODE SESSION TRANSCRIPT\n\nSession ID: 0123abcd\n"), "{one}");
+    assert!(one.contains("an abandoned answer"));
+    let nothing = ramus(&home.claude(), &["export", "--since", "2030-01-01"]);
+    assert_eq!(nothing.status.code(), Some(1));
+    let nonsense = ramus(&home.claude(), &["export", "--since", "soon"]);
+    assert_eq!(nonsense.status.code(), Some(2));
+}
+
+#[test]
+fn secrets_are_taken_out_of_every_format() {
+    let home = Home::new();
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let prompt = format!("use {key} as ann@example.org in /home/ann/work");
+    home.session(
+        "-home-ann-work/0123abcd.jsonl",
+        &format!("a user {prompt}\nb < a assistant with {key}\nc < a user again {key}\nd < c assistant done"),
+    );
+    for format in ["md", "html", "json", "jsonl", "txt"] {
+        let out = home.path().join(format);
+        let summary = export(&home.claude(), &out, &["--format", format, "--redact"]);
+        assert!(summary["redactions"]["github-pat"].as_u64().unwrap() >= 3, "{summary}");
+        assert!(summary["redactions"]["email-address"].as_u64().unwrap() >= 1);
+        for (name, bytes) in files(&out) {
+            let page = String::from_utf8(bytes).unwrap();
+            for secret in [key.as_str(), "ann@example.org", "/home/ann"] {
+                assert!(!page.contains(secret), "{secret} in {}", name.display());
+            }
+        }
+    }
+    let plain = export(&home.claude(), &home.path().join("plain"), &[]);
+    assert_eq!(plain["redactions"], Value::Null);
+}
