@@ -182,35 +182,33 @@ impl<'a> Cursor<'a> {
     }
 
     fn skip_container(&mut self) -> Step<()> {
+        let bytes = self.bytes;
+        let mut pos = self.pos;
         let mut depth = 0u32;
         // One bit a level: is it an object? Levels past the 64th are not told apart.
         let mut objects = 0u64;
         // Whether a value has just ended, so that only `,` or a closing bracket can follow.
         let mut ended = false;
-        loop {
-            let Some(&byte) = self.bytes.get(self.pos) else { return self.broken() };
+        while let Some(&byte) = bytes.get(pos) {
             match CLASS[byte as usize] {
-                SPACE => self.pos += 1,
                 QUOTE if !ended => {
-                    let Some(end) = string_end(self.bytes, self.pos + 1) else {
-                        self.pos = self.bytes.len();
-                        return self.broken();
+                    let Some(end) = string_end(bytes, pos + 1) else {
+                        pos = bytes.len();
+                        break;
                     };
-                    self.pos = end + 1;
+                    pos = end + 1;
                     // A key and its colon count as nothing yet.
-                    ended = self.bytes.get(self.pos) != Some(&b':');
-                    self.pos += usize::from(!ended);
+                    ended = bytes.get(pos) != Some(&b':');
+                    pos += usize::from(!ended);
                 }
-                COMMA if ended => {
-                    self.pos += 1;
-                    ended = false;
-                }
-                COLON if ended => {
-                    self.pos += 1;
+                COMMA | COLON if ended => {
+                    pos += 1;
                     ended = false;
                 }
                 SCALAR if !ended => {
+                    self.pos = pos;
                     self.skip_scalar()?;
+                    pos = self.pos;
                     ended = true;
                 }
                 OPEN if !ended => {
@@ -218,25 +216,26 @@ impl<'a> Cursor<'a> {
                     if depth <= 64 {
                         objects = objects << 1 | u64::from(byte == b'{');
                     }
-                    self.pos += 1;
+                    pos += 1;
                 }
-                CLOSE => {
+                CLOSE if depth > 64 || (objects & 1 == 1) == (byte == b'}') => {
                     if depth <= 64 {
-                        if (objects & 1 == 1) != (byte == b'}') {
-                            return self.broken();
-                        }
                         objects >>= 1;
                     }
-                    self.pos += 1;
+                    pos += 1;
                     depth -= 1;
                     if depth == 0 {
+                        self.pos = pos;
                         return Ok(());
                     }
                     ended = true;
                 }
-                _ => return self.broken(),
+                SPACE => pos += 1,
+                _ => break,
             }
         }
+        self.pos = pos;
+        self.broken()
     }
 }
 
