@@ -29,6 +29,8 @@ def main():
     ap.add_argument("--corpus", action="append", required=True)
     ap.add_argument("--ramus", default="target/release/ramus")
     ap.add_argument("--ccusage")
+    ap.add_argument("--rg", help="ripgrep, to compare `find` with")
+    ap.add_argument("--word", action="append", default=[], help="a word for `find`, rare or common")
     ap.add_argument("--runs", type=int, default=5)
     a = ap.parse_args()
     for corpus in a.corpus:
@@ -46,6 +48,10 @@ def main():
             "ramus sessions": [a.ramus, "--claude-dir", corpus, "sessions", "--json"],
             f"ramus tree of {os.path.getsize(biggest) / 1e6:.0f} MB": [a.ramus, "--claude-dir", corpus, "tree", biggest],
         }
+        for word in a.word:
+            commands[f"ramus find {word} --count"] = [a.ramus, "--claude-dir", corpus, "find", word, "--count"]
+            if a.rg:
+                commands[f"rg -a --count {word}"] = [a.rg, "-a", "--count", word, "-g", "*.jsonl", os.path.join(corpus, "projects")]
         if a.ccusage:
             commands["ccusage daily --json --offline"] = [a.ccusage, "daily", "--json", "--offline"]
         best = {}
