@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use ramus_core::agent::call_of;
 use ramus_core::body::{Body, plain_text};
 use ramus_core::branches::Artefact;
@@ -137,8 +139,17 @@ fn agents(ui: &mut Ui, library: &Library, found: &Found, history: &History) -> V
         ui.warn(problem);
     }
     let task = |agent: &Agent| agent.words.as_deref() != Some("Warmup");
+    let calls: HashMap<String, NodeId> = agents
+        .iter()
+        .filter_map(|agent| Some((agent.file.id.clone(), call_of(history, &agent.hint)?)))
+        .collect();
+    // An agent that another one started hangs where that one does.
+    let call = |agent: &Agent| {
+        let starter = agent.meta.parent.as_ref();
+        calls.get(&agent.file.id).or_else(|| calls.get(starter?)).copied()
+    };
     let lane = |agent: Agent| AgentLane {
-        node: call_of(history, &agent.hint),
+        node: call(&agent),
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
         id: agent.file.id,
         records: agent.records,
