@@ -400,22 +400,20 @@ fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind 
     if versions || voices.iter().all(is_answer) {
         return ForkKind::Retry;
     }
-    // A prompt that came after an earlier way had gone on for at least one more prompt.
-    let went_on = |earlier: usize, by: NodeId| {
-        let below = folds.below(children[earlier]);
-        let prompt = match voices[earlier] {
+    // The prompt by which a way had gone on, if it did.
+    let went_on = |way: usize| {
+        let below = folds.below(children[way]);
+        match voices[way] {
             Voice::Prompt => below.prompts[1],
-            Voice::CompactSummary => return true,
+            Voice::CompactSummary => Some(NodeId(0)),
             _ => below.prompts[0],
-        };
-        prompt.is_some_and(|prompt| prompt < by)
+        }
     };
-    let mut furthest = None;
+    let mut earliest: Option<NodeId> = None;
     let went_back = (1..children.len()).any(|later| {
+        earliest = [earliest, went_on(later - 1)].into_iter().flatten().min();
         let head = folds.fold(children[later]).head;
-        // Ways stand in file order, so one that has gone on by now has for all later ones.
-        furthest = furthest.or_else(|| (0..later).find(|earlier| went_on(*earlier, head)));
-        voices[later] == Voice::Prompt && furthest.is_some()
+        voices[later] == Voice::Prompt && earliest.is_some_and(|prompt| prompt < head)
     });
     if went_back {
         ForkKind::Rewind

@@ -41,7 +41,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     full: bool,
     /// Print the lines of the path as they stand in the file
-    #[arg(long, conflicts_with_all = ["thinking", "tools", "full"])]
+    #[arg(long, conflicts_with_all = ["thinking", "tools", "full", "json"])]
     raw: bool,
     /// Tell of the other ways at each fork; the default
     #[arg(long, overrides_with = "no_branch_notes")]
