@@ -28,16 +28,29 @@
 //! [`from_jsonl`] reads one file, [`Bodies`] single records of it.
 
 pub mod agents;
+pub mod apply;
+mod backup;
+mod disk;
 mod error;
 pub mod export;
+pub mod journal;
+pub mod live;
 pub mod new;
 pub mod place;
+pub mod plan;
 mod read;
 pub mod scan;
 mod source;
+mod stamp;
+mod state;
 pub mod survey;
 pub mod trace;
+pub mod undo;
 
+pub use backup::Backup;
+pub use disk::WriteError;
 pub use error::PathError;
 pub use read::{Bodies, from_jsonl, last_active, read, spilled};
 pub use source::Source;
+pub use stamp::Stamp;
+pub use state::State;
