@@ -25,11 +25,13 @@
 //! # Ok::<(), ramus_store::place::PlaceError>(())
 //! ```
 //!
-//! [`from_jsonl`] reads one file, [`Bodies`] single records of it.
+//! [`from_jsonl`] reads one file, [`Bodies`] single records of it; [`follow`](follow::follow)
+//! tells what happens to all of them from now on.
 
 pub mod agents;
 mod error;
 pub mod export;
+pub mod follow;
 pub mod new;
 pub mod place;
 mod read;
