@@ -25,7 +25,8 @@
 //! # Ok::<(), ramus_store::place::PlaceError>(())
 //! ```
 //!
-//! [`from_jsonl`] reads one file, [`Bodies`] single records of it.
+//! [`from_jsonl`] reads one file, [`Bodies`] single records of it; [`follow`](follow::follow)
+//! tells what happens to all of them from now on.
 
 pub mod agents;
 pub mod apply;
@@ -35,6 +36,7 @@ mod error;
 pub mod export;
 pub mod journal;
 pub mod live;
+pub mod follow;
 pub mod new;
 pub mod place;
 pub mod plan;
