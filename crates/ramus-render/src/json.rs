@@ -5,9 +5,11 @@
 
 mod diff;
 mod turn;
+mod written;
 
 pub use diff::{Diff, diff};
 pub use turn::{Show, Turn, turn};
+pub use written::{Log, LogEntry, Written};
 
 use std::collections::BTreeMap;
 

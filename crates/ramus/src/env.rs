@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use ramus_core::time::Time;
+use ramus_store::State;
 use ramus_store::place::{Place, PlaceError};
 
 use crate::args::Global;
@@ -26,6 +27,19 @@ fn candidates(global: &Global) -> Vec<PathBuf> {
     let config =
         std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
     vec![home.join(".claude"), config.join("claude")]
+}
+
+/// Returns where ramus remembers what it did.
+pub(crate) fn state() -> State {
+    let var = |name: &str| std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let home = || std::env::home_dir().unwrap_or_default().join(".local/state");
+    let usual = || var("XDG_STATE_HOME").unwrap_or_else(home).join("ramus");
+    State::new(var("RAMUS_STATE_DIR").unwrap_or_else(usual))
+}
+
+/// Returns the present.
+pub(crate) fn now() -> Time {
+    Time::from_millis(Timestamp::now().as_millisecond())
 }
 
 /// The present, in the zone of the person at the screen.

@@ -153,8 +153,10 @@ fn list(project: &ProjectSurvey, session: &str, digest: &Digest) -> Vec<Conversa
 /// Finds the nodes that a summary names and no conversation ends with (R10).
 fn bookmarks(project: &ProjectSurvey, session: &str, digest: &Digest) -> Vec<Bookmark> {
     let named = project.summaries.in_session(digest);
-    let is_leaf =
-        |node: &str| digest.conversations.iter().any(|conversation| *conversation.leaf == *node);
+    let is_leaf = |node: &str| {
+        digest.conversations.iter().any(|conversation| *conversation.leaf == *node)
+            || digest.resume.as_ref().is_some_and(|resume| *resume.point == *node)
+    };
     named
         .map(|(node, title)| Bookmark {
             session: session.to_owned(),
