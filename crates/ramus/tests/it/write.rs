@@ -1,6 +1,7 @@
 //! Commands that write: what they say, what they refuse, and what a crash leaves.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -244,7 +245,7 @@ fn a_full_disk_leaves_everything_as_it_was() {
     let (home, path) = scene(TWO);
     // More than a block, so that the limit is reached while adding to it.
     let mut text = jsonl(TWO);
-    text.push_str(&"\n".repeat(8192 - text.len() - 100));
+    text.push_str(&"\n".repeat(8192 - text.len() - 20));
     fs::write(&path, &text).unwrap();
     for command in ["goto 1111:d", "rename 1111 Harps", "fork 1111:d"] {
         let script = format!(
@@ -273,6 +274,61 @@ fn a_full_disk_leaves_everything_as_it_was() {
             .iter()
             .all(|op| { op["operation"] == "fork" || op["done"] == false })
     );
+}
+
+/// Runs a script where it may mount file systems; `None`: this machine does not let us.
+fn with_mounts(home: &Home, script: &str) -> Option<Output> {
+    let run = |script: &str| {
+        Command::new("unshare")
+            .args(["--mount", "bash", "-ec", script])
+            .env("HOME", home.path())
+            .env("RAMUS", env!("CARGO_BIN_EXE_ramus"))
+            .env("CLAUDE", home.claude())
+            .output()
+    };
+    let may = run("mount -t tmpfs tmpfs \"$CLAUDE/projects\"");
+    if !may.is_ok_and(|output| output.status.success()) {
+        let _ = writeln!(std::io::stderr(), "skipped: file systems cannot be mounted here");
+        return None;
+    }
+    Some(run(script).unwrap())
+}
+
+#[test]
+fn a_full_or_read_only_file_system_leaves_everything_as_it_was() {
+    let (home, path) = scene(TWO);
+    let session = format!("projects/{PROJECT}/{ID}.jsonl");
+    let script = format!(
+        r#"
+        cp "$CLAUDE/{session}" "$HOME/copy"
+        mount -t tmpfs -o size=32k tmpfs "$CLAUDE/projects"
+        mkdir "$CLAUDE/projects/{PROJECT}"
+        cp "$HOME/copy" "$CLAUDE/{session}"
+        printf '%2000s\n' >> "$CLAUDE/{session}"
+        # Whole pages, so that the session cannot grow into what is left of its last one.
+        truncate -s 8192 "$CLAUDE/{session}"
+        cp "$CLAUDE/{session}" "$HOME/copy"
+        cat /dev/zero > "$CLAUDE/projects/filler" 2>/dev/null || true
+        for command in "goto 1111:d" "rename 1111 Harps" "fork 1111:d"; do
+            "$RAMUS" --claude-dir "$CLAUDE" $command --yes 2>> "$HOME/said" && exit 1
+            cmp "$HOME/copy" "$CLAUDE/{session}"
+            ls -A "$CLAUDE/projects/{PROJECT}" >> "$HOME/left"
+        done
+        mount -o remount,ro "$CLAUDE/projects"
+        for command in "goto 1111:d" "fork 1111:d" "trash 1111"; do
+            "$RAMUS" --claude-dir "$CLAUDE" $command --yes 2>> "$HOME/said" && exit 1
+            cmp "$HOME/copy" "$CLAUDE/{session}"
+        done
+        "#
+    );
+    let Some(output) = with_mounts(&home, &script) else { return };
+    let said = fs::read_to_string(home.path().join("said")).unwrap_or_default();
+    assert!(output.status.success(), "{}\n{said}", stderr(&output));
+    assert_eq!(said.matches("cannot write").count(), 6, "{said}");
+    assert!(said.contains("No space left") && said.contains("Read-only"), "{said}");
+    let left = fs::read_to_string(home.path().join("left")).unwrap();
+    assert_eq!(left, format!("{ID}.jsonl\n").repeat(3));
+    assert_eq!(fs::read_to_string(&path).unwrap(), jsonl(TWO));
 }
 
 #[test]
