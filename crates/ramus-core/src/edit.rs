@@ -65,13 +65,17 @@ pub enum NewLine {
 
 /// Returns the last record of the message that a node belongs to (R25).
 ///
-/// After it every tool call has its result. `None`: metadata.
+/// After it every tool call has its result. A result that hangs elsewhere is no
+/// end: a client that goes on there would not come by the message. `None`: metadata.
 pub fn end_of_message(history: &History, node: NodeId) -> Option<NodeId> {
     let fold = history.folds.of(node)?;
+    let head = history.folds.fold(fold).head;
     let members = history.folds.members(fold).iter().copied();
     let is_seen = |id: &NodeId| {
         let record = history.session.record(*id);
-        record.name.is_some() && !record.recovered
+        record.name.is_some()
+            && !record.recovered
+            && history.tree.ancestors(*id).any(|above| above == head)
     };
-    members.clone().rfind(is_seen).or(members.last())
+    members.rev().find(is_seen).or(Some(head))
 }

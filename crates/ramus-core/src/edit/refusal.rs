@@ -23,7 +23,7 @@ pub enum Refusal {
     ByteOrderMark,
     /// By the client's rule the session would go on somewhere else all the same.
     WouldNotHold,
-    /// There is nothing to copy.
+    /// There is no message to go on from.
     Empty,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for Refusal {
             Self::WouldNotHold => {
                 f.write_str("the client would go on somewhere else all the same")
             }
-            Self::Empty => f.write_str("there is nothing to copy"),
+            Self::Empty => f.write_str("there is no message to go on from"),
         }
     }
 }
