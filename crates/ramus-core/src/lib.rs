@@ -55,6 +55,7 @@ pub mod defect;
 pub mod digest;
 pub mod edit;
 mod envelope;
+pub mod files;
 pub mod fold;
 pub mod history;
 pub mod line;
