@@ -113,7 +113,7 @@ impl Source {
 }
 
 /// Why an answer may be wrong, or is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// Commands or agents ran between the witness and the moment: this many.
     Ran(u32),
@@ -121,7 +121,7 @@ pub enum Doubt {
     Outside,
     /// The backup was made too late and holds what the first edit made of the file. The
     /// client would restore that; the answer is what was there before.
-    LateBackup,
+    LateBackup(Backup),
     /// A checkpoint names a backup that is not there.
     BackupGone,
     /// An edit was made in a file that nobody had written down.
@@ -130,11 +130,11 @@ pub enum Doubt {
 
 impl Doubt {
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
             Self::Ran(_) => "commands-ran",
             Self::Outside => "changed-outside",
-            Self::LateBackup => "late-backup",
+            Self::LateBackup(_) => "late-backup",
             Self::BackupGone => "backup-gone",
             Self::Unseen => "unseen",
         }

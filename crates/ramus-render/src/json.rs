@@ -4,10 +4,12 @@
 //! number in the schema.
 
 mod diff;
+mod files;
 mod turn;
 mod written;
 
 pub use diff::{Diff, diff};
+pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
 pub use turn::{Show, Turn, turn};
 pub use written::{Log, LogEntry, Written};
 

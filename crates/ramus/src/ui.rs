@@ -19,6 +19,7 @@ pub(crate) struct Ui {
     pub(crate) width: usize,
     pub(crate) json: bool,
     pager: bool,
+    terminal: bool,
     /// Something could not be read; the rest was shown.
     incomplete: bool,
 }
@@ -53,6 +54,7 @@ impl Ui {
             width: width.or(columns).unwrap_or(WIDTH).clamp(30, 400),
             json: global.json,
             pager: terminal && !global.no_pager && !global.json,
+            terminal,
             incomplete: false,
         }
     }
@@ -85,6 +87,11 @@ impl Ui {
     pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
         let text = to_ansi(line, &self.theme);
         writeln!(self.out(), "{}", text.trim_end())
+    }
+
+    /// Whether a person sees what is written to stdout, and control sequences would act on the screen.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.terminal
     }
 
     /// Writes raw bytes to stdout.

@@ -18,14 +18,14 @@ use crate::history::Path;
 use crate::session::NodeId;
 use crate::turn::turns;
 
-/// Returns what files really held before their first change, where the first backup is wrong.
+/// Returns what files really held before their first change, where the first backup is wrong, and that backup.
 pub(super) fn corrections(
     part: usize,
     stretch: &Stretch<'_>,
     tracked: &Tracked,
     bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
     backups: &mut dyn Backups,
-) -> BTreeMap<String, Held> {
+) -> BTreeMap<String, (Held, Backup)> {
     let mut corrected = BTreeMap::new();
     for (path, first) in &tracked.first {
         let Some((before, after)) = first_change(stretch, path, first, bodies) else { continue };
@@ -42,7 +42,7 @@ pub(super) fn corrections(
             let windows = backups
                 .read(&backup)
                 .is_some_and(|bytes| std::str::from_utf8(&bytes).is_ok_and(has_windows_ends));
-            corrected.insert(path.clone(), held(before, windows));
+            corrected.insert(path.clone(), (held(before, windows), backup));
         }
     }
     corrected

@@ -78,7 +78,7 @@ impl Fixture {
                     Held::Absent => "absent".into(),
                     Held::Unknown => "?".into(),
                 };
-                let doubt = match file.doubt {
+                let doubt = match &file.doubt {
                     Some(Doubt::Ran(n)) => format!(" ({n} ran)"),
                     Some(doubt) => format!(" ({})", doubt.word()),
                     None => String::new(),

@@ -48,7 +48,7 @@ struct Walk<'a> {
     part: usize,
     cwd: String,
     /// What files held where their first backup is wrong.
-    corrected: BTreeMap<String, Held>,
+    corrected: BTreeMap<String, (Held, Backup)>,
     now: BTreeMap<String, Now>,
     /// Where the last checkpoint before the moment stands, and the files that it tells of anyway.
     settled: (usize, BTreeSet<String>),
@@ -191,7 +191,10 @@ impl Walk<'_> {
                 .get(path)
                 .is_some_and(|first| first.prompt == checkpoint.name && first.entry == *entry);
             let known = match self.corrected.get(path).filter(|_| is_first) {
-                Some(held) => self.now(held.clone(), Source::Original, Some(Doubt::LateBackup)),
+                Some((held, backup)) => {
+                    let doubt = Doubt::LateBackup(backup.clone());
+                    self.now(held.clone(), Source::Original, Some(doubt))
+                }
                 None => self.entry(path, entry, Source::Snapshot),
             };
             self.now.insert(path.clone(), known);
@@ -345,8 +348,8 @@ impl Walk<'_> {
 
     /// Returns what a file held before it was first changed in this session.
     fn first(&mut self, path: &str, tracked: &Tracked) -> Now {
-        if let Some(held) = self.corrected.get(path) {
-            let doubt = Some(Doubt::LateBackup);
+        if let Some((held, backup)) = self.corrected.get(path) {
+            let doubt = Some(Doubt::LateBackup(backup.clone()));
             return Now { doubt, ..settled(held.clone(), Source::Original) };
         }
         let held = tracked.first.get(path).and_then(|first| self.held(&first.entry));

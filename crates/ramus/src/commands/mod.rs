@@ -6,6 +6,7 @@ mod conversations;
 mod demo;
 mod diff;
 mod export;
+mod files;
 mod find;
 mod fork;
 mod goto;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
     Tree(tree::TreeArgs),
     Diff(diff::DiffArgs),
+    Files(files::FilesArgs),
     Find(find::FindArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
@@ -65,6 +67,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Diff(args)) => diff::diff(ui, global, args),
+        Some(Command::Files(args)) => files::files(ui, global, args),
         Some(Command::Find(args)) => find::find(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
