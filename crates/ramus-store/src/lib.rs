@@ -39,6 +39,7 @@ pub mod follow;
 pub mod journal;
 pub mod live;
 pub mod new;
+pub mod on_disk;
 pub mod place;
 pub mod plan;
 mod read;

@@ -250,9 +250,9 @@ e2 < r3  assistant      #m5 made
       b: bb@v1 "b" by snapshot (1 ran)
       c: cc@v1 "c" by snapshot (1 ran)
     e1:
-      a: aa@v2 "2" by next
+      a: aa@v2 "2" by next (2 ran)
       b: bb@v1 "b" by snapshot
-      c: absent by next
+      c: absent by next (2 ran)
     e2:
       a: aa@v2 "2" by snapshot (1 ran)
       b: bb@v1 "b" by snapshot (1 ran)

@@ -219,18 +219,19 @@ impl Walk<'_> {
         for (path, entry) in entries.iter().filter(|(path, _)| !changed.contains(*path)) {
             let Some(held) = self.held(entry) else { continue };
             let Some(now) = self.now.get(path) else { continue };
-            let is_stale = now.commands.is_some_and(|commands| commands < self.commands);
+            let stale = now.commands.map_or(0, |commands| self.commands - commands);
             if now.held == Held::Unknown {
                 let doubt = (ran > 0).then_some(Doubt::Ran(ran));
                 self.now.insert(path.clone(), Now { doubt, ..settled(held, Source::Next) });
-            } else if is_stale && is_next && ran == 0 {
+            } else if stale > 0 && is_next && ran == 0 {
                 let known = now.held.clone();
                 if self.same(&known, &held) {
                     if let Some(now) = self.now.get_mut(path) {
                         now.commands = None;
                     }
                 } else {
-                    self.now.insert(path.clone(), settled(held, Source::Next));
+                    let doubt = Some(Doubt::Ran(stale));
+                    self.now.insert(path.clone(), Now { doubt, ..settled(held, Source::Next) });
                 }
             }
         }

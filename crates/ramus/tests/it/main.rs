@@ -9,6 +9,7 @@ mod address;
 mod bad_input;
 mod diff;
 mod export;
+mod files;
 mod find;
 mod golden;
 mod samples;

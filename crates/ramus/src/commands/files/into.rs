@@ -58,8 +58,11 @@ pub(super) fn write(
         let line = Line::new("Left out: ", Label::Warning);
         ui.say(&line.with(path, Label::Plain).with(", its content is not known", Label::Note));
     }
-    let count = number(written.len() as u64);
-    let mut line = Line::plain(&format!("{count} files written to {}", dir.display()));
+    let count = match written.len() {
+        1 => "1 file".to_owned(),
+        n => format!("{} files", number(n as u64)),
+    };
+    let mut line = Line::plain(&format!("{count} written to {}", dir.display()));
     if written.iter().any(|file| file.file.starts_with(OUTSIDE)) {
         line.push(&format!("; those from outside the project in {OUTSIDE}/"), Label::Note);
     }

@@ -61,6 +61,9 @@ pub(super) fn heading(point: &Point, clock: &Clock) -> Line {
 pub(super) fn note(file: &FileState) -> String {
     match &file.doubt {
         None if file.source == Source::Next => "as the next prompt found it".to_owned(),
+        Some(Doubt::Ran(_)) if file.source == Source::Next => {
+            "commands ran; as the next prompt found it".to_owned()
+        }
         None => String::new(),
         Some(Doubt::Ran(1)) => "a command ran in between".to_owned(),
         Some(Doubt::Ran(n)) => format!("{n} commands ran in between"),
