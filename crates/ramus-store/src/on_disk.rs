@@ -38,6 +38,18 @@ pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> OnDisk {
     if is_same { OnDisk::Same } else { OnDisk::Other }
 }
 
+/// How much of a file is shown at most.
+const SHOWN: u64 = 16 * 1024 * 1024;
+
+/// Returns the text of a file; one that is not there is empty. `None`: it is no text, or too large.
+pub fn text_at(path: &Path) -> Option<String> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() && meta.len() <= SHOWN => fs::read_to_string(path).ok(),
+        Ok(_) => None,
+        Err(_) => Some(String::new()),
+    }
+}
+
 /// Whether two files hold the same bytes, read piece by piece.
 fn same(a: &Path, b: &Path) -> io::Result<bool> {
     let (mut a, mut b) = (File::open(a)?, File::open(b)?);

@@ -19,6 +19,8 @@ mod difference;
 
 mod into;
 
+mod restore;
+
 use point::Point;
 
 /// Show files as they were at a message
@@ -28,9 +30,12 @@ use point::Point;
 /// backups that Claude Code makes for each prompt, and from what tools wrote, edited and read; the
 /// list says which, and what cannot be known. What commands did to a file shows only when the file
 /// is next read, changed or backed up.
+///
+/// `--restore` changes files and nothing else; `ramus goto` moves the conversation. Each can be
+/// taken back by `ramus undo`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus files latest                      every file at the end\n  ramus files 3f9a:81b2                   as they were when that prompt was sent\n  ramus files 3f9a:81b2 src/main.rs       print one of them\n  ramus files 3f9a:81b2 --diff 3f9a       what became of them since\n  ramus files 3f9a@1 --diff 3f9a@2 --stat two branches\n  ramus files 3f9a:81b2 --into /tmp/then  write them out\n\nSources:\n  snapshot   the backup of that prompt, or of the last one before\n  first      the first backup, made before the file was ever changed\n  next       the backup of the next prompt\n  write, edit, read, original   what a tool wrote, changed, read, or found before it changed it"
+    after_help = "Examples:\n  ramus files latest                      every file at the end\n  ramus files 3f9a:81b2                   as they were when that prompt was sent\n  ramus files 3f9a:81b2 src/main.rs       print one of them\n  ramus files 3f9a:81b2 --diff 3f9a       what became of them since\n  ramus files 3f9a@1 --diff 3f9a@2 --stat two branches\n  ramus files 3f9a:81b2 --into /tmp/then  write them out\n  ramus files 3f9a:81b2 --restore         put them back, after showing what would change\n\nSources:\n  snapshot   the backup of that prompt, or of the last one before\n  first      the first backup, made before the file was ever changed\n  next       the backup of the next prompt\n  write, edit, read, original   what a tool wrote, changed, read, or found before it changed it"
 )]
 pub(crate) struct FilesArgs {
     /// A message: a session, a node or a conversation of it
@@ -49,6 +54,18 @@ pub(crate) struct FilesArgs {
     /// With `--into`: also into a directory that holds something
     #[arg(long, requires = "into")]
     force: bool,
+    /// Put the files back where they were, after showing the difference and asking
+    #[arg(long, conflicts_with_all = ["diff", "into"])]
+    restore: bool,
+    /// With `--restore`: files outside of the project too
+    #[arg(long, requires = "restore")]
+    outside: bool,
+    /// With `--restore`: show what would be done, and do nothing
+    #[arg(long, requires = "restore")]
+    dry_run: bool,
+    /// With `--restore`: do it without asking
+    #[arg(long, short, requires = "restore")]
+    yes: bool,
 }
 
 pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<(), CommandError> {
@@ -60,6 +77,9 @@ pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<()
     }
     if let Some(dir) = &args.into {
         return into::write(ui, args, &mut point, dir);
+    }
+    if args.restore {
+        return restore::put_back(ui, args, &mut point);
     }
     if let Some(path) = &args.path {
         return print(ui, &mut point, path);

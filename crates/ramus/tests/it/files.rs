@@ -301,3 +301,85 @@ fn a_session_without_files_says_so() {
     kitchen.write("-  title  nothing said", &[]);
     kitchen.check(&["aaaa"], 1);
 }
+
+/// A session that ran in a directory of its own, whose files can be put back.
+struct Workshop {
+    kitchen: Kitchen,
+    cwd: PathBuf,
+}
+
+impl Workshop {
+    fn new() -> Self {
+        let kitchen = Kitchen::new();
+        let cwd = kitchen.home.path().join("app");
+        fs::create_dir_all(cwd.join("src")).unwrap();
+        let path = kitchen.home.claude().join(format!("projects/-home-dev-app/{ID}.jsonl"));
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("/home/dev/app", &cwd.to_string_lossy())).unwrap();
+        fs::write(cwd.join("kettle.txt"), "by hand\n").unwrap();
+        fs::write(cwd.join("lid.txt"), "lid\n").unwrap();
+        fs::write(kitchen.home.path().join("shelf.bin"), "shelf").unwrap();
+        Self { kitchen, cwd }
+    }
+
+    fn held(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.cwd.join(name)).ok()
+    }
+}
+
+#[test]
+fn files_are_put_back_and_back_again() {
+    let workshop = Workshop::new();
+    let restore = ["aaaa:p1", "--restore"];
+    let (_, stderr) = workshop.kitchen.check(&[&restore[..], &["--dry-run"]].concat(), 0);
+    for line in [
+        "replace kettle.txt  +1 −1",
+        "-by hand",
+        "+cold",
+        "delete  lid.txt  +0 −1",
+        "create  src/lid.txt  +1 −0",
+    ] {
+        assert!(stderr.lines().any(|found| found.trim_end() == line), "{line}\n{stderr}");
+    }
+    assert!(stderr.contains("shelf.bin  outside of the project"), "{stderr}");
+    assert_eq!(workshop.held("kettle.txt").unwrap(), b"by hand\n");
+    let (_, stderr) = workshop.kitchen.check(&restore, 2);
+    assert!(stderr.contains("nobody to ask"), "{stderr}");
+
+    let (_, stderr) = workshop.kitchen.check(&[&restore[..], &["--yes"]].concat(), 0);
+    assert!(stderr.contains("Done as operation 1"), "{stderr}");
+    assert_eq!(workshop.held("kettle.txt").unwrap(), b"cold\n");
+    assert_eq!(workshop.held("lid.txt"), None);
+    assert_eq!(workshop.held("src/lid.txt").unwrap(), b"other lid\n");
+    assert_eq!(fs::read(workshop.kitchen.home.path().join("shelf.bin")).unwrap(), b"shelf");
+    let (_, stderr) = workshop.kitchen.check(&[&restore[..], &["--yes"]].concat(), 0);
+    assert!(stderr.contains("Nothing to put back"), "{stderr}");
+
+    let undone = ramus(&workshop.kitchen.home.claude(), &["undo", "--yes"]);
+    assert!(undone.status.success(), "{}", String::from_utf8_lossy(&undone.stderr));
+    assert_eq!(workshop.held("kettle.txt").unwrap(), b"by hand\n");
+    assert_eq!(workshop.held("lid.txt").unwrap(), b"lid\n");
+    assert_eq!(workshop.held("src/lid.txt"), None);
+}
+
+#[test]
+fn links_and_foreign_places_are_left_alone() {
+    let workshop = Workshop::new();
+    let elsewhere = workshop.kitchen.home.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("lid.txt"), "mine\n").unwrap();
+    #[cfg(unix)]
+    {
+        fs::remove_dir(workshop.cwd.join("src")).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, workshop.cwd.join("src")).unwrap();
+        let (_, stderr) = workshop.kitchen.check(&["aaaa:p2", "--restore", "--yes"], 0);
+        assert!(stderr.contains("leave   src/lid.txt  it is a link"), "{stderr}");
+        assert_eq!(fs::read(elsewhere.join("lid.txt")).unwrap(), b"mine\n");
+    }
+    workshop.kitchen.check(&["aaaa:p2", "shelf.bin", "--restore", "--outside", "--yes"], 0);
+    let shelf = workshop.kitchen.home.path().join("shelf.bin");
+    assert_eq!(fs::read(shelf).unwrap(), b"\xff\x00\x1b[31m");
+    fs::rename(&workshop.cwd, workshop.kitchen.home.path().join("moved")).unwrap();
+    let (_, stderr) = workshop.kitchen.check(&["aaaa:p2", "--restore", "--yes"], 2);
+    assert!(stderr.contains("which is not here"), "{stderr}");
+}

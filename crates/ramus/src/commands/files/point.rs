@@ -1,6 +1,7 @@
 //! What an address comes down to: a moment, and the files at it.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use ramus_core::body::Body;
 use ramus_core::compare::Stretch;
@@ -19,6 +20,9 @@ use crate::ui::Ui;
 /// The files of a session at one moment.
 pub(super) struct Point {
     pub(super) session: String,
+    /// The session's file, and the Claude directory it lies in.
+    pub(super) file: PathBuf,
+    pub(super) root: Option<PathBuf>,
     pub(super) node: Option<String>,
     pub(super) time: Option<Time>,
     /// The first words of the prompt, if the moment is that of one.
@@ -27,7 +31,7 @@ pub(super) struct Point {
     /// Where the session ran; empty if it does not say.
     pub(super) cwd: String,
     pub(super) files: Vec<FileState>,
-    backups: FileHistory,
+    pub(super) backups: FileHistory,
 }
 
 impl Point {
@@ -42,16 +46,16 @@ impl Point {
         let record = history.session.record(node);
         let (name, time) = (record.name.map(|name| history.session.spell(name)), record.time);
         let words = history.session.words(node).map(str::to_owned);
-        let files =
-            found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
-        let session = found.file.id.clone();
-        let parts = trace(files, found.file, history, path, library.rule)?;
+        let beside = library.files_beside(&found);
+        let (session, file) = (found.file.id.clone(), found.file.path.clone());
+        let root = library.root_of(&file);
+        let parts = trace(beside, found.file, history, path, library.rule)?;
         let mut backups = FileHistory::open(library.roots(), &parts);
         let files = read(&parts, moment, &mut backups)?;
         let facts = parts.last().map(|part| part.history.session.facts());
         let cwd = facts.and_then(|facts| facts.cwd.as_deref()).unwrap_or_default().to_owned();
         let is_before = moment.sent.is_some();
-        Ok(Self { session, node: name, time, words, is_before, cwd, files, backups })
+        Ok(Self { session, file, root, node: name, time, words, is_before, cwd, files, backups })
     }
 
     /// Returns the size of a file. `None`: there is none, or it is not known.
