@@ -19,6 +19,8 @@ mod late;
 
 mod walk;
 
+mod known;
+
 mod text;
 
 pub mod place;

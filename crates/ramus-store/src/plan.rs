@@ -100,7 +100,7 @@ pub enum Content {
     Copy(PathBuf),
     /// Some content and the permissions that go with it, not those of the file that was there.
     WithMode {
-        content: Box<Content>,
+        content: Box<Self>,
         mode: u32,
     },
     /// Lines copied from sessions, and new ones.

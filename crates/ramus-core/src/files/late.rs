@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::place::absolute;
-use super::text::{agree, has_windows_ends, undress};
+use super::text::{Dress, agree, dress, undress};
 use super::told::{Told, told};
 use super::tracked::{First, Tracked};
 use super::{Backup, Backups, Held};
@@ -31,7 +31,7 @@ pub(super) fn corrections(
         let Some((before, after)) = first_change(stretch, path, first, bodies) else { continue };
         let Some(name) = &first.entry.name else { continue };
         let backup = Backup { part, name: name.clone(), version: first.entry.version };
-        let Some((copy, _)) = backups.read(&backup).and_then(|bytes| undress(&bytes)) else {
+        let Some((copy, how)) = backups.read(&backup).and_then(|bytes| undress(&bytes)) else {
             continue;
         };
         let holds = |content: &Content| match content {
@@ -39,21 +39,15 @@ pub(super) fn corrections(
             Content::Absent | Content::Unknown => false,
         };
         if holds(&after) && !holds(&before) {
-            let windows = backups
-                .read(&backup)
-                .is_some_and(|bytes| std::str::from_utf8(&bytes).is_ok_and(has_windows_ends));
-            corrected.insert(path.clone(), (held(before, windows), backup));
+            corrected.insert(path.clone(), (held(before, how), backup));
         }
     }
     corrected
 }
 
-fn held(before: Content, windows: bool) -> Held {
+fn held(before: Content, how: Dress) -> Held {
     match before {
-        Content::Text(text) if windows && !text.contains('\r') => {
-            Held::Bytes(text.replace('\n', "\r\n").into_bytes())
-        }
-        Content::Text(text) => Held::Bytes(text.into_bytes()),
+        Content::Text(text) => Held::Bytes(dress(&text, how)),
         Content::Absent => Held::Absent,
         Content::Unknown => Held::Unknown,
     }

@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::select::Library;
 use crate::ui::Ui;
 
-mod point;
+pub(crate) mod point;
 
 mod list;
 

@@ -1,5 +1,6 @@
 //! `ramus files`: the moments, the sources, and what must never happen.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
@@ -61,7 +62,7 @@ impl Kitchen {
             if let Some((_, output)) = outputs.iter().find(|(name, _)| record["uuid"] == *name) {
                 record["toolUseResult"] = output.clone();
             }
-            jsonl.push_str(&format!("{record}\n"));
+            writeln!(jsonl, "{record}").unwrap();
         }
         self.home.write(&format!("-home-dev-app/{ID}.jsonl"), jsonl);
     }
@@ -382,4 +383,32 @@ fn links_and_foreign_places_are_left_alone() {
     fs::rename(&workshop.cwd, workshop.kitchen.home.path().join("moved")).unwrap();
     let (_, stderr) = workshop.kitchen.check(&["aaaa:p2", "--restore", "--yes"], 2);
     assert!(stderr.contains("which is not here"), "{stderr}");
+}
+
+#[test]
+fn branches_are_compared_by_their_backups() {
+    let kitchen = Kitchen::new();
+    let short = r"
+p1       user           make a kettle
+-        snapshot:p1
+a1 < p1  call:t1:Write  #m1 kettle.txt
+-        delta:p1:a1    kettle.txt=null@v1
+r1 < a1  result:t1      ok
+a2 < r1  call:t2:Bash   #m2 paint it
+r2 < a2  result:t2      ok
+p2 < r2  user           well
+-        snapshot:p2    kettle.txt=aaaaaaaaaaaaaaaa@v2
+e2 < p2  assistant      #m4 thanks
+p3 < p1  user           no kettle
+e3 < p3  assistant      #m5 none
+";
+    let path = "/home/dev/app/kettle.txt";
+    let output =
+        value!({"type": "create", "filePath": path, "content": "hot\n", "structuredPatch": []});
+    kitchen.write(short, &[("r1", output)]);
+    let answer = json(&kitchen.home.claude(), &["diff", "aaaa:e2", "aaaa:e3"]);
+    let file = &answer["files"][0];
+    assert_eq!(file["path"], path);
+    assert_eq!(file["a"]["content"], "hot\n\tred\n", "as the command left it");
+    assert_eq!([&file["b"]["known"], &file["b"]["content"]], [&value!(true), &Value::Null]);
 }

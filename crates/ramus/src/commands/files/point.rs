@@ -130,7 +130,7 @@ fn meant(history: &History, spot: &Spot) -> Result<(Path, NodeId, Moment), Comma
 }
 
 /// Reads the files of a moment, bodies and backups from the disk as they are needed.
-fn read(
+pub(crate) fn read(
     parts: &[Part],
     moment: Moment,
     backups: &mut FileHistory,
