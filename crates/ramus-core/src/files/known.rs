@@ -174,16 +174,16 @@ impl Known<'_> {
         }
     }
 
-    /// Returns what an entry of a checkpoint says; without its backup, what was known anyway.
+    /// Returns what an entry of a checkpoint says; without its backup, what tools made of the file
+    /// since the checkpoint before.
     pub(super) fn entry(&mut self, path: &str, entry: &Entry, source: Source) -> Now {
         if let Some(held) = self.held(entry) {
             return self.now(held, source, None);
         }
         let doubt = Some(Doubt::BackupGone);
         match self.now.remove(path) {
-            Some(now) if now.held != Held::Unknown && now.source != Source::First => {
-                Now { doubt, ..now }
-            }
+            Some(now) if matches!(now.held, Held::Bytes(_)) => Now { doubt, ..now },
+            // A new version means that it is no longer what the last one was.
             _ => self.now(Held::Unknown, Source::Nothing, doubt),
         }
     }

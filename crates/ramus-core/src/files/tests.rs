@@ -416,6 +416,30 @@ fn a_lost_backup_is_replaced_by_what_tools_tell() {
 }
 
 #[test]
+fn a_lost_version_is_not_the_one_before() {
+    let short = r"
+p1       user         first
+-        snapshot:p1  a=aa@v1 n=null@v1
+e1 < p1  assistant    well
+p2 < e1  user         second
+-        snapshot:p2  a=aa@v2 n=nn@v2
+e2 < p2  assistant    #m2 well
+";
+    let fixture = Fixture::new(short, &[], &[("aa@v1", b"1")]);
+    assert_snapshot!(fixture.check(&["e1", "p2", "e2"]), @r#"
+    e1:
+      a: aa@v1 "1" by snapshot
+      n: absent by snapshot
+    p2:
+      a: ? by nothing (backup-gone)
+      n: ? by nothing (backup-gone)
+    e2:
+      a: ? by nothing (backup-gone)
+      n: ? by nothing (backup-gone)
+    "#);
+}
+
+#[test]
 fn an_outside_change_is_unknown_until_somebody_looks() {
     let short = r"
 p1       user                         first
