@@ -120,6 +120,19 @@ impl Live {
         self.may_have_ended = false;
     }
 
+    /// Takes over what the beginning of the same file told: its name and place.
+    pub fn learn(&mut self, beginning: &Self) {
+        let title = self.title.take();
+        let older = beginning
+            .title
+            .clone()
+            .filter(|(rank, _)| title.as_ref().is_none_or(|(held, _)| rank > held));
+        self.title = older.or(title);
+        self.first_prompt.clone_from(&beginning.first_prompt);
+        self.cwd = beginning.cwd.clone().or(self.cwd.take());
+        self.session_id = beginning.session_id.clone().or(self.session_id.take());
+    }
+
     /// Follows one conversation from now on: the one that the record of this name is on.
     ///
     /// `false`: there is no such record within what is remembered.
