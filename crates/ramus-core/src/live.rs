@@ -233,7 +233,8 @@ impl Live {
             Voice::Decoration if is_end(&body) => self.end(record.time).into_iter().collect(),
             voice => {
                 if matches!(voice, Voice::Prompt | Voice::Queued) {
-                    self.busy.get_or_insert(record.time);
+                    // What was asked before is over, whether anybody said so or not.
+                    self.busy = self.busy.filter(|_| voice == Voice::Queued).or(Some(record.time));
                     if self.first_prompt.is_none() {
                         self.first_prompt = session.words(id).map(str::to_owned);
                     }

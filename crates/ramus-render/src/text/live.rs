@@ -75,7 +75,8 @@ struct Margin {
 
 impl Margin {
     fn new(lane: &Lane<'_>, time: &str) -> Self {
-        let mut first = Line::new(time, Label::Time);
+        let label = if time == NO_TIME { Label::Plain } else { Label::Time };
+        let mut first = Line::new(time, label);
         first.push(" ", Label::Plain);
         let mut rest = Line::plain(&" ".repeat(first.width()));
         if let Some(tag) = lane.tag {

@@ -42,7 +42,10 @@ use wanted::Wanted;
 pub(crate) struct WatchArgs {
     /// Projects, sessions, agents or one conversation [default: everything]
     #[arg(allow_hyphen_values = true)]
-    scope: Vec<String>,
+    scope: Option<String>,
+    /// More of them
+    #[arg(value_name = "SCOPE")]
+    more: Vec<String>,
     /// Only news of these kinds
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
     only: Vec<Kind>,
@@ -77,12 +80,12 @@ pub(crate) fn watch(ui: &mut Ui, global: &Global, args: &WatchArgs) -> Result<()
         Some(since) => Some(when::parse(since, when::Edge::Start, clock.now())?),
         None => None,
     };
-    let picked = match &args.scope[..] {
-        [] if picker::can_ask(ui) => match picker::pick(ui, global)? {
+    let picked = match &args.scope {
+        None if picker::can_ask(ui) => match picker::pick(ui, global)? {
             Some(picked) => picked,
             None => return Ok(()),
         },
-        typed => typed.to_vec(),
+        typed => typed.iter().chain(&args.more).cloned().collect(),
     };
     let wanted = Wanted::find(ui, global, &picked, args.branch)?;
     let config = FollowConfig {

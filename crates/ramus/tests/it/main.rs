@@ -15,6 +15,7 @@ mod samples;
 mod terminal;
 mod truth;
 mod write;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -279,6 +279,10 @@ impl Lanes {
                 _ => true,
             });
             items.extend(shown);
+            if let Some(lane) = self.lanes.get_mut(&path) {
+                // It has been silent for long.
+                lane.live.silent();
+            }
         }
         items.sort_by_key(|item| match item {
             Item::News { news, .. } => news.time,

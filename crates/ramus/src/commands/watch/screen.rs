@@ -102,10 +102,7 @@ impl Screen {
         let whose = whose(lane, lanes, news.sidechain);
         let mut lines = live::lines(&News { told, ..news.clone() }, &whose, &config);
         if let (Told::Ended { .. }, Some(line)) = (&news.told, lines.last_mut()) {
-            line.push(
-                &format!(" · {} since you watch", live::spent(lane.live.spent())),
-                Label::Dim,
-            );
+            line.push(&format!(" · {}", live::spent(lane.live.spent())), Label::Dim);
         }
         if lines.is_empty() {
             return Ok(());
