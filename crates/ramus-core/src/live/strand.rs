@@ -32,7 +32,8 @@ pub(super) enum Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
     pub kind: SwitchKind,
-    /// The record after which it goes another way, as it is spelled. `None`: it begins anew.
+    /// The record after which it goes another way, as it is spelled; the parent, where that is all
+    /// that is known. `None`: it begins anew.
     pub after: Option<String>,
     /// The words of the last prompt up to there.
     pub words: Option<String>,
@@ -73,6 +74,8 @@ struct Node {
     /// The message it is part of: itself, if it begins one.
     message: u64,
     parent: Option<u64>,
+    /// What was said last above it.
+    above: Above,
     voice: Voice,
     content: u64,
     /// What was said first right after it.
@@ -108,7 +111,7 @@ impl Strand {
         for number in (end + 1).max(self.first)..self.first + self.nodes.len() as u64 {
             let node = self.node(number);
             let speaks = node.message == number && node.voice.speaks();
-            if speaks && self.said_above(node.parent) == Above::Said(end) {
+            if speaks && node.above == Above::Said(end) {
                 end = number;
             }
         }
@@ -138,31 +141,36 @@ impl Strand {
         }
         let keys: Vec<Key> =
             record.message.iter().chain(session.tool_ids(record)).copied().collect();
-        let node = Node {
-            name: record.name,
-            message: self.message_of(record, &keys).unwrap_or(number),
-            parent: parent.flatten().map(|parent| self.message(parent)),
-            voice: record.voice,
-            content: record.content,
-            next: None,
-            uuid: uuid.map(Into::into),
-            words: words.filter(|_| record.voice == Voice::Prompt).map(Into::into),
-            keys,
-            copy: record
-                .time
-                .filter(|_| record.voice.speaks())
-                .map(|time| (time, record.content, record.kind)),
+        let above = match parent {
+            None => Above::Nothing,
+            Some(None) => Above::Unknown,
+            Some(Some(parent)) => self.said(parent),
         };
-        let above = match (parent, node.parent) {
-            (None, _) => Above::Nothing,
-            (Some(None), _) => Above::Unknown,
-            (Some(Some(_)), parent) => self.said_above(parent),
-        };
-        let begins = node.message == number;
-        let message = node.message;
-        let voice = node.voice;
-        self.remember(number, node);
-        let switch = if begins && voice.speaks() { self.say(number, voice, above) } else { None };
+        let message = self.message_of(record, &keys).unwrap_or(number);
+        let speaks = record.voice.speaks();
+        self.remember(
+            number,
+            Node {
+                name: record.name,
+                message,
+                parent: parent.flatten().map(|parent| self.message(parent)),
+                above,
+                voice: record.voice,
+                content: record.content,
+                next: None,
+                uuid: uuid.map(Into::into),
+                words: words.filter(|_| record.voice == Voice::Prompt).map(Into::into),
+                keys,
+                copy: record
+                    .time
+                    .filter(|_| speaks)
+                    .map(|time| (time, record.content, record.kind)),
+            },
+        );
+        let mut switch = if message == number && speaks { self.say(number, above) } else { None };
+        if let Some(switch) = switch.as_mut().filter(|switch| switch.after.is_none()) {
+            switch.after = record.parent.map(|parent| session.spell(parent));
+        }
         let followed = match self.followed {
             None => true,
             Some(end) => end == Some(message) || end.is_some_and(|end| above == Above::Said(end)),
@@ -172,9 +180,14 @@ impl Strand {
     }
 
     /// Says something after what was said above it; tells whether that is another way than before.
-    fn say(&mut self, number: u64, voice: Voice, above: Above) -> Option<Switch> {
+    fn say(&mut self, number: u64, above: Above) -> Option<Switch> {
+        let voice = self.node(number).voice;
         let tip = self.tip.replace(number);
         let kind = match above {
+            // Nothing was said after what was said last, even if it is not remembered any more.
+            Above::Said(before) if before < self.first => {
+                (Some(before) != tip).then_some(SwitchKind::Beyond)
+            }
             Above::Said(before) => {
                 let first = self.node(before).next;
                 if first.is_none() {
@@ -200,7 +213,10 @@ impl Strand {
         }
         Some(Switch {
             kind: kind?,
-            after: before.and_then(|before| self.node(before).uuid.clone()).map(Into::into),
+            after: before
+                .filter(|before| *before >= self.first)
+                .and_then(|before| self.node(before).uuid.clone())
+                .map(Into::into),
             words: before.and_then(|before| self.words(before)),
             leaves: was_followed && !continues,
             returns: continues && !was_followed,
@@ -251,19 +267,16 @@ impl Strand {
         None
     }
 
-    /// Finds the last thing said from a node upwards.
-    fn said_above(&self, mut at: Option<u64>) -> Above {
-        while let Some(number) = at {
-            if number < self.first {
-                return Above::Unknown;
-            }
-            let node = self.node(number);
-            if node.voice.speaks() {
-                return Above::Said(number);
-            }
-            at = node.parent;
+    /// Returns the last thing said up to a record, itself included.
+    fn said(&self, number: u64) -> Above {
+        let node = self.node(number);
+        if node.message != number {
+            Above::Said(node.message)
+        } else if node.voice.speaks() {
+            Above::Said(number)
+        } else {
+            node.above
         }
-        Above::Nothing
     }
 
     /// Whether the record was there already: under its name, beside this one, or above it.

@@ -132,7 +132,7 @@ fn ways_are_told_apart_when_they_are_taken() {
     m prompt "no, stop"
     n root after None None
     n prompt "a new beginning"
-    o beyond after None None
+    o beyond after Some("x") None
     o prompt "out of nowhere"
     "#);
 }
@@ -241,6 +241,22 @@ fn sidechains_and_agents() {
     let mut live = Live::new(true);
     live.prime(testkit::jsonl("a side-user Warmup").as_bytes());
     assert!(live.is_warmup());
+}
+
+#[test]
+fn a_long_silence_of_progress_is_no_rewind() {
+    let mut live = Live::new(false);
+    let mut text = testkit::jsonl("a user go\nb < a call:t1:Bash make");
+    let mut parent = "b".to_owned();
+    for number in 0..5_000 {
+        text.push_str(&testkit::jsonl(&format!("p{number} < {parent} progress")));
+        parent = format!("p{number}");
+    }
+    text.push_str(&testkit::jsonl(&format!("c < {parent} assistant @60 done")));
+    text.push_str(&testkit::jsonl("d < a assistant @70 done otherwise"));
+    let told = drawn(&mut live, &text);
+    let switches: Vec<&str> = told.lines().filter(|line| line.contains(" after ")).collect();
+    assert_eq!(switches, ["d beyond after Some(\"a\") None"]);
 }
 
 #[test]

@@ -242,7 +242,9 @@ fn switched(switch: &Switch) -> String {
     let words = switch.words.as_deref().map(|words| format!("“{}”", tool::first_line(words)));
     let to = words.as_deref().unwrap_or("an earlier message");
     let mut text = match switch.kind {
-        SwitchKind::New(ForkKind::Rewind) => format!("rewound to {to}: new branch"),
+        SwitchKind::New(ForkKind::Rewind) | SwitchKind::Beyond => {
+            format!("rewound to {to}: new branch")
+        }
         SwitchKind::New(ForkKind::Edit) => format!("the prompt after {to} was edited: new branch"),
         SwitchKind::New(ForkKind::Retry) => format!("{to} is answered again: new branch"),
         SwitchKind::New(ForkKind::Interrupt) => {
@@ -250,7 +252,6 @@ fn switched(switch: &Switch) -> String {
         }
         SwitchKind::Back => format!("back on the branch of {to}"),
         SwitchKind::Root => "begins anew, beside what was there: new branch".to_owned(),
-        SwitchKind::Beyond => "rewound to an earlier message: new branch".to_owned(),
     };
     if switch.leaves {
         text.push_str("; the conversation you follow was left");

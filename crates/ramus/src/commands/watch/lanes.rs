@@ -4,13 +4,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use ramus_core::live::{Live, News};
-use ramus_core::session::Session;
+use ramus_core::live::{Live, News, SwitchKind, Told};
+use ramus_core::name::Name;
+use ramus_core::record::Voice;
+use ramus_core::resume::Rule;
+use ramus_core::session::{NodeId, Session};
 use ramus_core::time::Time;
-use ramus_store::PathError;
 use ramus_store::agents::meta;
 use ramus_store::follow::{Change, Lines, first_lines, lines_before};
 use ramus_store::place::{FileRole, HistoryFile};
+use ramus_store::{PathError, from_jsonl};
 
 use super::wanted::Wanted;
 
@@ -227,7 +230,10 @@ impl Lanes {
         }
         lane.file = file;
         lane.heard = Instant::now();
-        let news = lane.live.take(lines.at, &lines.bytes);
+        let mut news = lane.live.take(lines.at, &lines.bytes);
+        for news in &mut news {
+            look_back(&lane.file.path, news);
+        }
         let path = lane.file.path.clone();
         match self.wanted.wants(&lane.file, lane.live.session_id()) {
             Some(false) => {
@@ -323,6 +329,21 @@ impl Lane {
     pub(super) fn project(&self) -> &str {
         self.file.relative.split('/').nth(1).unwrap_or_default()
     }
+}
+
+/// Reads what a conversation went back to, where that is further back than is remembered.
+fn look_back(path: &Path, news: &mut News) {
+    let Told::Switch(switch) = &mut news.told else { return };
+    if switch.kind != SwitchKind::Beyond {
+        return;
+    }
+    let Some(after) = &switch.after else { return };
+    let Ok(history) = from_jsonl(path, Rule::Client) else { return };
+    let node = history.tree.find(Name::new(after.as_bytes()));
+    let Some(path) = node.and_then(|node| history.path_to(node)) else { return };
+    let is_prompt = |id: &&NodeId| history.session.record(**id).voice == Voice::Prompt;
+    let prompt = path.nodes.iter().rev().find(is_prompt);
+    switch.words = prompt.and_then(|id| history.session.words(*id)).map(str::to_owned);
 }
 
 /// Reads complete lines back to one that is older than a time, or to the beginning.
