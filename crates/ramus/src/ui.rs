@@ -115,15 +115,6 @@ impl Ui {
         Ok(())
     }
 
-    /// Asks for a line; `None`: nobody answers.
-    pub(crate) fn ask(&mut self, question: &str) -> Option<String> {
-        let _ = self.out().flush();
-        let _ = write!(io::stderr(), "{question} ");
-        let mut answer = String::new();
-        let read = io::stdin().read_line(&mut answer).unwrap_or(0);
-        (read > 0).then(|| answer.trim().to_owned())
-    }
-
     /// Rings.
     pub(crate) fn bell(&self) {
         let _ = write!(io::stderr(), "\x07");
@@ -183,7 +174,8 @@ impl Ui {
         answer.parse().ok().filter(|n| (1..=count).contains(n))
     }
 
-    fn ask(&self, question: &str) -> Option<String> {
+    /// Asks for a line; `None`: nobody answers.
+    pub(crate) fn ask(&self, question: &str) -> Option<String> {
         if !self.can_ask() {
             return None;
         }

@@ -17,7 +17,7 @@ use crate::session::Session;
 use crate::time::Time;
 
 /// How many records are remembered; the client hangs new ones at the last few.
-const WINDOW: usize = 2048;
+pub(super) const WINDOW: usize = 512;
 
 /// What a record does to the conversation.
 #[derive(Clone, Debug, PartialEq)]

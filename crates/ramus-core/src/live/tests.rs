@@ -275,5 +275,5 @@ fn memory_does_not_grow_with_the_file() {
     }
     assert_eq!(live.running().count(), OPEN);
     assert_eq!(live.spent().tokens, 10_000);
-    assert_eq!(live.strand.remembered(), 2048);
+    assert_eq!(live.strand.remembered(), strand::WINDOW);
 }

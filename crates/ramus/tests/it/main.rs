@@ -14,8 +14,8 @@ mod golden;
 mod samples;
 mod terminal;
 mod truth;
-mod write;
 mod watch;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,7 +1,5 @@
 //! Choosing what to watch: a numbered list that words make shorter.
 
-use std::io::{IsTerminal, stdin};
-
 use ramus_core::title::{conversation_title, session_title};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
@@ -15,7 +13,7 @@ use crate::ui::Ui;
 
 /// Whether there is a person to ask.
 pub(super) fn can_ask(ui: &Ui) -> bool {
-    ui.terminal && !ui.json && stdin().is_terminal()
+    ui.terminal && !ui.json && ui.can_ask()
 }
 
 /// One thing to choose.
@@ -123,7 +121,8 @@ fn choose(ui: &mut Ui, question: &str, rows: &[Row]) -> Result<Option<usize>, Co
             let more = format!("      … {} more; words make the list shorter", found.len() - MOST);
             ui.line(&Line::new(&more, Label::Dim))?;
         }
-        let Some(answer) = ui.ask("Number, or words to narrow [0]:") else { return Ok(None) };
+        ui.out().flush()?;
+        let Some(answer) = ui.ask("Number, or words to narrow [0]: ") else { return Ok(None) };
         match (answer.parse::<usize>(), &found[..]) {
             _ if answer.is_empty() && words.is_empty() => return Ok(Some(0)),
             (Ok(number), _) if number < rows.len() => return Ok(Some(number)),
