@@ -110,7 +110,7 @@ impl Lanes {
 
     /// Returns the lanes that something was heard of, the last one first.
     pub(super) fn heard(&self) -> Vec<&Lane> {
-        let mut heard: Vec<&Lane> = self.lanes.values().filter(|lane| lane.primed).collect();
+        let mut heard: Vec<&Lane> = self.lanes.values().filter(|lane| lane.named).collect();
         heard.sort_by_key(|lane| std::cmp::Reverse(lane.heard));
         heard
     }
@@ -154,7 +154,7 @@ impl Lanes {
     pub(super) fn silent(&mut self) -> Vec<Item> {
         let mut items = Vec::new();
         for (path, lane) in &mut self.lanes {
-            if lane.primed
+            if lane.named
                 && lane.heard.elapsed() > SILENCE
                 && let Some(told) = lane.live.silent()
             {
