@@ -60,6 +60,7 @@ pub mod fold;
 pub mod history;
 pub mod line;
 pub mod link;
+pub mod live;
 mod loader;
 pub mod name;
 pub mod price;

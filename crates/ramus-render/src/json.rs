@@ -6,11 +6,13 @@
 mod diff;
 mod files;
 mod turn;
+mod watch;
 mod written;
 
 pub use diff::{Diff, diff};
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
 pub use turn::{Show, Turn, turn};
+pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
 pub use written::{Log, LogEntry, Written};
 
 use std::collections::BTreeMap;

@@ -153,7 +153,7 @@ fn print(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandErro
     if !note.is_empty() {
         ui.say(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
     }
-    if !ui.is_terminal() {
+    if !ui.terminal {
         return point.copy(&file, ui.out());
     }
     let bytes = point.bytes(&file);

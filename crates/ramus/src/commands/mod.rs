@@ -21,6 +21,7 @@ mod stats;
 mod trash;
 mod tree;
 mod undo;
+mod watch;
 
 pub(crate) use find::neighbour;
 
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Diff(diff::DiffArgs),
     Files(files::FilesArgs),
     Find(find::FindArgs),
+    Watch(watch::WatchArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
     Export(export::ExportArgs),
@@ -69,6 +71,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Diff(args)) => diff::diff(ui, global, args),
         Some(Command::Files(args)) => files::files(ui, global, args),
         Some(Command::Find(args)) => find::find(ui, global, args),
+        Some(Command::Watch(args)) => watch::watch(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
         Some(Command::Goto(args)) => goto::goto(ui, global, args),

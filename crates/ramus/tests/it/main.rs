@@ -15,6 +15,7 @@ mod golden;
 mod samples;
 mod terminal;
 mod truth;
+mod watch;
 mod write;
 
 use std::path::{Path, PathBuf};

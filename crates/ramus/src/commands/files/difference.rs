@@ -57,7 +57,7 @@ pub(super) fn show(
         }
         return Ok(());
     }
-    if !ui.is_terminal() {
+    if !ui.terminal {
         return changed.iter().try_for_each(|pair| patch(ui, pair, [&a.cwd, &b.cwd]));
     }
     ui.page();
