@@ -4,12 +4,14 @@
 //! number in the schema.
 
 mod diff;
+mod merge;
 mod turn;
 mod written;
 
 pub use diff::{Diff, diff};
+pub use merge::{MergeAnswer, conflict, merged_exchange};
 pub use turn::{Show, Turn, turn};
-pub use written::{Log, LogEntry, Written};
+pub use written::{FixAnswer, Log, LogEntry, Written};
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,9 @@
 //! which files that touches. A plan holds everything, so that showing it and
 //! doing it cannot differ.
 
+mod fix;
 mod fork;
+mod merge;
 mod session;
 
 use std::path::{Path, PathBuf};
@@ -19,7 +21,9 @@ use crate::place::HistoryFile;
 use crate::read::Bodies;
 use crate::stamp::Stamp;
 
+pub use fix::{end_line, fix, fix_words};
 pub use fork::{Destination, fork};
+pub use merge::{Conversation, merge};
 pub use session::{goto, rename, trash};
 
 /// What is to be done to files, step by step.
