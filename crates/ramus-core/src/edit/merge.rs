@@ -165,7 +165,7 @@ pub fn merge(
             messages,
             set_back: mended.set_back,
         },
-        common: order.common(sources),
+        common: order.common(),
         exchanges: order.exchanges(sources),
         conflicts,
         mended,

@@ -119,7 +119,7 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
     let cwd = place.cwd.as_deref().or(facts.cwd.as_deref()).unwrap_or_default();
     let proposal = Proposal {
         plan: &plan,
-        lines: lines(&plan, &merged, ui.width),
+        lines: lines(&plan, &merged),
         question: "Make it?",
         resume_leaf: Some(merged.new.leaf.clone()),
         cwd: Some(cwd),
@@ -189,7 +189,7 @@ fn stop(ui: &mut Ui, proposal: &Proposal<'_>, merged: &Merged) -> Result<(), Com
         .hinted("`ramus diff` shows the changes"))
 }
 
-fn lines(plan: &Plan, merged: &Merged, width: usize) -> Vec<Line> {
+fn lines(plan: &Plan, merged: &Merged) -> Vec<Line> {
     let clock = Clock::new();
     let mut lines = vec![
         Line::plain("New session ")
@@ -200,7 +200,7 @@ fn lines(plan: &Plan, merged: &Merged, width: usize) -> Vec<Line> {
             merged.new.messages, merged.common
         )),
     ];
-    lines.extend(merged.exchanges.iter().map(|exchange| row(exchange, &clock, width)));
+    lines.extend(merged.exchanges.iter().map(|exchange| row(exchange, &clock)));
     for conflict in &merged.conflicts {
         lines.push(
             Line::new("  conflict  ", Label::Warning)
@@ -223,10 +223,7 @@ fn lines(plan: &Plan, merged: &Merged, width: usize) -> Vec<Line> {
     lines
 }
 
-/// How many exchanges stand in a row of their own before the width of the number grows.
-const NUMBER: usize = 6;
-
-fn row(exchange: &Exchange, clock: &Clock, _width: usize) -> Line {
+fn row(exchange: &Exchange, clock: &Clock) -> Line {
     let number = format!("{}:{}", exchange.branch, exchange.n);
     let time = exchange.time.map(|time| clock.short(time)).unwrap_or_default();
     let (label, fate) = match exchange.fate {
@@ -237,7 +234,7 @@ fn row(exchange: &Exchange, clock: &Clock, _width: usize) -> Line {
     };
     let words = exchange.words.as_deref().unwrap_or("(no prompt)");
     Line::plain("  ")
-        .with(&format!("{number:<NUMBER$}"), Label::LineNumber)
+        .with(&format!("{number:<6}"), Label::LineNumber)
         .with(exchange.uuid.get(..8).unwrap_or(&exchange.uuid), Label::Id)
         .with(&format!("  {time}  "), Label::Time)
         .with(fate, Label::Note)

@@ -87,9 +87,13 @@ fn the_dry_run_numbers_exchanges_and_pick_takes_the_numbers() {
     let picked = ["merge", "1111:a2", "1111:a3", "--pick", "2:1", "--pick", "1", "--yes"];
     let answer = json(&home.claude(), &picked);
     let said = said(&records(&answer));
-    assert_eq!(said[2..], ["the small one", "the small one is tuned", "the gold one", "the gold one is tuned"]);
+    assert_eq!(
+        said[2..],
+        ["the small one", "the small one is tuned", "the gold one", "the gold one is tuned"]
+    );
     for (pick, words) in [("3:1", "there is no exchange 3:1"), ("1:x", "names no exchange")] {
-        let output = ramus(&home.claude(), &["merge", "1111:a2", "1111:a3", "--pick", pick, "--yes"]);
+        let output =
+            ramus(&home.claude(), &["merge", "1111:a2", "1111:a3", "--pick", pick, "--yes"]);
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
     }
@@ -101,13 +105,20 @@ fn others_in_short_are_one_message() {
     let args = ["merge", "1111:a2", "1111:a3", "--strategy", "digest", "--yes"];
     let said = said(&records(&json(&home.claude(), &args)));
     assert_eq!(said.len(), 5);
-    assert!(said[4].contains("> User: the small one\n> Assistant: the small one is tuned"), "{}", said[4]);
+    assert!(
+        said[4].contains("> User: the small one\n> Assistant: the small one is tuned"),
+        "{}",
+        said[4]
+    );
 }
 
 #[test]
 fn what_cannot_be_merged_says_what_to_do() {
     let (home, _) = scene(TWO);
-    home.session(&format!("{PROJECT}/{OTHER}.jsonl"), "x1 user v=2.1.325 hello\ny1 < x1 assistant hi");
+    home.session(
+        &format!("{PROJECT}/{OTHER}.jsonl"),
+        "x1 user v=2.1.325 hello\ny1 < x1 assistant hi",
+    );
     let check = |args: &[&str], words: &[&str]| {
         let output = ramus(&home.claude(), args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
@@ -160,7 +171,11 @@ fn conflicts_stop_until_somebody_says_what_holds() {
     let merge = ["merge", "1111:r2", "1111:r3", "--yes"];
     let output = ramus(&home.claude(), &merge);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("conflict  notes.txt  1: +1 −0, 1 lines   2: +1"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("conflict  notes.txt  1: +1 −0, 1 lines   2: +1"),
+        "{}",
+        stderr(&output)
+    );
     assert!(stderr(&output).contains("--on-conflict"));
     let output = ramus(&home.claude(), &[&merge[..], &["--json"]].concat());
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -205,7 +220,9 @@ fn agents_outputs_and_backups_come_along() {
     };
     with(&session(2), ID, "ag2");
     with(&session(3), OTHER, "ag3");
-    let mut lines = fs::read_to_string(home.claude().join(format!("projects/{PROJECT}/{OTHER}.jsonl"))).unwrap();
+    let mut lines =
+        fs::read_to_string(home.claude().join(format!("projects/{PROJECT}/{OTHER}.jsonl")))
+            .unwrap();
     lines.push_str(r#"{"type":"file-history-snapshot","messageId":"p3","snapshot":{"messageId":"p3","trackedFileBackups":{"a.txt":{"backupFileName":"0123456789abcdef@v1","version":1}}},"isSnapshotUpdate":false}"#);
     lines.push('\n');
     home.write(&format!("{PROJECT}/{OTHER}.jsonl"), lines);

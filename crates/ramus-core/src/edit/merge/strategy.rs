@@ -91,7 +91,7 @@ impl Order {
     }
 
     /// Returns how many displayable messages all have.
-    pub(super) fn common(&self, _sources: &Sources<'_>) -> u32 {
+    pub(super) fn common(&self) -> u32 {
         let shared = self.trunk.iter().filter(|element| element.n == 0);
         shared.map(|element| element.messages).sum()
     }

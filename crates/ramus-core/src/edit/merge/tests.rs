@@ -368,7 +368,7 @@ fn strategies() -> impl Strategy_<Value = Strategy> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_client_can_follow_a_merged_session(
