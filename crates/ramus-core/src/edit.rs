@@ -4,16 +4,25 @@
 //! lines to the end of a session, or it makes a new one out of copied lines.
 //! `ramus-store` carries plans out.
 
+mod fix;
 mod fork;
 mod goto;
 mod line;
+mod merge;
 mod refusal;
+mod rename;
 mod splice;
+mod weave;
 
+pub use fix::{Fixed, Repairs, fix, reattached, to_fix};
 pub use fork::{Fork, Origin, fork, origin};
 pub use goto::{goto, rename};
+pub use merge::{
+    Conflict, End, Exchange, Fate, Merge, Merged, Pick, PickError, Policy, Sources, Strategy, merge,
+};
 pub use refusal::Refusal;
 pub use splice::Splice;
+pub use weave::{Bodies, Mended, Thinking};
 
 use crate::history::History;
 use crate::name::Name;

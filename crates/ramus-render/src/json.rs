@@ -5,15 +5,17 @@
 
 mod diff;
 mod files;
+mod merge;
 mod turn;
 mod watch;
 mod written;
 
 pub use diff::{Diff, diff};
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
+pub use merge::{MergeAnswer, conflict, merged_exchange};
 pub use turn::{Show, Turn, turn};
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
-pub use written::{Log, LogEntry, Written};
+pub use written::{FixAnswer, Log, LogEntry, Written};
 
 use std::collections::BTreeMap;
 

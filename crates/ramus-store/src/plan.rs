@@ -5,7 +5,9 @@
 //! doing it cannot differ.
 
 mod files;
+mod fix;
 mod fork;
+mod merge;
 mod session;
 
 use std::path::{Path, PathBuf};
@@ -21,7 +23,9 @@ use crate::read::Bodies;
 use crate::stamp::Stamp;
 
 pub use files::{FileBack, restore_files};
+pub use fix::{end_line, fix, fix_words};
 pub use fork::{Destination, fork};
+pub use merge::{Conversation, merge};
 pub use session::{goto, rename, trash};
 
 /// What is to be done to files, step by step.

@@ -59,7 +59,6 @@ impl Ui {
             terminal,
             status: false,
             pager: terminal && !global.no_pager && !global.json,
-            terminal,
             incomplete: false,
         }
     }

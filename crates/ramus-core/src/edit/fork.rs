@@ -4,12 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goto::last_prompt;
 use super::line::{self, Marker};
-use super::splice::{Field, Splice};
+use super::splice::Splice;
 use super::{NewLine, NewSession, Refusal, Writer, end_of_message};
 use crate::agent::inline_agents;
 use crate::body::{Body, Metadata};
 use crate::history::{History, Path};
-use crate::name::Name;
+use crate::name::{Key, Name};
 use crate::record::{Kind, Record, Voice};
 use crate::resume::Era;
 use crate::session::NodeId;
@@ -25,6 +25,18 @@ pub struct Origin<'a> {
     pub nodes: Vec<NodeId>,
     /// What belongs to it outside of the tree: snapshots of files, replaced outputs.
     pub notes: Vec<NodeId>,
+    /// Backups of files that are called otherwise in the copy, because another source has such names too.
+    pub backups: FxHashMap<Key, String>,
+}
+
+impl Origin<'_> {
+    /// Says where a record comes from.
+    pub(super) fn from(&self, name: Name) -> serde_json::Value {
+        serde_json::json!({
+            "sessionId": self.session,
+            "messageUuid": self.history.session.spell(name),
+        })
+    }
 }
 
 /// What a fork is to be like.
@@ -54,11 +66,11 @@ pub fn origin<'a>(
     };
     let records = (0..).map(NodeId).zip(history.session.records());
     let notes = records.filter(|(id, record)| of_path(*id, record)).map(|(id, _)| id).collect();
-    Origin { session, history, nodes, notes }
+    Origin { session, history, nodes, notes, backups: FxHashMap::default() }
 }
 
 /// Returns the prompt that a snapshot of files belongs to.
-fn snapshot_of(body: Option<Body>) -> Option<Name> {
+pub(super) fn snapshot_of(body: Option<Body>) -> Option<Name> {
     let Some(Body::Metadata(metadata)) = body else { return None };
     let prompt = match *metadata {
         Metadata::FileHistorySnapshot(snapshot) => snapshot.snapshot_message_id,
@@ -69,7 +81,7 @@ fn snapshot_of(body: Option<Body>) -> Option<Name> {
 }
 
 /// Returns the records of a path: its messages whole, what compactions on it keep, its sidechains.
-fn nodes(history: &History, path: &Path) -> Vec<NodeId> {
+pub(super) fn nodes(history: &History, path: &Path) -> Vec<NodeId> {
     let History { session, tree, .. } = history;
     let line = line(history, path);
     // Some clients go on below the end, if only a sidechain hangs there.
@@ -240,21 +252,17 @@ impl Copier<'_, '_> {
     fn record(&mut self, origin: &Origin<'_>, record: &Record) -> Splice {
         let mut splice = self.note();
         if let Some(cwd) = self.cwd {
-            splice.set(Field::Top("cwd"), cwd);
+            splice.set("cwd", cwd);
         }
         if let Some(name) = record.name {
-            let from = serde_json::json!({
-                "sessionId": origin.session,
-                "messageUuid": origin.history.session.spell(name),
-            });
-            splice.put_raw("forkedFrom", from.to_string());
+            splice.put_raw("forkedFrom", origin.from(name).to_string());
         }
         if self.is_agent {
-            splice.set_raw(Field::Top("isSidechain"), "false");
+            splice.set_raw("isSidechain", "false");
             splice.drop("agentId");
         }
         if let Some(time) = self.time(record) {
-            splice.set(Field::Top("timestamp"), &time.to_string());
+            splice.set("timestamp", &time.to_string());
         }
         splice
     }

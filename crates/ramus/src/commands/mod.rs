@@ -8,11 +8,13 @@ mod diff;
 mod export;
 mod files;
 mod find;
+mod fix;
 mod fork;
 mod goto;
 mod home;
 mod log;
 mod man;
+mod merge;
 mod projects;
 mod rename;
 mod sessions;
@@ -48,6 +50,7 @@ pub(crate) enum Command {
     Goto(goto::GotoArgs),
     Branch(goto::BranchArgs),
     Fork(fork::ForkArgs),
+    Merge(merge::MergeArgs),
     Rename(rename::RenameArgs),
     Trash(trash::TrashArgs),
     Log(log::LogArgs),
@@ -77,6 +80,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Goto(args)) => goto::goto(ui, global, args),
         Some(Command::Branch(args)) => goto::branch(ui, global, args),
         Some(Command::Fork(args)) => fork::fork(ui, global, args),
+        Some(Command::Merge(args)) => merge::merge(ui, global, args),
         Some(Command::Rename(args)) => rename::rename(ui, global, args),
         Some(Command::Trash(args)) => trash::trash(ui, global, args),
         Some(Command::Log(args)) => log::log(ui, global, args),
