@@ -209,8 +209,8 @@ def large_compacted(trial):
 def client_made(trial):
     """What the client wrote itself, with all that it adds between."""
     home = trial.home
-    home.api.answers = {"ask-2": [[api.text("say-2a"), api.tool("Bash", command="echo out-2 # call-2", description="d")],
-                                  [api.text("say-2")]]}
+    echo = api.tool("Bash", command="echo out-2 # call-2", description="d")
+    home.api.answers = {"ask-2": [[api.text("say-2a"), echo], [api.text("say-2")]]}
     session = None
     for prompt in ("ask-1", "ask-2", "ask-3"):
         session = home.ask(prompt, resume=session).session

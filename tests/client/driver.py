@@ -131,7 +131,8 @@ class Home:
         }
         told = {"hasCompletedOnboarding": True, "lastOnboardingVersion": version, "theme": "dark", "numStartups": 9,
                 "autoUpdates": False, "customApiKeyResponses": {"approved": ["dummy"], "rejected": []},
-                "projects": {str(self.cwd): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}}}
+                "projects": {str(self.cwd): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True,
+                                             "allowedTools": []}}}
         (self.path / ".claude.json").write_text(json.dumps(told))
 
     def __enter__(self):
@@ -169,7 +170,7 @@ class Home:
 
     def sessions(self, cwd=None):
         """The session files of a working directory, the one written last at the end."""
-        files = [file for file in self.project(cwd).glob("*.jsonl") if file.name.count("-") == 4 and file.stat().st_size]
+        files = [file for file in self.project(cwd).glob("*-*-*-*-*.jsonl") if file.stat().st_size]
         return sorted(files, key=lambda file: file.stat().st_mtime_ns)
 
     def age(self):

@@ -42,7 +42,7 @@ def main():
         passed, failed = passed + run.passed, failed + run.failed
     server.stop()
     if not passed + failed:
-        print(f"no case is called {options.case!r}", file=sys.stderr)
+        print(f"no case is called {' or '.join(options.case)}", file=sys.stderr)
     return 0 if passed and not failed else 1
 
 
@@ -52,7 +52,7 @@ def arguments():
     parser.add_argument("--clients", type=pathlib.Path, default=ROOT / "target/clients", metavar="DIR",
                         help="where clients are installed and looked for [default: target/clients]")
     parser.add_argument("--ramus", metavar="PROGRAM", help="[default: the newest of target/{release,debug}/ramus]")
-    parser.add_argument("--case", default="", metavar="NAME", help="only cases with NAME in their name")
+    parser.add_argument("--case", action="append", metavar="NAME", help="only cases with NAME in their name")
     parser.add_argument("--command", choices=["goto", "fork"], help="only one of the two")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     options = parser.parse_args()
@@ -78,18 +78,19 @@ class Run:
 
     def __init__(self, version, client, server, ramus, options):
         self.version, self._client, self._server, self._ramus = version, client, server, ramus
-        self._case = options.case
+        self._named = options.case or [""]
         self._commands = [options.command] if options.command else ["goto", "fork"]
         self.passed = self.failed = 0
 
     def all(self):
-        for function in cases.CASES:
-            if self._case in function.__name__:
-                self._targets(function)
-        for function in cases.FLOWS:
-            if self._case in function.__name__:
-                with self._home() as home:
-                    self._tell(function.__name__, lambda: function(Trial(home, self._ramus)))
+        for function in filter(self._is_wanted, cases.CASES):
+            self._targets(function)
+        for function in filter(self._is_wanted, cases.FLOWS):
+            with self._home() as home:
+                self._tell(function.__name__, lambda: function(Trial(home, self._ramus)))
+
+    def _is_wanted(self, function):
+        return any(name in function.__name__ for name in self._named)
 
     def _home(self):
         self._server.answers = {}
