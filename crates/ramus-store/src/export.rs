@@ -15,6 +15,8 @@ use tempfile::NamedTempFile;
 /// The file that says a directory was made here.
 pub const MARKER: &str = ".ramus-export";
 
+/// How much is gathered before it is written; larger pieces go as they are.
+const BUFFER: usize = 128 * 1024;
 /// Drafts up to this size stay in memory.
 const IN_MEMORY: usize = 16 * 1024 * 1024;
 
@@ -62,22 +64,31 @@ impl Folder {
         write().map(|_| ()).map_err(|source| self.error(&path, source))
     }
 
-    /// Begins a document for this directory.
+    /// Begins a place for what is made before it is written.
     pub fn draft(&self) -> Draft {
         Draft::new(&self.dir)
     }
 
-    /// Puts `head` before a draft, gives it its name and returns its size; the draft is empty then.
-    pub fn finish(&self, name: &str, head: &[u8], draft: &mut Draft) -> Result<u64, ExportError> {
+    /// Writes a file in pieces: `fill` gets where they go. It has its name once it is whole;
+    /// returns its size.
+    pub fn fill<E: From<ExportError>>(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<u64, E> {
         let path = self.dir.join(name);
-        let mut finish = || {
-            let mut file = temporary(path.parent().unwrap_or(&self.dir))?;
-            let size = draft.copy(head, file.as_file_mut())?;
-            file.persist(&path).map_err(|error| error.error)?;
-            draft.clear();
-            Ok(size)
-        };
-        finish().map_err(|source| self.error(&path, source))
+        let error = |source| E::from(self.error(&path, source));
+        let file = temporary(path.parent().unwrap_or(&self.dir)).map_err(error)?;
+        let file = BufWriter::with_capacity(BUFFER, file);
+        let mut out = Counted { file, length: 0, problem: None };
+        let filled = fill(&mut out);
+        if let Some(problem) = out.problem {
+            return Err(error(problem));
+        }
+        filled?;
+        let file = out.file.into_inner().map_err(|broken| error(broken.into_error()))?;
+        file.persist(&path).map_err(|broken| error(broken.error))?;
+        Ok(out.length)
     }
 
     fn error(&self, path: &Path, source: io::Error) -> ExportError {
@@ -90,9 +101,29 @@ fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(".ramus-").tempfile_in(dir)
 }
 
-/// A document that is being written, small ones in memory, large ones on the disk.
-///
-/// Its beginning may be known last, as a header with sums is.
+/// A file that is being written, how long it is so far, and what went wrong with it.
+struct Counted {
+    file: BufWriter<NamedTempFile>,
+    length: u64,
+    problem: Option<io::Error>,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes).inspect(|written| self.length += *written as u64);
+        written.map_err(|problem| {
+            let kind = problem.kind();
+            self.problem = Some(problem);
+            kind.into()
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Pieces of documents, kept until they are written: few in memory, many on the disk.
 #[derive(Debug)]
 pub struct Draft {
     dir: PathBuf,
@@ -151,20 +182,6 @@ impl Draft {
                 file.seek(SeekFrom::End(0)).map(|_| ())
             }
         }
-    }
-
-    /// Writes `head` and then the draft; returns how much that is.
-    pub fn copy(&mut self, head: &[u8], out: &mut dyn Write) -> io::Result<u64> {
-        out.write_all(head)?;
-        self.copy_range(0..self.length, out)?;
-        Ok(head.len() as u64 + self.length)
-    }
-
-    /// Begins anew; the memory it has is used again.
-    pub fn clear(&mut self) {
-        self.memory.clear();
-        self.spilled = None;
-        self.length = 0;
     }
 }
 

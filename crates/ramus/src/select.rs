@@ -7,7 +7,7 @@ use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project, encode, is_encoded};
-use ramus_store::survey::{Survey, survey};
+use ramus_store::survey::{Keep, Survey, survey};
 use ramus_store::{from_jsonl, last_active};
 
 use crate::args::Global;
@@ -82,6 +82,11 @@ impl Library {
 
     /// Reads every file of a scope in short, with a progress bar.
     pub(crate) fn survey(&self, ui: &mut Ui, scope: &Scope) -> Survey {
+        self.survey_keeping(ui, scope, Keep::Nothing)
+    }
+
+    /// The same, keeping more of what was read for who needs it next.
+    pub(crate) fn survey_keeping(&self, ui: &mut Ui, scope: &Scope, keep: Keep) -> Survey {
         let projects = match scope {
             Scope::All => self.projects.clone(),
             Scope::Project(index) => vec![self.projects[*index].clone()],
@@ -97,8 +102,8 @@ impl Library {
         };
         let bytes = projects.iter().flat_map(|project| &project.files).map(|file| file.bytes).sum();
         let bar = ui.progress(bytes);
-        let surveyed =
-            survey(Listing { projects, problems: Vec::new() }, self.rule, &|bytes| bar.inc(bytes));
+        let listing = Listing { projects, problems: Vec::new() };
+        let surveyed = survey(listing, self.rule, keep, &|bytes| bar.inc(bytes));
         bar.finish_and_clear();
         for problem in &surveyed.problems {
             ui.warn(problem);

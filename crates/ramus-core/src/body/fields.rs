@@ -67,8 +67,9 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
-        let text = self.peek_text(key)?.into_owned();
-        self.0.take(key);
+        let value = self.0.get_mut(key)?;
+        let text = value.text()?.into_owned();
+        *value = Json::Null;
         Some(text)
     }
 

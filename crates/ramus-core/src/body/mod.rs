@@ -82,13 +82,33 @@ pub struct ToolRecord {
 impl Body {
     /// Reads the body of one line.
     pub fn parse(line: &[u8]) -> Result<Self, JsonError> {
+        Self::read(line, Self::of)
+    }
+
+    /// Reads what a transcript can show of one line: without the files as they were before an edit.
+    pub fn parse_shown(line: &[u8]) -> Result<Self, JsonError> {
+        const CHANGE: [&str; 2] = ["filePath", "structuredPatch"];
+        const UNSEEN: [&str; 4] = ["originalFile", "originalFileContents", "oldString", "newString"];
+        Self::read(line, |mut value| {
+            if let Some(result) = value.get_mut("toolUseResult")
+                && CHANGE.iter().all(|key| result.get(key).is_some())
+            {
+                for key in UNSEEN {
+                    result.take(key);
+                }
+            }
+            Self::of(value)
+        })
+    }
+
+    fn read(line: &[u8], of: impl Fn(Json<'_>) -> Self) -> Result<Self, JsonError> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if let Some(value) = Json::parse(line) {
-            return Ok(Self::of(value));
+            return Ok(of(value));
         }
         let repaired = json::repaired(line);
         match repaired.as_deref().and_then(Json::parse) {
-            Some(value) => Ok(Self::of(value)),
+            Some(value) => Ok(of(value)),
             None => json::parse(line).map(Self::Unknown),
         }
     }

@@ -1,5 +1,7 @@
 //! What stands above a transcript: whose it is, which of how many, and its sums.
 
+use std::sync::Arc;
+
 use ramus_core::time::Time;
 
 /// What is told of a path before its first turn.
@@ -30,7 +32,7 @@ pub struct Header {
     /// The sessions that the path began in, the oldest first; its own is not among them.
     pub continues: Vec<String>,
     /// All paths of the session, this one too.
-    pub siblings: Vec<Sibling>,
+    pub siblings: Arc<[Sibling]>,
     /// Where the list of all transcripts is.
     pub index: Option<String>,
 }

@@ -25,7 +25,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
     }
     if header.siblings.len() > 1 {
         out.push_str("\n| Path | Status | Messages | Begins with |\n|---|---|---|---|\n");
-        for sibling in &header.siblings {
+        for sibling in header.siblings.iter() {
             let name = match &sibling.href {
                 _ if sibling.path == header.path => format!("**{}**", sibling.path),
                 Some(href) => format!("[{}]({href})", sibling.path),
@@ -259,7 +259,9 @@ fn block(text: &str, out: &mut String) {
 /// Writes text as a quote; its line ends stay.
 fn quote(text: &str, out: &mut String) {
     for line in text.trim_matches('\n').lines() {
-        let _ = writeln!(out, "> {line}  ");
+        out.push_str("> ");
+        out.push_str(line);
+        out.push_str("  \n");
     }
     out.push('\n');
 }

@@ -5,7 +5,8 @@ use clap::ValueEnum;
 use ramus_render::export::Tools;
 use ramus_render::json::{Answer, Exported, ExportedPath};
 use ramus_render::{Label, Line};
-use ramus_store::export::{Draft, ExportError, Folder};
+use ramus_store::survey::Keep;
+use ramus_store::export::{ExportError, Folder};
 
 use crate::args::Global;
 use crate::error::CommandError;
@@ -130,7 +131,7 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     let since = args.since.as_deref().map(when::when).transpose()?;
     let library = Library::open(ui, global)?;
     let (scope, spot) = scope(ui, &library, args.scope.as_deref())?;
-    let survey = library.survey(ui, &scope);
+    let survey = library.survey_keeping(ui, &scope, Keep::Histories);
     let wanted = Wanted { spot, active_only: args.paths == Paths::Active, since };
     let plan = Plan::new(&survey, &scope, &wanted, args.format.ending(), library.rule)?;
     let count = plan.transcripts();
@@ -161,12 +162,11 @@ fn scope(
 }
 
 fn to_stdout(ui: &mut Ui, exporter: &Exporter<'_>) -> Result<(), CommandError> {
-    let mut draft = Draft::new(&std::env::temp_dir());
-    let written = exporter.only(&mut draft)?;
     if ui.json {
+        let written = exporter.only(&mut std::io::sink())?;
         return summary(ui, exporter, vec![written]);
     }
-    draft.copy(written.head.as_bytes(), ui.out())?;
+    exporter.only(ui.out())?;
     report(ui, exporter);
     Ok(())
 }

@@ -44,11 +44,14 @@ impl<'a> Json<'a> {
         pairs.iter().rev().find(|(name, _)| *name == key.as_bytes()).map(|(_, value)| value)
     }
 
+    pub(in crate::body) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let Self::Object(pairs) = self else { return None };
+        pairs.iter_mut().rev().find(|(name, _)| *name == key.as_bytes()).map(|(_, value)| value)
+    }
+
     /// Takes the value of a key; a null stays in its place.
     pub(in crate::body) fn take(&mut self, key: &str) -> Option<Self> {
-        let Self::Object(pairs) = self else { return None };
-        let pair = pairs.iter_mut().rev().find(|(name, _)| *name == key.as_bytes());
-        pair.map(|(_, value)| std::mem::take(value))
+        self.get_mut(key).map(std::mem::take)
     }
 
     /// Returns the text, if this is one.

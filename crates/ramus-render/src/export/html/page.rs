@@ -67,7 +67,7 @@ pub(in crate::export) fn head(header: &Header, out: &mut String) {
 /// Writes the switch between the paths of the session.
 fn siblings(header: &Header, out: &mut String) {
     out.push_str("<nav class=\"paths\" aria-label=\"Paths of this session\">\n");
-    for sibling in &header.siblings {
+    for sibling in header.siblings.iter() {
         let here = sibling.path == header.path;
         let current = if here { " aria-current=\"page\"" } else { "" };
         let (open, close) = match &sibling.href {

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path as FilePath;
+use std::sync::Arc;
 
 use ramus_core::body::Body;
 use ramus_core::fold::FoldId;
@@ -29,7 +30,7 @@ use crate::error::CommandError;
 pub(super) struct Part<'a> {
     pub(super) file: &'a FilePath,
     pub(super) source: Source,
-    pub(super) history: History,
+    pub(super) history: Arc<History>,
     pub(super) facts: Facts,
     pub(super) found: Found,
     /// The transcripts of its conversations by their last record, for links from forks.
@@ -43,13 +44,11 @@ pub(super) struct Part<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Style<'a> {
     pub(super) args: &'a ExportArgs,
-    /// `None`: the lines as they are.
-    pub(super) format: Option<Format>,
     pub(super) pictures: &'a RefCell<Pictures>,
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn new(file: &'a FilePath, read: (Source, History), made: Draft) -> Self {
+    pub(super) fn new(file: &'a FilePath, read: (Source, Arc<History>), made: Draft) -> Self {
         let (source, history) = read;
         Self {
             file,
@@ -64,15 +63,15 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Writes a path, after what was written before.
-    pub(super) fn write(
+    /// Makes what is to be written of a path, and returns where it lies among what was made.
+    pub(super) fn pieces(
         &mut self,
         path: &Path,
+        format: Format,
         style: Style<'_>,
-        out: &mut Draft,
-    ) -> Result<(), CommandError> {
-        let Some(format) = style.format else { return self.lines(path, style.args, out) };
+    ) -> Result<Vec<Range<u64>>, CommandError> {
         let mut after = 0;
+        let mut pieces = Vec::new();
         for piece in self.history.pieces(path) {
             let (Some(&start), Some(&end)) = (piece.folds.first(), piece.folds.last()) else {
                 continue;
@@ -82,33 +81,28 @@ impl<'a> Part<'a> {
                 None => self.make(&piece, format, style)?,
             };
             self.pieces.insert((start, end), made.clone());
-            self.copy(made, format, out)?;
+            pieces.push(made);
             after += piece.folds.len();
             let rest = &path.folds[after..];
             if self.history.branches.fork_at(end).is_some() {
-                let made = self.fork(end, rest, format, style)?;
-                self.copy(made, format, out)?;
+                pieces.push(self.fork(end, rest, format, style)?);
             }
         }
-        Ok(())
+        pieces.retain(|made| !made.is_empty());
+        Ok(pieces)
     }
 
-    fn copy(&mut self, made: Range<u64>, format: Format, out: &mut Draft) -> io::Result<()> {
-        if made.is_empty() {
-            return Ok(());
-        }
-        if !out.is_empty() {
-            out.write_all(export::between(format).as_bytes())?;
-        }
+    /// Writes a piece that was made.
+    pub(super) fn copy(&mut self, made: Range<u64>, out: &mut dyn Write) -> io::Result<()> {
         self.made.copy_range(made, out)
     }
 
     /// Writes the lines of the path as they stand in the file.
-    fn lines(
+    pub(super) fn lines(
         &mut self,
         path: &Path,
         args: &ExportArgs,
-        out: &mut Draft,
+        out: &mut dyn Write,
     ) -> Result<(), CommandError> {
         let mut last = None;
         for node in &path.nodes {
@@ -197,7 +191,7 @@ impl<'a> Reader<'a> {
         let mut elsewhere = (Facts::default(), Found::default());
         let (facts, found) = sums.unwrap_or((&mut elsewhere.0, &mut elsewhere.1));
         let line = if self.redacts { redact(line, found) } else { line };
-        let body = Body::parse(&line).ok()?;
+        let body = Body::parse_shown(&line).ok()?;
         facts.body(id, &body);
         Some(body)
     }

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 use std::io::Write;
-use std::sync::Mutex;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 use ramus_core::branches::{Conversation, ForkKind};
 use ramus_core::history::{History, Path};
@@ -25,7 +26,6 @@ use crate::error::CommandError;
 pub(super) struct Written {
     pub(super) file: String,
     pub(super) header: Header,
-    pub(super) head: String,
     /// When the session began.
     pub(super) began: Option<Time>,
     pub(super) bytes: u64,
@@ -42,6 +42,38 @@ pub(super) struct Exporter<'a> {
 struct Parts<'a> {
     own: Part<'a>,
     earlier: Vec<(&'a Surveyed, Part<'a>)>,
+    /// All paths of the session.
+    siblings: Arc<[Sibling]>,
+}
+
+impl<'a> Parts<'a> {
+    /// Returns one of the earlier sessions, or the session itself.
+    fn part(&mut self, at: Option<usize>) -> &mut Part<'a> {
+        match at {
+            Some(at) => &mut self.earlier[at].1,
+            None => &mut self.own,
+        }
+    }
+}
+
+/// A transcript whose pieces are made.
+struct Document {
+    header: Header,
+    stretches: Vec<Stretch>,
+}
+
+/// The part of a path that lies in one session.
+struct Stretch {
+    part: Option<usize>,
+    path: Path,
+    pieces: Vec<Range<u64>>,
+}
+
+impl Document {
+    fn written(self, job: &Job<'_>, index: usize) -> Written {
+        let file = job.files[index].clone().unwrap_or_default();
+        Written { file, header: self.header, began: job.session.digest.facts.started, bytes: 0 }
+    }
 }
 
 /// How many sessions a path may run through; longer chains are not real.
@@ -89,20 +121,21 @@ impl<'a> Exporter<'a> {
     }
 
     /// Writes the only transcript there is.
-    pub(super) fn only(&self, draft: &mut Draft) -> Result<Written, CommandError> {
+    pub(super) fn only(&self, out: &mut dyn Write) -> Result<Written, CommandError> {
         let job = &self.plan.jobs[0];
         let index = job.files.iter().position(Option::is_some).unwrap_or(0);
         let made = || Draft::new(&std::env::temp_dir());
-        let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
+        let mut parts = self.parts(job, made())?;
         let pictures = RefCell::new(Pictures::new(self.args.images(), ""));
-        let written = self.path(job, &mut parts, index, &pictures, draft, &made)?;
+        let document = self.path(job, &mut parts, index, &pictures, &made)?;
+        self.write(&document, &mut parts, out)?;
         self.found(&parts);
-        Ok(written)
+        Ok(document.written(job, index))
     }
 
     fn job(&self, job: &Job<'a>, folder: &Folder) -> Result<Vec<Written>, CommandError> {
         let made = || folder.draft();
-        let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
+        let mut parts = self.parts(job, made())?;
         let conversations = parts.own.history.branches.conversations.iter().zip(&job.files);
         parts.own.links = conversations
             .filter_map(|(conversation, file)| {
@@ -112,13 +145,11 @@ impl<'a> Exporter<'a> {
         let up = up(job.files.iter().flatten().next().map_or("", |file| file));
         let pictures = RefCell::new(Pictures::new(self.args.images(), up));
         let mut written = Vec::new();
-        let mut draft = folder.draft();
         for (index, file) in job.files.iter().enumerate() {
             let Some(file) = file else { continue };
-            let mut path = self.path(job, &mut parts, index, &pictures, &mut draft, &made)?;
-            path.bytes = folder.finish(file, path.head.as_bytes(), &mut draft)?;
-            path.head = String::new();
-            written.push(path);
+            let document = self.path(job, &mut parts, index, &pictures, &made)?;
+            let bytes = folder.fill(file, |out| self.write(&document, &mut parts, out))?;
+            written.push(Written { bytes, ..document.written(job, index) });
         }
         for (name, bytes) in pictures.into_inner().files() {
             folder.write(&name, &bytes)?;
@@ -127,42 +158,73 @@ impl<'a> Exporter<'a> {
         Ok(written)
     }
 
+    fn parts(&self, job: &Job<'a>, made: Draft) -> Result<Parts<'a>, CommandError> {
+        let own = self.read(job.session, made)?;
+        Ok(Parts { own, earlier: Vec::new(), siblings: self.siblings(job) })
+    }
+
     fn read(&self, session: &'a Surveyed, made: Draft) -> Result<Part<'a>, CommandError> {
-        let read = Source::read(&session.file.path, self.plan.rule)?;
+        let read = Source::read(&session.file, session.history.clone(), self.plan.rule)?;
         Ok(Part::new(&session.file.path, read, made))
     }
 
+    /// Makes all of a path that is not there yet; what is above it sums it up.
     fn path(
         &self,
         job: &Job<'a>,
         parts: &mut Parts<'a>,
         index: usize,
         pictures: &RefCell<Pictures>,
-        draft: &mut Draft,
         made: &dyn Fn() -> Draft,
-    ) -> Result<Written, CommandError> {
+    ) -> Result<Document, CommandError> {
         let (conversation, path) = target(job, &parts.own.history, index)?;
-        let mut header = self.header(job, &parts.own.history, &conversation, index);
-        let style = Style { args: self.args, format: self.format(), pictures };
+        let mut header = self.header(job, parts, &conversation, index);
+        let style = Style { args: self.args, pictures };
         let mut sums = Sums::default();
-        for (at, path) in self.earlier(job, parts, &path, made)? {
-            let (session, part) = &mut parts.earlier[at];
-            header.continues.push(session.file.id.clone());
-            part.write(&path, style, draft)?;
+        let mut stretches = Vec::new();
+        let earlier = self.earlier(job, parts, &path, made)?;
+        header.continues =
+            earlier.iter().map(|(at, _)| parts.earlier[*at].0.file.id.clone()).collect();
+        let earlier = earlier.into_iter().map(|(at, path)| (Some(at), path));
+        for (at, path) in earlier.chain([(None, path)]) {
+            let part = parts.part(at);
+            let pieces = match self.format() {
+                Some(format) => part.pieces(&path, format, style)?,
+                None => Vec::new(),
+            };
             sums.part(&part.history, &path, &part.facts);
+            stretches.push(Stretch { part: at, path, pieces });
         }
-        parts.own.write(&path, style, draft)?;
-        sums.part(&parts.own.history, &path, &parts.own.facts);
         sums.into_header(&mut header);
-        let (mut head, mut foot) = (String::new(), String::new());
-        if let Some(format) = self.format() {
-            export::head(format, &header, &mut head);
-            export::foot(format, &mut foot);
+        Ok(Document { header, stretches })
+    }
+
+    /// Writes a document, all of which is made.
+    fn write(
+        &self,
+        document: &Document,
+        parts: &mut Parts<'a>,
+        out: &mut dyn Write,
+    ) -> Result<(), CommandError> {
+        let Some(format) = self.format() else {
+            return document.stretches.iter().try_for_each(|stretch| {
+                parts.part(stretch.part).lines(&stretch.path, self.args, out)
+            });
+        };
+        let mut text = String::new();
+        export::head(format, &document.header, &mut text);
+        out.write_all(text.as_bytes())?;
+        let mut between = "";
+        for stretch in &document.stretches {
+            for piece in &stretch.pieces {
+                out.write_all(between.as_bytes())?;
+                parts.part(stretch.part).copy(piece.clone(), out)?;
+                between = export::between(format);
+            }
         }
-        draft.write_all(foot.as_bytes())?;
-        let file = job.files[index].clone().unwrap_or_default();
-        let began = job.session.digest.facts.started;
-        Ok(Written { file, header, head, began, bytes: 0 })
+        text.clear();
+        export::foot(format, &mut text);
+        Ok(out.write_all(text.as_bytes())?)
     }
 
     fn format(&self) -> Option<export::Format> {
@@ -223,11 +285,12 @@ impl<'a> Exporter<'a> {
     fn header(
         &self,
         job: &Job<'_>,
-        history: &History,
+        parts: &Parts<'_>,
         conversation: &Conversation,
         index: usize,
     ) -> Header {
         let Job { project, session, .. } = job;
+        let history = &parts.own.history;
         let digest = &session.digest;
         let n = conversation.n as usize;
         let short = digest.conversations.get(n - 1);
@@ -237,18 +300,6 @@ impl<'a> Exporter<'a> {
             let name = history.session.record(id).name;
             name.map_or_else(|| id.0.to_string(), |name| history.session.spell(name))
         };
-        let siblings = (1..).zip(&digest.conversations).map(|(path, other)| Sibling {
-            path,
-            href: job.files.get(path - 1).and_then(Option::as_deref).map(base).map(str::to_owned),
-            words: match (&other.first_prompt, other.fork_kind) {
-                (Some(prompt), _) => self.text(prompt),
-                (None, Some(kind)) => format!("(another way after: {kind})"),
-                (None, None) => String::new(),
-            },
-            status: other.status.word(),
-            resumes: other.resumes,
-            messages: other.messages,
-        });
         let file = job.files[index].as_deref().unwrap_or_default();
         let indexed = self.args.out.is_some() && site_name(self.args.format).is_some();
         Header {
@@ -265,12 +316,29 @@ impl<'a> Exporter<'a> {
             leaf: spell(conversation.leaf),
             fork_point: fork.map(|fork| spell(fork.node)),
             fork_kind: fork.map(|fork| ForkKind::word(fork.kind)),
-            siblings: siblings.collect(),
+            siblings: parts.siblings.clone(),
             index: site_name(self.args.format)
                 .filter(|_| indexed)
                 .map(|name| format!("{}{name}", up(file))),
             ..Header::default()
         }
+    }
+
+    fn siblings(&self, job: &Job<'_>) -> Arc<[Sibling]> {
+        let conversations = &job.session.digest.conversations;
+        let siblings = (1..).zip(conversations).map(|(path, other)| Sibling {
+            path,
+            href: job.files.get(path - 1).and_then(Option::as_deref).map(base).map(str::to_owned),
+            words: match (&other.first_prompt, other.fork_kind) {
+                (Some(prompt), _) => self.text(prompt),
+                (None, Some(kind)) => format!("(another way after: {kind})"),
+                (None, None) => String::new(),
+            },
+            status: other.status.word(),
+            resumes: other.resumes,
+            messages: other.messages,
+        });
+        siblings.collect()
     }
 
     /// Takes out of a text what is to be taken out.
