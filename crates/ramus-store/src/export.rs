@@ -4,13 +4,16 @@
 //! holds something and lacks the marker is refused. A file appears under its
 //! name only when it is whole.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
 use tempfile::NamedTempFile;
+
+use crate::spare;
 
 /// The file that says a directory was made here.
 pub const MARKER: &str = ".ramus-export";
@@ -37,20 +40,62 @@ pub enum ExportError {
 #[derive(Debug)]
 pub struct Folder {
     pub dir: PathBuf,
+    /// The files that an earlier export wrote here.
+    earlier: BTreeSet<String>,
 }
+
+/// The first line of the marker; below it stand the files that were written.
+const MARK: &str = "This directory was written by `ramus export`.\n";
 
 impl Folder {
     /// Takes a directory: a new one, an empty one, or one of ours; any other by `force`.
     pub fn open(dir: &Path, force: bool) -> Result<Self, ExportError> {
-        let folder = Self { dir: dir.to_owned() };
+        let mut folder = Self { dir: dir.to_owned(), earlier: BTreeSet::new() };
         fs::create_dir_all(dir).map_err(|source| folder.error(dir, source))?;
         let mut entries = fs::read_dir(dir).map_err(|source| folder.error(dir, source))?;
         let is_ours = entries.next().is_none() || dir.join(MARKER).is_file();
         if !is_ours && !force {
             return Err(ExportError::Foreign(dir.to_owned()));
         }
-        folder.write(MARKER, b"This directory was written by `ramus export`.\n")?;
+        if let Ok(marker) = fs::read_to_string(dir.join(MARKER)) {
+            let names = marker.lines().skip(1).filter(|name| is_below(name));
+            folder.earlier = names.map(str::to_owned).collect();
+        }
         Ok(folder)
+    }
+
+    /// Marks the directory as ours, with the files that are going to be written, before they are.
+    pub fn claim<'n>(&'n self, names: impl Iterator<Item = &'n str>) -> Result<(), ExportError> {
+        let names = names.chain(self.earlier.iter().map(String::as_str));
+        self.mark(&names.collect())
+    }
+
+    /// Takes away what an earlier export wrote and this one did not; returns how many files that are.
+    pub fn settle(&self, names: &BTreeSet<&str>) -> Result<usize, ExportError> {
+        let mut removed = 0;
+        for name in self.earlier.iter().filter(|name| !names.contains(name.as_str())) {
+            let path = self.dir.join(name);
+            if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+                continue;
+            }
+            fs::remove_file(&path).map_err(|source| self.error(&path, source))?;
+            removed += 1;
+            // A directory that holds something stays.
+            let dirs = Path::new(name).ancestors().skip(1);
+            for dir in dirs.filter(|dir| !dir.as_os_str().is_empty()) {
+                let _ = fs::remove_dir(self.dir.join(dir));
+            }
+        }
+        self.mark(names).map(|()| removed)
+    }
+
+    fn mark(&self, names: &BTreeSet<&str>) -> Result<(), ExportError> {
+        let mut text = MARK.to_owned();
+        for name in names {
+            text.push_str(name);
+            text.push('\n');
+        }
+        self.write(MARKER, text.as_bytes())
     }
 
     /// Writes a file whole.
@@ -94,6 +139,12 @@ impl Folder {
     fn error(&self, path: &Path, source: io::Error) -> ExportError {
         ExportError::Write { path: path.to_owned(), source }
     }
+}
+
+/// Whether a name cannot lead out of a directory.
+fn is_below(name: &str) -> bool {
+    !name.is_empty()
+        && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
@@ -154,10 +205,16 @@ impl Write for Draft {
     }
 }
 
+impl Drop for Draft {
+    fn drop(&mut self) {
+        spare::give(std::mem::take(&mut self.memory));
+    }
+}
+
 impl Draft {
     /// Begins a document; what does not fit into memory goes to a nameless file in `dir`.
     pub fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), length: 0, memory: Vec::new(), spilled: None }
+        Self { dir: dir.to_owned(), length: 0, memory: spare::take(0), spilled: None }
     }
 
     /// Returns how much was written so far.

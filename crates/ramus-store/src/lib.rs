@@ -43,6 +43,7 @@ pub mod plan;
 mod read;
 pub mod scan;
 mod source;
+mod spare;
 mod stamp;
 mod state;
 pub mod survey;

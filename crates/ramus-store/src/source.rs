@@ -13,6 +13,7 @@ use ramus_core::session::Session;
 
 use crate::error::PathError;
 use crate::place::HistoryFile;
+use crate::spare;
 
 /// Files up to this size are read once and held.
 const HELD: u64 = 64 * 1024 * 1024;
@@ -71,6 +72,14 @@ impl Source {
     }
 }
 
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        if let Self::Memory(bytes) = self {
+            spare::give(std::mem::take(bytes));
+        }
+    }
+}
+
 impl Bytes {
     fn open(path: &Path) -> io::Result<(Self, Metadata)> {
         let mut file = File::open(path)?;
@@ -79,7 +88,7 @@ impl Bytes {
         if length > HELD {
             return Ok((Self::Disk(file), metadata));
         }
-        let mut bytes = Vec::with_capacity(length as usize);
+        let mut bytes = spare::take(length as usize + 1);
         // What is appended meanwhile is for the next time.
         file.by_ref().take(length).read_to_end(&mut bytes)?;
         Ok((Self::Memory(bytes), metadata))

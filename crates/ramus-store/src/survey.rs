@@ -48,16 +48,8 @@ pub struct Surveyed {
     pub digest: Digest,
     /// Nodes whose parent is in no session of the project (R5).
     pub orphans: Vec<Defect>,
-    /// All that was read, where [`Keep::Histories`] were wanted and there was room.
+    /// All that was read; only [`survey_keeping`] keeps it.
     pub history: Option<Arc<History>>,
-}
-
-/// What is kept of files beside their digests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    Nothing,
-    /// The histories of sessions, for who reads their bodies next, up to so many records.
-    Histories,
 }
 
 /// How many records are kept; they take some 80 MB.
@@ -90,12 +82,16 @@ impl ProjectSurvey {
 ///
 /// `on_read` hears the size of each file when it has been read; it is called
 /// from several threads.
-pub fn survey(
-    listing: Listing,
-    rule: Rule,
-    keep: Keep,
-    on_read: &(dyn Fn(u64) + Sync),
-) -> Survey {
+pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
+    read_all(listing, rule, 0, on_read)
+}
+
+/// The same, keeping the histories of sessions for who reads their bodies next, as long as there is room.
+pub fn survey_keeping(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
+    read_all(listing, rule, KEPT, on_read)
+}
+
+fn read_all(listing: Listing, rule: Rule, room: usize, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
     let Listing { projects, mut problems } = listing;
     let mut files: Vec<(usize, &HistoryFile)> = projects
         .iter()
@@ -107,9 +103,8 @@ pub fn survey(
     let kept = AtomicUsize::new(0);
     let keeps = |file: &HistoryFile, history: &History| {
         let records = history.session.records().len();
-        keep == Keep::Histories
-            && file.role == FileRole::Session
-            && kept.fetch_add(records, Ordering::Relaxed) + records <= KEPT
+        file.role == FileRole::Session
+            && kept.fetch_add(records, Ordering::Relaxed) + records <= room
     };
     let read: Vec<(usize, Result<Surveyed, PathError>)> = files
         .par_iter()

@@ -88,7 +88,8 @@ impl Body {
     /// Reads what a transcript can show of one line: without the files as they were before an edit.
     pub fn parse_shown(line: &[u8]) -> Result<Self, JsonError> {
         const CHANGE: [&str; 2] = ["filePath", "structuredPatch"];
-        const UNSEEN: [&str; 4] = ["originalFile", "originalFileContents", "oldString", "newString"];
+        const UNSEEN: [&str; 4] =
+            ["originalFile", "originalFileContents", "oldString", "newString"];
         Self::read(line, |mut value| {
             if let Some(result) = value.get_mut("toolUseResult")
                 && CHANGE.iter().all(|key| result.get(key).is_some())

@@ -1,7 +1,5 @@
 //! What a reader is told where the path forks (R9, R12).
 
-use rustc_hash::FxHashMap;
-
 use super::{Fork, ForkWay, Turn, TurnKind};
 use crate::body::{Block, Body, human_text};
 use crate::branches::Way;
@@ -41,23 +39,15 @@ fn kind(
     if taken.is_some_and(|taken| fork.ways.iter().all(|way| way.fold != taken)) {
         return None;
     }
-    let ends: Vec<(NodeId, u32)> = fork
-        .ways
-        .iter()
-        .map(|way| match Some(way.fold) == taken {
-            true => along(history, rest),
-            false => line(history, way.fold),
-        })
-        .map(|(end, messages)| (leaf(history, end), messages))
-        .collect();
-    let addresses = addresses(history, &ends);
-    let way = |((way, (leaf, messages)), address): ((&Way, (NodeId, u32)), Option<String>)| {
+    let way = |way: &Way| {
         let taken = Some(way.fold) == taken;
+        let (end, messages) = if taken { along(history, rest) } else { line(history, way.fold) };
         let speech = history.folds.fold(way.speech).head;
+        let leaf = leaf(history, end);
         ForkWay {
             node: speech,
             leaf,
-            address,
+            address: history.session.record(leaf).name.map(|name| address(history, name)),
             // The words of the way taken are read anyway.
             words: if taken { String::new() } else { words(history, way.speech, bodies) },
             time: history.session.record(speech).time,
@@ -67,8 +57,7 @@ fn kind(
             taken,
         }
     };
-    let ways = fork.ways.iter().zip(ends).zip(addresses).map(way).collect();
-    Some(TurnKind::Fork(Fork { kind: fork.kind, ways }))
+    Some(TurnKind::Fork(Fork { kind: fork.kind, ways: fork.ways.iter().map(way).collect() }))
 }
 
 /// Returns the name of a record as it is spelled.
@@ -106,29 +95,14 @@ fn leaf(history: &History, end: FoldId) -> NodeId {
     found.map_or(history.folds.fold(end).head, |found| found.leaf)
 }
 
-/// Returns the first eight letters of each uuid, where no other record of the session has the same.
-fn addresses(history: &History, ends: &[(NodeId, u32)]) -> Vec<Option<String>> {
-    let start = |name: Name| (name.bits() >> 96) as u32;
-    let names = ends.iter().map(|(leaf, _)| history.session.record(*leaf).name);
-    // Which name begins so; `None`: more than one does.
-    let mut bearers: FxHashMap<u32, Option<Name>> = FxHashMap::default();
-    bearers.extend(names.clone().flatten().map(|name| (start(name), Some(name))));
-    for other in history.session.records().iter().filter_map(|record| record.name) {
-        if let Some(bearer) = bearers.get_mut(&start(other))
-            && *bearer != Some(other)
-        {
-            *bearer = None;
-        }
+/// Returns the first eight letters of a uuid if no other record of the session has the same.
+fn address(history: &History, name: Name) -> String {
+    let mut spelling = history.session.spell(name);
+    let is_uuid = Name::canonical(spelling.as_bytes()).is_some();
+    if is_uuid && history.tree.is_told_by_start(name) {
+        spelling.truncate(8);
     }
-    let address = |name: Name| {
-        let mut spelling = history.session.spell(name);
-        let is_alone = bearers.get(&start(name)) == Some(&Some(name));
-        if is_alone && Name::canonical(spelling.as_bytes()).is_some() {
-            spelling.truncate(8);
-        }
-        spelling
-    };
-    names.map(|name| name.map(address)).collect()
+    spelling
 }
 
 fn words(

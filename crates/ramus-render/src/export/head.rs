@@ -8,6 +8,8 @@ use ramus_core::time::Time;
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     pub session: String,
+    /// The session whose agent this is; `None`: it is no agent's.
+    pub parent: Option<String>,
     pub title: Option<String>,
     /// The directory of the project, or its name where no record says.
     pub project: String,
@@ -54,6 +56,8 @@ pub struct Sibling {
     pub href: Option<String>,
     /// The first words since its fork.
     pub words: String,
+    /// The words as [`told`](super::told) writes them.
+    pub told: String,
     pub status: &'static str,
     pub resumes: bool,
     pub messages: u32,
@@ -86,6 +90,7 @@ impl Header {
         let mut row = |name, value: Option<String>| {
             rows.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)));
         };
+        row("Agent Of", self.parent.clone());
         row("Fork Point", self.fork_point.clone());
         row(TOTAL, Some(self.messages.to_string()));
         row("Fork Kind", self.fork_kind.map(str::to_owned));

@@ -28,6 +28,11 @@ pub(super) fn foot(out: &mut String) {
     close(out);
 }
 
+/// Writes the first words of a path.
+pub(super) fn told(words: &str) -> String {
+    line(words)
+}
+
 /// Writes one turn.
 pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
     match &turn.kind {
@@ -155,6 +160,9 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
             if let Block::Image(media) | Block::Document(media) = block {
                 picture(media, config, out);
             }
+        }
+        if let Some(href) = (config.agent)(call) {
+            let _ = writeln!(out, "<p><a href=\"{}\">What the agent did</a></p>", line(&href));
         }
     });
 }

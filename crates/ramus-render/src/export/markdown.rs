@@ -32,7 +32,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
                 None => sibling.path.to_string(),
             };
             let resumes = if sibling.resumes { ", resumes" } else { "" };
-            let words = inline(&short(&sibling.words));
+            let words = &sibling.told;
             let (status, messages) = (sibling.status, sibling.messages);
             let _ = writeln!(out, "| {name} | {status}{resumes} | {messages} | {words} |");
         }
@@ -41,6 +41,11 @@ pub(super) fn head(header: &Header, out: &mut String) {
         let _ = write!(out, "\n[All transcripts]({index})\n");
     }
     out.push_str("\n---\n\n");
+}
+
+/// Writes the first words of a path.
+pub(super) fn told(words: &str) -> String {
+    inline(&short(words))
 }
 
 /// Writes one turn.
@@ -164,6 +169,9 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
         for media in pictures.filter_map(picture_of) {
             picture(media, config, out);
         }
+        if let Some(href) = (config.agent)(call) {
+            let _ = write!(out, "[What the agent did]({href})\n\n");
+        }
     });
 }
 
@@ -217,7 +225,7 @@ fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
             (_, true) => "current",
             _ => "abandoned",
         };
-        let words = inline(&short(&way.words));
+        let words = told(&way.words);
         let words = match (config.other)(way.leaf) {
             Some(href) => format!("[{}]({href})", words.replace(['[', ']'], "")),
             None => words,

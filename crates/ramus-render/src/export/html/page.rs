@@ -80,7 +80,7 @@ fn siblings(header: &Header, out: &mut String) {
             "{open}<span class=\"n\">{}</span><span class=\"words\">{}</span>\
              <span class=\"m\">{}</span><span class=\"tag {status}\">{status}{resumes}</span>{close}",
             sibling.path,
-            line(&sibling.words),
+            sibling.told,
             crate::text::count(sibling.messages as usize, "message"),
             status = sibling.status,
         );

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use ramus_core::body::Body;
 use ramus_core::fold::FoldId;
 use ramus_core::history::{History, Path};
+use ramus_core::name::Key;
 use ramus_core::redact::{Found, redact, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, TurnKind, fork_turn, turns};
@@ -35,6 +36,8 @@ pub(super) struct Part<'a> {
     pub(super) found: Found,
     /// The transcripts of its conversations by their last record, for links from forks.
     pub(super) links: HashMap<NodeId, String>,
+    /// The agents of calls whose results do not name them.
+    pub(super) agents: HashMap<Key, String>,
     made: Draft,
     pieces: HashMap<(FoldId, FoldId), Range<u64>>,
     forks: HashMap<(FoldId, Option<FoldId>), Range<u64>>,
@@ -45,6 +48,8 @@ pub(super) struct Part<'a> {
 pub(super) struct Style<'a> {
     pub(super) args: &'a ExportArgs,
     pub(super) pictures: &'a RefCell<Pictures>,
+    /// Where the transcript of an agent is.
+    pub(super) agent: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl<'a> Part<'a> {
@@ -57,6 +62,7 @@ impl<'a> Part<'a> {
             facts: Facts::default(),
             found: Found::default(),
             links: HashMap::new(),
+            agents: HashMap::new(),
             made,
             pieces: HashMap::new(),
             forks: HashMap::new(),
@@ -127,7 +133,8 @@ impl<'a> Part<'a> {
         style: Style<'_>,
     ) -> Result<Range<u64>, CommandError> {
         let start = self.made.len();
-        let mut writer = Writer::new(format, style, &self.links, &self.history, self.file);
+        let mut writer =
+            Writer::new(format, style, (&self.links, &self.agents), &self.history, self.file);
         let mut reader = Reader::new(&mut self.source, &self.history, style.args.redact);
         let mut bodies = |id| reader.body(id, Some((&mut self.facts, &mut self.found)));
         for turn in turns(&self.history, piece, &mut bodies) {
@@ -136,6 +143,9 @@ impl<'a> Part<'a> {
             }
         }
         reader.done()?;
+        for (rule, times) in writer.found {
+            *self.found.entry(rule).or_default() += times;
+        }
         Ok(start..self.made.len())
     }
 
@@ -153,7 +163,8 @@ impl<'a> Part<'a> {
             return Ok(made.clone());
         }
         let start = self.made.len();
-        let mut writer = Writer::new(format, style, &self.links, &self.history, self.file);
+        let mut writer =
+            Writer::new(format, style, (&self.links, &self.agents), &self.history, self.file);
         let mut reader = Reader::new(&mut self.source, &self.history, style.args.redact);
         let turn = fork_turn(&self.history, at, rest, &mut |id| reader.body(id, None));
         reader.done()?;
@@ -209,9 +220,12 @@ struct Writer<'a> {
     format: Format,
     style: Style<'a>,
     links: &'a HashMap<NodeId, String>,
+    agents: &'a HashMap<Key, String>,
     history: &'a History,
     file: &'a FilePath,
     cwd: String,
+    /// What was taken out of texts that are in no record.
+    found: Found,
     out: String,
 }
 
@@ -219,7 +233,7 @@ impl<'a> Writer<'a> {
     fn new(
         format: Format,
         style: Style<'a>,
-        links: &'a HashMap<NodeId, String>,
+        (links, agents): (&'a HashMap<NodeId, String>, &'a HashMap<Key, String>),
         history: &'a History,
         file: &'a FilePath,
     ) -> Self {
@@ -228,7 +242,17 @@ impl<'a> Writer<'a> {
             true => redact_text(cwd, &mut Found::default()).into_owned(),
             false => cwd.to_owned(),
         };
-        Self { format, style, links, history, file, cwd, out: String::new() }
+        Self {
+            format,
+            style,
+            links,
+            agents,
+            history,
+            file,
+            cwd,
+            found: Found::default(),
+            out: String::new(),
+        }
     }
 
     fn turn(&mut self, mut turn: Turn, out: &mut Draft, start: u64) -> io::Result<()> {
@@ -236,13 +260,15 @@ impl<'a> Writer<'a> {
         if args.tools == super::HowMuch::Full {
             turn.read_spilled(&mut |path| {
                 let text = ramus_store::spilled(self.file, FilePath::new(path))?;
-                Some(redacted(args, text))
+                Some(redacted(args, text, &mut self.found))
             });
         }
         // The first words of other ways do not come from records that are read here.
         if let TurnKind::Fork(fork) = &mut turn.kind {
             for way in &mut fork.ways {
-                way.words = redacted(args, std::mem::take(&mut way.words));
+                // They are counted in the transcript that they stand in.
+                let words = std::mem::take(&mut way.words);
+                way.words = redacted(args, words, &mut Found::default());
             }
         }
         let config = Config {
@@ -250,6 +276,11 @@ impl<'a> Writer<'a> {
             tools: args.tools.tools(),
             cwd: &self.cwd,
             other: &|leaf| self.links.get(&leaf).cloned(),
+            agent: &|call| {
+                let known = || self.agents.get(&Key::new(call.id.as_bytes()));
+                let id = call.agent.as_ref().or_else(known)?;
+                (self.style.agent)(id)
+            },
             picture: &|media| self.style.pictures.borrow_mut().address(media),
         };
         export::turn(self.format, &self.history.session, &turn, &config, &mut self.out);
@@ -264,6 +295,6 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn redacted(args: &ExportArgs, text: String) -> String {
-    if args.redact { redact_text(&text, &mut Found::default()).into_owned() } else { text }
+fn redacted(args: &ExportArgs, text: String, found: &mut Found) -> String {
+    if args.redact { redact_text(&text, found).into_owned() } else { text }
 }

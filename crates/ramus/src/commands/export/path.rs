@@ -1,12 +1,17 @@
 //! One path into one transcript, turn by turn.
 
 use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use ramus_core::agent::{AgentHint, spawn_of};
 use ramus_core::branches::{Conversation, ForkKind};
+use ramus_core::digest::ConversationDigest;
 use ramus_core::history::{History, Path};
+use ramus_core::name::Key;
 use ramus_core::redact::{Found, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -36,6 +41,17 @@ pub(super) struct Exporter<'a> {
     pub(super) plan: &'a Plan<'a>,
     args: &'a ExportArgs,
     found: Mutex<Found>,
+    /// Agents that transcripts point to.
+    used: Mutex<BTreeSet<String>>,
+    pictures: Mutex<BTreeSet<String>>,
+}
+
+/// All that was written.
+#[derive(Default)]
+pub(super) struct Site {
+    pub(super) transcripts: Vec<Written>,
+    pub(super) agents: Vec<Written>,
+    pub(super) pictures: BTreeSet<String>,
 }
 
 /// The session that is written, and those that it continues.
@@ -81,7 +97,13 @@ const LONGEST: usize = 64;
 
 impl<'a> Exporter<'a> {
     pub(super) fn new(plan: &'a Plan<'a>, args: &'a ExportArgs) -> Self {
-        Self { plan, args, found: Mutex::new(Found::default()) }
+        Self {
+            plan,
+            args,
+            found: Mutex::default(),
+            used: Mutex::default(),
+            pictures: Mutex::default(),
+        }
     }
 
     /// Returns what was taken out. `None`: nothing was to be.
@@ -89,27 +111,50 @@ impl<'a> Exporter<'a> {
         self.args.redact.then(|| self.found.lock().map(|found| found.clone()).unwrap_or_default())
     }
 
-    /// Writes all transcripts, several at a time; the first error ends it.
+    /// Writes all transcripts; the first error ends it.
     pub(super) fn all(
         &self,
         folder: &Folder,
         on_read: &(dyn Fn(u64) + Sync),
+    ) -> Result<Site, CommandError> {
+        let jobs: Vec<&Job<'a>> = self.plan.jobs.iter().collect();
+        let transcripts = self.jobs(jobs, folder, on_read)?;
+        let mut agents: Vec<Written> = Vec::new();
+        let mut left: Vec<&Job<'a>> = self.plan.agents.iter().collect();
+        loop {
+            // Of a part of a session only the agents that it calls come along, and those that they call.
+            let used = self.used.lock().map(|used| used.clone()).unwrap_or_default();
+            let is_wanted = |job: &&Job<'_>| {
+                self.plan.is_whole || job.files.iter().flatten().any(|file| used.contains(file))
+            };
+            let (wave, rest): (Vec<_>, _) = left.into_iter().partition(is_wanted);
+            left = rest;
+            if wave.is_empty() {
+                break;
+            }
+            agents.extend(self.jobs(wave, folder, on_read)?);
+        }
+        agents.sort_by(|a, b| a.file.cmp(&b.file));
+        let pictures = self.pictures.lock().map(|found| found.clone()).unwrap_or_default();
+        Ok(Site { transcripts, agents, pictures })
+    }
+
+    /// Writes the transcripts of some files, several at a time.
+    fn jobs(
+        &self,
+        mut jobs: Vec<&Job<'a>>,
+        folder: &Folder,
+        on_read: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<Written>, CommandError> {
-        let mut jobs: Vec<&Job<'a>> = self.plan.jobs.iter().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(job.session.file.bytes));
-        let failed = Mutex::new(false);
-        let has_failed = || failed.lock().map(|failed| *failed).unwrap_or(true);
+        let failed = AtomicBool::new(false);
         let done = each(&jobs, &|job| {
-            if has_failed() {
+            if failed.load(Ordering::Relaxed) {
                 return Ok(Vec::new());
             }
             let written = self.job(job, folder);
             on_read(job.session.file.bytes);
-            if written.is_err()
-                && let Ok(mut failed) = failed.lock()
-            {
-                *failed = true;
-            }
+            failed.fetch_or(written.is_err(), Ordering::Relaxed);
             written
         });
         let mut written = Vec::new();
@@ -153,19 +198,41 @@ impl<'a> Exporter<'a> {
         }
         for (name, bytes) in pictures.into_inner().files() {
             folder.write(&name, &bytes)?;
+            if let Ok(mut pictures) = self.pictures.lock() {
+                pictures.insert(name);
+            }
         }
         self.found(&parts);
         Ok(written)
     }
 
     fn parts(&self, job: &Job<'a>, made: Draft) -> Result<Parts<'a>, CommandError> {
-        let own = self.read(job.session, made)?;
+        let own = self.read(job, job.session, made)?;
         Ok(Parts { own, earlier: Vec::new(), siblings: self.siblings(job) })
     }
 
-    fn read(&self, session: &'a Surveyed, made: Draft) -> Result<Part<'a>, CommandError> {
+    fn read(
+        &self,
+        job: &Job<'a>,
+        session: &'a Surveyed,
+        made: Draft,
+    ) -> Result<Part<'a>, CommandError> {
         let read = Source::read(&session.file, session.history.clone(), self.plan.rule)?;
-        Ok(Part::new(&session.file.path, read, made))
+        let mut part = Part::new(&session.file.path, read, made);
+        if !self.plan.agents.is_empty() {
+            part.agents = unnamed_agents(job, session, &part.history);
+        }
+        Ok(part)
+    }
+
+    /// Returns the way from a transcript to that of an agent.
+    fn agent(&self, job: &Job<'_>, id: &str) -> Option<String> {
+        let file = self.plan.agent_file(job, id)?;
+        if let Ok(mut used) = self.used.lock() {
+            used.insert(file.to_owned());
+        }
+        let is_beside = job.session.file.role.is_agent();
+        Some(if is_beside { base(file).to_owned() } else { format!("agents/{}", base(file)) })
     }
 
     /// Makes all of a path that is not there yet; what is above it sums it up.
@@ -179,7 +246,8 @@ impl<'a> Exporter<'a> {
     ) -> Result<Document, CommandError> {
         let (conversation, path) = target(job, &parts.own.history, index)?;
         let mut header = self.header(job, parts, &conversation, index);
-        let style = Style { args: self.args, pictures };
+        let agent = |id: &str| self.agent(job, id);
+        let style = Style { args: self.args, pictures, agent: &agent };
         let mut sums = Sums::default();
         let mut stretches = Vec::new();
         let earlier = self.earlier(job, parts, &path, made)?;
@@ -240,7 +308,7 @@ impl<'a> Exporter<'a> {
     /// Follows a path into the sessions that it continues; the oldest part first.
     fn earlier(
         &self,
-        job: &Job<'_>,
+        job: &Job<'a>,
         parts: &mut Parts<'a>,
         path: &Path,
         made: &dyn Fn() -> Draft,
@@ -261,7 +329,7 @@ impl<'a> Exporter<'a> {
                 _ if home.file.path == job.session.file.path => break,
                 Some(at) => at,
                 None => {
-                    parts.earlier.push((home, self.read(home, made())?));
+                    parts.earlier.push((home, self.read(job, home, made())?));
                     parts.earlier.len() - 1
                 }
             };
@@ -304,6 +372,7 @@ impl<'a> Exporter<'a> {
         let indexed = self.args.out.is_some() && site_name(self.args.format).is_some();
         Header {
             session: session.file.id.clone(),
+            parent: session.parent_session().map(str::to_owned),
             title: title.map(|title| self.text(title)),
             project: self.text(project.path.as_deref().unwrap_or(&project.name)),
             git_branch: digest.facts.git_branch.as_deref().map(str::to_owned),
@@ -325,20 +394,25 @@ impl<'a> Exporter<'a> {
     }
 
     fn siblings(&self, job: &Job<'_>) -> Arc<[Sibling]> {
-        let conversations = &job.session.digest.conversations;
-        let siblings = (1..).zip(conversations).map(|(path, other)| Sibling {
-            path,
-            href: job.files.get(path - 1).and_then(Option::as_deref).map(base).map(str::to_owned),
-            words: match (&other.first_prompt, other.fork_kind) {
+        let format = self.format().unwrap_or(export::Format::Text);
+        let sibling = |(path, other): (usize, &ConversationDigest)| {
+            let words = match (&other.first_prompt, other.fork_kind) {
                 (Some(prompt), _) => self.text(prompt),
                 (None, Some(kind)) => format!("(another way after: {kind})"),
                 (None, None) => String::new(),
-            },
-            status: other.status.word(),
-            resumes: other.resumes,
-            messages: other.messages,
-        });
-        siblings.collect()
+            };
+            let file = job.files.get(path - 1).and_then(Option::as_deref);
+            Sibling {
+                path,
+                href: file.map(base).map(str::to_owned),
+                told: export::told(format, &words),
+                words,
+                status: other.status.word(),
+                resumes: other.resumes,
+                messages: other.messages,
+            }
+        };
+        (1..).zip(&job.session.digest.conversations).map(sibling).collect()
     }
 
     /// Takes out of a text what is to be taken out.
@@ -362,11 +436,33 @@ pub(super) fn site_name(format: Format) -> Option<&'static str> {
 
 /// Returns the way from a file to the directory of the export.
 fn up(file: &str) -> &'static str {
-    if file.contains('/') { "../" } else { "" }
+    match file.matches('/').count() {
+        0 => "",
+        1 => "../",
+        _ => "../../",
+    }
 }
 
 fn base(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
+}
+
+/// Finds the calls of agents that no result names, as old clients left them (R6).
+fn unnamed_agents(job: &Job<'_>, session: &Surveyed, history: &History) -> HashMap<Key, String> {
+    let records = &history.session;
+    let is_named = |id: &str| records.agent_results().iter().any(|(_, agent)| **agent == *id);
+    let agents = job.project.agents_of(&session.file.id);
+    let agents = agents.filter(|_| !records.spawns().is_empty());
+    let mut calls = HashMap::new();
+    for agent in agents.filter(|agent| !is_named(&agent.file.id)) {
+        let Ok(own) = ramus_store::read(&agent.file.path) else { continue };
+        let call = ramus_store::agents::meta(&agent.file.path).call;
+        let hint = AgentHint::new(&agent.file.id, &own, call.as_deref());
+        if let Some(spawn) = spawn_of(records, &hint) {
+            calls.insert(spawn.call, agent.file.id.clone());
+        }
+    }
+    calls
 }
 
 /// Finds the conversation to be written, and its path.
