@@ -20,6 +20,8 @@ mod plain;
 
 pub mod site;
 
+mod words;
+
 use ramus_core::body::Media;
 use ramus_core::session::{NodeId, Session};
 use ramus_core::turn::{Call, Turn};

@@ -139,7 +139,8 @@ pub fn scan(
         .par_iter()
         .with_max_len(1)
         .map(|&index| {
-            let found = look(index, &sources[index], query, tool, detail);
+            let found =
+                look(index, &sources[index], query, tool, (detail, order == Order::Relevance));
             on_read(sources[index].file.bytes);
             found
         })
@@ -164,10 +165,10 @@ fn look(
     source: &Source,
     query: &Query,
     tool: Option<&ToolFilter>,
-    detail: Detail,
+    (detail, titles): (Detail, bool),
 ) -> Result<Found, PathError> {
     let found = match source.content {
-        Content::Records => records(index, source, query, tool, detail),
+        Content::Records => records(index, source, query, tool, (detail, titles)),
         Content::Spilled => spill::search(index, source, query, tool).map(|places| Found {
             source: index,
             places,
@@ -183,7 +184,7 @@ fn records(
     source: &Source,
     query: &Query,
     tool: Option<&ToolFilter>,
-    detail: Detail,
+    (detail, titles): (Detail, bool),
 ) -> io::Result<Found> {
     let mut places: Vec<Place> = Vec::new();
     let mut session = None;
@@ -192,7 +193,9 @@ fn records(
     let mut persons = FxHashSet::default();
     let mut queue: Vec<(usize, Key)> = Vec::new();
     pieces(&source.file.path, |piece| {
-        summary::collect(piece.bytes, &mut summaries);
+        if titles {
+            summary::collect(piece.bytes, &mut summaries);
+        }
         let mut counted = 0;
         let mut line = piece.line;
         for range in query.lines(piece.bytes) {

@@ -53,7 +53,7 @@ pub fn newest<B>(
         while !stop.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(&index) = order.get(at) else { break };
-            let found = look(index, &sources[index], query, tool, Detail::Whether);
+            let found = look(index, &sources[index], query, tool, (Detail::Whether, true));
             on_read(sources[index].file.bytes);
             if send.send((at, found)).is_err() {
                 break;

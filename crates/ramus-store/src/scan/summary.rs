@@ -18,7 +18,7 @@ use crate::survey::to_time;
 pub(super) type Named = (Name, Box<str>);
 
 thread_local! {
-    static FINDER: RefCell<memmem::Finder<'static>> = RefCell::new(memmem::Finder::new(b"\"summary\""));
+    static FINDER: RefCell<memmem::Finder<'static>> = RefCell::new(memmem::Finder::new(b"\"leafUuid\""));
 }
 
 /// Adds the summaries among some lines.
@@ -30,7 +30,7 @@ pub(super) fn collect(lines: &[u8], named: &mut Vec<Named>) {
             let end = memchr(b'\n', &lines[at..]).map_or(lines.len(), |newline| at + newline);
             let line = &lines[start..end];
             from = end;
-            if memmem::find(line, b"\"leafUuid\"").is_none() {
+            if memmem::find(line, b"\"summary\"").is_none() {
                 continue;
             }
             let mut session = Session::default();

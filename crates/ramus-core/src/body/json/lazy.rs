@@ -86,7 +86,8 @@ fn value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Json<'a>, Broken> 
         Some(b'"') => cursor.string().map(Json::Text),
         Some(b'{' | b'[') if depth == DEEPEST => Err(Broken { at: cursor.pos() }),
         Some(b'{') => {
-            let mut pairs = Vec::new();
+            // A record has some two dozen keys, what it holds a few.
+            let mut pairs = Vec::with_capacity(if depth == 0 { 28 } else { 6 });
             cursor.object(|cursor, key| {
                 pairs.push((key, value(cursor, depth + 1)?));
                 Ok(())
