@@ -11,9 +11,7 @@ mod prose;
 use std::fmt::Write as _;
 
 use ramus_core::body::{Block, Media};
-use ramus_core::turn::{
-    Answer, Call, Command, Compaction, Fork, Part, Thought, Turn, TurnKind,
-};
+use ramus_core::turn::{Answer, Call, Command, Compaction, Fork, Part, Thought, Turn, TurnKind};
 
 use super::call::{Section, sections, summary};
 use super::head::stamp;
