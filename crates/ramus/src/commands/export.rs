@@ -140,7 +140,11 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     let since = args.since.as_deref().map(when::when).transpose()?;
     let library = Library::open(ui, global)?;
     let (scope, spot) = scope(ui, &library, args.scope.as_deref())?;
-    let survey = library.survey_keeping(ui, &scope);
+    let survey = match scope {
+        // Of all the sessions of its project only this one is read again.
+        Scope::Session(_) => library.survey(ui, &scope),
+        _ => library.survey_keeping(ui, &scope),
+    };
     let wanted = Wanted {
         spot,
         active_only: args.paths == Paths::Active,
