@@ -192,6 +192,30 @@ fn before_a_compaction_depends_on_what_it_keeps_and_on_the_size() {
 }
 
 #[test]
+fn an_agent_that_ended_late_does_not_hold_the_fork() {
+    let lines = jsonl(
+        "
+        a      user            first
+        b < a  call:t1         look
+        s < b  side-user       look
+        t < s  side-assistant  @50 seen
+        c < b  result:t1       done
+        d < c  assistant       answer
+        ",
+    );
+    let before = history(lines.as_bytes());
+    let target = before.tree.find(ramus_core::name::Name::new(b"d")).unwrap();
+    let (new, file) = forked(lines.as_bytes(), &before, target).unwrap();
+    let after = history(&file);
+    let newest = after.session.nodes().max_by_key(|(_, record)| record.time).unwrap();
+    assert_eq!(newest.1.name, Some(new.resume));
+    assert!(
+        names(&after, &after.session.nodes().map(|(id, _)| id).collect::<Vec<_>>())
+            .contains(&"t".to_owned())
+    );
+}
+
+#[test]
 fn what_a_compaction_keeps_comes_along() {
     let lines = jsonl(
         "

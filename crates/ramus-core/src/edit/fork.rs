@@ -157,7 +157,7 @@ pub fn fork(
         cwd: request.cwd,
         is_agent,
         previous: None,
-        newest_before_tip: None,
+        newest_other: None,
         set_back: 0,
     };
     let mut lines = Vec::new();
@@ -174,15 +174,14 @@ pub fn fork(
             lines.push(NewLine::Copied { source, span, splice: copy.note() });
         }
     }
-    let Copier { set_back, previous, newest_before_tip, writer, .. } = copy;
+    let Copier { set_back, previous, newest_other, writer, .. } = copy;
     let session = &last.history.session;
     let leaf = session.spell(tip);
     let mut resume = leaf.clone();
     // A client of that age goes on at the newest date, and the first of equals.
-    if Era::of(session) == Era::Timestamp && newest_before_tip >= previous {
+    if Era::of(session) == Era::Timestamp && newest_other >= previous {
         resume = (writer.new_id)();
-        let newest =
-            newest_before_tip.map_or(writer.now, |time| Time::from_millis(time.millis() + 1));
+        let newest = newest_other.map_or(writer.now, |time| Time::from_millis(time.millis() + 1));
         let marker = Marker {
             parent: &leaf,
             uuid: &resume,
@@ -243,8 +242,8 @@ struct Copier<'a, 'w> {
     is_agent: bool,
     /// The time of the last record on the line.
     previous: Option<Time>,
-    /// The newest time of the records before it.
-    newest_before_tip: Option<Time>,
+    /// The newest time of all the others.
+    newest_other: Option<Time>,
     set_back: u32,
 }
 
@@ -279,8 +278,11 @@ impl Copier<'_, '_> {
             written
         };
         if self.is_agent || !record.sidechain {
-            self.newest_before_tip = self.newest_before_tip.max(self.previous);
+            self.newest_other = self.newest_other.max(self.previous);
             self.previous = Some(time);
+        } else {
+            // Clients up to 2.0.22 go on inside of a sidechain if its date is the newest.
+            self.newest_other = self.newest_other.max(Some(time));
         }
         is_late.then_some(time)
     }
