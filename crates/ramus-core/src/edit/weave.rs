@@ -81,6 +81,8 @@ pub(super) struct Weave<'a, 'w> {
     /// The last record on the line, as it is spelled.
     tip: Option<String>,
     used: Used,
+    /// The notes of each source, with the prompts that snapshots of files belong to.
+    snapshots: Vec<Option<Vec<(NodeId, Option<Name>)>>>,
     pub(super) mended: Mended,
     /// Displayable messages.
     messages: u32,
@@ -135,6 +137,7 @@ impl<'a, 'w> Weave<'a, 'w> {
             rows: Vec::new(),
             tip: None,
             used: Used::default(),
+            snapshots: vec![None; origins.len()],
             mended: Mended::default(),
             messages: 0,
             counted: None,
@@ -408,14 +411,18 @@ impl<'a, 'w> Weave<'a, 'w> {
         let session = &origin.history.session;
         let names: FxHashSet<Name> =
             nodes.iter().filter_map(|node| session.record(*node).name).collect();
-        for &note in &origin.notes {
-            let record = session.record(note);
-            let is_snapshot = record.kind != Kind::ContentReplacement;
-            let belongs = !is_snapshot
-                || snapshot_of(bodies(source, note)).is_some_and(|prompt| names.contains(&prompt));
-            let is_new = !is_snapshot && renames.keys.is_empty();
-            let place = (origin.session.to_owned(), record.span.at);
-            if !belongs || is_new && !self.used.notes.insert(place) {
+        let snapshots = self.snapshots[source].get_or_insert_with(|| {
+            let notes = origin.notes.iter();
+            notes.map(|note| (*note, snapshot_of(bodies(source, *note)))).collect()
+        });
+        for (note, prompt) in snapshots {
+            let record = session.record(*note);
+            let belongs = match prompt {
+                Some(prompt) => names.contains(prompt),
+                // Outputs that were replaced are the whole file's; once is enough.
+                None => self.used.notes.insert((origin.session.to_owned(), record.span.at)),
+            };
+            if !belongs {
                 continue;
             }
             let mut splice = Splice::session(self.writer.session);
