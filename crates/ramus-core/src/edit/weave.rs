@@ -80,6 +80,8 @@ pub(super) struct Weave<'a, 'w> {
     rows: Vec<Row>,
     /// The last record on the line, as it is spelled.
     tip: Option<String>,
+    /// Whether anybody said something since the last compaction.
+    has_message: bool,
     used: Used,
     /// The notes of each source, with the prompts that snapshots of files belong to.
     snapshots: Vec<Option<Vec<(NodeId, Option<Name>)>>>,
@@ -136,6 +138,7 @@ impl<'a, 'w> Weave<'a, 'w> {
             writer,
             rows: Vec::new(),
             tip: None,
+            has_message: false,
             used: Used::default(),
             snapshots: vec![None; origins.len()],
             mended: Mended::default(),
@@ -181,9 +184,9 @@ impl<'a, 'w> Weave<'a, 'w> {
         self.messages += 1;
     }
 
-    /// Puts the records into lines, with their times; `None`: there is nothing on the line.
+    /// Puts the records into lines, with their times; `None`: there is no message to go on from.
     pub(super) fn finish(mut self) -> Option<Finished> {
-        let resume = self.tip.take()?;
+        let resume = self.tip.take().filter(|_| self.has_message)?;
         let now = self.writer.now;
         // What hangs beside the end would be the end.
         let end = self.rows.iter().rposition(|row| row.place == Place::Line)? + 1;
@@ -278,6 +281,11 @@ impl<'a, 'w> Weave<'a, 'w> {
         let uuid = self.name(record, source, renames, &mut splice);
         self.hang(record, &mut splice);
         self.tip = Some(uuid);
+        match record.kind {
+            _ if record.voice == Voice::Boundary => self.has_message = false,
+            Kind::User | Kind::Assistant => self.has_message = true,
+            _ => {}
+        }
         self.count(source, node);
         self.row(source, record, splice, Place::Line);
     }
@@ -393,6 +401,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         from: Option<(&'static str, Value)>,
         time: Option<Time>,
     ) {
+        self.has_message = true;
         let uuid = (self.writer.new_id)();
         let parent = self.tip.replace(uuid.clone());
         let what = What::Said(Said { parent, uuid, content, from });
