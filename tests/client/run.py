@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves `ramus goto` and `ramus fork` against the real Claude Code client. See README.md beside this file.
+"""Proves `ramus goto`, `fork`, `merge` and `check --fix` against the real Claude Code client. See README.md beside this file.
 
     tests/client/run.py [--clients DIR] [--ramus PROGRAM] [--case NAME] [VERSION...]
 """
@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 import api
 import cases
 import driver
+import merges  # noqa: F401  its flows join those of `cases`
 from trial import Trial, Wrong
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

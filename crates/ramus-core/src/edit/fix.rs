@@ -168,6 +168,7 @@ mod tests {
     use crate::edit::{NewLine, origin};
     use crate::resume::Rule;
     use crate::session::Session;
+    use proptest::prelude::*;
     use testkit::jsonl;
 
     const NOW: &str = "2026-03-01T12:00:00.000Z";
@@ -181,9 +182,14 @@ mod tests {
 
     /// Repairs a session; the copy's path and what was put right.
     fn fixed(bytes: &[u8], thinking: Thinking) -> Option<(String, Vec<String>)> {
+        let (_, names, words) = fixed_copy(bytes, thinking)?;
+        Some((names, words))
+    }
+
+    fn fixed_copy(bytes: &[u8], thinking: Thinking) -> Option<(Vec<u8>, String, Vec<String>)> {
         let now = Time::parse(NOW.as_bytes()).unwrap();
         let history = read(bytes);
-        let target = to_fix(&history, now).unwrap();
+        let target = to_fix(&history, now)?;
         let path = history.path_to(target).unwrap();
         let (nodes, lost) = reattached(&history, &path);
         let body = |node: NodeId| {
@@ -199,7 +205,7 @@ mod tests {
         };
         let mut writer = Writer { session: "new", now, new_id: &mut new_id };
         let mut bodies = |_, node| body(node);
-        let fixed = fix(&[origin], lost, "fixed", thinking, &mut writer, &mut bodies).unwrap()?;
+        let fixed = fix(&[origin], lost, "fixed", thinking, &mut writer, &mut bodies).ok()??;
         let mut copy = Vec::new();
         for line in &fixed.new.lines {
             match line {
@@ -220,7 +226,51 @@ mod tests {
             .map(|node| after.session.spell(after.session.record(node).name.unwrap()))
             .collect();
         names.reverse();
-        Some((names.join(" "), fixed.repairs.words()))
+        Some((copy, names.join(" "), fixed.repairs.words()))
+    }
+
+    /// Sessions in which much is wrong.
+    fn sessions() -> impl Strategy<Value = String> {
+        let kinds = prop::sample::select(vec![
+            "user",
+            "assistant",
+            "thinking",
+            "call:t1",
+            "call:t2",
+            "result:t1",
+            "result:t2",
+            "system",
+            "progress",
+            "mystery",
+            "boundary",
+            "compacted",
+            "side-user",
+        ]);
+        let times = prop::sample::select(vec!["", "@none", "@5", "@50"]);
+        let versions = prop::sample::select(vec!["1.0.113", "2.1.50", "2.1.110", "2.1.325"]);
+        let rows = prop::collection::vec((kinds, 0..9usize, times), 1..24);
+        (versions, rows, any::<bool>()).prop_map(|(version, rows, is_late)| {
+            let mut short = format!("n0 user v={version} hello\n");
+            for (index, (kind, back, time)) in rows.into_iter().enumerate() {
+                let parent = (index + 3).checked_sub(back).unwrap_or(99);
+                let row = format!("n{} < n{parent} {kind} {time} text {index}\n", index + 1);
+                short.push_str(&row);
+            }
+            let late = if is_late { "2031-01-01T00:00:50" } else { "2026-01-01T00:00:50" };
+            jsonl(&short).replace("2026-01-01T00:00:50", late).replace("2.0.74", version)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_was_repaired_needs_no_repair(lines in sessions()) {
+            if let Some((copy, ..)) = fixed_copy(lines.as_bytes(), Thinking::Withheld) {
+                let again = fixed_copy(&copy, Thinking::Withheld);
+                prop_assert_eq!(again, None, "{}\n{}", lines, String::from_utf8_lossy(&copy));
+            }
+        }
     }
 
     #[track_caller]

@@ -80,7 +80,11 @@ pub(super) struct Weave<'a, 'w> {
     rows: Vec<Row>,
     /// The last record on the line, as it is spelled.
     tip: Option<String>,
+    /// Whether anybody said something since the last compaction.
+    has_message: bool,
     used: Used,
+    /// The notes of each source, with the prompts that snapshots of files belong to.
+    snapshots: Vec<Option<Vec<(NodeId, Option<Name>)>>>,
     pub(super) mended: Mended,
     /// Displayable messages.
     messages: u32,
@@ -134,7 +138,9 @@ impl<'a, 'w> Weave<'a, 'w> {
             writer,
             rows: Vec::new(),
             tip: None,
+            has_message: false,
             used: Used::default(),
+            snapshots: vec![None; origins.len()],
             mended: Mended::default(),
             messages: 0,
             counted: None,
@@ -178,9 +184,9 @@ impl<'a, 'w> Weave<'a, 'w> {
         self.messages += 1;
     }
 
-    /// Puts the records into lines, with their times; `None`: there is nothing on the line.
+    /// Puts the records into lines, with their times; `None`: there is no message to go on from.
     pub(super) fn finish(mut self) -> Option<Finished> {
-        let resume = self.tip.take()?;
+        let resume = self.tip.take().filter(|_| self.has_message)?;
         let now = self.writer.now;
         // What hangs beside the end would be the end.
         let end = self.rows.iter().rposition(|row| row.place == Place::Line)? + 1;
@@ -275,6 +281,11 @@ impl<'a, 'w> Weave<'a, 'w> {
         let uuid = self.name(record, source, renames, &mut splice);
         self.hang(record, &mut splice);
         self.tip = Some(uuid);
+        match record.kind {
+            _ if record.voice == Voice::Boundary => self.has_message = false,
+            Kind::User | Kind::Assistant => self.has_message = true,
+            _ => {}
+        }
         self.count(source, node);
         self.row(source, record, splice, Place::Line);
     }
@@ -390,6 +401,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         from: Option<(&'static str, Value)>,
         time: Option<Time>,
     ) {
+        self.has_message = true;
         let uuid = (self.writer.new_id)();
         let parent = self.tip.replace(uuid.clone());
         let what = What::Said(Said { parent, uuid, content, from });
@@ -408,14 +420,18 @@ impl<'a, 'w> Weave<'a, 'w> {
         let session = &origin.history.session;
         let names: FxHashSet<Name> =
             nodes.iter().filter_map(|node| session.record(*node).name).collect();
-        for &note in &origin.notes {
-            let record = session.record(note);
-            let is_snapshot = record.kind != Kind::ContentReplacement;
-            let belongs = !is_snapshot
-                || snapshot_of(bodies(source, note)).is_some_and(|prompt| names.contains(&prompt));
-            let is_new = !is_snapshot && renames.keys.is_empty();
-            let place = (origin.session.to_owned(), record.span.at);
-            if !belongs || is_new && !self.used.notes.insert(place) {
+        let snapshots = self.snapshots[source].get_or_insert_with(|| {
+            let notes = origin.notes.iter();
+            notes.map(|note| (*note, snapshot_of(bodies(source, *note)))).collect()
+        });
+        for (note, prompt) in snapshots {
+            let record = session.record(*note);
+            let belongs = match prompt {
+                Some(prompt) => names.contains(prompt),
+                // Outputs that were replaced are the whole file's; once is enough.
+                None => self.used.notes.insert((origin.session.to_owned(), record.span.at)),
+            };
+            if !belongs {
                 continue;
             }
             let mut splice = Splice::session(self.writer.session);

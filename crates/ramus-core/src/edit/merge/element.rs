@@ -131,7 +131,11 @@ fn compaction(
     let names = preserved.flat_map(|(_, names)| names);
     let mut taken = FxHashSet::default();
     let mut kept = Vec::new();
-    for node in names.filter_map(|name| tree.find(*name)) {
+    // What was kept is named together with the record it follows.
+    let is_anchor = |node: &NodeId| {
+        matches!(session.record(*node).voice, Voice::CompactSummary | Voice::Boundary)
+    };
+    for node in names.filter_map(|name| tree.find(*name)).filter(|node| !is_anchor(node)) {
         let Some(fold) = folds.of(node).filter(|fold| taken.insert(*fold)) else { continue };
         let members = folds.members(fold).iter().filter(|node| own.contains(node));
         kept.extend(members.map(|node| (source, *node)));

@@ -301,6 +301,46 @@ fn a_summary_further_down_is_quoted() {
 }
 
 #[test]
+fn what_a_compaction_kept_follows_its_summary() {
+    let compacted = jsonl(
+        "
+        p1       user       v=2.1.325 P1
+        a1 < p1  assistant  A1
+        p2 < a1  user       P2
+        a2 < p2  assistant  A2
+        b2 < a2  boundary   compacted
+        s2 < b2  compacted  S2
+        p3 < s2  user       P3
+        p4 < a1  user       P4
+        ",
+    );
+    let kept = |anchor: &str| {
+        let metadata = r#""compactMetadata":{"preservedSegment":{"headUuid":"a2","anchorUuid":"ANCHOR","tailUuid":"a2"},"preservedMessages":{"anchorUuid":"ANCHOR","uuids":["a2"],"allUuids":["a2"]},"#;
+        compacted.replace(r#""compactMetadata":{"#, &metadata.replace("ANCHOR", anchor))
+    };
+    let check = |anchor: &str, expected: &str| {
+        let files = [kept(anchor), kept(anchor)];
+        let histories = files.each_ref().map(|file| read(file.as_bytes()));
+        let path = |history: &History, name: &str| {
+            history.path_to(history.tree.find(Name::new(name.as_bytes())).unwrap()).unwrap()
+        };
+        let paths = [path(&histories[0], "p4"), path(&histories[1], "p3")];
+        let (_, text) =
+            merge_paths(&files, &histories, &paths, Strategy::Append, false, Policy::Stop).unwrap();
+        let sent = sent(&text).join(" ");
+        assert_eq!(
+            sent.replace(
+                "[What was said before in this part of the conversation, in summary:]//",
+                ""
+            ),
+            expected
+        );
+    };
+    check("s2", "u:P1 a:A1 u:P4 u:S2 a:A2 u:P3");
+    check("b2", "u:P1 a:A1 u:P4 a:A2 u:S2 u:P3");
+}
+
+#[test]
 fn references_follow_and_say_where_they_come_from() {
     let (_, text) =
         merged(&[(TWO, "a4"), (TWO, "a3")], Strategy::Append, false, Policy::Stop).unwrap();
