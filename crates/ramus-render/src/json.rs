@@ -4,9 +4,15 @@
 //! number in the schema.
 
 mod diff;
+mod list;
+mod outline;
+mod stats;
 mod turn;
 
 pub use diff::{Diff, diff};
+pub use list::{Listed, bookmarks, conversations, resume, session, tree};
+pub use outline::{Outline, OutlineRow, outline_row};
+pub use stats::{most_complex, stats};
 pub use turn::{Show, Turn, turn};
 
 use std::collections::BTreeMap;

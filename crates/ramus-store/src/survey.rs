@@ -1,6 +1,7 @@
 //! All sessions of a place in short, read in parallel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ramus_core::defect::Defect;
@@ -11,7 +12,7 @@ use ramus_core::resume::Rule;
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile, Listing, Project, is_encoded};
@@ -43,7 +44,7 @@ pub struct ProjectSurvey {
 #[derive(Debug)]
 pub struct Surveyed {
     pub file: HistoryFile,
-    pub digest: Digest,
+    pub digest: Arc<Digest>,
     /// Nodes whose parent is in no session of the project (R5).
     pub orphans: Vec<Defect>,
 }
@@ -76,12 +77,32 @@ impl ProjectSurvey {
 /// `on_read` hears the size of each file when it has been read; it is called
 /// from several threads.
 pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
+    resurvey(&Survey::default(), listing, rule, on_read)
+}
+
+/// Reads the files of a listing that changed since an earlier survey by the same rule.
+pub fn resurvey(
+    earlier: &Survey,
+    listing: Listing,
+    rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
     let Listing { projects, mut problems } = listing;
+    let known = known(earlier);
     let mut files: Vec<(usize, &HistoryFile)> = projects
         .iter()
         .enumerate()
         .flat_map(|(index, project)| project.files.iter().map(move |file| (index, file)))
         .collect();
+    let mut by_project: Vec<Vec<(HistoryFile, Arc<Digest>)>> =
+        projects.iter().map(|_| Vec::new()).collect();
+    files.retain(|(index, file)| match known.get(&*file.path) {
+        Some(known) if known.file == **file => {
+            by_project[*index].push((known.file.clone(), known.digest.clone()));
+            false
+        }
+        _ => true,
+    });
     // The largest first, so that no thread is left with one at the end.
     files.sort_by_key(|(_, file)| std::cmp::Reverse(file.bytes));
     let read: Vec<(usize, HistoryFile, Result<Digest, PathError>)> = files
@@ -93,11 +114,9 @@ pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> S
             (*index, (*file).clone(), digest)
         })
         .collect();
-    let mut by_project: Vec<Vec<(HistoryFile, Digest)>> =
-        projects.iter().map(|_| Vec::new()).collect();
     for (index, file, digest) in read {
         match digest {
-            Ok(digest) => by_project[index].push((file, digest)),
+            Ok(digest) => by_project[index].push((file, Arc::new(digest))),
             Err(problem) => problems.push(problem),
         }
     }
@@ -110,7 +129,15 @@ pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> S
     Survey { projects, problems }
 }
 
-fn project_survey(project: Project, mut files: Vec<(HistoryFile, Digest)>) -> ProjectSurvey {
+/// Returns what is known of each file from earlier.
+fn known(earlier: &Survey) -> FxHashMap<&Path, &Surveyed> {
+    let lists = earlier.projects.iter().flat_map(|project| {
+        project.sessions.iter().chain(&project.agents).chain(&project.journals)
+    });
+    lists.map(|one| (&*one.file.path, one)).collect()
+}
+
+fn project_survey(project: Project, mut files: Vec<(HistoryFile, Arc<Digest>)>) -> ProjectSurvey {
     files.sort_by(|a, b| a.0.relative.cmp(&b.0.relative));
     let mut summaries = Summaries::default();
     for (file, digest) in &files {
@@ -140,7 +167,7 @@ fn project_survey(project: Project, mut files: Vec<(HistoryFile, Digest)>) -> Pr
 }
 
 /// Returns the names of missing parents that another file of the project has (R5).
-fn names_elsewhere(files: &[(HistoryFile, Digest)]) -> FxHashSet<Name> {
+fn names_elsewhere(files: &[(HistoryFile, Arc<Digest>)]) -> FxHashSet<Name> {
     let wanted: FxHashSet<Name> = files
         .iter()
         .flat_map(|(_, digest)| digest.missing.iter().map(|missing| missing.parent))
@@ -153,8 +180,8 @@ fn names_elsewhere(files: &[(HistoryFile, Digest)]) -> FxHashSet<Name> {
 }
 
 /// Finds the directory a project stands for: a `cwd` of its newest sessions that encodes to its name.
-fn project_path(name: &str, files: &[(HistoryFile, Digest)]) -> Option<String> {
-    let mut sessions: Vec<&(HistoryFile, Digest)> =
+fn project_path(name: &str, files: &[(HistoryFile, Arc<Digest>)]) -> Option<String> {
+    let mut sessions: Vec<&(HistoryFile, Arc<Digest>)> =
         files.iter().filter(|(_, d)| d.facts.cwd.is_some()).collect();
     sessions
         .sort_by_key(|(file, digest)| std::cmp::Reverse((digest.facts.last_active, file.modified)));

@@ -18,9 +18,10 @@ use ramus_core::turn::{
 use super::call::{Section, sections, summary};
 use super::head::stamp;
 use super::{Config, Tools};
+use crate::html::escape;
 use crate::text::{count, grouped, media, model_name};
 pub(super) use page::{close, head, open};
-use prose::{escape, escape_clean, line, prose};
+use prose::{escape_clean, line, prose};
 
 /// Closes the page.
 pub(super) fn foot(out: &mut String) {

@@ -10,6 +10,7 @@ mod find;
 mod home;
 mod man;
 mod projects;
+mod serve;
 mod sessions;
 mod show;
 mod stats;
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
     Export(export::ExportArgs),
+    Serve(serve::ServeArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -46,6 +48,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Conversations(args)) => conversations::conversations(ui, global, args),
         Some(Command::Show(args)) => show::show(ui, global, args),
         Some(Command::Export(args)) => export::export(ui, global, args),
+        Some(Command::Serve(args)) => serve::serve(ui, global, args),
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Diff(args)) => diff::diff(ui, global, args),
