@@ -53,6 +53,7 @@ pub mod compare;
 mod cursor;
 pub mod defect;
 pub mod digest;
+pub mod edit;
 mod envelope;
 pub mod fold;
 pub mod history;

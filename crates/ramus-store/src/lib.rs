@@ -25,19 +25,34 @@
 //! # Ok::<(), ramus_store::place::PlaceError>(())
 //! ```
 //!
-//! [`from_jsonl`] reads one file, [`Bodies`] single records of it.
+//! [`from_jsonl`] reads one file, [`Bodies`] single records of it; [`follow`](follow::follow)
+//! tells what happens to all of them from now on.
 
 pub mod agents;
+pub mod apply;
+mod backup;
+mod disk;
 mod error;
 pub mod export;
+pub mod journal;
+pub mod live;
+pub mod follow;
 pub mod new;
 pub mod place;
+pub mod plan;
 mod read;
 pub mod scan;
 mod source;
+mod stamp;
+mod state;
 pub mod survey;
 pub mod trace;
+pub mod undo;
 
+pub use backup::Backup;
+pub use disk::WriteError;
 pub use error::PathError;
 pub use read::{Bodies, from_jsonl, last_active, read, spilled};
 pub use source::Source;
+pub use stamp::Stamp;
+pub use state::State;

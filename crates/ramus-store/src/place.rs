@@ -103,11 +103,7 @@ impl Place {
                 continue;
             };
             for dir in entries.into_iter().filter(|path| path.is_dir()) {
-                let name = file_name(&dir);
-                let mut files = Vec::new();
-                list_project(root, &dir, &mut files, &mut listing.problems);
-                files.sort_by(|a, b| a.relative.cmp(&b.relative));
-                listing.projects.push(Project { root: root.clone(), dir, name, files });
+                listing.projects.push(Project::list(root, dir, &mut listing.problems));
             }
         }
         listing.projects.sort_by(|a, b| a.name.cmp(&b.name));
@@ -138,6 +134,13 @@ impl Place {
 }
 
 impl Project {
+    pub(crate) fn list(root: &Path, dir: PathBuf, problems: &mut Vec<PathError>) -> Self {
+        let mut files = Vec::new();
+        list_project(root, &dir, &mut files, problems);
+        files.sort_by(|a, b| a.relative.cmp(&b.relative));
+        Self { root: root.to_owned(), name: file_name(&dir), dir, files }
+    }
+
     /// Returns the session files.
     pub fn sessions(&self) -> impl Iterator<Item = &HistoryFile> {
         self.files.iter().filter(|file| file.role == FileRole::Session)
@@ -176,6 +179,21 @@ impl HistoryFile {
             bytes: meta.len(),
             modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
         })
+    }
+
+    /// Looks at what a path below a Claude directory is; `None`: nothing that holds records.
+    pub(crate) fn within(root: &Path, path: &Path) -> Option<Result<Self, PathError>> {
+        let parts: Vec<_> = path.strip_prefix(root.join("projects")).ok()?.iter().collect();
+        let session = match parts[..] {
+            [_, _] => None,
+            [_, session, agents, ..]
+                if agents == "subagents" && parts.len() <= 4 + AGENT_DEPTH as usize =>
+            {
+                Some(session.to_string_lossy())
+            }
+            _ => return None,
+        };
+        is_jsonl(path).then(|| Self::below(root, path, session.as_deref()))
     }
 
     fn below(root: &Path, path: &Path, session: Option<&str>) -> Result<Self, PathError> {

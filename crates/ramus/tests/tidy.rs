@@ -18,6 +18,7 @@ const WALLS: &[(&str, &[&str])] = &[
 /// Crates that belong to one room alone.
 const ROOMS: &[(&str, &str)] = &[
     ("rayon", "ramus-store"),
+    ("notify", "ramus-store"),
     ("clap", "ramus"),
     ("indicatif", "ramus"),
     ("anyhow", "ramus"),

@@ -1,0 +1,77 @@
+//! Requests into plans: which lines come, and where the client would go on then.
+//!
+//! Pure, and able to say no. A plan never changes what is there (R23): it adds
+//! lines to the end of a session, or it makes a new one out of copied lines.
+//! `ramus-store` carries plans out.
+
+mod fork;
+mod goto;
+mod line;
+mod refusal;
+mod splice;
+
+pub use fork::{Fork, Origin, fork, origin};
+pub use goto::{goto, rename};
+pub use refusal::Refusal;
+pub use splice::Splice;
+
+use crate::history::History;
+use crate::name::Name;
+use crate::record::ByteSpan;
+use crate::session::NodeId;
+use crate::time::Time;
+
+/// What a plan has to be told, because nothing here knows the time or makes up ids.
+pub struct Writer<'a> {
+    /// The id of the session that is written.
+    pub session: &'a str,
+    pub now: Time,
+    /// Makes a uuid that was never used.
+    pub new_id: &'a mut dyn FnMut() -> String,
+}
+
+/// Whole lines for the end of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addition {
+    pub bytes: Vec<u8>,
+    /// Where the client goes on then; `None`: where it did before.
+    pub resume: Option<Name>,
+}
+
+/// A session that is not there yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSession {
+    pub id: String,
+    pub title: String,
+    pub lines: Vec<NewLine>,
+    /// Where the client goes on in it.
+    pub resume: Name,
+    /// The last message that was taken along.
+    pub leaf: String,
+    /// Displayable messages, a split one counted once.
+    pub messages: u32,
+    /// Records whose time lay in the future and was set back.
+    pub set_back: u32,
+}
+
+/// A line of a new session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NewLine {
+    /// With its newline.
+    Made(Vec<u8>),
+    /// A record of one of the sources, with some of its fields replaced.
+    Copied { source: usize, span: ByteSpan, splice: Splice },
+}
+
+/// Returns the last record of the message that a node belongs to (R25).
+///
+/// After it every tool call has its result. `None`: metadata.
+pub fn end_of_message(history: &History, node: NodeId) -> Option<NodeId> {
+    let fold = history.folds.of(node)?;
+    let members = history.folds.members(fold).iter().copied();
+    let is_seen = |id: &NodeId| {
+        let record = history.session.record(*id);
+        record.name.is_some() && !record.recovered
+    };
+    members.clone().rfind(is_seen).or(members.last())
+}

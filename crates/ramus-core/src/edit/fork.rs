@@ -1,0 +1,241 @@
+//! A new session with the path up to a message (R26).
+
+use rustc_hash::FxHashSet;
+
+use super::goto::last_prompt;
+use super::line::{self, Marker};
+use super::splice::{Field, Splice};
+use super::{NewLine, NewSession, Refusal, Writer};
+use crate::agent::inline_agents;
+use crate::body::{Body, Metadata};
+use crate::history::{History, Path};
+use crate::name::Name;
+use crate::record::{Kind, Record};
+use crate::resume::Era;
+use crate::session::NodeId;
+use crate::time::Time;
+
+/// What is copied from one file, in order.
+#[derive(Debug)]
+pub struct Origin<'a> {
+    /// The id of the session that the file holds.
+    pub session: &'a str,
+    pub history: &'a History,
+    /// The path, root first, with the sidechains that its calls started.
+    pub nodes: Vec<NodeId>,
+    /// What belongs to it outside of the tree: snapshots of files, replaced outputs.
+    pub notes: Vec<NodeId>,
+}
+
+/// What a fork is to be like.
+#[derive(Clone, Copy, Debug)]
+pub struct Fork<'a> {
+    pub title: &'a str,
+    /// The working directory of the project it goes to; `None`: it stays where it was.
+    pub cwd: Option<&'a str>,
+}
+
+/// Collects what a path takes along from its file.
+pub fn origin<'a>(
+    session: &'a str,
+    history: &'a History,
+    path: &Path,
+    body: &mut dyn FnMut(NodeId) -> Option<Body>,
+) -> Origin<'a> {
+    let nodes = nodes(history, path);
+    let names: FxHashSet<Name> =
+        nodes.iter().filter_map(|id| history.session.record(*id).name).collect();
+    let mut of_path = |id: NodeId, record: &Record| match record.kind {
+        Kind::ContentReplacement => true,
+        Kind::FileHistorySnapshot | Kind::FileHistoryDelta => {
+            snapshot_of(body(id)).is_some_and(|prompt| names.contains(&prompt))
+        }
+        _ => false,
+    };
+    let records = (0..).map(NodeId).zip(history.session.records());
+    let notes = records.filter(|(id, record)| of_path(*id, record)).map(|(id, _)| id).collect();
+    Origin { session, history, nodes, notes }
+}
+
+/// Returns the prompt that a snapshot of files belongs to.
+fn snapshot_of(body: Option<Body>) -> Option<Name> {
+    let Some(Body::Metadata(metadata)) = body else { return None };
+    let prompt = match *metadata {
+        Metadata::FileHistorySnapshot(snapshot) => snapshot.snapshot_message_id,
+        Metadata::FileHistoryDelta(delta) => delta.snapshot_message_id,
+        _ => return None,
+    };
+    Some(Name::new(prompt.as_bytes()))
+}
+
+/// Returns the records of a path: its messages whole, what compactions on it keep, its sidechains.
+fn nodes(history: &History, path: &Path) -> Vec<NodeId> {
+    let History { session, tree, folds, .. } = history;
+    let on_path: Vec<NodeId> =
+        path.folds.iter().flat_map(|fold| folds.members(*fold)).copied().collect();
+    let mut taken: FxHashSet<NodeId> = on_path.iter().copied().collect();
+    let agents = inline_agents(history);
+    let mut nodes = Vec::with_capacity(on_path.len());
+    for &node in &on_path {
+        let kept = session.preserved().iter().filter(|(boundary, _)| *boundary == node);
+        let kept = kept.flat_map(|(_, names)| names).filter_map(|name| tree.find(*name));
+        nodes.extend(kept.filter(|kept| taken.insert(*kept)));
+        nodes.push(node);
+        for agent in agents.iter().filter(|agent| agent.call == Some(node)) {
+            let mut open = vec![agent.root];
+            while let Some(side) = open.pop() {
+                if session.record(side).sidechain && taken.insert(side) {
+                    nodes.push(side);
+                    open.extend(tree.children(side).iter().rev());
+                }
+            }
+        }
+    }
+    nodes
+}
+
+/// Plans a new session out of the parts of a path, the oldest first.
+pub fn fork(
+    origins: &[Origin<'_>],
+    request: Fork<'_>,
+    writer: &mut Writer<'_>,
+) -> Result<NewSession, Refusal> {
+    let last = origins.last().ok_or(Refusal::Empty)?;
+    let is_agent = origins.iter().any(|origin| {
+        origin.nodes.first().is_some_and(|node| origin.history.session.record(*node).sidechain)
+    });
+    let tip = tip(last, is_agent).ok_or(Refusal::Empty)?;
+    let mut copy = Copier {
+        writer,
+        cwd: request.cwd,
+        is_agent,
+        previous: None,
+        newest_before_tip: None,
+        set_back: 0,
+    };
+    let mut lines = Vec::new();
+    for (source, origin) in origins.iter().enumerate() {
+        for &node in &origin.nodes {
+            let record = origin.history.session.record(node);
+            let splice = copy.record(origin, record);
+            lines.push(NewLine::Copied { source, span: record.span, splice });
+        }
+    }
+    for (source, origin) in origins.iter().enumerate() {
+        for &note in &origin.notes {
+            let span = origin.history.session.record(note).span;
+            lines.push(NewLine::Copied { source, span, splice: copy.note() });
+        }
+    }
+    let Copier { set_back, previous, newest_before_tip, writer, .. } = copy;
+    let session = &last.history.session;
+    let leaf = session.spell(tip);
+    let mut resume = leaf.clone();
+    // A client of that age goes on at the newest date, and the first of equals.
+    if Era::of(session) == Era::Timestamp && newest_before_tip >= previous {
+        resume = (writer.new_id)();
+        let newest =
+            newest_before_tip.map_or(writer.now, |time| Time::from_millis(time.millis() + 1));
+        let marker = Marker {
+            parent: &leaf,
+            uuid: &resume,
+            session: writer.session,
+            time: newest.max(writer.now),
+            words: "ramus: the conversation goes on from here",
+        };
+        lines.push(NewLine::Made(marker.line(session.facts())));
+    }
+    let prompt = last.nodes.last().and_then(|node| last_prompt(last.history, *node));
+    lines.push(NewLine::Made(line::custom_title(request.title, writer.session)));
+    let pointer = line::last_prompt(prompt.unwrap_or_default(), &resume, false, writer.session);
+    lines.push(NewLine::Made(pointer));
+    Ok(NewSession {
+        id: writer.session.to_owned(),
+        title: request.title.to_owned(),
+        lines,
+        resume: Name::new(resume.as_bytes()),
+        leaf,
+        messages: messages(origins),
+        set_back,
+    })
+}
+
+/// Returns the name of the last record that a client will see as part of the conversation.
+fn tip(origin: &Origin<'_>, is_agent: bool) -> Option<Name> {
+    let session = &origin.history.session;
+    let on_line = origin.nodes.iter().rev().map(|node| session.record(*node));
+    on_line.filter(|record| record.sidechain == is_agent).find_map(|record| record.name)
+}
+
+fn messages(origins: &[Origin<'_>]) -> u32 {
+    let displayable = |origin: &Origin<'_>| {
+        let History { session, folds, .. } = origin.history;
+        let heads = origin.nodes.iter().filter(|node| {
+            let fold = folds.of(**node).map(|fold| folds.fold(fold));
+            fold.is_some_and(|fold| {
+                fold.head == **node && fold.voice.is_displayable() && !fold.again
+            }) && !session.record(**node).recovered
+        });
+        heads.count() as u32
+    };
+    origins.iter().map(displayable).sum()
+}
+
+/// Makes the copies of one fork.
+struct Copier<'a, 'w> {
+    writer: &'a mut Writer<'w>,
+    cwd: Option<&'a str>,
+    /// An agent's conversation becomes a main one.
+    is_agent: bool,
+    /// The time of the last record on the line.
+    previous: Option<Time>,
+    /// The newest time of the records before it.
+    newest_before_tip: Option<Time>,
+    set_back: u32,
+}
+
+impl Copier<'_, '_> {
+    fn record(&mut self, origin: &Origin<'_>, record: &Record) -> Splice {
+        let mut splice = self.note();
+        if let Some(cwd) = self.cwd {
+            splice.set(Field::Top("cwd"), cwd);
+        }
+        if let Some(name) = record.name {
+            let from = serde_json::json!({
+                "sessionId": origin.session,
+                "messageUuid": origin.history.session.spell(name),
+            });
+            splice.put_raw("forkedFrom", from.to_string());
+        }
+        if self.is_agent {
+            splice.set_raw(Field::Top("isSidechain"), "false");
+            splice.drop("agentId");
+        }
+        if let Some(time) = self.time(record) {
+            splice.set(Field::Top("timestamp"), &time.to_string());
+        }
+        splice
+    }
+
+    /// Returns the time a record gets, if it lies in the future.
+    fn time(&mut self, record: &Record) -> Option<Time> {
+        let written = record.time?;
+        let is_late = written > self.writer.now;
+        let time = if is_late {
+            self.set_back += 1;
+            let before = self.previous.map(|time| Time::from_millis(time.millis() + 1));
+            before.map_or(self.writer.now, |before| before.min(self.writer.now))
+        } else {
+            written
+        };
+        if self.is_agent || !record.sidechain {
+            self.newest_before_tip = self.newest_before_tip.max(self.previous);
+            self.previous = Some(time);
+        }
+        is_late.then_some(time)
+    }
+
+    fn note(&self) -> Splice {
+        Splice::session(self.writer.session)
+    }
+}

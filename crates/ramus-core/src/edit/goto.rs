@@ -1,0 +1,212 @@
+//! Another resume point, or another title, by adding lines (R25).
+
+use super::line::{self, Marker};
+use super::{Addition, Refusal, Writer, end_of_message};
+use crate::history::History;
+use crate::name::Name;
+use crate::record::{Record, Voice};
+use crate::resume::{Era, Rule, resume};
+use crate::session::{NodeId, Session};
+use crate::time::Time;
+use crate::tree::Tree;
+
+/// Above this size the client looks at parts of a file only.
+const LARGE: u64 = 5 * 1024 * 1024;
+
+/// Plans to make a node the resume point.
+///
+/// A quiet record is hung below the end of the target's message, newer than all
+/// others, and an explicit pointer names it: every client version follows one of
+/// the two. A summary goes with them for readers that follow the old rule.
+pub fn goto(
+    history: &History,
+    target: NodeId,
+    title: &str,
+    writer: &mut Writer<'_>,
+) -> Result<Addition, Refusal> {
+    let session = &history.session;
+    let end = end_of_message(history, target).ok_or(Refusal::NoNode)?;
+    let record = session.record(end);
+    let name = visible(history, end, record, writer.now)?;
+    let newest = session.nodes().filter_map(|(_, record)| record.time).max();
+    let after = newest.map_or(writer.now, |time| Time::from_millis(time.millis() + 1));
+    let uuid = (writer.new_id)();
+    let marker = Marker {
+        parent: &session.spell(name),
+        uuid: &uuid,
+        session: writer.session,
+        time: writer.now.max(after),
+        words: "ramus: the conversation goes on from here",
+    };
+    let mut bytes = marker.line(session.facts());
+    bytes.extend(line::summary(title, &uuid));
+    let prompt = last_prompt(history, end).unwrap_or_default();
+    bytes.extend(line::last_prompt(prompt, &uuid, true, writer.session));
+    let resume = Name::new(uuid.as_bytes());
+    if !holds(session, &bytes, resume) {
+        return Err(Refusal::WouldNotHold);
+    }
+    Ok(Addition { bytes, resume: Some(resume) })
+}
+
+/// Plans to give a session a title, as the client itself does.
+pub fn rename(title: &str, writer: &Writer<'_>) -> Addition {
+    Addition { bytes: line::custom_title(title, writer.session), resume: None }
+}
+
+/// Returns the name of a node that a client can be made to go on from.
+fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Result<Name, Refusal> {
+    let session = &history.session;
+    if record.sidechain {
+        return Err(Refusal::Sidechain);
+    }
+    let name = record.name.filter(|_| !record.recovered);
+    let name = name.ok_or(Refusal::Unseen { line: record.line })?;
+    let line = |id: NodeId| session.record(id).line;
+    if let Some((boundary, _)) = session.preserved().iter().find(|(boundary, _)| node < *boundary) {
+        return Err(Refusal::HiddenByCompaction { line: line(*boundary) });
+    }
+    let bytes = session.facts().bytes;
+    if bytes > LARGE
+        && Era::of(session) == Era::Pointer
+        && let Some((boundary, _)) =
+            session.nodes().find(|(id, record)| record.voice == Voice::Boundary && node < *id)
+    {
+        return Err(Refusal::BeforeCompaction { line: line(boundary), bytes });
+    }
+    if Era::of(session) == Era::Timestamp {
+        let future = |record: &Record| record.time.filter(|time| *time > now);
+        let main = session.nodes().filter(|(_, record)| !record.sidechain);
+        if let Some((line, time)) =
+            main.filter_map(|(_, record)| Some((record.line, future(record)?))).next()
+        {
+            return Err(Refusal::Future { line, time });
+        }
+        let is_marked = session.records().first().is_some_and(|first| first.span.at == 3);
+        let version = session.facts().version.as_ref().map_or(0, |version| version.numbers.0);
+        if is_marked && version == 1 {
+            return Err(Refusal::ByteOrderMark);
+        }
+    }
+    Ok(name)
+}
+
+/// Whether the client would go on from a node if these lines were added.
+fn holds(session: &Session, bytes: &[u8], wanted: Name) -> bool {
+    let mut after = session.clone();
+    // A line that is not whole ends here; a blank line means nothing.
+    after.push(b"\n");
+    after.push(bytes);
+    let tree = Tree::new(&after);
+    let resume = resume(&after, &tree, Rule::Client);
+    resume.is_some_and(|resume| after.record(resume.point).name == Some(wanted))
+}
+
+/// Returns the first words of the last prompt at or above a node.
+pub(super) fn last_prompt(history: &History, node: NodeId) -> Option<&str> {
+    let prompts = history
+        .tree
+        .ancestors(node)
+        .filter(|id| history.session.record(*id).voice == Voice::Prompt);
+    prompts.filter_map(|id| history.session.words(id)).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testkit::jsonl;
+
+    const NOW: &str = "2026-03-01T12:00:00.000Z";
+
+    fn history(bytes: &[u8]) -> History {
+        let mut session = Session::default();
+        session.push(bytes);
+        session.end();
+        History::new(session, Rule::Client)
+    }
+
+    fn plan(history: &History, target: &str) -> Result<String, Refusal> {
+        let target = history.tree.find(Name::new(target.as_bytes())).unwrap();
+        let mut next = 0;
+        let mut new_id = || {
+            next += 1;
+            format!("00000000-0000-4000-8000-00000000000{next}")
+        };
+        let mut writer = Writer {
+            session: "s1",
+            now: Time::parse(NOW.as_bytes()).unwrap(),
+            new_id: &mut new_id,
+        };
+        goto(history, target, "A title", &mut writer)
+            .map(|addition| String::from_utf8(addition.bytes).unwrap())
+    }
+
+    const TWO: &str = "
+        a      user       v=2.1.325 first
+        b < a  assistant  answer
+        c < b  user       second
+        d < c  assistant  answer two
+        e < b  user       other
+        f < e  assistant  other answer
+    ";
+
+    fn of_version(version: &str) -> String {
+        jsonl(TWO).replace("2.1.325", version).replace("2.0.74", version)
+    }
+
+    #[test]
+    fn three_lines_make_a_node_the_resume_point() {
+        let history = history(jsonl(TWO).as_bytes());
+        insta::assert_snapshot!(plan(&history, "d").unwrap(), @r#"
+        {"parentUuid":"d","isSidechain":false,"userType":"external","cwd":"/home/dev/app","sessionId":"s1","version":"2.1.325","gitBranch":"","type":"system","subtype":"informational","content":"ramus: the conversation goes on from here","isMeta":false,"level":"info","uuid":"00000000-0000-4000-8000-000000000001","timestamp":"2026-03-01T12:00:00.000Z"}
+        {"type":"summary","summary":"A title","leafUuid":"00000000-0000-4000-8000-000000000001"}
+        {"type":"last-prompt","lastPrompt":"second","leafUuid":"00000000-0000-4000-8000-000000000001","explicit":true,"sessionId":"s1"}
+        "#);
+    }
+
+    #[test]
+    fn every_version_goes_on_at_the_marker() {
+        for version in ["1.0.113", "2.0.74", "2.1.50", "2.1.105", "2.1.119", "2.1.150", "2.1.325"] {
+            let lines = of_version(version);
+            let before = history(lines.as_bytes());
+            for target in ["a", "b", "c", "d", "e", "f"] {
+                let added = plan(&before, target).unwrap();
+                let after = history(format!("{lines}{added}").as_bytes());
+                let resume = after.branches.resume.unwrap();
+                let name = after.session.record(resume.leaf).name.unwrap();
+                assert_eq!(after.session.spell(name), target, "{version}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_keeps_its_result() {
+        let history = history(
+            jsonl(
+                "
+                a      user       v=2.1.325 first
+                b < a  call:t1    ls
+                c < b  result:t1  files
+                d < c  assistant  done
+                ",
+            )
+            .as_bytes(),
+        );
+        let added = plan(&history, "b").unwrap();
+        assert!(added.starts_with(r#"{"parentUuid":"c","#), "{added}");
+    }
+
+    #[test]
+    fn what_a_client_cannot_follow_is_refused() {
+        let late = |version: &str| {
+            let lines = of_version(version);
+            history(lines.replace("2026-01-01T00:00:03", "2031-01-01T00:00:03").as_bytes())
+        };
+        assert!(matches!(plan(&late("2.0.74"), "f"), Err(Refusal::Future { line: 4, .. })));
+        assert!(plan(&late("2.1.325"), "f").is_ok());
+        let side = TWO.replace("f < e  assistant", "f < e  side-assistant");
+        assert_eq!(plan(&history(jsonl(&side).as_bytes()), "f"), Err(Refusal::Sidechain));
+        let marked = format!("\u{feff}{}", of_version("1.0.113"));
+        assert_eq!(plan(&history(marked.as_bytes()), "d"), Err(Refusal::ByteOrderMark));
+    }
+}

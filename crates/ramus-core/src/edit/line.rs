@@ -1,0 +1,73 @@
+//! New lines, in the client's own words and order (R23).
+
+use serde_json::{Map, Value, json};
+
+use crate::session::Facts;
+use crate::time::Time;
+
+/// How many characters of a prompt or a title a new line takes over; the client's own reader wants
+/// a `last-prompt` line to be short.
+const SHORT: usize = 200;
+
+/// A record that hangs at a node and says nothing to the model.
+pub(super) struct Marker<'a> {
+    pub(super) parent: &'a str,
+    pub(super) uuid: &'a str,
+    pub(super) session: &'a str,
+    pub(super) time: Time,
+    pub(super) words: &'a str,
+}
+
+impl Marker<'_> {
+    pub(super) fn line(&self, facts: &Facts) -> Vec<u8> {
+        let mut record = Map::new();
+        let mut put = |key: &str, value: Value| drop(record.insert(key.to_owned(), value));
+        put("parentUuid", self.parent.into());
+        put("isSidechain", false.into());
+        put("userType", "external".into());
+        if let Some(cwd) = &facts.cwd {
+            put("cwd", (&**cwd).into());
+        }
+        put("sessionId", self.session.into());
+        if let Some(version) = &facts.version {
+            put("version", (&*version.text).into());
+        }
+        put("gitBranch", facts.git_branch.as_deref().unwrap_or_default().into());
+        put("type", "system".into());
+        put("subtype", "informational".into());
+        put("content", self.words.into());
+        put("isMeta", false.into());
+        put("level", "info".into());
+        put("uuid", self.uuid.into());
+        put("timestamp", self.time.to_string().into());
+        line(&Value::Object(record))
+    }
+}
+
+pub(super) fn summary(text: &str, leaf: &str) -> Vec<u8> {
+    line(&json!({"type": "summary", "summary": short(text), "leafUuid": leaf}))
+}
+
+pub(super) fn custom_title(title: &str, session: &str) -> Vec<u8> {
+    line(&json!({"type": "custom-title", "customTitle": title, "sessionId": session}))
+}
+
+/// A pointer to where the session goes on; an explicit one holds for ancestors too (R11).
+pub(super) fn last_prompt(prompt: &str, leaf: &str, explicit: bool, session: &str) -> Vec<u8> {
+    let mut record = json!({"type": "last-prompt", "lastPrompt": short(prompt), "leafUuid": leaf});
+    if explicit {
+        record["explicit"] = true.into();
+    }
+    record["sessionId"] = session.into();
+    line(&record)
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(SHORT).collect()
+}
+
+fn line(record: &Value) -> Vec<u8> {
+    let mut line = record.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}

@@ -1,0 +1,72 @@
+//! Why something cannot be done by adding lines.
+
+use std::fmt;
+
+use crate::time::Time;
+
+/// Why a plan was not made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The record is no part of the tree.
+    NoNode,
+    /// The record has no uuid, or was read out of a damaged line: no client sees it.
+    Unseen { line: u32 },
+    /// The record is a sub-agent's.
+    Sidechain,
+    /// A compaction that keeps some messages hides everything else before it.
+    HiddenByCompaction { line: u32 },
+    /// In a large file the client does not look before the last compaction.
+    BeforeCompaction { line: u32, bytes: u64 },
+    /// A record is dated in the future, and a client of that age goes on at the newest date.
+    Future { line: u32, time: Time },
+    /// The client loses the first record of a file that begins with a byte order mark.
+    ByteOrderMark,
+    /// By the client's rule the session would go on somewhere else all the same.
+    WouldNotHold,
+    /// There is nothing to copy.
+    Empty,
+}
+
+impl Refusal {
+    /// Whether a new session does what adding lines cannot (R26).
+    pub fn can_fork(&self) -> bool {
+        !matches!(self, Self::NoNode | Self::Empty)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoNode => f.write_str("the record is no part of a conversation"),
+            Self::Unseen { line } => {
+                write!(f, "the client does not see this record: line {line} is damaged")
+            }
+            Self::Sidechain => {
+                f.write_str("the message is a sub-agent's, and a session goes on in its main line only")
+            }
+            Self::HiddenByCompaction { line } => write!(
+                f,
+                "the compaction in line {line} hides what was said before it from the client"
+            ),
+            Self::BeforeCompaction { line, bytes } => write!(
+                f,
+                "in a file of this size ({} MB) the client does not look before the compaction in line {line}",
+                bytes / 1_000_000
+            ),
+            Self::Future { line, time } => write!(
+                f,
+                "line {line} is dated in the future ({time}), and the client that wrote this session \
+                 goes on at the newest date"
+            ),
+            Self::ByteOrderMark => f.write_str(
+                "the file begins with a byte order mark, behind which that client loses the first record",
+            ),
+            Self::WouldNotHold => {
+                f.write_str("the client would go on somewhere else all the same")
+            }
+            Self::Empty => f.write_str("there is nothing to copy"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}

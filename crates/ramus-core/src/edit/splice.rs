@@ -1,0 +1,224 @@
+//! One line with some of its fields replaced: the rest of it stays byte for byte (R23).
+
+use std::ops::Range;
+
+use crate::cursor::Cursor;
+
+/// What to change in a copied line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Splice(Vec<(Field, Change)>);
+
+/// A field that copies may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    Top(&'static str),
+    MessageId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Change {
+    /// Replace the value where the field stands.
+    Set(String),
+    /// Replace it, or add it at the end.
+    Put(String),
+    Drop,
+}
+
+impl Splice {
+    /// Makes a record one of another session.
+    pub fn session(id: &str) -> Self {
+        let mut splice = Self::default();
+        splice.set(Field::Top("sessionId"), id);
+        splice.set(Field::Top("session_id"), id);
+        splice
+    }
+
+    /// Gives a field another value, in those lines that have it.
+    pub(crate) fn set(&mut self, field: Field, text: &str) {
+        self.0.push((field, Change::Set(quoted(text))));
+    }
+
+    /// Gives a field another value that is written as it is.
+    pub(crate) fn set_raw(&mut self, field: Field, json: impl Into<String>) {
+        self.0.push((field, Change::Set(json.into())));
+    }
+
+    /// Gives a field a value, in all lines.
+    pub(crate) fn put_raw(&mut self, name: &'static str, json: impl Into<String>) {
+        self.0.push((Field::Top(name), Change::Put(json.into())));
+    }
+
+    /// Leaves a field out.
+    pub(crate) fn drop(&mut self, name: &'static str) {
+        self.0.push((Field::Top(name), Change::Drop));
+    }
+
+    /// Returns the line with the changes made.
+    ///
+    /// A line that is no object comes back as it is.
+    pub fn apply(&self, line: &[u8]) -> Vec<u8> {
+        let Some(entries) = entries(line, 0) else { return line.to_vec() };
+        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+        let mut added = String::new();
+        for (field, change) in &self.0 {
+            let found = values(line, &entries, *field);
+            match change {
+                Change::Put(json) if found.is_empty() => {
+                    let Field::Top(name) = field else { continue };
+                    added.push(',');
+                    added.push_str(&quoted(name));
+                    added.push(':');
+                    added.push_str(json);
+                }
+                Change::Set(json) | Change::Put(json) => {
+                    edits.extend(found.into_iter().map(|value| (value, json.clone())));
+                }
+                Change::Drop => {
+                    let Field::Top(name) = field else { continue };
+                    edits.extend(dropped(&entries, name).map(|range| (range, String::new())));
+                }
+            }
+        }
+        if let Some(last) = entries.last().filter(|_| !added.is_empty()) {
+            edits.push((last.value.end..last.value.end, added));
+        }
+        spliced(line, edits)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Makes replacements that do not overlap.
+fn spliced(line: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut out = Vec::with_capacity(line.len() + 128);
+    let mut done = 0;
+    for (range, text) in edits {
+        if range.start < done {
+            continue;
+        }
+        out.extend_from_slice(&line[done..range.start]);
+        out.extend_from_slice(text.as_bytes());
+        done = range.end;
+    }
+    out.extend_from_slice(&line[done..]);
+    out
+}
+
+/// A key and its value in an object.
+struct Entry<'a> {
+    key: &'a [u8],
+    /// Where it begins: after the bracket or the comma before it.
+    from: usize,
+    value: Range<usize>,
+}
+
+/// Lists what stands in the object at `at`; `None`: there is no whole one.
+fn entries(line: &[u8], at: usize) -> Option<Vec<Entry<'_>>> {
+    let mut cursor = Cursor::new(line, at);
+    if cursor.peek() != Some(b'{') {
+        return None;
+    }
+    let mut from = cursor.pos() + 1;
+    let mut entries = Vec::new();
+    cursor
+        .object(|cursor, key| {
+            cursor.peek();
+            let start = cursor.pos();
+            cursor.skip()?;
+            let value = start..cursor.pos();
+            entries.push(Entry { key, from, value });
+            cursor.peek();
+            from = cursor.pos() + 1;
+            Ok(())
+        })
+        .ok()?;
+    Some(entries)
+}
+
+/// Returns the values of a field; a key that stands twice counts twice.
+fn values(line: &[u8], entries: &[Entry<'_>], field: Field) -> Vec<Range<usize>> {
+    let named = |entries: &[Entry<'_>], name: &str| -> Vec<Range<usize>> {
+        let named = entries.iter().filter(|entry| entry.key == name.as_bytes());
+        named.map(|entry| entry.value.clone()).collect()
+    };
+    match field {
+        Field::Top(name) => named(entries, name),
+        Field::MessageId => named(entries, "message")
+            .into_iter()
+            .filter_map(|message| self::entries(line, message.start))
+            .flat_map(|entries| named(&entries, "id"))
+            .collect(),
+    }
+}
+
+/// Returns the pieces to leave out, each with one of its commas.
+fn dropped<'a>(entries: &'a [Entry<'a>], name: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    entries.iter().enumerate().filter(move |(_, entry)| entry.key == name.as_bytes()).map(
+        |(index, entry)| match index.checked_sub(1).and_then(|before| entries.get(before)) {
+            Some(before) => before.value.end..entry.value.end,
+            None => entry.from..entries.get(1).map_or(entry.value.end, |next| next.from),
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Field, Splice};
+
+    #[track_caller]
+    fn check(splice: &Splice, line: &str, expected: &str) {
+        assert_eq!(String::from_utf8(splice.apply(line.as_bytes())).unwrap(), expected);
+    }
+
+    #[test]
+    fn only_the_named_fields_change() {
+        let mut splice = Splice::default();
+        splice.set(Field::Top("sessionId"), "new");
+        splice.put_raw("forkedFrom", r#"{"sessionId":"old"}"#);
+        check(
+            &splice,
+            r#"{"sessionId":"old","message":{"id":"m","content":"\ud83d \"sessionId\":\"old\""},"n":1.50}"#,
+            r#"{"sessionId":"new","message":{"id":"m","content":"\ud83d \"sessionId\":\"old\""},"n":1.50,"forkedFrom":{"sessionId":"old"}}"#,
+        );
+        check(&splice, r#"{"a":1}"#, r#"{"a":1,"forkedFrom":{"sessionId":"old"}}"#);
+        check(
+            &splice,
+            r#"{"forkedFrom":null,"a":1}"#,
+            r#"{"forkedFrom":{"sessionId":"old"},"a":1}"#,
+        );
+    }
+
+    #[test]
+    fn a_message_gets_another_id() {
+        let mut splice = Splice::default();
+        splice.set(Field::MessageId, "m2");
+        check(
+            &splice,
+            r#"{"id":"x","message":{"role":"assistant","id":"m1","content":[{"id":"t1"}]}}"#,
+            r#"{"id":"x","message":{"role":"assistant","id":"m2","content":[{"id":"t1"}]}}"#,
+        );
+    }
+
+    #[test]
+    fn a_field_is_left_out_with_its_comma() {
+        let mut splice = Splice::default();
+        splice.drop("agentId");
+        check(&splice, r#"{"agentId":"a","b":1}"#, r#"{"b":1}"#);
+        check(&splice, r#"{"b":1,"agentId":"a"}"#, r#"{"b":1}"#);
+        check(&splice, r#"{"b":1,"agentId":{"x":[1,2]},"c":2}"#, r#"{"b":1,"c":2}"#);
+        check(&splice, r#"{"agentId":"a"}"#, "{}");
+        check(&splice, r#"{ "b" : 1 , "agentId" : "a" , "c" : 2 }"#, r#"{ "b" : 1 , "c" : 2 }"#);
+    }
+
+    #[test]
+    fn what_is_no_object_comes_back() {
+        let mut splice = Splice::default();
+        splice.drop("a");
+        for line in ["", "[1]", r#"{"a":1"#, "nonsense"] {
+            check(&splice, line, line);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Copies of sessions as they were before each operation.
+//!
+//! Histories grow at the end. So one copy, made longer each time, holds all
+//! earlier versions of a file as its beginnings; another one is begun only when
+//! a file was changed in another way.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::disk::{self, WriteError, Written};
+use crate::state::State;
+
+/// One version of a file: the beginning of a copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backup {
+    pub copy: PathBuf,
+    pub len: u64,
+    hash: String,
+}
+
+const CHUNK: usize = 256 * 1024;
+
+impl Backup {
+    /// Keeps a file as it is now.
+    pub(crate) fn keep(state: &State, path: &Path) -> Written<Self> {
+        let dir = state.backups();
+        disk::create_dirs(&dir)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = format!("{stem}-{:016x}", xxh3_64(path.as_os_str().as_encoded_bytes()));
+        let copy = |n: u32| dir.join(format!("{stem}-{n}.jsonl"));
+        let last = (1..).take_while(|n| copy(*n).exists()).last();
+        let error = |source| WriteError::new(path, source);
+        let mut file = File::open(path).map_err(error)?;
+        if let Some(n) = last {
+            let copy = copy(n);
+            if let Some(shared) = shared(&mut file, &copy).map_err(error)? {
+                let out = OpenOptions::new()
+                    .append(true)
+                    .open(&copy)
+                    .map_err(|source| WriteError::new(&copy, source))?;
+                return Self::extend(file, out, copy, shared);
+            }
+        }
+        let copy = copy(last.unwrap_or(0) + 1);
+        let out = disk::create(&copy)?;
+        file.seek(SeekFrom::Start(0)).map_err(error)?;
+        let kept = Self::extend(file, out, copy, (Xxh3::new(), 0))?;
+        disk::sync_dir_of(&kept.copy)?;
+        Ok(kept)
+    }
+
+    /// Copies the rest of a file.
+    fn extend(
+        mut file: File,
+        out: File,
+        copy: PathBuf,
+        (mut hash, mut len): (Xxh3, u64),
+    ) -> Written<Self> {
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            match file.read(&mut buffer).map_err(|source| WriteError::new(&copy, source))? {
+                0 => break,
+                read => {
+                    disk::write(&copy, &out, &buffer[..read])?;
+                    hash.update(&buffer[..read]);
+                    len += read as u64;
+                }
+            }
+        }
+        disk::sync(&copy, &out)?;
+        Ok(Self { copy, len, hash: format!("{:032x}", hash.digest128()) })
+    }
+
+    /// Reads the version back, and makes sure that it is what was kept.
+    pub fn bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(self.len as usize);
+        File::open(&self.copy)?.take(self.len).read_to_end(&mut bytes)?;
+        let mut hash = Xxh3::new();
+        hash.update(&bytes);
+        if format!("{:032x}", hash.digest128()) != self.hash {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the copy was changed"));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Reads past what a file has in common with a copy; `None` when the copy is not its beginning.
+fn shared(file: &mut File, copy: &Path) -> io::Result<Option<(Xxh3, u64)>> {
+    let len = fs::metadata(copy)?.len();
+    if file.metadata()?.len() < len {
+        return Ok(None);
+    }
+    let mut copy = File::open(copy)?;
+    let mut hash = Xxh3::new();
+    let (mut a, mut b) = (vec![0; CHUNK], vec![0; CHUNK]);
+    let mut left = len;
+    while left > 0 {
+        let step = left.min(CHUNK as u64) as usize;
+        copy.read_exact(&mut a[..step])?;
+        file.read_exact(&mut b[..step])?;
+        if a[..step] != b[..step] {
+            return Ok(None);
+        }
+        hash.update(&a[..step]);
+        left -= step as u64;
+    }
+    Ok(Some((hash, len)))
+}

@@ -1,0 +1,191 @@
+//! All followed files: what is new, what is gone, and what is only somewhere else.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::events::Dirty;
+use super::tracked::{Opened, Tracked};
+use super::{Change, Start};
+use crate::error::PathError;
+use crate::place::{HistoryFile, Place, Project};
+
+/// Receives changes; `false`: nobody wants them any more.
+pub(super) type Tell<'a> = &'a mut dyn FnMut(Change) -> bool;
+
+/// The files that are followed.
+#[derive(Debug)]
+pub(super) struct Known {
+    place: Place,
+    start: Start,
+    files: FxHashMap<PathBuf, Tracked>,
+    /// What could not be read, and was said so.
+    problems: FxHashSet<PathBuf>,
+}
+
+/// What was found where something happened.
+#[derive(Default)]
+struct Seen {
+    files: Vec<HistoryFile>,
+    missing: Vec<PathBuf>,
+    problems: Vec<PathError>,
+}
+
+impl Known {
+    pub(super) fn new(roots: Vec<PathBuf>, start: Start) -> Self {
+        Self {
+            place: Place { roots },
+            start,
+            files: FxHashMap::default(),
+            problems: FxHashSet::default(),
+        }
+    }
+
+    /// Looks at what may have changed and tells of it; `false`: nobody listens.
+    pub(super) fn settle(&mut self, dirty: &Dirty, tell: Tell<'_>) -> bool {
+        let seen = if dirty.all { self.see_all() } else { self.see(&dirty.paths) };
+        let mut lost: Vec<Tracked> =
+            seen.missing.iter().filter_map(|path| self.files.remove(path)).collect();
+        if !seen.problems.into_iter().all(|problem| self.refused(problem, tell)) {
+            return false;
+        }
+        for file in seen.files {
+            let known = self.files.get(&file.path);
+            let quiet = known.is_some_and(|known| known.looks_like(&file));
+            if quiet && !dirty.paths.contains(&file.path) {
+                continue;
+            }
+            let path = file.path.clone();
+            let listens = match self.look(file, &mut lost, tell) {
+                Ok(listens) => {
+                    self.problems.remove(&path);
+                    listens
+                }
+                // Gone between listing and looking: the next look will tell.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+                Err(error) => self.refused(PathError::new(&path, error), tell),
+            };
+            if !listens {
+                return false;
+            }
+        }
+        // Files that come later were not there at the start.
+        self.start = Start::Beginning;
+        lost.into_iter().all(|tracked| tell(Change::Gone { file: tracked.file }))
+    }
+
+    /// Tells of a problem, unless it was told before.
+    fn refused(&mut self, problem: PathError, tell: Tell<'_>) -> bool {
+        !self.problems.insert(problem.path.clone()) || tell(Change::Problem(problem))
+    }
+
+    fn see_all(&self) -> Seen {
+        let listing = self.place.projects();
+        let files: Vec<HistoryFile> =
+            listing.projects.into_iter().flat_map(|project| project.files).collect();
+        let there: FxHashSet<&Path> = files.iter().map(|file| &*file.path).collect();
+        let missing = self.files.keys().filter(|path| !there.contains(&***path)).cloned().collect();
+        Seen { files, missing, problems: listing.problems }
+    }
+
+    /// Looks where something happened; at everything, when something went away: it may be elsewhere.
+    fn see(&self, paths: &FxHashSet<PathBuf>) -> Seen {
+        let mut seen = Seen::default();
+        let mut dirs: FxHashSet<(&Path, PathBuf)> = FxHashSet::default();
+        for path in paths {
+            let Some(root) = self.place.roots.iter().find(|root| path.starts_with(root)) else {
+                continue;
+            };
+            match HistoryFile::within(root, path) {
+                Some(Ok(file)) => seen.files.push(file),
+                Some(Err(problem)) if problem.source.kind() != io::ErrorKind::NotFound => {
+                    seen.problems.push(problem);
+                }
+                Some(Err(_)) if self.files.contains_key(path) => return self.see_all(),
+                Some(Err(_)) => {}
+                None if path.is_file() => {}
+                None => {
+                    let projects = root.join("projects");
+                    match path.strip_prefix(&projects).ok().and_then(|below| below.iter().next()) {
+                        Some(project) if path.is_dir() => {
+                            dirs.insert((root, projects.join(project)));
+                        }
+                        _ if projects.starts_with(path) || path.starts_with(&projects) => {
+                            return self.see_all();
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        for (root, dir) in dirs {
+            seen.files.extend(Project::list(root, dir, &mut seen.problems).files);
+        }
+        seen.files.sort_by(|a, b| a.relative.cmp(&b.relative));
+        seen.files.dedup_by(|a, b| a.path == b.path);
+        seen
+    }
+
+    fn look(
+        &mut self,
+        file: HistoryFile,
+        lost: &mut Vec<Tracked>,
+        tell: Tell<'_>,
+    ) -> io::Result<bool> {
+        let path = file.path.clone();
+        let mut opened = Opened::open(file)?;
+        let file = opened.file.clone();
+        let same = match self.files.get(&path) {
+            Some(tracked) => tracked.is(&mut opened)?,
+            None => false,
+        };
+        let mut news = Vec::new();
+        if !same {
+            let old = self.files.get(&path).map(|old| old.file.clone());
+            let tracked = match (find(lost, &mut opened)?, old) {
+                (Some(moved), old) => {
+                    // It was moved over another one.
+                    news.extend(old.map(|file| Change::Gone { file }));
+                    news.push(Change::Moved { from: moved.file.path.clone(), file });
+                    moved
+                }
+                (None, Some(_)) => {
+                    news.push(Change::Rewritten { file });
+                    Tracked::new(&mut opened, Start::Beginning)?
+                }
+                (None, None) => {
+                    let tracked = Tracked::new(&mut opened, self.start)?;
+                    news.push(Change::Found { file, at: tracked.read });
+                    tracked
+                }
+            };
+            self.files.insert(path.clone(), tracked);
+        }
+        let tracked = self.files.get_mut(&path).expect("because it was known or was put there");
+        tracked.refresh(&opened);
+        if !news.into_iter().all(&mut *tell) {
+            return Ok(false);
+        }
+        while let Some(lines) = tracked.next_lines(&mut opened)? {
+            if !tell(Change::Grew { file: opened.file.clone(), lines }) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Takes the file that an opened one was before it was moved, if it is among the lost.
+fn find(lost: &mut Vec<Tracked>, opened: &mut Opened) -> io::Result<Option<Tracked>> {
+    let same_number = |tracked: &Tracked| tracked.id.is_some() && tracked.id == opened.id;
+    let by_number = lost.iter().position(same_number);
+    for at in by_number.into_iter().chain(0..lost.len()) {
+        let tracked = &lost[at];
+        // Of a file nothing was read of, only its number can tell.
+        if (tracked.read > 0 || Some(at) == by_number) && tracked.is(opened)? {
+            return Ok(Some(lost.swap_remove(at)));
+        }
+    }
+    Ok(None)
+}

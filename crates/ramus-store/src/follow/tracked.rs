@@ -1,0 +1,176 @@
+//! One followed file: what it is, how far it was read, what was appended.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Lines, Start};
+use crate::place::HistoryFile;
+
+/// How much is read at once; a longer line is still sent whole.
+const CHUNK: u64 = 256 * 1024;
+/// How much of the beginning, and of the end of what was read, tells one file from another.
+const PRINT: u64 = 1024;
+
+/// Device and inode: finds a moved file, but alone it proves nothing, for numbers are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FileId(u64, u64);
+
+impl FileId {
+    /// `None`: it cannot be told, or the system has no such numbers.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        Self::from_metadata(&std::fs::metadata(path).ok()?)
+    }
+
+    #[cfg(unix)]
+    fn from_metadata(metadata: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        Some(Self(metadata.dev(), metadata.ino()))
+    }
+
+    #[cfg(not(unix))]
+    fn from_metadata(_: &Metadata) -> Option<Self> {
+        None
+    }
+}
+
+/// A file and how far it was read.
+#[derive(Debug)]
+pub(super) struct Tracked {
+    pub(super) file: HistoryFile,
+    pub(super) id: Option<FileId>,
+    /// Offset after the last line that was sent.
+    pub(super) read: u64,
+    /// Up to here, after `read`, there is no newline.
+    searched: u64,
+    /// Fingerprints of the first and the last bytes before `read`.
+    head: u64,
+    tail: u64,
+}
+
+/// A file as it is now.
+pub(super) struct Opened {
+    handle: File,
+    pub(super) file: HistoryFile,
+    pub(super) id: Option<FileId>,
+    len: u64,
+    /// The fingerprint asked for last: many lost files are compared with one new one.
+    print: Option<(u64, u64, u64)>,
+}
+
+impl Opened {
+    pub(super) fn open(mut file: HistoryFile) -> io::Result<Self> {
+        let handle = File::open(&file.path)?;
+        let metadata = handle.metadata()?;
+        file.bytes = metadata.len();
+        file.modified = metadata.modified().unwrap_or(file.modified);
+        let id = FileId::from_metadata(&metadata);
+        Ok(Self { handle, id, len: metadata.len(), file, print: None })
+    }
+
+    /// Reads a range, or less where the file was cut meanwhile.
+    fn bytes(&mut self, from: u64, to: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(to.saturating_sub(from) as usize);
+        self.handle.seek(SeekFrom::Start(from))?;
+        self.handle.by_ref().take(to.saturating_sub(from)).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn print(&mut self, from: u64, to: u64) -> io::Result<u64> {
+        if let Some((_, _, print)) = self.print.filter(|known| (known.0, known.1) == (from, to)) {
+            return Ok(print);
+        }
+        let print = xxh3_64(&self.bytes(from, to)?);
+        self.print = Some((from, to, print));
+        Ok(print)
+    }
+
+    /// Returns the offset after the last newline.
+    fn last_line(&mut self) -> io::Result<u64> {
+        let mut end = self.len;
+        while end > 0 {
+            let start = end.saturating_sub(4096);
+            if let Some(newline) = memchr::memrchr(b'\n', &self.bytes(start, end)?) {
+                return Ok(start + newline as u64 + 1);
+            }
+            end = start;
+        }
+        Ok(0)
+    }
+}
+
+impl Tracked {
+    pub(super) fn new(opened: &mut Opened, start: Start) -> io::Result<Self> {
+        let read = match start {
+            Start::Beginning => 0,
+            Start::End => opened.last_line()?,
+        };
+        let mut new = Self {
+            file: opened.file.clone(),
+            id: opened.id,
+            read,
+            searched: read,
+            head: 0,
+            tail: 0,
+        };
+        new.remember(opened)?;
+        Ok(new)
+    }
+
+    /// Whether the file looks as it did; then nobody need open it.
+    pub(super) fn looks_like(&self, file: &HistoryFile) -> bool {
+        (self.file.bytes, self.file.modified) == (file.bytes, file.modified)
+    }
+
+    /// Whether the file holds what was read of this one, at its place.
+    pub(super) fn is(&self, opened: &mut Opened) -> io::Result<bool> {
+        Ok(opened.len >= self.read
+            && opened.print(0, self.read.min(PRINT))? == self.head
+            && opened.print(self.read.saturating_sub(PRINT), self.read)? == self.tail)
+    }
+
+    /// Takes note of how the file looks, without reading it.
+    pub(super) fn refresh(&mut self, opened: &Opened) {
+        self.file = opened.file.clone();
+        self.id = opened.id;
+    }
+
+    /// Returns the next complete lines; `None`: there are none yet.
+    pub(super) fn next_lines(&mut self, opened: &mut Opened) -> io::Result<Option<Lines>> {
+        while self.searched < opened.len {
+            let from = self.searched;
+            let mut bytes = opened.bytes(from, opened.len.min(from + CHUNK))?;
+            if bytes.is_empty() {
+                break;
+            }
+            self.searched += bytes.len() as u64;
+            let Some(newline) = memchr::memrchr(b'\n', &bytes) else { continue };
+            let at = self.read;
+            let end = from + newline as u64 + 1;
+            if from == at {
+                bytes.truncate(newline + 1);
+            } else {
+                bytes = opened.bytes(at, end)?;
+            }
+            // Cut while we read: the next look will tell.
+            if at + bytes.len() as u64 != end {
+                break;
+            }
+            self.read = end;
+            if self.searched < opened.len {
+                self.searched = end;
+            }
+            self.remember(opened)?;
+            return Ok(Some(Lines { at, bytes }));
+        }
+        Ok(None)
+    }
+
+    fn remember(&mut self, opened: &mut Opened) -> io::Result<()> {
+        self.head = opened.print(0, self.read.min(PRINT))?;
+        self.tail = opened.print(self.read.saturating_sub(PRINT), self.read)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! Is somebody at work in a session right now? (R24)
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Returns the process of a client that has a session open.
+///
+/// Clients from 2.1 on tell in `sessions/<pid>.json`; older ones cannot be seen.
+pub fn open_in(root: &Path, session: &str) -> Option<u32> {
+    let entries = fs::read_dir(root.join("sessions")).ok()?;
+    let holds = |path: &Path| {
+        let text = fs::read(path).ok()?;
+        let told: serde_json::Value = serde_json::from_slice(&text).ok()?;
+        let pid: u32 = told.get("pid")?.as_u64()?.try_into().ok()?;
+        (told.get("sessionId")?.as_str()? == session && is_alive(pid)).then_some(pid)
+    };
+    entries.flatten().find_map(|entry| holds(&entry.path()))
+}
+
+#[cfg(unix)]
+fn is_alive(pid: u32) -> bool {
+    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
+        return false;
+    };
+    // A process of somebody else is one, too.
+    !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
+}
+
+/// Without a way to ask, a client that once told of itself counts as running.
+#[cfg(not(unix))]
+fn is_alive(_: u32) -> bool {
+    true
+}
+
+/// A file that was written to this short a while ago may be written to again.
+const RECENT: Duration = Duration::from_secs(3);
+/// How long such a file is watched.
+const WATCHED: Duration = Duration::from_millis(250);
+
+/// Whether a file grows while we look at it; one that has rested for a while is not waited for.
+pub(crate) fn is_growing(path: &Path) -> bool {
+    let look = || fs::metadata(path).ok();
+    let Some(before) = look() else { return false };
+    let age = before.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
+    if age.is_none_or(|age| age > RECENT) {
+        return false;
+    }
+    std::thread::sleep(WATCHED);
+    look().is_none_or(|after| {
+        after.len() != before.len() || after.modified().ok() != before.modified().ok()
+    })
+}

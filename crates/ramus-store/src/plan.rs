@@ -1,0 +1,185 @@
+//! A request into the very steps that will be carried out.
+//!
+//! What comes into a session is decided in `ramus_core::edit`; here it is said
+//! which files that touches. A plan holds everything, so that showing it and
+//! doing it cannot differ.
+
+mod fork;
+mod session;
+
+use std::path::{Path, PathBuf};
+
+use ramus_core::edit::NewLine;
+use ramus_core::history::History;
+use ramus_core::name::Name;
+use serde::{Deserialize, Serialize};
+
+use crate::error::PathError;
+use crate::place::HistoryFile;
+use crate::read::Bodies;
+use crate::stamp::Stamp;
+
+pub use fork::{Destination, fork};
+pub use session::{goto, rename, trash};
+
+/// What is to be done to files, step by step.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub what: What,
+    /// The session it is about: the one that is written, or the new one.
+    pub session: String,
+    pub file: PathBuf,
+    /// The Claude directory that the file lies in.
+    pub root: Option<PathBuf>,
+    /// One sentence for the log.
+    pub words: String,
+    pub steps: Vec<Step>,
+    /// Where the client must go on afterwards.
+    pub resume: Option<Name>,
+    pub undoes: Option<u64>,
+}
+
+/// The operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    Goto,
+    Fork,
+    Merge,
+    Rename,
+    Trash,
+    Restore,
+    RestoreFiles,
+    Fix,
+    Undo,
+}
+
+impl What {
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Goto => "goto",
+            Self::Fork => "fork",
+            Self::Merge => "merge",
+            Self::Rename => "rename",
+            Self::Trash => "trash",
+            Self::Restore => "restore",
+            Self::RestoreFiles => "restore-files",
+            Self::Fix => "fix",
+            Self::Undo => "undo",
+        }
+    }
+}
+
+/// One change to one file.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Whole lines at the end of a session.
+    Append { file: PathBuf, before: Stamp, bytes: Vec<u8> },
+    /// A file that is not there yet.
+    Make { file: PathBuf, content: Content },
+    /// A second name for a file that nobody changes.
+    Link { from: PathBuf, to: PathBuf },
+    /// Another content for a file; what was there is kept. `before` is `None` if nothing was.
+    Put { file: PathBuf, before: Option<Stamp>, content: Content },
+    /// Another place; `to` is left out if it is the trash.
+    Move { from: PathBuf, to: Option<PathBuf> },
+    /// The end of a session off, which was added before.
+    Cut { file: PathBuf, before: Stamp, to: u64, modified: Moment },
+    /// A directory that was made before, if it is empty.
+    Tidy { dir: PathBuf },
+}
+
+/// What a file will hold.
+#[derive(Clone, Debug)]
+pub enum Content {
+    Bytes(Vec<u8>),
+    /// The same as another file.
+    Copy(PathBuf),
+    /// Lines copied from sessions, and new ones.
+    Lines {
+        sources: Vec<(PathBuf, Stamp)>,
+        lines: Vec<NewLine>,
+    },
+}
+
+/// A file's time, to the nanosecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment(pub u64, pub u32);
+
+impl Content {
+    /// Hands the content over piece by piece.
+    pub fn read<E: From<PathError>>(
+        &self,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Self::Bytes(bytes) => each(bytes),
+            Self::Copy(path) => {
+                let bytes = std::fs::read(path).map_err(|source| PathError::new(path, source))?;
+                each(&bytes)
+            }
+            Self::Lines { sources, lines } => {
+                let mut open = sources
+                    .iter()
+                    .map(|(path, _)| Bodies::open(path))
+                    .collect::<Result<Vec<_>, _>>()?;
+                for line in lines {
+                    match line {
+                        NewLine::Made(bytes) => each(bytes)?,
+                        NewLine::Copied { source, span, splice } => {
+                            let mut bytes = splice.apply(&open[*source].bytes(*span)?);
+                            bytes.push(b'\n');
+                            each(&bytes)?;
+                        }
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// Returns how many bytes come into the session itself.
+    pub fn appended_bytes(&self) -> u64 {
+        let added = self.steps.iter().map(|step| match step {
+            Step::Append { bytes, .. } => bytes.len() as u64,
+            _ => 0,
+        });
+        added.sum()
+    }
+}
+
+/// A session with everything that planning needs to know of its surroundings.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The Claude directory; `None`: the file lies outside of one.
+    pub root: Option<&'a Path>,
+    /// The directory of its project.
+    pub dir: &'a Path,
+    /// The files of its project.
+    pub files: &'a [HistoryFile],
+    pub file: &'a HistoryFile,
+    pub history: &'a History,
+    pub title: &'a str,
+}
+
+impl Subject<'_> {
+    /// Takes the stamp of what was read; what came later is not part of it.
+    fn stamp(&self) -> Result<Stamp, PathError> {
+        stamp(&self.file.path, self.history)
+    }
+}
+
+fn stamp(path: &Path, history: &History) -> Result<Stamp, PathError> {
+    let len = history.session.facts().bytes;
+    std::fs::File::open(path)
+        .and_then(|file| Stamp::of(&file, len))
+        .map_err(|source| PathError::new(path, source))
+}
+
+/// Makes an id that was never used.
+pub fn new_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}

@@ -1,0 +1,186 @@
+//! A new session and what comes along with it: agents, spilled outputs, file backups (R26).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ramus_core::agent::call_of;
+use ramus_core::body::Body;
+use ramus_core::edit::{self, Fork, NewLine, NewSession, Origin, Refusal, Splice, Writer};
+use ramus_core::session::NodeId;
+use ramus_core::time::Time;
+use rustc_hash::FxHashSet;
+
+use super::{Content, Plan, Step, Subject, What, new_id, stamp};
+use crate::agents::{Agent, agents_of};
+use crate::error::PathError;
+use crate::place::{FileRole, HistoryFile};
+use crate::read::{Bodies, read};
+use crate::stamp::Stamp;
+use crate::trace::Part;
+
+/// Where a new session goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Destination<'a> {
+    pub dir: &'a Path,
+    /// The working directory of another project.
+    pub cwd: Option<&'a str>,
+    pub title: &'a str,
+}
+
+/// Plans a new session with the parts of a path, the oldest first.
+///
+/// The path must end with the message that is forked from.
+pub fn fork(
+    subject: Subject<'_>,
+    parts: &[Part],
+    to: Destination<'_>,
+    now: Time,
+) -> Result<Result<(Plan, NewSession), Refusal>, PathError> {
+    let sessions: Vec<String> = parts.iter().map(session_of).collect();
+    let mut origins = Vec::new();
+    for (part, session) in parts.iter().zip(&sessions) {
+        origins.push(origin(part, session)?);
+    }
+    let id = new_id();
+    let mut next = new_id;
+    let mut writer = Writer { session: &id, now, new_id: &mut next };
+    let request = Fork { title: to.title, cwd: to.cwd };
+    let new = match edit::fork(&origins, request, &mut writer) {
+        Ok(new) => new,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let mut steps = Vec::new();
+    for (part, origin) in parts.iter().zip(&origins) {
+        let kept: FxHashSet<NodeId> = origin.nodes.iter().copied().collect();
+        steps.extend(agents(subject, part, &kept, to.dir, &id)?);
+    }
+    let mut seen = FxHashSet::default();
+    for session in sessions.iter().filter(|session| seen.insert(session.as_str())) {
+        steps.extend(links(subject, session, to.dir, &id));
+    }
+    let file = to.dir.join(format!("{id}.jsonl"));
+    let sources = sources(parts)?;
+    let content = Content::Lines { sources, lines: new.lines.clone() };
+    // Last, because with it the session is there.
+    steps.push(Step::Make { file: file.clone(), content });
+    let plan = Plan {
+        what: What::Fork,
+        session: id,
+        file,
+        root: subject.root.map(Path::to_owned),
+        words: format!("of {} at {}", subject.file.id, new.leaf),
+        steps,
+        resume: Some(new.resume),
+        undoes: None,
+    };
+    Ok(Ok((plan, new)))
+}
+
+/// Returns the session whose records a part holds: an agent's are its session's.
+fn session_of(part: &Part) -> String {
+    let told = part.history.session.facts().session_ids.first();
+    match part.file.role {
+        FileRole::Session => part.file.id.clone(),
+        _ => told.map_or_else(|| part.file.id.clone(), ToString::to_string),
+    }
+}
+
+fn origin<'a>(part: &'a Part, session: &'a str) -> Result<Origin<'a>, PathError> {
+    let mut bodies = Bodies::open(&part.file.path)?;
+    let mut body = |id: NodeId| {
+        let bytes = bodies.bytes(part.history.session.record(id).span).ok()?;
+        Body::parse(&bytes).ok()
+    };
+    Ok(edit::origin(session, &part.history, &part.path, &mut body))
+}
+
+fn sources(parts: &[Part]) -> Result<Vec<(PathBuf, Stamp)>, PathError> {
+    let stamped =
+        |part: &Part| Ok((part.file.path.clone(), stamp(&part.file.path, &part.history)?));
+    parts.iter().map(stamped).collect()
+}
+
+/// Plans copies of the agents that the path started, and of those that they started.
+fn agents(
+    subject: Subject<'_>,
+    part: &Part,
+    kept: &FxHashSet<NodeId>,
+    dir: &Path,
+    id: &str,
+) -> Result<Vec<Step>, PathError> {
+    let (all, _) = agents_of(subject.files, &part.file.id);
+    let started = |agent: &Agent| {
+        call_of(&part.history, &agent.hint).is_some_and(|call| kept.contains(&call))
+    };
+    let mut taken: FxHashSet<&str> =
+        all.iter().filter(|agent| started(agent)).map(|agent| &*agent.file.id).collect();
+    loop {
+        let below = all.iter().filter(|agent| {
+            agent.meta.parent.as_deref().is_some_and(|parent| taken.contains(parent))
+        });
+        let before = taken.len();
+        let below: Vec<&str> = below.map(|agent| &*agent.file.id).collect();
+        taken.extend(below);
+        if taken.len() == before {
+            break;
+        }
+    }
+    let mut steps = Vec::new();
+    for agent in all.iter().filter(|agent| taken.contains(&*agent.file.id)) {
+        let file = dir.join(id).join("subagents").join(place_of(&agent.file));
+        let meta = agent.file.path.with_extension("meta.json");
+        if meta.is_file() {
+            steps.push(Step::Make {
+                file: file.with_extension("meta.json"),
+                content: Content::Copy(meta),
+            });
+        }
+        steps.push(Step::Make { file, content: of_session(&agent.file, id)? });
+    }
+    Ok(steps)
+}
+
+/// Returns where an agent's file lies below `subagents`.
+fn place_of(file: &HistoryFile) -> PathBuf {
+    let parts: Vec<_> = file.path.iter().collect();
+    let below =
+        parts.iter().rposition(|part| *part == "subagents").map_or(parts.len() - 1, |at| at + 1);
+    parts[below..].iter().collect()
+}
+
+/// Copies all records of an agent under another session.
+fn of_session(file: &HistoryFile, id: &str) -> Result<Content, PathError> {
+    let session = read(&file.path)?;
+    let len = session.facts().bytes;
+    let stamp = fs::File::open(&file.path)
+        .and_then(|file| Stamp::of(&file, len))
+        .map_err(|source| PathError::new(&file.path, source))?;
+    let splice = Splice::session(id);
+    let lines = session.records().iter().map(|record| NewLine::Copied {
+        source: 0,
+        span: record.span,
+        splice: splice.clone(),
+    });
+    Ok(Content::Lines { sources: vec![(file.path.clone(), stamp)], lines: lines.collect() })
+}
+
+/// Plans second names for what a session keeps outside of its file and nobody changes.
+fn links(subject: Subject<'_>, session: &str, dir: &Path, id: &str) -> Vec<Step> {
+    let outputs =
+        (subject.dir.join(session).join("tool-results"), dir.join(id).join("tool-results"));
+    let backups = subject.root.map(|root| root.join("file-history"));
+    let backups = backups.map(|all| (all.join(session), all.join(id)));
+    let pairs = std::iter::once(outputs).chain(backups);
+    let mut links = Vec::new();
+    for (from, to) in pairs {
+        let mut names: Vec<_> = fs::read_dir(&from)
+            .map(|entries| entries.flatten().map(|entry| entry.file_name()).collect())
+            .unwrap_or_default();
+        names.sort();
+        let files = names
+            .into_iter()
+            .filter(|name| from.join(name).symlink_metadata().is_ok_and(|meta| meta.is_file()));
+        links.extend(files.map(|name| Step::Link { from: from.join(&name), to: to.join(name) }));
+    }
+    links
+}

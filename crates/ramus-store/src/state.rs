@@ -1,0 +1,56 @@
+//! Ramus's own directory: the lock, the journal, backups and the trash.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use crate::disk::{self, WriteError, Written};
+
+/// Where ramus remembers what it did; never inside of a Claude directory.
+#[derive(Clone, Debug)]
+pub struct State {
+    dir: PathBuf,
+}
+
+/// The right to write, which one process has at a time.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl State {
+    /// Takes a directory; it is made when something is written.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// Returns the directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.dir.join("journal.jsonl")
+    }
+
+    /// Returns where copies of sessions are kept.
+    pub(crate) fn backups(&self) -> PathBuf {
+        self.dir.join("backups")
+    }
+
+    /// Returns where an operation puts what it takes away.
+    pub(crate) fn trash(&self, op: u64) -> PathBuf {
+        self.dir.join("trash").join(op.to_string())
+    }
+
+    /// Waits until no other ramus writes.
+    pub(crate) fn lock(&self) -> Written<Lock> {
+        disk::create_dirs(&self.dir)?;
+        let path = self.dir.join("lock");
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path).and_then(|file| file.lock().map(|()| file));
+        Ok(Lock { _file: file.map_err(|source| WriteError::new(&path, source))? })
+    }
+}
