@@ -1,6 +1,8 @@
 //! What the page asks for, as JSON; one file for each kind of thing.
 
+mod act;
 mod diff;
+mod events;
 mod export;
 mod find;
 mod list;
@@ -15,13 +17,16 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::State;
 use crate::error::ApiError;
+
+pub(crate) use act::Shown;
+pub(crate) use events::tell;
 
 type Answered<T> = Result<Json<T>, ApiError>;
 
@@ -32,6 +37,9 @@ pub(crate) fn timed() -> Router<Arc<State>> {
         .route("/projects", get(list::projects))
         .route("/sessions", get(list::sessions))
         .route("/stats", get(stats::stats))
+        .route("/log", get(act::log))
+        .route("/plan", post(act::plan))
+        .route("/apply", post(act::apply))
         .route("/diff", get(diff::diff))
         .route("/sessions/{id}", get(session::session))
         .route("/sessions/{id}/conversations", get(session::conversations))
@@ -48,6 +56,7 @@ pub(crate) fn timed() -> Router<Arc<State>> {
 /// What comes bit by bit.
 pub(crate) fn streams() -> Router<Arc<State>> {
     Router::new()
+        .route("/events", get(events::events))
         .route("/find", get(find::find))
         .route("/sessions/{id}/export", get(export::export))
 }

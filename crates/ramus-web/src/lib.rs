@@ -15,7 +15,7 @@ mod token;
 mod transcript;
 mod view;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -23,10 +23,12 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::routing::get;
+use tokio::sync::broadcast::Sender;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
+use api::Shown;
 pub use library::Library;
 pub use serve::{Listen, Listening, ServeError, serve};
 pub use token::Token;
@@ -40,6 +42,30 @@ pub struct State {
     pub hosts: Vec<String>,
     /// Hears what was refused, and why.
     pub log: fn(&str),
+    /// Ramus's own directory, with the journal.
+    own: ramus_store::State,
+    news: Sender<String>,
+    plans: Mutex<Vec<Shown>>,
+}
+
+/// News that a page may be behind before it misses some.
+const NEWS: usize = 256;
+
+impl State {
+    pub fn new(
+        library: Library,
+        own: ramus_store::State,
+        token: Token,
+        hosts: Vec<String>,
+        log: fn(&str),
+    ) -> Self {
+        let (news, plans) = (Sender::new(NEWS), Mutex::default());
+        Self { library, token, hosts, log, own, news, plans }
+    }
+
+    fn plans(&self) -> MutexGuard<'_, Vec<Shown>> {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// No request needs more; nothing large is ever sent to us.

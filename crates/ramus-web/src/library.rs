@@ -82,6 +82,16 @@ impl Library {
         });
     }
 
+    /// Looks at the directories again when the next one asks.
+    pub(crate) fn forget(&self) {
+        *lock(&self.listed) = None;
+        if let Some((at, _)) = &mut *lock(&self.surveyed)
+            && let Some(earlier) = at.checked_sub(FRESH)
+        {
+            *at = earlier;
+        }
+    }
+
     /// Lists the projects and their files.
     pub(crate) fn projects(&self) -> Arc<Vec<Project>> {
         let mut listed = lock(&self.listed);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
+use crate::api::tell;
 use crate::{Library, State, Token, app};
 
 /// Where to listen.
@@ -47,9 +48,10 @@ const TRIES: u16 = 50;
 /// How long open requests may take to end when the server is stopped.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Listens until Ctrl-C; `ready` hears where.
+/// Listens until Ctrl-C; `ready` hears where. `own` is ramus's own directory.
 pub fn serve(
     library: Library,
+    own: ramus_store::State,
     listen: &Listen,
     log: fn(&str),
     ready: impl FnOnce(&Listening),
@@ -60,13 +62,14 @@ pub fn serve(
         .enable_all()
         .build()
         .map_err(ServeError::Run)?;
-    let result = runtime.block_on(run(library, listen, log, ready));
+    let result = runtime.block_on(run(library, own, listen, log, ready));
     runtime.shutdown_timeout(GRACE);
     result
 }
 
 async fn run(
     library: Library,
+    own: ramus_store::State,
     listen: &Listen,
     log: fn(&str),
     ready: impl FnOnce(&Listening),
@@ -75,8 +78,14 @@ async fn run(
     let address = listener.local_addr().map_err(ServeError::Run)?;
     let token = Token::random()?;
     let url = format!("http://{address}/?token={}", token.word());
-    let state = Arc::new(State { library, token, hosts: hosts(address, &listen.names), log });
+    let state = Arc::new(State::new(library, own, token, hosts(address, &listen.names), log));
     state.library.warm_up();
+    let (roots, news) = (state.library.place.roots.clone(), state.news.clone());
+    // It ends with the process: nothing waits for a thread that only reads.
+    std::thread::Builder::new()
+        .name("news".to_owned())
+        .spawn(move || tell(roots, &news))
+        .map_err(ServeError::Run)?;
     ready(&Listening { address, url });
     let server = axum::serve(listener, app(state)).with_graceful_shutdown(stopped());
     tokio::select! {

@@ -104,6 +104,16 @@ impl Transcript {
         forks.enumerate().filter(|(_, forks)| *forks).map(|(at, _)| at).collect()
     }
 
+    /// Returns the position of the first fork at which the path leaves what is current (R12).
+    pub(crate) fn left_at(&self) -> Option<usize> {
+        let folds: Vec<(&History, FoldId)> = self.folds().collect();
+        folds.windows(2).position(|pair| {
+            let (history, fold) = pair[0];
+            let ways = history.branches.fork_at(fold).map_or(&[][..], |fork| &fork.ways);
+            ways.iter().any(|way| way.fold == pair[1].1 && !way.current)
+        })
+    }
+
     /// Returns the position of a node by its name.
     pub(crate) fn position(&self, node: &str) -> Option<usize> {
         let name = Name::new(node.as_bytes());

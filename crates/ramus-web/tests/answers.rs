@@ -23,12 +23,14 @@ fn home(short: &str) -> Home {
 #[tokio::main(flavor = "current_thread")]
 async fn ask(home: &Home, path: &str) -> (StatusCode, String) {
     let place = Place::open(vec![home.claude()]).unwrap();
-    let state = State {
-        library: Library::new(place, Rule::Client),
-        token: Token::new("teapot"),
-        hosts: vec!["h:1".to_owned()],
-        log: |_| {},
-    };
+    let own = ramus_store::State::new(home.path().join("state"));
+    let state = State::new(
+        Library::new(place, Rule::Client),
+        own,
+        Token::new("teapot"),
+        vec!["h:1".to_owned()],
+        |_| {},
+    );
     let request = Request::get(path).header("host", "h:1").header("cookie", "ramus=teapot");
     let response =
         app(Arc::new(state)).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();

@@ -28,12 +28,14 @@ fn home() -> Home {
 #[tokio::main(flavor = "current_thread")]
 async fn send(home: &Home, request: Request<Body>) -> Response<Body> {
     let place = Place::open(vec![home.claude()]).unwrap();
-    let state = State {
-        library: Library::new(place, Rule::Client),
-        token: Token::new("teapot"),
-        hosts: vec![HOST.to_owned(), "localhost:7468".to_owned()],
-        log: |line| REFUSED.lock().unwrap().push(line.to_owned()),
-    };
+    let own = ramus_store::State::new(home.path().join("state"));
+    let state = State::new(
+        Library::new(place, Rule::Client),
+        own,
+        Token::new("teapot"),
+        vec![HOST.to_owned(), "localhost:7468".to_owned()],
+        |line| REFUSED.lock().unwrap().push(line.to_owned()),
+    );
     let response = app(Arc::new(state)).oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     Response::from_parts(parts, Body::from(to_bytes(body, usize::MAX).await.unwrap()))

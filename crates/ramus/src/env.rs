@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use ramus_core::time::Time;
+use ramus_store::State;
 use ramus_store::place::{Place, PlaceError};
 
 use crate::args::Global;
@@ -26,6 +27,13 @@ fn candidates(global: &Global) -> Vec<PathBuf> {
     let config =
         std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
     vec![home.join(".claude"), config.join("claude")]
+}
+
+/// Returns where ramus remembers what it did: never inside of a Claude directory.
+pub(crate) fn state() -> State {
+    let home = std::env::home_dir().unwrap_or_default();
+    let base = std::env::var_os("XDG_STATE_HOME").filter(|dir| !dir.is_empty());
+    State::new(base.map_or_else(|| home.join(".local/state"), PathBuf::from).join("ramus"))
 }
 
 /// The present, in the zone of the person at the screen.

@@ -61,6 +61,8 @@ pub(crate) struct PathView {
     sizes: String,
     /// Positions after which the path forks.
     forks: Vec<usize>,
+    /// The position of the fork at which it leaves what is current.
+    left_at: Option<usize>,
     /// The position of the message that was asked for.
     at: Option<usize>,
     /// The sessions it runs through, the eldest first.
@@ -86,6 +88,7 @@ pub(crate) async fn path(
             shape: path.shape(),
             sizes: path.sizes(),
             forks: path.forks(),
+            left_at: path.left_at(),
             at: (!at.node.is_empty()).then(|| path.position(&at.node)).flatten(),
             sessions: path.parts.iter().map(|part| part.file.id.clone()).collect(),
         };

@@ -1,4 +1,3 @@
-use std::io::Write as _;
 use std::net::IpAddr;
 use std::process::{Command, Stdio};
 
@@ -44,7 +43,7 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
         ));
     }
     let log = ui.log();
-    let served = listen(library, &wanted, log, |listening: &Listening| {
+    let served = listen(library, env::state(), &wanted, log, |listening: &Listening| {
         let _ = writeln!(ui.out(), "{}", listening.url);
         let _ = ui.out().flush();
         ui.say(&Line::new("Open that address in a browser; Ctrl-C ends the server.", Label::Dim));

@@ -104,7 +104,7 @@ fn project_word(session: &Session) -> String {
 
 fn project_sessions(project: &ProjectSurvey, all: bool) -> Vec<Session> {
     let named: Vec<(&str, &Digest)> =
-        project.sessions.iter().map(|session| (&*session.file.id, &session.digest)).collect();
+        project.sessions.iter().map(|session| (&*session.file.id, &*session.digest)).collect();
     let links = links(&named);
     let shown = project
         .sessions
