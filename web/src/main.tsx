@@ -5,6 +5,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Project, Session } from "./api";
 import { useGet, useKeys, useNews } from "./hooks";
 import { copied } from "./html";
+import { Branch } from "./parts";
 import { Help } from "./help";
 import { Palette } from "./palette";
 import { follow, go, project as projectAt, session as sessionAt, useRoute } from "./route";
@@ -64,7 +65,7 @@ function App() {
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Go to the content</a>
       <header class="top">
         <button type="button" class="quiet menu" aria-label="Projects and sessions" aria-expanded={drawer} onClick={() => setDrawer(!drawer)}>☰</button>
-        <a class="brand" href="/"><span aria-hidden="true">⑂</span> ramus</a>
+        <a class="brand" href="/"><Branch />ramus</a>
         <nav aria-label="Views">
           <a href="/search" aria-current={kind === "search" ? "page" : undefined}>Search</a>
           <a href="/stats" aria-current={kind === "stats" ? "page" : undefined}>Numbers</a>
@@ -126,7 +127,7 @@ function Side({ open, projects, sessions, here, project, busy }: { open: boolean
               {shown.map((session) => (
                 <li key={session.id}><a href={sessionAt(session.id)} aria-current={here === session.id ? "page" : undefined} title={session.title ?? session.id}>
                   <span class="title">{session.title ?? short(session.id)}</span>
-                  <span class="facts">{session.conversations > 1 && <span class="branches" title={`${session.conversations} branches`}>⑂{session.conversations}</span>}<time>{when(session.last_active)}</time></span>
+                  <span class="facts">{session.conversations > 1 && <span class="branches" title={`${session.conversations} branches`}><Branch />{session.conversations}</span>}<time>{when(session.last_active)}</time></span>
                 </a></li>
               ))}
             </ul>

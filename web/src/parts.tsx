@@ -6,6 +6,9 @@ import type { Refused, Session } from "./api";
 import * as route from "./route";
 import { bytes, count, exactly, place, several, short, when } from "./words";
 
+/** The sign of a branch. */
+export const Branch = () => <svg class="branch-sign" viewBox="0 0 16 16" aria-hidden="true"><path d="M5 14V2M5 9.5c0-3.5 6-2 6-6.5" /><circle cx="11" cy="2.6" r="1.2" /></svg>;
+
 export function Time({ at }: { at: string | null | undefined }) {
   return at ? <time dateTime={at} title={exactly(at)}>{when(at)}</time> : null;
 }

@@ -31,6 +31,7 @@ export class Transcript extends Component<Props, { tick: number }> {
   observer?: ResizeObserver;
   rows = new Map<Element, number>();
   frame = 0;
+  where: Where = { session: "", leaf: "" };
   stop = new AbortController();
 
   componentWillMount() { this.begin(this.props, this.props.start ?? Math.max(0, this.props.path.count - 1), this.props.start === null); }
@@ -208,16 +209,25 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.first = first;
     this.last = last;
     this.rows.forEach((_, row) => { if (!row.isConnected) { this.rows.delete(row); this.observer?.unobserve(row); } });
-    const where: Where = { session, leaf: path.leaf };
+    // The same object while it means the same, so that turns are not drawn again.
+    if (this.where.session !== session || this.where.leaf !== path.leaf) this.where = { session, leaf: path.leaf };
+    const { where } = this;
     const rows = [];
+    let before = this.views.get(first - 1)?.at(-1);
     for (let at = first; at < last; at++) {
       const views = this.views.get(at);
       if (this.loaded[at] && !views) continue;
+      const goesOn = views?.map((view) => {
+        const same = view.kind === "answer" && before?.kind === "answer" && before.detail === view.detail;
+        before = view;
+        return same;
+      });
+      if (!views) before = undefined;
       const left = path.left_at !== null && at > path.left_at;
       rows.push(
         <div key={`${path.leaf}-${at}`} ref={this.keep(at)} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}`} data-at={at}
           style={views ? undefined : { blockSize: `${this.heights[at]}px` }}>
-          {views ? views.map((view) => <Turn key={view.i} view={view} where={where} doing={doing} />) : <div class="ghost" />}
+          {views ? views.map((view, index) => <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />) : <div class="ghost" />}
         </div>,
       );
     }

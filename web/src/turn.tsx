@@ -12,21 +12,21 @@ export interface Where { session: string; leaf: string }
 export interface Doing { onTurn?: (view: View, anchor: HTMLElement) => void; onWay?: (way: Way, at: number) => void }
 
 const SIGNS: Record<string, string> = {
-  run: "$", read: "▤", edit: "±", write: "+", grep: "⌕", glob: "✱", agent: "⑂", todos: "☑", fetch: "↓",
+  run: "$", read: "▤", edit: "±", write: "+", grep: "⌕", glob: "✱", agent: "⇉", todos: "☑", fetch: "↓",
   search: "⌕", ask: "?", plan: "≡", skill: "✦", tell: "✉", mcp: "⧉", other: "◇",
 };
 const WHO: Record<string, string> = {
   prompt: "You", task: "Task", answer: "Claude", command: "Command", compaction: "Compacted",
 };
 
-export const Turn = memo(function Turn({ view, where, doing }: { view: View; where: Where; doing?: Doing }) {
+export const Turn = memo(function Turn({ view, where, doing, goesOn }: { view: View; where: Where; doing?: Doing; goesOn?: boolean }) {
   const [whole, setWhole] = useState<View>();
   const shown = whole ?? view;
   const all = () => void get<View>(`sessions/${encodeURIComponent(where.session)}/turn${query({ leaf: where.leaf, at: view.at, i: view.i })}`).then(setWhole);
   if (view.fork) return <Fork view={view} doing={doing} />;
   const who = WHO[view.kind];
   return (
-    <article class={`turn ${view.kind}`} aria-label={who ?? view.kind}>
+    <article class={`turn ${view.kind}${goesOn ? " goes-on" : ""}`} aria-label={who ?? view.kind}>
       {who && (
         <header>
           <span class="who">{who}</span>
@@ -99,7 +99,7 @@ function CallView({ call, view, where }: { call: Call; view: View; where: Where 
       </summary>
       <div class="opened" onClick={(event) => { if ((event.target as Element).closest("[data-more]")) setWhole(true); }}>
         {html === undefined ? <p class="hush">…</p> : <Html html={html} class="pieces" />}
-        {call.agent && <a class="agent-link" href={route.session(`agent-${call.agent}`)}>⑂ Read what the agent did</a>}
+        {call.agent && <a class="agent-link" href={route.session(`agent-${call.agent}`)}>Read what the agent did →</a>}
       </div>
     </details>
   );

@@ -38,7 +38,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
               <a href={route.session(side.session, side.leaf)}>{side.title ?? side.address}</a>
               <span class={`tag ${side.status}`}>{side.status}</span>
             </header>
-            {views.map((view) => <Turn key={`${view.at}-${view.i}`} view={view} where={{ session: side.session, leaf: side.leaf }} />)}
+            {views.map((view, index) => <Turn key={`${view.at}-${view.i}`} goesOn={view.kind === "answer" && views[index - 1]?.kind === "answer"} view={view} where={{ session: side.session, leaf: side.leaf }} />)}
             {views.length === 0 && <p class="hush">nothing of its own</p>}
           </section>
         ))}

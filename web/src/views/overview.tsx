@@ -12,6 +12,7 @@ export function Overview() {
   if (error) return <div class="page"><Failure error={error} again={again} /></div>;
   if (!data) return <div class="page"><Waiting what="Reading the histories" /></div>;
   const live = data.recent.filter((session) => data.live.includes(session.id));
+  const recent = data.recent.filter((session) => !data.live.includes(session.id));
   return (
     <div class="page">
       <Head title="Overview" />
@@ -28,7 +29,7 @@ export function Overview() {
           {data.leaving.length > 12 && <p class="hush">and {several(data.leaving.length - 12, "more session")}</p>}
         </section>
       )}
-      <section class="card"><h2>Recent</h2><SessionList sessions={data.recent} live={data.live} /></section>
+      <section class="card"><h2>Recent</h2><SessionList sessions={recent} /></section>
     </div>
   );
 }
@@ -61,7 +62,7 @@ function Heat({ activity }: { activity: Record<string, number> }) {
   return (
     <section class="card">
       <h2>Activity</h2>
-      <div class="heat" tabIndex={0} role="group" aria-label="Activity by day">
+      <div class="heat" ref={(box) => { if (box) box.scrollLeft = box.scrollWidth; }} tabIndex={0} role="group" aria-label="Activity by day">
         <svg width={weeks * 14} height="118" role="img" aria-label={`Sessions by day up to ${days[days.length - 1]}: ${several(total, "session day")} on ${several(days.length, "day")}`}>{months}{squares}</svg>
       </div>
     </section>

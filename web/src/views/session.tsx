@@ -84,7 +84,7 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
           <h1 title={title}>{title}</h1>
           <p class="facts">
             {session && <a href={route.project(session.project)}>{place(session.cwd) || session.project}</a>}
-            {session?.parent && <a href={route.session(session.parent)}>⑂ agent of {short(session.parent)}</a>}
+            {session?.parent && <a href={route.session(session.parent)}>agent of {short(session.parent)}</a>}
             {session?.git_branch && <span>{session.git_branch}</span>}
             {session && <span>{several(session.messages, "message")}</span>}
             {session && session.forks > 0 && <span class="branches">{several(session.conversations.length, "branch", "branches")}</span>}

@@ -101,9 +101,8 @@ fn planned(state: &State, wanted: &Wanted) -> Result<Plan, ApiError> {
     match &*wanted.what {
         "undo" => {
             let journal = Journal::read(&state.own)?;
-            let foreign = |op: u64| {
-                journal.operation(op).is_none_or(|operation| !is_below(operation, roots))
-            };
+            let foreign =
+                |op: u64| journal.operation(op).is_none_or(|operation| !is_below(operation, roots));
             if wanted.op.is_some_and(foreign) {
                 return Err(ApiError::not_found("operation"));
             }
@@ -132,9 +131,8 @@ fn planned(state: &State, wanted: &Wanted) -> Result<Plan, ApiError> {
                 }
                 "rename" => Err(ApiError::bad("a title has at least one letter")),
                 "trash" => Ok(plan::trash(subject)),
-                "goto" => {
-                    plan::goto(subject, node(&history, &wanted.node)?, now)?.map_err(|refusal| refused(&refusal))
-                }
+                "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)?
+                    .map_err(|refusal| refused(&refusal)),
                 "fork" => fork(state, &found, subject, wanted, now),
                 _ => Err(ApiError::bad("there is no such action")),
             }
@@ -248,7 +246,9 @@ pub(crate) async fn apply(
 
 fn failed(error: &ApplyError) -> ApiError {
     let hint = match error {
-        ApplyError::Open { .. } | ApplyError::Growing(_) => "close the session in Claude Code first",
+        ApplyError::Open { .. } | ApplyError::Growing(_) => {
+            "close the session in Claude Code first"
+        }
         ApplyError::Changed(_) => "look at it again, and plan again",
         _ => "",
     };

@@ -92,7 +92,10 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
                     *overview.activity.entry(day).or_default() += 1;
                 }
                 let age = now.duration_since(session.file.modified).unwrap_or_default();
-                if age < LIVE {
+                // A file that was copied is new, what is said in it is not.
+                let said = facts.last_active.map_or(0, |time| time.millis());
+                let silent = to_time(now).millis().saturating_sub(said);
+                if age < LIVE && u128::from(silent.unsigned_abs()) < 5 * LIVE.as_millis() {
                     overview.live.push(session.file.id.clone());
                 }
                 if age < kept && age + SOON > kept {
