@@ -8,12 +8,14 @@ mod list;
 mod outline;
 mod stats;
 mod turn;
+mod written;
 
 pub use diff::{Diff, diff};
 pub use list::{Listed, bookmarks, conversations, resume, session, tree};
 pub use outline::{Outline, OutlineRow, outline_row};
 pub use stats::{most_complex, stats};
 pub use turn::{Show, Turn, turn};
+pub use written::{Log, LogEntry, Written};
 
 use std::collections::BTreeMap;
 

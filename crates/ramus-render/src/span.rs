@@ -102,6 +102,13 @@ impl Line {
         self
     }
 
+    /// Adds another line at the end.
+    #[must_use]
+    pub fn join(mut self, other: &Self) -> Self {
+        self.append(other);
+        self
+    }
+
     /// Adds text at the end; text with the label of the last span joins it.
     pub fn push(&mut self, text: &str, label: Label) {
         self.push_clean(&one_line(text), label);

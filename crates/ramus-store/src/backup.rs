@@ -1,8 +1,8 @@
 //! Copies of sessions as they were before each operation.
 //!
 //! Histories grow at the end. So one copy, made longer each time, holds all
-//! earlier versions of a file as its beginnings; another one is begun only when
-//! a file was changed in another way.
+//! earlier versions of a file as its beginnings, also one that was cut since;
+//! another one is begun only when a file was changed in another way.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -38,17 +38,21 @@ impl Backup {
         if let Some(n) = last {
             let copy = copy(n);
             if let Some(shared) = shared(&mut file, &copy).map_err(error)? {
+                if shared.1 < fs::metadata(&copy).map_err(error)?.len() {
+                    let hash = format!("{:032x}", shared.0.digest128());
+                    return Ok(Self { copy, len: shared.1, hash });
+                }
                 let out = OpenOptions::new()
                     .append(true)
                     .open(&copy)
                     .map_err(|source| WriteError::new(&copy, source))?;
-                return Self::extend(file, out, copy, shared);
+                return Self::extend(file, &out, copy, shared);
             }
         }
         let copy = copy(last.unwrap_or(0) + 1);
         let out = disk::create(&copy)?;
         file.seek(SeekFrom::Start(0)).map_err(error)?;
-        let kept = Self::extend(file, out, copy, (Xxh3::new(), 0))?;
+        let kept = Self::extend(file, &out, copy, (Xxh3::new(), 0))?;
         disk::sync_dir_of(&kept.copy)?;
         Ok(kept)
     }
@@ -56,7 +60,7 @@ impl Backup {
     /// Copies the rest of a file.
     fn extend(
         mut file: File,
-        out: File,
+        out: &File,
         copy: PathBuf,
         (mut hash, mut len): (Xxh3, u64),
     ) -> Written<Self> {
@@ -65,13 +69,13 @@ impl Backup {
             match file.read(&mut buffer).map_err(|source| WriteError::new(&copy, source))? {
                 0 => break,
                 read => {
-                    disk::write(&copy, &out, &buffer[..read])?;
+                    disk::write(&copy, out, &buffer[..read])?;
                     hash.update(&buffer[..read]);
                     len += read as u64;
                 }
             }
         }
-        disk::sync(&copy, &out)?;
+        disk::sync(&copy, out)?;
         Ok(Self { copy, len, hash: format!("{:032x}", hash.digest128()) })
     }
 
@@ -88,12 +92,9 @@ impl Backup {
     }
 }
 
-/// Reads past what a file has in common with a copy; `None` when the copy is not its beginning.
+/// Reads past what a file has in common with a copy; `None` when neither begins with the other.
 fn shared(file: &mut File, copy: &Path) -> io::Result<Option<(Xxh3, u64)>> {
-    let len = fs::metadata(copy)?.len();
-    if file.metadata()?.len() < len {
-        return Ok(None);
-    }
+    let len = fs::metadata(copy)?.len().min(file.metadata()?.len());
     let mut copy = File::open(copy)?;
     let mut hash = Xxh3::new();
     let (mut a, mut b) = (vec![0; CHUNK], vec![0; CHUNK]);

@@ -179,6 +179,11 @@ fn stamp(path: &Path, history: &History) -> Result<Stamp, PathError> {
         .map_err(|source| PathError::new(path, source))
 }
 
+/// Returns the beginning of an id, which is enough for people.
+fn short(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
+}
+
 /// Makes an id that was never used.
 pub fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()

@@ -29,11 +29,17 @@ fn candidates(global: &Global) -> Vec<PathBuf> {
     vec![home.join(".claude"), config.join("claude")]
 }
 
-/// Returns where ramus remembers what it did: never inside of a Claude directory.
+/// Returns where ramus remembers what it did.
 pub(crate) fn state() -> State {
-    let home = std::env::home_dir().unwrap_or_default();
-    let base = std::env::var_os("XDG_STATE_HOME").filter(|dir| !dir.is_empty());
-    State::new(base.map_or_else(|| home.join(".local/state"), PathBuf::from).join("ramus"))
+    let var = |name: &str| std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let home = || std::env::home_dir().unwrap_or_default().join(".local/state");
+    let usual = || var("XDG_STATE_HOME").unwrap_or_else(home).join("ramus");
+    State::new(var("RAMUS_STATE_DIR").unwrap_or_else(usual))
+}
+
+/// Returns the present.
+pub(crate) fn now() -> Time {
+    Time::from_millis(Timestamp::now().as_millisecond())
 }
 
 /// The present, in the zone of the person at the screen.

@@ -70,6 +70,12 @@ impl From<ramus_web::ServeError> for CommandError {
     }
 }
 
+impl From<ramus_store::apply::ApplyError> for CommandError {
+    fn from(error: ramus_store::apply::ApplyError) -> Self {
+        Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() }
+    }
+}
+
 impl From<ramus_store::place::PlaceError> for CommandError {
     fn from(error: ramus_store::place::PlaceError) -> Self {
         let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };

@@ -5,6 +5,7 @@ mod commands;
 mod demo;
 mod env;
 mod error;
+mod perform;
 mod select;
 mod table;
 mod ui;

@@ -1,6 +1,6 @@
 //! What was typed for a project, a session or a node, into the thing meant.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ramus_core::history::History;
 use ramus_core::resume::Rule;
@@ -291,6 +291,21 @@ impl Library {
     /// Returns how many days the client keeps sessions, if its settings say so.
     pub(crate) fn retention_days(&self) -> Option<u32> {
         self.place.retention_days()
+    }
+
+    /// Returns the Claude directories.
+    pub(crate) fn roots(&self) -> &[PathBuf] {
+        &self.place.roots
+    }
+
+    /// Returns the Claude directory that a file lies in.
+    pub(crate) fn root_of(&self, path: &Path) -> Option<PathBuf> {
+        self.place.roots.iter().find(|root| path.starts_with(root)).cloned()
+    }
+
+    /// Returns the files of the project that a file belongs to.
+    pub(crate) fn files_beside(&self, found: &Found) -> &[HistoryFile] {
+        found.project.map(|project| &*self.projects[project].files).unwrap_or_default()
     }
 
     /// Reads the session of an address.

@@ -127,15 +127,31 @@ impl Ui {
         self.say(&Line::new("Warning: ", Label::Warning).with(&message, Label::Plain));
     }
 
+    /// Whether there is somebody to ask.
+    pub(crate) fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
     /// Asks a person; `false` when there is nobody to ask.
-    pub(crate) fn confirm(&mut self, question: &str) -> bool {
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-            return false;
+    pub(crate) fn confirm(&self, question: &str) -> bool {
+        let answer = self.ask(&format!("{question} [Y/n] "));
+        answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "Y" | "yes"))
+    }
+
+    /// Lets a person choose one of `count` things; `None`: nobody did.
+    pub(crate) fn choose(&self, question: &str, count: usize) -> Option<usize> {
+        let answer = self.ask(&format!("{question} [1-{count}] "))?;
+        answer.parse().ok().filter(|n| (1..=count).contains(n))
+    }
+
+    fn ask(&self, question: &str) -> Option<String> {
+        if !self.can_ask() {
+            return None;
         }
-        let _ = write!(io::stderr(), "{question} [Y/n] ");
+        let _ = write!(io::stderr(), "{question}");
         let mut answer = String::new();
         let read = io::stdin().read_line(&mut answer).unwrap_or(0);
-        read > 0 && matches!(answer.trim(), "" | "y" | "Y" | "yes")
+        (read > 0).then(|| answer.trim().to_owned())
     }
 
     /// Shows how far long work has come; never in a pipe.

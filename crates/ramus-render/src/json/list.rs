@@ -86,8 +86,10 @@ pub fn conversations(session: &str, digest: &Digest, summaries: &Summaries) -> V
 /// Finds the nodes that a summary names and no conversation ends with (R10).
 pub fn bookmarks(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<Bookmark> {
     let named = summaries.in_session(digest);
-    let is_leaf =
-        |node: &str| digest.conversations.iter().any(|conversation| *conversation.leaf == *node);
+    let is_leaf = |node: &str| {
+        digest.conversations.iter().any(|conversation| *conversation.leaf == *node)
+            || digest.resume.as_ref().is_some_and(|resume| *resume.point == *node)
+    };
     named
         .map(|(node, title)| Bookmark {
             session: session.to_owned(),

@@ -140,7 +140,7 @@ fn carry_out_one(step: &Step, deed: &Deed, op: u64) -> Result<(), ApplyError> {
                 None => give_name(file, op),
             }
         }
-        (_, Deed::Move { from, to }) => move_away(from, to, op),
+        (_, Deed::Move { from, to }) => move_away(from, to),
         (Step::Cut { file, before, to, modified }, _) => cut(file, before, *to, *modified),
         _ => Ok(()),
     }
@@ -267,13 +267,13 @@ fn take_over(file: &Path, content: &Content, op: u64) -> Result<(), ApplyError> 
 }
 
 /// Moves a file or a directory; to another file system by copying it first.
-fn move_away(from: &Path, to: &Path, op: u64) -> Result<(), ApplyError> {
+fn move_away(from: &Path, to: &Path) -> Result<(), ApplyError> {
     if let Some(dir) = to.parent() {
         disk::create_dirs(dir)?;
     }
     match disk::rename(from, to) {
         Err(error) if error.source.kind() == std::io::ErrorKind::CrossesDevices => {
-            copy_tree(from, to, op)?;
+            copy_tree(from, to)?;
             remove_tree(from)?;
         }
         moved => moved?,
@@ -282,7 +282,7 @@ fn move_away(from: &Path, to: &Path, op: u64) -> Result<(), ApplyError> {
     Ok(disk::sync_dir_of(to)?)
 }
 
-fn copy_tree(from: &Path, to: &Path, op: u64) -> Result<(), ApplyError> {
+fn copy_tree(from: &Path, to: &Path) -> Result<(), ApplyError> {
     let error = |source| WriteError::new(from, source);
     if !from.symlink_metadata().map_err(error)?.is_dir() {
         return keep(from, to);
@@ -290,7 +290,7 @@ fn copy_tree(from: &Path, to: &Path, op: u64) -> Result<(), ApplyError> {
     disk::create_dirs(to)?;
     for entry in fs::read_dir(from).map_err(error)? {
         let entry = entry.map_err(error)?;
-        copy_tree(&entry.path(), &to.join(entry.file_name()), op)?;
+        copy_tree(&entry.path(), &to.join(entry.file_name()))?;
     }
     Ok(())
 }
@@ -379,7 +379,7 @@ fn reverse(deed: &Deed, op: u64) -> Written<()> {
             if from.symlink_metadata().is_ok() || to.symlink_metadata().is_err() {
                 return Ok(());
             }
-            move_away(to, from, op).map_err(|error| into_write(from, error))
+            move_away(to, from).map_err(|error| into_write(from, error))
         }
         // Cutting is one call: it was done or not.
         Deed::Cut { .. } => Ok(()),

@@ -10,7 +10,7 @@ use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::FxHashSet;
 
-use super::{Content, Plan, Step, Subject, What, new_id, stamp};
+use super::{Content, Plan, Step, Subject, What, new_id, short, stamp};
 use crate::agents::{Agent, agents_of};
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
@@ -68,7 +68,7 @@ pub fn fork(
         session: id,
         file,
         root: subject.root.map(Path::to_owned),
-        words: format!("of {} at {}", subject.file.id, new.leaf),
+        words: format!("of {} at {}", short(&subject.file.id), short(&new.leaf)),
         steps,
         resume: Some(new.resume),
         undoes: None,

@@ -6,7 +6,7 @@ use ramus_core::edit::{self, Addition, Refusal, Writer};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 
-use super::{Plan, Step, Subject, What, new_id};
+use super::{Plan, Step, Subject, What, new_id, short};
 use crate::agents::agents_of;
 use crate::error::PathError;
 use crate::place::FileRole;
@@ -20,7 +20,12 @@ pub fn goto(
     let mut id = new_id;
     let mut writer = Writer { session: &subject.file.id, now, new_id: &mut id };
     match edit::goto(subject.history, target, subject.title, &mut writer) {
-        Ok(addition) => append(subject, What::Goto, addition, String::new()).map(Ok),
+        Ok(addition) => {
+            let session = &subject.history.session;
+            let name = session.record(target).name.map(|name| session.spell(name));
+            let words = format!("to {}", short(&name.unwrap_or_default()));
+            append(subject, What::Goto, addition, words).map(Ok)
+        }
         Err(refusal) => Ok(Err(refusal)),
     }
 }

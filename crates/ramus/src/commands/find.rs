@@ -21,6 +21,7 @@ mod sources;
 mod stream;
 mod when;
 
+pub(crate) use context::neighbour;
 use search::Search;
 
 /// Find messages in all sessions, on every branch, the newest first

@@ -7,14 +7,22 @@ mod demo;
 mod diff;
 mod export;
 mod find;
+mod fork;
+mod goto;
 mod home;
+mod log;
 mod man;
 mod projects;
+mod rename;
 mod serve;
 mod sessions;
 mod show;
 mod stats;
+mod trash;
 mod tree;
+mod undo;
+
+pub(crate) use find::neighbour;
 
 use clap::Subcommand;
 
@@ -34,6 +42,14 @@ pub(crate) enum Command {
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
     Export(export::ExportArgs),
+    Goto(goto::GotoArgs),
+    Branch(goto::BranchArgs),
+    Fork(fork::ForkArgs),
+    Rename(rename::RenameArgs),
+    Trash(trash::TrashArgs),
+    Log(log::LogArgs),
+    Undo(undo::UndoArgs),
+    Restore(undo::RestoreArgs),
     Serve(serve::ServeArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
@@ -55,6 +71,14 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Find(args)) => find::find(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
+        Some(Command::Goto(args)) => goto::goto(ui, global, args),
+        Some(Command::Branch(args)) => goto::branch(ui, global, args),
+        Some(Command::Fork(args)) => fork::fork(ui, global, args),
+        Some(Command::Rename(args)) => rename::rename(ui, global, args),
+        Some(Command::Trash(args)) => trash::trash(ui, global, args),
+        Some(Command::Log(args)) => log::log(ui, global, args),
+        Some(Command::Undo(args)) => undo::undo(ui, global, args),
+        Some(Command::Restore(args)) => undo::restore(ui, global, args),
         Some(Command::Completions(args)) => completions::completions(ui, args),
         Some(Command::Man(args)) => man::man(ui, args),
         None => home::home(ui, global),

@@ -14,6 +14,7 @@ mod golden;
 mod samples;
 mod terminal;
 mod truth;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

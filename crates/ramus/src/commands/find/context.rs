@@ -41,7 +41,8 @@ pub(super) fn context(
     Ok(context)
 }
 
-fn neighbour(
+/// Tells of a message: who speaks, and the first words.
+pub(crate) fn neighbour(
     history: &History,
     bodies: &mut Bodies,
     fold: FoldId,

@@ -1,0 +1,38 @@
+//! What commands that write say, and the log of what they did.
+
+use serde::Serialize;
+
+/// An operation that was carried out, or would be.
+#[derive(Debug, Serialize)]
+pub struct Written {
+    /// Its number in the log; null: nothing was written.
+    pub op: Option<u64>,
+    pub operation: &'static str,
+    pub session: String,
+    pub file: String,
+    pub resume_leaf: Option<String>,
+    pub appended_bytes: u64,
+    /// The copy that was kept of the session before.
+    pub backup: Option<String>,
+    pub resume_command: Option<String>,
+    pub undoes: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Log {
+    pub operations: Vec<LogEntry>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LogEntry {
+    pub op: u64,
+    pub at: String,
+    pub operation: &'static str,
+    pub session: String,
+    pub file: String,
+    pub words: String,
+    pub done: bool,
+    pub undone_by: Option<u64>,
+    pub undoes: Option<u64>,
+    pub backup: Option<String>,
+}

@@ -1,0 +1,226 @@
+use ramus_core::edit::Refusal;
+use ramus_core::fold::FoldId;
+use ramus_core::query::{Detail, Query};
+use ramus_core::session::NodeId;
+use ramus_render::{Label, Line};
+use ramus_store::Bodies;
+use ramus_store::plan;
+
+use crate::args::Global;
+use crate::commands::fork::{ForkTo, fork_at};
+use crate::env;
+use crate::error::CommandError;
+use crate::perform::{Proposal, Site, WriteArgs, perform, resume_command};
+use crate::select::{Library, Spot};
+use crate::ui::Ui;
+
+/// Make a message the one that Claude Code resumes from
+///
+/// Adds three lines to the session that every version of Claude Code follows; nothing that is there
+/// is changed, and `ramus undo` takes the lines off again. The message is taken with its tool calls
+/// and their results. Where adding lines cannot work, ramus says why and offers a fork.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus goto 3f9a@2                      the second conversation of a session\n  ramus goto 3f9a:81b2c3d4               one message\n  ramus goto 3f9a \"rename the parser\"     the message that says so\n  ramus goto latest@2 --dry-run          only show what would be added"
+)]
+pub(crate) struct GotoArgs {
+    /// A node or a conversation, or a session together with TEXT
+    address: String,
+    /// Words of the message, or the beginning of its uuid
+    text: Vec<String>,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+/// Make a node of a session the one that Claude Code resumes from
+///
+/// The same as `ramus goto SESSION:UUID`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus branch 3f9a 81b2c3d4")]
+pub(crate) struct BranchArgs {
+    session: String,
+    /// The beginning of the node's uuid
+    uuid: String,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), CommandError> {
+    let library = Library::open_for(ui, global, &args.address)?;
+    let text = args.text.join(" ");
+    let (found, spot) = match library.address(ui, &args.address) {
+        Ok(place) => place,
+        // Words alone are looked for where somebody was last at work.
+        Err(error) if !text.is_empty() => return Err(error),
+        Err(error) => {
+            let Ok((found, _)) = library.address(ui, "latest") else { return Err(error) };
+            let site = Site::read(&library, found)?;
+            let node = site.pick(ui, &args.address).map_err(|_| error)?;
+            return go(ui, &library, &site, node, &args.write);
+        }
+    };
+    let site = Site::read(&library, found)?;
+    let node = if text.is_empty() {
+        site.node(&spot)?
+    } else {
+        match site.node(&Spot::Uuid(text.clone())) {
+            Ok(node) => node,
+            Err(_) => site.pick(ui, &text)?,
+        }
+    };
+    go(ui, &library, &site, node, &args.write)
+}
+
+pub(crate) fn branch(ui: &mut Ui, global: &Global, args: &BranchArgs) -> Result<(), CommandError> {
+    let library = Library::open_for(ui, global, &args.session)?;
+    let (found, _) = library.address(ui, &args.session)?;
+    let site = Site::read(&library, found)?;
+    let node = site.node(&Spot::Uuid(args.uuid.clone()))?;
+    go(ui, &library, &site, node, &args.write)
+}
+
+fn go(
+    ui: &mut Ui,
+    library: &Library,
+    site: &Site,
+    node: NodeId,
+    args: &WriteArgs,
+) -> Result<(), CommandError> {
+    let history = &site.history;
+    let cwd = history.session.facts().cwd.as_deref().unwrap_or_default();
+    let resume = history.branches.resume;
+    let is_there = resume.is_some_and(|resume| {
+        history.folds.of(resume.leaf) == history.folds.of(node)
+            && site.leaf(resume.leaf) == site.leaf(node)
+    });
+    if is_there && !ui.json {
+        ui.say(&Line::plain("The session resumes there already; nothing was written."));
+        return resume_command(ui, &site.found.file.id, cwd);
+    }
+    let plan = match plan::goto(site.subject(library), node, env::now())? {
+        Ok(plan) => plan,
+        Err(refusal) => return instead(ui, library, site, node, &refusal, args),
+    };
+    let id = &site.found.file.id;
+    let mut lines = vec![
+        Line::plain("Session ")
+            .with(id.get(..8).unwrap_or(id), Label::Id)
+            .with(&format!("  {}", site.title), Label::Strong),
+    ];
+    let now = match resume {
+        Some(resume) => site.words(resume.leaf)?,
+        None => Line::plain("nothing"),
+    };
+    lines.push(Line::plain("  resumes now  ").join(&now));
+    lines.push(Line::new("  will resume  ", Label::Active).join(&site.words(node)?));
+    lines.push(Line::new(
+        &format!("  adds {} bytes to {}", plan.appended_bytes(), plan.file.display()),
+        Label::Dim,
+    ));
+    let proposal = Proposal {
+        plan: &plan,
+        lines,
+        question: "Go there?",
+        resume_leaf: Some(site.leaf(node)),
+        cwd: Some(cwd),
+    };
+    perform(ui, "ramus.goto/1", args, &proposal)
+}
+
+/// Offers what works where adding lines cannot (R25).
+fn instead(
+    ui: &mut Ui,
+    library: &Library,
+    site: &Site,
+    node: NodeId,
+    refusal: &Refusal,
+    args: &WriteArgs,
+) -> Result<(), CommandError> {
+    if !refusal.can_fork() {
+        return Err(CommandError::user(format!("cannot go there: {refusal}"))
+            .hinted("`ramus show SESSION` lists messages to go to"));
+    }
+    ui.say(
+        &Line::new("Cannot go there in this session: ", Label::Warning)
+            .with(&refusal.to_string(), Label::Plain),
+    );
+    ui.say(&Line::plain("A new session with the same conversation does it:"));
+    fork_at(ui, library, site, node, &ForkTo::default(), "ramus.goto/1", args)
+}
+
+impl Site {
+    /// Finds the message that says something, and lets a person choose if there are several.
+    fn pick(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError> {
+        let query = Query::words(text).map_err(CommandError::user)?;
+        let mut bodies = Bodies::open(&self.found.file.path)?;
+        let mut folds: Vec<FoldId> = Vec::new();
+        for (id, record) in self.history.session.nodes() {
+            let Some(fold) = self.history.folds.of(id) else { continue };
+            if record.sidechain || !self.history.folds.fold(fold).voice.speaks() {
+                continue;
+            }
+            let bytes = bodies.bytes(record.span)?;
+            let mut is_hit = false;
+            query.findings(&bytes, Detail::Whether, |_| is_hit = true);
+            if is_hit && !folds.contains(&fold) {
+                folds.push(fold);
+            }
+        }
+        folds.reverse();
+        let head = |fold: FoldId| self.history.folds.fold(fold).head;
+        match folds[..] {
+            [] => Err(CommandError::nothing(format!("no message of the session says {text:?}"))
+                .hinted("`ramus find` looks in all sessions")),
+            [fold] => Ok(head(fold)),
+            _ => {
+                for (n, fold) in (1..).zip(&folds) {
+                    for line in self.candidate(&mut bodies, n, *fold)? {
+                        ui.say(&ramus_render::layout::truncate(&line, ui.width));
+                    }
+                }
+                let several = format!("{} messages say {text:?}", folds.len());
+                match ui.choose("Which one?", folds.len()) {
+                    Some(n) => Ok(head(folds[n - 1])),
+                    None => Err(CommandError::user(several)
+                        .hinted("name one of them: `ramus goto SESSION UUID`")),
+                }
+            }
+        }
+    }
+
+    /// Shows a message with what stands before and after it.
+    fn candidate(
+        &self,
+        bodies: &mut Bodies,
+        n: usize,
+        fold: FoldId,
+    ) -> Result<Vec<Line>, CommandError> {
+        let folds = &self.history.folds;
+        let conversation = self.history.conversation_of(folds.fold(fold).head);
+        let status = conversation.map_or("", |conversation| conversation.status.word());
+        let mut lines = Vec::new();
+        if let Some(above) =
+            folds.ancestors(fold).skip(1).find(|fold| folds.fold(*fold).voice.speaks())
+        {
+            let words = self.fold_words(bodies, above)?;
+            lines.push(Line::new("      ↑ ", Label::Dim).join(&words));
+        }
+        let words = self.fold_words(bodies, fold)?;
+        lines.push(
+            Line::new(&format!("{n:>3}  "), Label::Strong)
+                .with(&format!("{status:<9}  "), Label::Branch)
+                .join(&words),
+        );
+        let mut below: Vec<FoldId> = folds.speaking_children(fold).collect();
+        while let Some(quiet) = below.iter().position(|fold| !folds.fold(*fold).voice.speaks()) {
+            let quiet = below.swap_remove(quiet);
+            below.extend(folds.speaking_children(quiet));
+        }
+        below.sort_unstable();
+        for below in below {
+            let words = self.fold_words(bodies, below)?;
+            lines.push(Line::new("      ↓ ", Label::Dim).join(&words));
+        }
+        Ok(lines)
+    }
+}

@@ -1,0 +1,80 @@
+use ramus_core::time::Time;
+use ramus_render::json::{Answer, Log, LogEntry};
+use ramus_render::{Label, Line};
+use ramus_store::journal::Operation;
+use ramus_store::undo::is_below;
+
+use crate::args::Global;
+use crate::commands::undo::journal;
+use crate::env::Clock;
+use crate::error::CommandError;
+use crate::select::Library;
+use crate::table::{Table, cell};
+use crate::ui::Ui;
+
+/// Show what ramus did, the newest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus log\n  ramus undo 7")]
+pub(crate) struct LogArgs {
+    /// Also operations in other Claude directories
+    #[arg(long)]
+    everywhere: bool,
+}
+
+pub(crate) fn log(ui: &mut Ui, global: &Global, args: &LogArgs) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    let journal = journal()?;
+    let here = journal.operations.iter().rev();
+    let here: Vec<&Operation> =
+        here.filter(|operation| args.everywhere || is_below(operation, library.roots())).collect();
+    if ui.json {
+        let operations = here.into_iter().map(entry).collect();
+        return ui.json(&Answer::new("ramus.log/1", Log { operations }));
+    }
+    if here.is_empty() {
+        return Err(CommandError::nothing("ramus has not written anything here"));
+    }
+    let clock = Clock::new();
+    let mut table = Table::new(&[">OP", "WHEN", "WHAT", "SESSION", "?STATE", "*"]);
+    for operation in here {
+        let state = state(operation);
+        let label = if state == "done" { Label::Active } else { Label::Abandoned };
+        let when = Time::parse(operation.at.as_bytes()).map(|time| clock.short(time));
+        table.row(vec![
+            cell(operation.op.to_string(), Label::Strong),
+            cell(when.unwrap_or_default(), Label::Time),
+            cell(operation.what.word(), Label::Branch),
+            cell(operation.session.get(..8).unwrap_or(&operation.session), Label::Id),
+            cell(&state, label),
+            Line::plain(&operation.words),
+        ]);
+    }
+    ui.page();
+    for line in table.lines(ui.width) {
+        ui.line(&line)?;
+    }
+    Ok(())
+}
+
+fn state(operation: &Operation) -> String {
+    match (operation.is_done(), operation.undone_by) {
+        (true, Some(by)) => format!("undone by {by}"),
+        (true, None) => "done".to_owned(),
+        (false, _) => "not done".to_owned(),
+    }
+}
+
+fn entry(operation: &Operation) -> LogEntry {
+    LogEntry {
+        op: operation.op,
+        at: operation.at.clone(),
+        operation: operation.what.word(),
+        session: operation.session.clone(),
+        file: operation.file.display().to_string(),
+        words: operation.words.clone(),
+        done: operation.is_done(),
+        undone_by: operation.undone_by,
+        undoes: operation.undoes,
+        backup: operation.backup.as_ref().map(|backup| backup.copy.display().to_string()),
+    }
+}

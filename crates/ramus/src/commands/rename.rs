@@ -1,0 +1,41 @@
+use ramus_render::{Label, Line};
+use ramus_store::plan;
+
+use crate::args::Global;
+use crate::env;
+use crate::error::CommandError;
+use crate::perform::{Proposal, Site, WriteArgs, perform};
+use crate::select::Library;
+use crate::ui::Ui;
+
+/// Give a session a title
+///
+/// Adds the line that `/rename` of Claude Code adds. That is safe while the session is open.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus rename 3f9a \"The teapot, second try\"")]
+pub(crate) struct RenameArgs {
+    session: String,
+    title: String,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<(), CommandError> {
+    let title = args.title.trim();
+    if title.is_empty() {
+        return Err(CommandError::user("a title has to say something"));
+    }
+    let library = Library::open_for(ui, global, &args.session)?;
+    let (found, _) = library.address(ui, &args.session)?;
+    let site = Site::read(&library, found)?;
+    let plan = plan::rename(site.subject(&library), title, env::now())?;
+    let id = &site.found.file.id;
+    let lines = vec![
+        Line::plain("Session ").with(id.get(..8).unwrap_or(id), Label::Id),
+        Line::plain("  is called       ").with(&site.title, Label::Plain),
+        Line::new("  will be called  ", Label::Active).with(title, Label::Strong),
+    ];
+    let proposal =
+        Proposal { plan: &plan, lines, question: "Rename it?", resume_leaf: None, cwd: None };
+    perform(ui, "ramus.rename/1", &args.write, &proposal)
+}

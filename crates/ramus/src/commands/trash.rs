@@ -1,0 +1,59 @@
+use ramus_render::{Label, Line};
+use ramus_store::plan::{self, Step};
+
+use crate::args::Global;
+use crate::error::CommandError;
+use crate::perform::{Proposal, Site, WriteArgs, perform};
+use crate::select::Library;
+use crate::table::number;
+use crate::ui::Ui;
+
+/// Move a session away, with its agents and file backups
+///
+/// Nothing is deleted: it goes to the trash of ramus, and `ramus undo` brings it back.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus trash 3f9a\n  ramus log\n  ramus undo")]
+pub(crate) struct TrashArgs {
+    session: String,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<(), CommandError> {
+    let library = Library::open_for(ui, global, &args.session)?;
+    let (found, _) = library.address(ui, &args.session)?;
+    let site = Site::read(&library, found)?;
+    let plan = plan::trash(site.subject(&library));
+    let id = &site.found.file.id;
+    let messages: u32 = site
+        .history
+        .branches
+        .conversations
+        .iter()
+        .map(|conversation| conversation.messages)
+        .max()
+        .unwrap_or(0);
+    let mut lines = vec![
+        Line::plain("Session ")
+            .with(id.get(..8).unwrap_or(id), Label::Id)
+            .with(&format!("  {}", site.title), Label::Strong),
+        Line::plain(&format!(
+            "  {} conversations, the longest with {} messages",
+            site.history.branches.conversations.len(),
+            number(u64::from(messages))
+        )),
+    ];
+    for step in &plan.steps {
+        if let Step::Move { from, .. } = step {
+            lines.push(Line::new(&format!("  moves {}", from.display()), Label::Dim));
+        }
+    }
+    let proposal = Proposal {
+        plan: &plan,
+        lines,
+        question: "Move it to the trash?",
+        resume_leaf: None,
+        cwd: None,
+    };
+    perform(ui, "ramus.trash/1", &args.write, &proposal)
+}

@@ -1,0 +1,156 @@
+use ramus_core::history::History;
+use ramus_core::resume::Rule;
+use ramus_core::session::Session;
+use ramus_render::{Label, Line};
+use ramus_store::journal::{Journal, Operation};
+use ramus_store::undo::{self, UndoError};
+
+use crate::args::Global;
+use crate::commands::fork::{ForkTo, fork_at};
+use crate::env;
+use crate::error::CommandError;
+use crate::perform::{Proposal, Site, WriteArgs, perform};
+use crate::select::Library;
+use crate::ui::Ui;
+
+/// Take back what ramus did last
+///
+/// Every byte, mode and date is as it was before. That works while nothing came after the
+/// operation; otherwise `--fork` makes a new session of the state before it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus undo\n  ramus undo 7\n  ramus undo 7 --fork")]
+pub(crate) struct UndoArgs {
+    /// The number of the operation, as `ramus log` shows it [default: the last one]
+    op: Option<u64>,
+    /// Make a new session of the state before the operation
+    #[arg(long, requires = "op")]
+    fork: bool,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+/// Bring back an earlier version of a session
+///
+/// Before each operation ramus keeps a copy. What is there now is kept as well.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus restore 3f9a\n  ramus restore 3f9a --at 7")]
+pub(crate) struct RestoreArgs {
+    session: String,
+    /// As it was before that operation [default: the newest version that is not there now]
+    #[arg(long, value_name = "OP")]
+    at: Option<u64>,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+pub(crate) fn undo(ui: &mut Ui, global: &Global, args: &UndoArgs) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    let journal = journal()?;
+    if let (true, Some(op)) = (args.fork, args.op) {
+        return fork_before(ui, &library, &journal, op, &args.write);
+    }
+    let plan = undo::undo(&journal, args.op, library.roots()).map_err(explained)?;
+    let undone = plan.undoes.and_then(|op| journal.operation(op));
+    let mut lines = Vec::new();
+    if let Some(operation) = undone {
+        lines.push(Line::plain("Undoes ").join(&described(operation)));
+    }
+    lines.push(Line::new(&format!("  in {}", plan.file.display()), Label::Dim));
+    let proposal =
+        Proposal { plan: &plan, lines, question: "Undo it?", resume_leaf: None, cwd: None };
+    perform(ui, "ramus.undo/1", &args.write, &proposal)
+}
+
+pub(crate) fn restore(
+    ui: &mut Ui,
+    global: &Global,
+    args: &RestoreArgs,
+) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    let journal = journal()?;
+    let session = match library.address(ui, &args.session) {
+        Ok((found, _)) => found.file.id,
+        // It may be gone; the journal knows it still.
+        Err(error) => known(&journal, &args.session).ok_or(error)?,
+    };
+    let plan = undo::restore(&journal, &session, args.at, library.roots()).map_err(explained)?;
+    let lines = vec![
+        Line::plain("Session ")
+            .with(session.get(..8).unwrap_or(&session), Label::Id)
+            .with(&format!("  {}", plan.words), Label::Plain),
+        Line::new(&format!("  in {}", plan.file.display()), Label::Dim),
+    ];
+    let proposal =
+        Proposal { plan: &plan, lines, question: "Bring it back?", resume_leaf: None, cwd: None };
+    perform(ui, "ramus.restore/1", &args.write, &proposal)
+}
+
+fn known(journal: &Journal, text: &str) -> Option<String> {
+    let mut ids: Vec<&str> = journal
+        .operations
+        .iter()
+        .map(|operation| &*operation.session)
+        .filter(|session| text.len() >= 4 && session.starts_with(text))
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    match ids[..] {
+        [id] => Some(id.to_owned()),
+        _ => None,
+    }
+}
+
+/// Makes a session of what was resumed before an operation: its file still begins with it.
+fn fork_before(
+    ui: &mut Ui,
+    library: &Library,
+    journal: &Journal,
+    op: u64,
+    args: &WriteArgs,
+) -> Result<(), CommandError> {
+    let operation = journal.operation(op).ok_or(UndoError::Unknown(op)).map_err(explained)?;
+    let gone = || {
+        CommandError::user(format!("what was there before operation {op} is not there any more"))
+            .hinted(format!("`ramus restore {} --at {op}` brings it back", operation.session))
+    };
+    let backup = operation.backup.as_ref().ok_or_else(gone)?;
+    let bytes = backup.bytes()?;
+    let (found, _) = library.address(ui, &operation.file.to_string_lossy())?;
+    let site = Site::read(library, found)?;
+    let mut session = Session::default();
+    session.push(&bytes);
+    session.end();
+    let leaf = History::new(session, Rule::Client).branches.resume.ok_or_else(gone)?.leaf;
+    fork_at(ui, library, &site, leaf, &ForkTo::default(), "ramus.undo/1", args)
+}
+
+pub(crate) fn journal() -> Result<Journal, CommandError> {
+    let state = env::state();
+    ramus_store::apply::recover(&state)?;
+    Ok(Journal::read(&state)?)
+}
+
+pub(crate) fn described(operation: &Operation) -> Line {
+    let session = operation.session.get(..8).unwrap_or(&operation.session);
+    Line::new(&format!("{} ", operation.op), Label::Strong)
+        .with(operation.what.word(), Label::Branch)
+        .with(&format!(" {session} "), Label::Id)
+        .with(&operation.words, Label::Plain)
+}
+
+fn explained(error: UndoError) -> CommandError {
+    let hint = match &error {
+        UndoError::Nothing | UndoError::Unknown(_) | UndoError::Undone { .. } | UndoError::IsUndo(_) => {
+            "`ramus log` shows what was done".to_owned()
+        }
+        UndoError::WentOn { op, .. } => {
+            format!("`ramus undo {op} --fork` makes a new session of the state before it")
+        }
+        UndoError::NotDone(_) => "there is nothing of it to take back".to_owned(),
+        UndoError::NoVersion(_) => {
+            "versions are kept before each operation of ramus; one in the trash comes back with `ramus undo`".to_owned()
+        }
+        UndoError::Read(_) => return CommandError::user(error),
+    };
+    CommandError::user(error).hinted(hint)
+}

@@ -1,0 +1,252 @@
+//! Plan, show, ask, do, tell: the way of every command that writes.
+
+use std::path::PathBuf;
+
+use ramus_core::digest::Digest;
+use ramus_core::edit::end_of_message;
+use ramus_core::fold::FoldId;
+use ramus_core::history::History;
+use ramus_core::session::NodeId;
+use ramus_core::title::{Summaries, session_title};
+use ramus_render::json::{Answer, Written};
+use ramus_render::layout::truncate;
+use ramus_render::{Label, Line};
+use ramus_store::apply::{ApplyError, apply};
+use ramus_store::plan::{Plan, Step, Subject};
+use ramus_store::{Bodies, PathError};
+
+use crate::commands::neighbour;
+use crate::env::{self, Clock};
+use crate::error::CommandError;
+use crate::select::{Found, Library, Spot, node};
+use crate::ui::Ui;
+
+/// Options of every command that writes.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct WriteArgs {
+    /// Show what would be written, byte for byte, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do it without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Do it even if the session is open or being written to
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// A session that is written to or from, read.
+pub(crate) struct Site {
+    pub(crate) found: Found,
+    pub(crate) history: History,
+    pub(crate) title: String,
+    root: Option<PathBuf>,
+    dir: PathBuf,
+}
+
+impl Site {
+    pub(crate) fn read(library: &Library, found: Found) -> Result<Self, CommandError> {
+        let history = library.read(&found)?;
+        let digest = Digest::new(&history);
+        let mut summaries = Summaries::default();
+        if let Some(time) = digest.facts.last_active {
+            summaries.add(&digest, time);
+        }
+        let title = session_title(&digest, &summaries).unwrap_or(&found.file.id).to_owned();
+        let root = library.root_of(&found.file.path);
+        let dir = match found.project {
+            Some(project) => library.projects[project].dir.clone(),
+            None => found.file.path.parent().map(PathBuf::from).unwrap_or_default(),
+        };
+        Ok(Self { found, history, title, root, dir })
+    }
+
+    pub(crate) fn subject<'a>(&'a self, library: &'a Library) -> Subject<'a> {
+        Subject {
+            root: self.root.as_deref(),
+            dir: &self.dir,
+            files: library.files_beside(&self.found),
+            file: &self.found.file,
+            history: &self.history,
+            title: &self.title,
+        }
+    }
+
+    /// Finds the node that is meant: a session alone means its resume point.
+    pub(crate) fn node(&self, spot: &Spot) -> Result<NodeId, CommandError> {
+        let branches = &self.history.branches;
+        let last = || branches.conversations.last().map(|conversation| conversation.leaf);
+        node(&self.history, spot)?
+            .or_else(|| branches.resume.map(|resume| resume.leaf))
+            .or_else(last)
+            .ok_or_else(|| CommandError::nothing("there is no conversation in this session"))
+    }
+
+    /// Tells of a message in one line: its id, who speaks, and the first words.
+    pub(crate) fn words(&self, node: NodeId) -> Result<Line, CommandError> {
+        let mut bodies = Bodies::open(&self.found.file.path)?;
+        match self.history.folds.of(node) {
+            Some(fold) => Ok(self.fold_words(&mut bodies, fold)?),
+            None => Ok(Line::default()),
+        }
+    }
+
+    pub(crate) fn fold_words(&self, bodies: &mut Bodies, fold: FoldId) -> Result<Line, PathError> {
+        let said = neighbour(&self.history, bodies, fold)?;
+        let time = self.history.session.record(self.history.folds.fold(fold).head).time;
+        let time = time.map(|time| Clock::new().short(time)).unwrap_or_default();
+        let id = said.uuid.unwrap_or_default();
+        let label = if said.role == "user" { Label::Prompt } else { Label::Plain };
+        Ok(Line::new(id.get(..8).unwrap_or(&id), Label::Id)
+            .with(&format!("  {time}  "), Label::Time)
+            .with(&format!("{}: ", said.role), Label::Dim)
+            .with(&said.text, label))
+    }
+
+    /// Returns the uuid of the message that a node ends with.
+    pub(crate) fn leaf(&self, node: NodeId) -> String {
+        let session = &self.history.session;
+        let end = end_of_message(&self.history, node).unwrap_or(node);
+        session.record(end).name.map(|name| session.spell(name)).unwrap_or_default()
+    }
+}
+
+/// What is proposed to a person, and told to a program.
+pub(crate) struct Proposal<'a> {
+    pub(crate) plan: &'a Plan,
+    /// What it comes down to, in words.
+    pub(crate) lines: Vec<Line>,
+    pub(crate) question: &'a str,
+    /// The last message of what will be resumed.
+    pub(crate) resume_leaf: Option<String>,
+    /// The directory that Claude Code has to be started in, if there is something to resume.
+    pub(crate) cwd: Option<&'a str>,
+}
+
+/// Shows a plan, asks, carries it out and tells of it.
+pub(crate) fn perform(
+    ui: &mut Ui,
+    schema: &'static str,
+    args: &WriteArgs,
+    proposal: &Proposal<'_>,
+) -> Result<(), CommandError> {
+    let plan = proposal.plan;
+    if !ui.json {
+        for line in &proposal.lines {
+            ui.say(&truncate(line, ui.width));
+        }
+    }
+    if args.dry_run {
+        return if ui.json { tell(ui, schema, proposal, None) } else { show_bytes(ui, plan) };
+    }
+    if !args.yes {
+        if !ui.can_ask() {
+            return Err(CommandError::user("nothing was written: there is nobody to ask").hinted(
+                "`--yes` does it without asking, `--dry-run` shows what would be written",
+            ));
+        }
+        if !ui.confirm(proposal.question) {
+            return Err(CommandError::nothing("nothing was written"));
+        }
+    }
+    let done = apply(&env::state(), plan, args.force, env::now()).map_err(explained)?;
+    if ui.json {
+        return tell(ui, schema, proposal, Some((done.op, done.backup)));
+    }
+    let mut line = Line::new(&format!("Done as operation {}. ", done.op), Label::Active);
+    if plan.undoes.is_none() {
+        line = line.with("`ramus undo` takes it back.", Label::Plain);
+    }
+    ui.say(&line);
+    if let Some(cwd) = proposal.cwd {
+        resume_command(ui, &plan.session, cwd)?;
+    }
+    Ok(())
+}
+
+/// Prints how to go on, and where.
+pub(crate) fn resume_command(ui: &mut Ui, session: &str, cwd: &str) -> Result<(), CommandError> {
+    let is_here = std::env::current_dir().is_ok_and(|here| here.as_os_str() == cwd);
+    if !is_here && !cwd.is_empty() {
+        ui.say(&Line::plain("Go on in ").with(cwd, Label::Strong).with(" with", Label::Plain));
+    }
+    ui.line(&Line::plain(&format!("claude --resume {session}")))?;
+    Ok(())
+}
+
+fn tell(
+    ui: &mut Ui,
+    schema: &'static str,
+    proposal: &Proposal<'_>,
+    done: Option<(u64, Option<PathBuf>)>,
+) -> Result<(), CommandError> {
+    let plan = proposal.plan;
+    let (op, backup) = done.unzip();
+    ui.json(&Answer::new(
+        schema,
+        Written {
+            op,
+            operation: plan.what.word(),
+            session: plan.session.clone(),
+            file: plan.file.display().to_string(),
+            resume_leaf: proposal.resume_leaf.clone(),
+            appended_bytes: plan.appended_bytes(),
+            backup: backup.flatten().map(|copy| copy.display().to_string()),
+            resume_command: proposal.cwd.map(|_| format!("claude --resume {}", plan.session)),
+            undoes: plan.undoes,
+        },
+    ))
+}
+
+/// Prints exactly what would be written (R28).
+fn show_bytes(ui: &mut Ui, plan: &Plan) -> Result<(), CommandError> {
+    for step in &plan.steps {
+        match step {
+            Step::Append { bytes, .. } => ui.out().write_all(bytes)?,
+            Step::Make { file, content } | Step::Put { file, content, .. }
+                if *file == plan.file =>
+            {
+                content.read::<CommandError>(&mut |bytes| Ok(ui.out().write_all(bytes)?))?;
+            }
+            Step::Make { file, .. } | Step::Put { file, .. } => {
+                ui.say(&Line::plain(&format!("  makes {}", file.display())));
+            }
+            Step::Link { to, .. } => ui.say(&Line::plain(&format!("  links {}", to.display()))),
+            Step::Move { from, to: Some(to) } => {
+                let line = format!("  moves {} to {}", from.display(), to.display());
+                ui.say(&Line::plain(&line));
+            }
+            Step::Move { from, to: None } => {
+                ui.say(&Line::plain(&format!("  moves {} to the trash", from.display())));
+            }
+            Step::Cut { file, before, to, .. } => {
+                let line = format!("  takes {} bytes off {}", before.len - to, file.display());
+                ui.say(&Line::plain(&line));
+            }
+            Step::Tidy { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+fn explained(error: ApplyError) -> CommandError {
+    let hint = match &error {
+        ApplyError::Open { .. } => Some(
+            "end it there first; Claude Code would take the change back when it ends (`--force` does it all the same)",
+        ),
+        ApplyError::Growing(_) => Some(
+            "wait until it rests, or end the client that writes it (`--force` does it all the same)",
+        ),
+        ApplyError::Changed(_) => Some("nothing was written; run the command again to plan anew"),
+        ApplyError::Outside(_) => Some("name the file that the link leads to"),
+        ApplyError::Newer(_) => {
+            Some("use the newer ramus, or another directory by `RAMUS_STATE_DIR`")
+        }
+        _ => None,
+    };
+    let error = CommandError::from(error);
+    match hint {
+        Some(hint) => error.hinted(hint),
+        None => error,
+    }
+}

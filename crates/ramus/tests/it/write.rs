@@ -1,0 +1,371 @@
+//! Commands that write: what they say, what they refuse, and what a crash leaves.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::{Home, jsonl};
+
+use crate::{json, ramus};
+
+const ID: &str = "11111111-0000-4000-8000-000000000001";
+const PROJECT: &str = "-home-dev-app";
+
+const TWO: &str = "
+    a      user       v=2.1.325 tune the harp
+    b < a  assistant  which harp
+    c < b  user       the gold one
+    d < c  assistant  tuned
+    e < b  user       the small one
+    f < e  assistant  tuned as well
+";
+
+fn scene(short: &str) -> (Home, PathBuf) {
+    let home = Home::new();
+    let path = home.session(&format!("{PROJECT}/{ID}.jsonl"), short);
+    (home, path)
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn resume_leaf(claude: &Path, session: &str) -> String {
+    let answer = json(claude, &["sessions"]);
+    let sessions = answer["sessions"].as_array().unwrap();
+    let found = sessions.iter().find(|found| found["id"] == session).unwrap();
+    found["resume_leaf"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn goto_moves_the_resume_point_and_undo_moves_it_back() {
+    let (home, path) = scene(TWO);
+    let before = fs::read(&path).unwrap();
+    assert_eq!(resume_leaf(&home.claude(), ID), "f");
+    let output = ramus(&home.claude(), &["goto", "1111:d", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), format!("claude --resume {ID}\n"));
+    assert_eq!(resume_leaf(&home.claude(), ID), "d");
+    assert!(fs::read(&path).unwrap().starts_with(&before));
+    let output = ramus(&home.claude(), &["undo", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let output = ramus(&home.claude(), &["undo", "--yes"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("there is nothing to undo"));
+}
+
+#[test]
+fn branch_is_goto_by_session_and_uuid() {
+    let (home, _) = scene(TWO);
+    let answer = json(&home.claude(), &["branch", "1111", "c", "--yes"]);
+    assert_eq!(answer["schema"], "ramus.goto/1");
+    assert_eq!(answer["resume_leaf"], "c");
+    assert_eq!(answer["op"], 1);
+    assert_eq!(answer["resume_command"], format!("claude --resume {ID}"));
+    assert!(Path::new(answer["backup"].as_str().unwrap()).is_file());
+    assert_eq!(resume_leaf(&home.claude(), ID), "c");
+}
+
+#[test]
+fn nothing_is_written_without_a_yes() {
+    let (home, path) = scene(TWO);
+    let before = fs::read(&path).unwrap();
+    for command in [
+        &["goto", "1111:d"][..],
+        &["fork", "1111:d"],
+        &["rename", "1111", "Harps"],
+        &["trash", "1111"],
+    ] {
+        let output = ramus(&home.claude(), command);
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        assert!(stderr(&output).contains("--yes"), "{command:?}");
+        assert_eq!(stdout(&output), "");
+    }
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert!(!home.path().join(".local").exists());
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_dry_run_prints_the_bytes_and_writes_none() {
+    let (home, path) = scene(TWO);
+    let before = fs::read(&path).unwrap();
+    let output = ramus(&home.claude(), &["goto", "1111:d", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(0));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["parentUuid"], "d");
+    assert_eq!(lines[2]["explicit"], true);
+    let output = ramus(&home.claude(), &["fork", "1111:d", "--dry-run"]);
+    assert_eq!(stdout(&output).lines().count(), 6, "four records, a title, a pointer");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert!(!home.path().join(".local").exists());
+}
+
+#[test]
+fn a_fork_is_a_session_of_its_own() {
+    let (home, path) = scene(TWO);
+    let before = fs::read(&path).unwrap();
+    let answer = json(&home.claude(), &["fork", "1111:d", "--title", "Gold", "--yes"]);
+    let new = answer["session"].as_str().unwrap().to_owned();
+    assert_eq!(resume_leaf(&home.claude(), &new), "d");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let text = fs::read_to_string(answer["file"].as_str().unwrap()).unwrap();
+    let records: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records[..4].iter().all(|record| record["sessionId"] == new));
+    assert_eq!(records[3]["forkedFrom"]["sessionId"], ID);
+    assert_eq!(records[3]["forkedFrom"]["messageUuid"], "d");
+    assert_eq!(records[4]["customTitle"], "Gold");
+}
+
+#[test]
+fn a_fork_goes_into_another_project() {
+    let (home, _) = scene(TWO);
+    let other = home.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let other = other.canonicalize().unwrap();
+    let other = other.to_string_lossy();
+    let answer = json(&home.claude(), &["fork", "1111", "--into", &other, "--yes"]);
+    let file = PathBuf::from(answer["file"].as_str().unwrap());
+    let name = file.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+    assert!(name.ends_with("-other"), "{name}");
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(text.matches(&format!(r#""cwd":"{other}""#)).count(), 4);
+    let output = ramus(&home.claude(), &["fork", "1111", "--into", "nowhere", "--yes"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("nowhere"));
+}
+
+#[test]
+fn an_agents_conversation_becomes_a_main_one() {
+    let (home, _) =
+        scene("a user v=2.1.325 go\nb < a call:t1:Task look\nc < b result:t1:a1b2c3 seen");
+    home.session(
+        &format!("{PROJECT}/{ID}/subagents/agent-a1b2c3.jsonl"),
+        "x side-user v=2.1.325 look\ny < x side-assistant v=2.1.325 seen",
+    );
+    let answer = json(&home.claude(), &["fork", "agent-a1b2c3", "--yes"]);
+    let new = answer["session"].as_str().unwrap().to_owned();
+    assert_eq!(resume_leaf(&home.claude(), &new), "y");
+    // Going to an agent's message cannot be done in its session; the fork is offered instead.
+    let output = ramus(&home.claude(), &["goto", "agent-a1b2c3:y", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("sub-agent"), "{}", stderr(&output));
+}
+
+#[test]
+fn words_find_the_message() {
+    let (home, _) = scene(TWO);
+    let answer = json(&home.claude(), &["goto", "1111", "gold", "--yes"]);
+    assert_eq!(answer["resume_leaf"], "c");
+    let output = ramus(&home.claude(), &["goto", "1111", "tuned", "--yes"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("2 messages say"), "{said}");
+    assert!(said.contains("the small one"), "ancestors are shown: {said}");
+    let output = ramus(&home.claude(), &["goto", "1111", "violin", "--yes"]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_title_is_added_as_the_client_adds_it() {
+    let (home, path) = scene(TWO);
+    let before = fs::read_to_string(&path).unwrap();
+    json(&home.claude(), &["rename", "1111", "Harps", "--yes"]);
+    let after = fs::read_to_string(&path).unwrap();
+    let line = format!(r#"{{"type":"custom-title","customTitle":"Harps","sessionId":"{ID}"}}"#);
+    assert_eq!(after, format!("{before}{line}\n"));
+    let output = ramus(&home.claude(), &["rename", "1111", "  ", "--yes"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn trash_takes_all_and_undo_brings_all_back() {
+    let (home, path) = scene(TWO);
+    home.write(&format!("{PROJECT}/{ID}/tool-results/x.txt"), "long");
+    let answer = json(&home.claude(), &["trash", "1111", "--yes"]);
+    assert_eq!(answer["operation"], "trash");
+    assert!(!path.exists());
+    assert!(!path.with_extension("").exists());
+    let log = json(&home.claude(), &["log"]);
+    assert_eq!(log["operations"][0]["operation"], "trash");
+    json(&home.claude(), &["undo", "1", "--yes"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), jsonl(TWO));
+    assert!(path.with_extension("").join("tool-results/x.txt").exists());
+}
+
+#[test]
+fn what_went_on_since_can_be_forked_or_restored() {
+    let (home, path) = scene(TWO);
+    json(&home.claude(), &["goto", "1111:d", "--yes"]);
+    let mut text = fs::read_to_string(&path).unwrap();
+    text.push_str("{\"type\":\"mode\",\"mode\":\"plan\"}\n");
+    fs::write(&path, &text).unwrap();
+    let output = ramus(&home.claude(), &["undo", "--yes"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("ramus undo 1 --fork"), "{}", stderr(&output));
+    let answer = json(&home.claude(), &["undo", "1", "--fork", "--yes"]);
+    assert_eq!(answer["resume_leaf"], "f");
+    json(&home.claude(), &["restore", "1111", "--at", "1", "--yes"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), jsonl(TWO));
+    // What was there before is a version, too.
+    let log = json(&home.claude(), &["log"]);
+    let op = log["operations"][0]["op"].to_string();
+    json(&home.claude(), &["restore", "1111", "--at", &op, "--yes"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn targets_a_client_cannot_reach_are_forked_and_it_is_said_why() {
+    let pinned = jsonl(&TWO.replace("v=2.1.325", "v=2.0.74"))
+        .replace("2026-01-01T00:00:03", "2999-01-01T00:00:03");
+    let home = Home::new();
+    let path = home.write(&format!("{PROJECT}/{ID}.jsonl"), &pinned);
+    let output = ramus(&home.claude(), &["goto", "1111:f"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("dated in the future"), "{}", stderr(&output));
+    let answer = json(&home.claude(), &["goto", "1111:f", "--yes"]);
+    let new = answer["session"].as_str().unwrap();
+    assert_ne!(new, ID);
+    assert_eq!(resume_leaf(&home.claude(), new), "f");
+    assert_eq!(fs::read_to_string(&path).unwrap(), pinned);
+}
+
+#[test]
+fn a_full_disk_leaves_everything_as_it_was() {
+    let (home, path) = scene(TWO);
+    // More than a block, so that the limit is reached while adding to it.
+    let mut text = jsonl(TWO);
+    text.push_str(&"\n".repeat(8192 - text.len() - 20));
+    fs::write(&path, &text).unwrap();
+    for command in ["goto 1111:d", "rename 1111 Harps", "fork 1111:d"] {
+        let script = format!(
+            "trap '' XFSZ; ulimit -f 8; exec {} --claude-dir {} {command} --yes",
+            env!("CARGO_BIN_EXE_ramus"),
+            home.claude().display()
+        );
+        let output = Command::new("bash")
+            .args(["-c", &script])
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", home.path())
+            .output()
+            .unwrap();
+        if command.starts_with("fork") {
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
+        assert!(stderr(&output).contains("cannot write"), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "{command}");
+    }
+    assert!(
+        json(&home.claude(), &["log"])["operations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|op| { op["operation"] == "fork" || op["done"] == false })
+    );
+}
+
+/// Runs a script where it may mount file systems; `None`: this machine does not let us.
+fn with_mounts(home: &Home, script: &str) -> Option<Output> {
+    let run = |script: &str| {
+        Command::new("unshare")
+            .args(["--mount", "bash", "-ec", script])
+            .env("HOME", home.path())
+            .env("RAMUS", env!("CARGO_BIN_EXE_ramus"))
+            .env("CLAUDE", home.claude())
+            .output()
+    };
+    let may = run("mount -t tmpfs tmpfs \"$CLAUDE/projects\"");
+    if !may.is_ok_and(|output| output.status.success()) {
+        let _ = writeln!(std::io::stderr(), "skipped: file systems cannot be mounted here");
+        return None;
+    }
+    Some(run(script).unwrap())
+}
+
+#[test]
+fn a_full_or_read_only_file_system_leaves_everything_as_it_was() {
+    let (home, path) = scene(TWO);
+    let session = format!("projects/{PROJECT}/{ID}.jsonl");
+    let script = format!(
+        r#"
+        cp "$CLAUDE/{session}" "$HOME/copy"
+        mount -t tmpfs -o size=32k tmpfs "$CLAUDE/projects"
+        mkdir "$CLAUDE/projects/{PROJECT}"
+        cp "$HOME/copy" "$CLAUDE/{session}"
+        printf '%2000s\n' >> "$CLAUDE/{session}"
+        # Whole pages, so that the session cannot grow into what is left of its last one.
+        truncate -s 8192 "$CLAUDE/{session}"
+        cp "$CLAUDE/{session}" "$HOME/copy"
+        cat /dev/zero > "$CLAUDE/projects/filler" 2>/dev/null || true
+        for command in "goto 1111:d" "rename 1111 Harps" "fork 1111:d"; do
+            "$RAMUS" --claude-dir "$CLAUDE" $command --yes 2>> "$HOME/said" && exit 1
+            cmp "$HOME/copy" "$CLAUDE/{session}"
+            ls -A "$CLAUDE/projects/{PROJECT}" >> "$HOME/left"
+        done
+        mount -o remount,ro "$CLAUDE/projects"
+        for command in "goto 1111:d" "fork 1111:d" "trash 1111"; do
+            "$RAMUS" --claude-dir "$CLAUDE" $command --yes 2>> "$HOME/said" && exit 1
+            cmp "$HOME/copy" "$CLAUDE/{session}"
+        done
+        "#
+    );
+    let Some(output) = with_mounts(&home, &script) else { return };
+    let said = fs::read_to_string(home.path().join("said")).unwrap_or_default();
+    assert!(output.status.success(), "{}\n{said}", stderr(&output));
+    assert_eq!(said.matches("cannot write").count(), 6, "{said}");
+    assert!(said.contains("No space left") && said.contains("Read-only"), "{said}");
+    let left = fs::read_to_string(home.path().join("left")).unwrap();
+    assert_eq!(left, format!("{ID}.jsonl\n").repeat(3));
+    assert_eq!(fs::read_to_string(&path).unwrap(), jsonl(TWO));
+}
+
+#[test]
+fn a_killed_process_leaves_old_bytes_or_complete_new_ones() {
+    let (home, path) = scene(TWO);
+    let run = || {
+        Command::new(env!("CARGO_BIN_EXE_ramus"))
+            .env_clear()
+            .env("HOME", home.path())
+            .args(["--claude-dir", &home.claude().to_string_lossy()])
+            .args(["goto", "1111:d", "--yes", "--force"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let mut moved = 0;
+    for round in 0..200u64 {
+        let before = fs::read_to_string(&path).unwrap();
+        let mut child = run();
+        // Spread over the time it takes; a different moment each round.
+        std::thread::sleep(Duration::from_micros(round * 7919 % 24_000));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let log = json(&home.claude(), &["log"]);
+        let done = log["operations"].as_array().unwrap().first().map(|last| last["done"] == true);
+        let after = fs::read_to_string(&path).unwrap();
+        if after != before {
+            moved += 1;
+            assert_eq!(done, Some(true), "round {round}");
+            let added = after.strip_prefix(&before).unwrap();
+            assert_eq!(added.lines().count(), 3, "round {round}");
+            fs::write(&path, &before).unwrap();
+        }
+        let left = fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1, "round {round}: nothing else lies about");
+    }
+    // Both kinds of rounds must have been there, else this shows nothing.
+    assert!(moved > 0 && moved < 200, "{moved}");
+}
