@@ -80,11 +80,11 @@ async fn run(
     let url = format!("http://{address}/?token={}", token.word());
     let state = Arc::new(State::new(library, own, token, hosts(address, &listen.names), log));
     state.library.warm_up();
-    let (roots, news) = (state.library.place.roots.clone(), state.news.clone());
     // It ends with the process: nothing waits for a thread that only reads.
+    let teller = state.clone();
     std::thread::Builder::new()
         .name("news".to_owned())
-        .spawn(move || tell(roots, &news))
+        .spawn(move || tell(&teller))
         .map_err(ServeError::Run)?;
     ready(&Listening { address, url });
     let server = axum::serve(listener, app(state)).with_graceful_shutdown(stopped());

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -12,7 +11,6 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use ramus_store::follow::{Change, FollowConfig, follow};
 use ramus_store::place::{FileRole, HistoryFile};
 use serde_json::json;
-use tokio::sync::broadcast::Sender;
 use tokio_stream::wrappers::BroadcastStream;
 use tokio_stream::{Stream, StreamExt as _};
 
@@ -29,8 +27,9 @@ pub(crate) async fn events(
     Sse::new(news.map(|line| Ok(Event::default().data(line)))).keep_alive(KeepAlive::default())
 }
 
-/// Follows all files and tells of them, until nobody could hear it any more.
-pub(crate) fn tell(roots: Vec<PathBuf>, news: &Sender<String>) {
+/// Follows all files and tells of them.
+pub(crate) fn tell(state: &State) {
+    let roots = state.library.place.roots.clone();
     let Ok(changes) = follow(roots, &FollowConfig::default()) else { return };
     let mut started = false;
     let mut waiting: BTreeSet<String> = BTreeSet::new();
@@ -44,9 +43,11 @@ pub(crate) fn tell(roots: Vec<PathBuf>, news: &Sender<String>) {
             Ok(change) if started => waiting.extend(line(&change)),
             Ok(_) => {}
             Err(RecvTimeoutError::Timeout) => {
+                // Whoever hears it asks at once, and shall not get what was true before.
+                state.library.forget();
                 for line in std::mem::take(&mut waiting) {
                     // An error says that no page is open.
-                    let _ = news.send(line);
+                    let _ = state.news.send(line);
                 }
             }
             Err(RecvTimeoutError::Disconnected) => return,
