@@ -72,7 +72,7 @@ function App() {
           <a href="/log" aria-current={kind === "log" ? "page" : undefined}>Log</a>
         </nav>
         <span class="grow" />
-        <button type="button" class="quiet hint" onClick={() => setSheet("palette")}><span>Go to…</span> <kbd>Ctrl K</kbd></button>
+        <button type="button" class="quiet hint" aria-label="Go to… Ctrl K" onClick={() => setSheet("palette")}><span>Go to…</span> <kbd>Ctrl K</kbd></button>
         <button type="button" class="quiet" onClick={nextTheme} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}>{theme === "system" ? "◐" : theme === "light" ? "☀" : "☾"}</button>
         <button type="button" class="quiet" onClick={() => setSheet("help")} aria-label="Keys" title="Keys">?</button>
       </header>

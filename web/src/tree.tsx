@@ -117,7 +117,7 @@ export function Tree({ rows, leaf, onGo, onAgent }: { rows: Row[]; leaf: string;
             {rows.slice(first, last).map((row, offset) => {
               const index = first + offset;
               return (
-                <div key={index} id={`row-${index}`} role="treeitem" aria-level={row.lane + 1} aria-selected={cursor === index} aria-label={label(row)} title={label(row)}
+                <div key={index} id={`row-${index}`} role="treeitem" aria-level={row.lane + 1} aria-selected={cursor === index} aria-label={zoom === 0 ? label(row) : undefined} title={label(row)}
                   class={`tree-row ${row.kind}${row.status === "active" ? "" : " left"}${onPath.has(index) ? " on" : ""}${cursor === index ? " cursor" : ""}`}
                   style={{ insetBlockStart: `${index * height}px`, blockSize: `${height}px`, paddingInlineStart: `${x(Math.min(row.lane, lanes)) + 12}px` }}
                   onClick={() => { setCursor(index); go(index); }}>

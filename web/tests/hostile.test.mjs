@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import test from "node:test";
 import { open, scratch, serve } from "./page.mjs";
@@ -109,13 +110,18 @@ test("a page of another site gets nothing", async (t) => {
   const { session } = history(claude);
   const server = await serve(t, claude);
   const { page } = await open(t, server);
-  // The browser has the cookie now; a foreign page still can neither read nor act.
-  await page.goto("about:blank");
+  // The browser has the cookie now, and another port is the same site to it; still that page can neither read nor act.
+  const foreign = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<title>evil</title>"));
+  await new Promise((ready) => foreign.listen(0, "127.0.0.1", ready));
+  t.after(() => foreign.close());
+  await page.goto(`http://127.0.0.1:${foreign.address().port}/`);
   const answers = await page.evaluate(async (origin) => {
     const tries = [fetch(`${origin}/api/projects`, { credentials: "include" }), fetch(`${origin}/api/plan`, { method: "POST", credentials: "include", mode: "no-cors", body: "{}" })];
     return Promise.all(tries.map((one) => one.then((answer) => answer.type === "opaque" ? "opaque" : answer.status, () => "refused")));
   }, server.origin);
   assert.equal(answers[0], "refused");
-  assert.ok(server.log.join("").includes("refused"), server.log.join(""));
+  const log = server.log.join("");
+  assert.match(log, /refused GET \/api\/projects: the request comes from another site/);
+  assert.match(log, /refused POST \/api\/plan: the request comes from another site/);
   assert.ok(session);
 });

@@ -36,7 +36,8 @@ impl Page {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        fs::read(self.home.claude().join("projects/-home-dev-app").join(format!("{ID}.jsonl"))).unwrap()
+        fs::read(self.home.claude().join("projects/-home-dev-app").join(format!("{ID}.jsonl")))
+            .unwrap()
     }
 
     fn send(&self, request: Request<Body>) -> (StatusCode, Value) {
@@ -121,7 +122,10 @@ fn what_cannot_be_done_is_said() {
         (json!({"what": "rename", "session": ID, "title": "  "}), StatusCode::BAD_REQUEST),
         (json!({"what": "undo"}), StatusCode::CONFLICT),
         (json!({"what": "undo", "op": 7}), StatusCode::NOT_FOUND),
-        (json!({"what": "trash", "session": ID, "file": "/etc/passwd"}), StatusCode::UNPROCESSABLE_ENTITY),
+        (
+            json!({"what": "trash", "session": ID, "file": "/etc/passwd"}),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
     ] {
         assert_eq!(page.post("/api/plan", &wanted).0, status, "{wanted}");
     }
