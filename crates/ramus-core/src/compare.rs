@@ -16,8 +16,10 @@ mod edit;
 
 mod exchange;
 
+pub(crate) use change::{change, changed_path};
 pub use common::{Common, Stretch, common};
 pub use exchange::{Exchange, Pair, alike, pairs};
+pub(crate) use files::whole;
 pub use files::{Content, FileChange, FilePair, files};
 pub use side::{Calls, Own, Ran, Side};
 

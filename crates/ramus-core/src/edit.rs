@@ -4,16 +4,25 @@
 //! lines to the end of a session, or it makes a new one out of copied lines.
 //! `ramus-store` carries plans out.
 
+mod fix;
 mod fork;
 mod goto;
 mod line;
+mod merge;
 mod refusal;
+mod rename;
 mod splice;
+mod weave;
 
+pub use fix::{Fixed, Repairs, fix, reattached, to_fix};
 pub use fork::{Fork, Origin, fork, origin};
 pub use goto::{goto, rename};
+pub use merge::{
+    Conflict, End, Exchange, Fate, Merge, Merged, Pick, PickError, Policy, Sources, Strategy, merge,
+};
 pub use refusal::Refusal;
 pub use splice::Splice;
+pub use weave::{Bodies, Mended, Thinking};
 
 use crate::history::History;
 use crate::name::Name;
@@ -65,13 +74,17 @@ pub enum NewLine {
 
 /// Returns the last record of the message that a node belongs to (R25).
 ///
-/// After it every tool call has its result. `None`: metadata.
+/// After it every tool call has its result. A result that hangs elsewhere is no
+/// end: a client that goes on there would not come by the message. `None`: metadata.
 pub fn end_of_message(history: &History, node: NodeId) -> Option<NodeId> {
     let fold = history.folds.of(node)?;
+    let head = history.folds.fold(fold).head;
     let members = history.folds.members(fold).iter().copied();
     let is_seen = |id: &NodeId| {
         let record = history.session.record(*id);
-        record.name.is_some() && !record.recovered
+        record.name.is_some()
+            && !record.recovered
+            && history.tree.ancestors(*id).any(|above| above == head)
     };
-    members.clone().rfind(is_seen).or(members.last())
+    members.rev().find(is_seen).or(Some(head))
 }

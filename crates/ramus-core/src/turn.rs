@@ -13,11 +13,11 @@ use crate::time::Time;
 
 mod walk;
 
-mod answer;
+pub(crate) mod answer;
 
 mod action;
 
-mod aside;
+pub(crate) mod aside;
 
 mod fork;
 

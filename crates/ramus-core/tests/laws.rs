@@ -4,7 +4,10 @@
 use std::fmt::Write;
 
 use proptest::prelude::*;
+use ramus_core::body::Body;
+use ramus_core::compare::Stretch;
 use ramus_core::digest::Digest;
+use ramus_core::files::{Backup, Backups, files, moment};
 use ramus_core::history::History;
 use ramus_core::line::LineBuffer;
 use ramus_core::resume::Rule;
@@ -93,6 +96,18 @@ fn mangled() -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
+struct NoBackups;
+
+impl Backups for NoBackups {
+    fn size(&mut self, _: &Backup) -> Option<u64> {
+        None
+    }
+
+    fn read(&mut self, _: &Backup) -> Option<Vec<u8>> {
+        None
+    }
+}
+
 proptest! {
     #[test]
     fn any_bytes_never_panic(bytes: Vec<u8>, chunk in 1usize..64) {
@@ -156,6 +171,23 @@ proptest! {
                 !main_only || !talks || on_paths.contains(&history.tree.first(id)),
                 "{:?} on no conversation in\n{}", id, short
             );
+        }
+    }
+
+    #[test]
+    fn files_can_be_asked_for_at_every_node(short in short_form()) {
+        let jsonl = testkit::jsonl(&short);
+        let history = History::new(read(jsonl.as_bytes(), usize::MAX), Rule::Client);
+        for (id, _) in history.session.nodes() {
+            let path = history.path_to(id).unwrap();
+            let moment = moment(&history, &path, id);
+            prop_assert!(moment.is_some_and(|moment| moment.cut <= path.nodes.len()), "{:?} in\n{}", id, short);
+            let mut body = |_, id: NodeId| {
+                let span = history.session.record(id).span;
+                Body::parse(&jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+            };
+            let stretch = Stretch { history: &history, path: &path };
+            files(&[stretch], moment.unwrap(), &mut body, &mut NoBackups);
         }
     }
 

@@ -42,6 +42,9 @@ pub fn plain(line: &Line) -> String {
     line.0.iter().map(Span::text).collect()
 }
 
+/// Red is for errors.
+const LANES: [&str; 10] = ["36", "35", "32", "33", "34", "1;36", "1;35", "1;32", "1;33", "1;34"];
+
 fn base(label: Label) -> &'static str {
     match label {
         Label::Plain | Label::Answer | Label::Tool => "",
@@ -66,6 +69,7 @@ fn base(label: Label) -> &'static str {
         Label::RemovedStrong => "1;7;31",
         Label::Hunk => "36",
         Label::Match => "1;7;33",
+        Label::Lane(number) => LANES[usize::from(number) % LANES.len()],
         Label::Syntax(kind) => syntax(kind),
     }
 }

@@ -40,6 +40,12 @@ pub fn diff(old: &str, new: &str, config: &DiffConfig) -> Vec<Line> {
     patch(&hunks(old, new, config.context), config)
 }
 
+/// Returns what changed as a patch that programs understand: no words marked, nothing made safe for
+/// a terminal. Empty: the texts are equal.
+pub fn unified(old: &str, new: &str, names: (&str, &str)) -> String {
+    TextDiff::from_lines(old, new).unified_diff().header(names.0, names.1).to_string()
+}
+
 /// Returns how a patch reads.
 pub fn patch(hunks: &[Hunk], config: &DiffConfig) -> Vec<Line> {
     let digits = hunks.iter().map(last_number).max().unwrap_or(0).to_string().len();
@@ -279,6 +285,15 @@ mod tests {
         let lines = ["", "é", "+", "-", "\\ x", "-é", "+e"].map(String::from).to_vec();
         let drawn = draw(&patch(&[Hunk { lines, ..Hunk::default() }], &DiffConfig::default()));
         assert_eq!(drawn, "@@ -0,0 +0,0 @@\n\né\n+\n-\n\\ x\n-[é]\n+[e]\n");
+    }
+
+    #[test]
+    fn a_patch_for_programs_keeps_every_byte() {
+        assert_eq!(
+            unified("\ta\n", "\tb", ("a/x", "b/x")),
+            "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\ta\n+\tb\n\\ No newline at end of file\n"
+        );
+        assert_eq!(unified("a", "a", ("x", "y")), "");
     }
 
     #[test]

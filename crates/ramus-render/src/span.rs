@@ -39,6 +39,8 @@ pub enum Label {
     Hunk,
     LineNumber,
     Match,
+    /// One of several speakers that are told apart by colour; the numbers go round.
+    Lane(u8),
     Syntax(SyntaxKind),
 }
 

@@ -14,6 +14,8 @@ mod view;
 
 mod note;
 
+pub mod live;
+
 pub(crate) mod amount;
 
 use ramus_core::time::Time;

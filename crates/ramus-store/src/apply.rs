@@ -142,7 +142,14 @@ fn done(operation: &Operation) -> End {
 fn check(plan: &Plan, journal: &Journal, force: bool) -> Result<(), ApplyError> {
     // The client repeats a title that it finds, so titles are safe at any time.
     let is_shared = plan.what == What::Rename || plan.what == What::RestoreFiles || force;
-    let is_history = |path: &Path| path.extension().is_some_and(|extension| extension == "jsonl");
+    // A project may hold files that are called alike.
+    let is_here = |path: &Path| match &plan.root {
+        Some(root) => path.starts_with(root),
+        None => plan.what != What::RestoreFiles,
+    };
+    let is_history = |path: &Path| {
+        path.extension().is_some_and(|extension| extension == "jsonl") && is_here(path)
+    };
     for step in &plan.steps {
         match step {
             Step::Append { file, before, .. } | Step::Cut { file, before, .. } => {

@@ -20,11 +20,14 @@ mod tracked;
 
 mod events;
 
+mod past;
+
 #[cfg(test)]
 mod tests;
 
 use events::{Dirty, Events, Signal};
 use known::Known;
+pub use past::{first_lines, lines_before};
 
 /// Something that happened to a history file.
 #[derive(Debug)]

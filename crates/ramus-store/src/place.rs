@@ -213,6 +213,19 @@ impl HistoryFile {
     }
 }
 
+/// Returns the Claude directory that a session file lies in. `None`: it lies elsewhere.
+pub fn claude_dir(session: &Path) -> Option<&Path> {
+    let projects = session.ancestors().find(|dir| dir.ends_with("projects"))?;
+    projects.parent().filter(|root| !root.as_os_str().is_empty())
+}
+
+/// Returns the directory of a session's file backups. `None`: the id is none.
+pub fn file_history(root: &Path, session: &str) -> Option<PathBuf> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_id = !session.is_empty() && session.chars().all(is_name);
+    is_id.then(|| root.join("file-history").join(session))
+}
+
 /// Encodes a path as the client names its project directory (R19).
 pub fn encode(path: &str) -> String {
     path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()

@@ -4,7 +4,10 @@
 //! which files that touches. A plan holds everything, so that showing it and
 //! doing it cannot differ.
 
+mod files;
+mod fix;
 mod fork;
+mod merge;
 mod session;
 
 use std::path::{Path, PathBuf};
@@ -19,7 +22,10 @@ use crate::place::HistoryFile;
 use crate::read::Bodies;
 use crate::stamp::Stamp;
 
+pub use files::{FileBack, restore_files};
+pub use fix::{end_line, fix, fix_words};
 pub use fork::{Destination, fork};
+pub use merge::{Conversation, merge};
 pub use session::{goto, rename, trash};
 
 /// What is to be done to files, step by step.
@@ -96,6 +102,11 @@ pub enum Content {
     Bytes(Vec<u8>),
     /// The same as another file.
     Copy(PathBuf),
+    /// Some content and the permissions that go with it, not those of the file that was there.
+    WithMode {
+        content: Box<Self>,
+        mode: u32,
+    },
     /// Lines copied from sessions, and new ones.
     Lines {
         sources: Vec<(PathBuf, Stamp)>,
@@ -115,6 +126,7 @@ impl Content {
     ) -> Result<(), E> {
         match self {
             Self::Bytes(bytes) => each(bytes),
+            Self::WithMode { content, .. } => content.read(each),
             Self::Copy(path) => {
                 let bytes = std::fs::read(path).map_err(|source| PathError::new(path, source))?;
                 each(&bytes)

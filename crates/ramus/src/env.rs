@@ -15,7 +15,8 @@ pub(crate) fn place(global: &Global) -> Result<Place, PlaceError> {
     Place::open(candidates(global))
 }
 
-fn candidates(global: &Global) -> Vec<PathBuf> {
+/// Returns the directories that count, whether they exist or not.
+pub(crate) fn candidates(global: &Global) -> Vec<PathBuf> {
     if let Some(dir) = &global.claude_dir {
         return vec![dir.clone()];
     }
@@ -64,6 +65,17 @@ impl Clock {
             "%d %b %Y"
         };
         zoned.strftime(format).to_string()
+    }
+
+    /// Writes the time of day.
+    pub(crate) fn seconds(&self, time: Time) -> String {
+        let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());
+        zoned.strftime("%H:%M:%S").to_string()
+    }
+
+    /// Returns the present.
+    pub(crate) fn now(&self) -> &Zoned {
+        &self.now
     }
 
     /// Writes a time given as text; nothing for none.

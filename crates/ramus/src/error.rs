@@ -76,6 +76,14 @@ impl From<ramus_store::apply::ApplyError> for CommandError {
     }
 }
 
+impl From<ramus_store::tree::TreeError> for CommandError {
+    fn from(error: ramus_store::tree::TreeError) -> Self {
+        let is_full = matches!(error, ramus_store::tree::TreeError::NotEmpty(_));
+        let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };
+        if is_full { error.hinted("`--force` writes into it all the same") } else { error }
+    }
+}
+
 impl From<ramus_store::place::PlaceError> for CommandError {
     fn from(error: ramus_store::place::PlaceError) -> Self {
         let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };

@@ -9,6 +9,7 @@ mod perform;
 mod select;
 mod table;
 mod ui;
+mod when;
 
 use std::process::ExitCode;
 

@@ -14,6 +14,7 @@ use ramus_render::{Label, Line};
 use ramus_store::apply::{ApplyError, apply};
 use ramus_store::plan::{Plan, Step, Subject};
 use ramus_store::{Bodies, PathError};
+use serde::Serialize;
 
 use crate::commands::neighbour;
 use crate::env::{self, Clock};
@@ -123,6 +124,15 @@ pub(crate) struct Proposal<'a> {
     pub(crate) cwd: Option<&'a str>,
 }
 
+impl Proposal<'_> {
+    /// Says what it comes down to.
+    pub(crate) fn show(&self, ui: &Ui) {
+        for line in &self.lines {
+            ui.say(&truncate(line, ui.width));
+        }
+    }
+}
+
 /// Shows a plan, asks, carries it out and tells of it.
 pub(crate) fn perform(
     ui: &mut Ui,
@@ -130,14 +140,27 @@ pub(crate) fn perform(
     args: &WriteArgs,
     proposal: &Proposal<'_>,
 ) -> Result<(), CommandError> {
+    perform_as(ui, schema, args, proposal, |written| written)
+}
+
+/// Does the same, and tells a program more about it.
+pub(crate) fn perform_as<T: Serialize>(
+    ui: &mut Ui,
+    schema: &'static str,
+    args: &WriteArgs,
+    proposal: &Proposal<'_>,
+    answer: impl FnOnce(Written) -> T,
+) -> Result<(), CommandError> {
     let plan = proposal.plan;
     if !ui.json {
-        for line in &proposal.lines {
-            ui.say(&truncate(line, ui.width));
-        }
+        proposal.show(ui);
     }
     if args.dry_run {
-        return if ui.json { tell(ui, schema, proposal, None) } else { show_bytes(ui, plan) };
+        return if ui.json {
+            ui.json(&Answer::new(schema, answer(written(proposal, None))))
+        } else {
+            show_bytes(ui, plan)
+        };
     }
     if !args.yes {
         if !ui.can_ask() {
@@ -151,7 +174,8 @@ pub(crate) fn perform(
     }
     let done = apply(&env::state(), plan, args.force, env::now()).map_err(explained)?;
     if ui.json {
-        return tell(ui, schema, proposal, Some((done.op, done.backup)));
+        let written = written(proposal, Some((done.op, done.backup)));
+        return ui.json(&Answer::new(schema, answer(written)));
     }
     let mut line = Line::new(&format!("Done as operation {}. ", done.op), Label::Active);
     if plan.undoes.is_none() {
@@ -174,28 +198,21 @@ pub(crate) fn resume_command(ui: &mut Ui, session: &str, cwd: &str) -> Result<()
     Ok(())
 }
 
-fn tell(
-    ui: &mut Ui,
-    schema: &'static str,
-    proposal: &Proposal<'_>,
-    done: Option<(u64, Option<PathBuf>)>,
-) -> Result<(), CommandError> {
+/// Says what was written, or would be.
+pub(crate) fn written(proposal: &Proposal<'_>, done: Option<(u64, Option<PathBuf>)>) -> Written {
     let plan = proposal.plan;
     let (op, backup) = done.unzip();
-    ui.json(&Answer::new(
-        schema,
-        Written {
-            op,
-            operation: plan.what.word(),
-            session: plan.session.clone(),
-            file: plan.file.display().to_string(),
-            resume_leaf: proposal.resume_leaf.clone(),
-            appended_bytes: plan.appended_bytes(),
-            backup: backup.flatten().map(|copy| copy.display().to_string()),
-            resume_command: proposal.cwd.map(|_| format!("claude --resume {}", plan.session)),
-            undoes: plan.undoes,
-        },
-    ))
+    Written {
+        op,
+        operation: plan.what.word(),
+        session: plan.session.clone(),
+        file: plan.file.display().to_string(),
+        resume_leaf: proposal.resume_leaf.clone(),
+        appended_bytes: plan.appended_bytes(),
+        backup: backup.flatten().map(|copy| copy.display().to_string()),
+        resume_command: proposal.cwd.map(|_| format!("claude --resume {}", plan.session)),
+        undoes: plan.undoes,
+    }
 }
 
 /// Prints exactly what would be written (R28).

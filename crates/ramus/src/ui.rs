@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramus_render::ansi::{Theme, to_ansi};
-use ramus_render::{Label, Line};
+use ramus_render::{Label, Line, layout};
 use serde_json::to_writer;
 
 use crate::args::{Color, Global};
@@ -18,7 +18,11 @@ pub(crate) struct Ui {
     error_theme: Theme,
     pub(crate) width: usize,
     pub(crate) json: bool,
+    /// A person reads along.
+    pub(crate) terminal: bool,
     pager: bool,
+    /// A line stands at the end that goes when the next one comes.
+    status: bool,
     /// Something could not be read; the rest was shown.
     incomplete: bool,
 }
@@ -52,6 +56,8 @@ impl Ui {
             error_theme: theme(io::stderr().is_terminal()),
             width: width.or(columns).unwrap_or(WIDTH).clamp(30, 400),
             json: global.json,
+            terminal,
+            status: false,
             pager: terminal && !global.no_pager && !global.json,
             incomplete: false,
         }
@@ -83,8 +89,35 @@ impl Ui {
 
     /// Writes a labelled line to stdout.
     pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.clear_status()?;
         let text = to_ansi(line, &self.theme);
         writeln!(self.out(), "{}", text.trim_end())
+    }
+
+    /// Shows a line that the next one takes the place of; only to a person.
+    pub(crate) fn status(&mut self, line: &Line) -> io::Result<()> {
+        if !self.terminal {
+            return Ok(());
+        }
+        if let Some((width, _)) = terminal_size::terminal_size() {
+            self.width = usize::from(width.0).clamp(30, 400);
+        }
+        let text = to_ansi(&layout::truncate(line, self.width - 1), &self.theme);
+        self.status = true;
+        write!(self.out(), "\r\x1b[2K{text}")
+    }
+
+    /// Takes that line away.
+    pub(crate) fn clear_status(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.status) {
+            write!(self.out(), "\r\x1b[2K")?;
+        }
+        Ok(())
+    }
+
+    /// Rings.
+    pub(crate) fn bell(&self) {
+        let _ = write!(io::stderr(), "\x07");
     }
 
     /// Writes raw bytes to stdout.
@@ -124,7 +157,12 @@ impl Ui {
             message = format!("{message}: {source}");
             cause = source.source();
         }
-        self.say(&Line::new("Warning: ", Label::Warning).with(&message, Label::Plain));
+        self.complain(&message);
+    }
+
+    /// Tells of trouble that work goes on in spite of.
+    pub(crate) fn complain(&self, message: &str) {
+        self.say(&Line::new("Warning: ", Label::Warning).with(message, Label::Plain));
     }
 
     /// Whether there is somebody to ask.
@@ -144,7 +182,8 @@ impl Ui {
         answer.parse().ok().filter(|n| (1..=count).contains(n))
     }
 
-    fn ask(&self, question: &str) -> Option<String> {
+    /// Asks for a line; `None`: nobody answers.
+    pub(crate) fn ask(&self, question: &str) -> Option<String> {
         if !self.can_ask() {
             return None;
         }

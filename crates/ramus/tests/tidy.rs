@@ -21,6 +21,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("notify", "ramus-store"),
     ("clap", "ramus"),
     ("indicatif", "ramus"),
+    ("ctrlc", "ramus"),
     ("anyhow", "ramus"),
     ("pulldown-cmark", "ramus-render"),
     ("syntect", "ramus-render"),

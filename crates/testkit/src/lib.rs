@@ -15,7 +15,12 @@
 //!
 //! Names serve as uuids as they are. Records are a second apart unless `@`
 //! says otherwise; an assistant record is a message of its own unless `#` says
-//! which one it belongs to.
+//! which one it belongs to. The client's file checkpoints are
+//!
+//! ```text
+//! -        snapshot:PROMPT[:MESSAGE]  src/a.rs=0123456789abcdef@v1 new.txt=null@v1
+//! -        delta:PROMPT:MESSAGE       new.txt=null@v1
+//! ```
 
 mod corpus;
 mod home;

@@ -146,12 +146,35 @@ impl<'a> Row<'a> {
                 }
                 record
             }
-            "snapshot" => json!({"type": "file-history-snapshot", "messageId": self.name,
-                "snapshot": {"messageId": self.name, "trackedFileBackups": {}}, "isSnapshotUpdate": false}),
+            "snapshot" => {
+                let prompt = self.arg(1).unwrap_or(self.name);
+                json!({"type": "file-history-snapshot", "messageId": self.arg(2).unwrap_or(prompt),
+                    "snapshot": {"messageId": prompt, "trackedFileBackups": self.backups()},
+                    "isSnapshotUpdate": self.arg(2).is_some()})
+            }
+            "delta" => {
+                let (path, backup) = self.backups().into_iter().next().expect("because a delta is one file");
+                json!({"type": "file-history-delta", "messageId": self.arg(2), "snapshotMessageId": self.arg(1),
+                    "trackingPath": path, "backup": backup})
+            }
             // Any other word is a type nobody knows; with a name it is a node.
             kind if self.name == "-" => json!({"type": kind, "text": self.text}),
             kind => self.other(kind, json!({"text": self.text})),
         }
+    }
+
+    /// Reads `path=backup@vN` and `path=null@vN`.
+    fn backups(&self) -> Map<String, Value> {
+        let backup = |word: &str| {
+            let (path, name) = word.split_once('=').expect("because a backup is `path=name@vN`");
+            let version: u64 = name
+                .rsplit_once("@v")
+                .and_then(|(_, version)| version.parse().ok())
+                .expect("because a backup ends in its version");
+            let name = if name.starts_with("null@") { Value::Null } else { json!(name) };
+            (path.to_owned(), json!({"backupFileName": name, "version": version}))
+        };
+        self.text.split_whitespace().map(backup).collect()
     }
 
     fn user(&self, content: &Value) -> Value {

@@ -6,15 +6,15 @@ use crate::body::{Replacement, StructuredPatch, ToolOutput, WriteKind};
 use crate::turn::{Action, Call};
 
 /// One change of a file.
-pub(super) struct Change {
-    pub(super) before: Content,
-    pub(super) after: Content,
-    pub(super) added: usize,
-    pub(super) removed: usize,
+pub(crate) struct Change {
+    pub(crate) before: Content,
+    pub(crate) after: Content,
+    pub(crate) added: usize,
+    pub(crate) removed: usize,
 }
 
 /// Returns the file that a call changed.
-pub(super) fn changed_path<'c>(output: Option<&'c ToolOutput>, call: &'c Call) -> Option<&'c str> {
+pub(crate) fn changed_path<'c>(output: Option<&'c ToolOutput>, call: &'c Call) -> Option<&'c str> {
     let named = match output {
         Some(ToolOutput::Edit(edit)) => Some(&*edit.file_path),
         Some(ToolOutput::MultiEdit(edit)) => Some(&*edit.file_path),
@@ -29,7 +29,7 @@ pub(super) fn changed_path<'c>(output: Option<&'c ToolOutput>, call: &'c Call) -
 }
 
 /// Tells what a call did to a file that held `now` as far as is known.
-pub(super) fn change(output: Option<&ToolOutput>, call: &Call, now: &Content) -> Option<Change> {
+pub(crate) fn change(output: Option<&ToolOutput>, call: &Call, now: &Content) -> Option<Change> {
     let none = StructuredPatch::default();
     let known = |original: &Option<String>| match original {
         // The client may have kept only the beginning of a large file.

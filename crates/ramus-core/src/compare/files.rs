@@ -141,16 +141,23 @@ impl Files {
             (None, Action::Read { path }) => path,
             _ => return,
         };
-        let ReadContent::Text { content, num_lines, start_line, total_lines, truncated } =
-            &read.content
-        else {
-            return;
-        };
-        let whole = *start_line <= 1 && num_lines >= total_lines && !truncated;
+        let Some(content) = whole(read) else { return };
         let file = self.0.entry(path.to_owned()).or_default();
-        let read = Content::Text(content.clone());
-        if whole && (file.after == Content::Unknown || !file.after.agrees(&read)) {
+        let read = Content::Text(content.to_owned());
+        if file.after == Content::Unknown || !file.after.agrees(&read) {
             file.after = read;
         }
+    }
+}
+
+/// Returns the text of a file that was read from its beginning to its end.
+pub(crate) fn whole(read: &ReadOutput) -> Option<&str> {
+    match &read.content {
+        ReadContent::Text { content, num_lines, start_line, total_lines, truncated: false }
+            if *start_line <= 1 && num_lines >= total_lines =>
+        {
+            Some(content)
+        }
+        _ => None,
     }
 }

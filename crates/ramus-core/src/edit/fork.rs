@@ -1,16 +1,16 @@
 //! A new session with the path up to a message (R26).
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goto::last_prompt;
 use super::line::{self, Marker};
-use super::splice::{Field, Splice};
-use super::{NewLine, NewSession, Refusal, Writer};
+use super::splice::Splice;
+use super::{NewLine, NewSession, Refusal, Writer, end_of_message};
 use crate::agent::inline_agents;
 use crate::body::{Body, Metadata};
 use crate::history::{History, Path};
-use crate::name::Name;
-use crate::record::{Kind, Record};
+use crate::name::{Key, Name};
+use crate::record::{Kind, Record, Voice};
 use crate::resume::Era;
 use crate::session::NodeId;
 use crate::time::Time;
@@ -25,6 +25,18 @@ pub struct Origin<'a> {
     pub nodes: Vec<NodeId>,
     /// What belongs to it outside of the tree: snapshots of files, replaced outputs.
     pub notes: Vec<NodeId>,
+    /// Backups of files that are called otherwise in the copy, because another source has such names too.
+    pub backups: FxHashMap<Key, String>,
+}
+
+impl Origin<'_> {
+    /// Says where a record comes from.
+    pub(super) fn from(&self, name: Name) -> serde_json::Value {
+        serde_json::json!({
+            "sessionId": self.session,
+            "messageUuid": self.history.session.spell(name),
+        })
+    }
 }
 
 /// What a fork is to be like.
@@ -54,11 +66,11 @@ pub fn origin<'a>(
     };
     let records = (0..).map(NodeId).zip(history.session.records());
     let notes = records.filter(|(id, record)| of_path(*id, record)).map(|(id, _)| id).collect();
-    Origin { session, history, nodes, notes }
+    Origin { session, history, nodes, notes, backups: FxHashMap::default() }
 }
 
 /// Returns the prompt that a snapshot of files belongs to.
-fn snapshot_of(body: Option<Body>) -> Option<Name> {
+pub(super) fn snapshot_of(body: Option<Body>) -> Option<Name> {
     let Some(Body::Metadata(metadata)) = body else { return None };
     let prompt = match *metadata {
         Metadata::FileHistorySnapshot(snapshot) => snapshot.snapshot_message_id,
@@ -69,14 +81,16 @@ fn snapshot_of(body: Option<Body>) -> Option<Name> {
 }
 
 /// Returns the records of a path: its messages whole, what compactions on it keep, its sidechains.
-fn nodes(history: &History, path: &Path) -> Vec<NodeId> {
-    let History { session, tree, folds, .. } = history;
-    let on_path: Vec<NodeId> =
-        path.folds.iter().flat_map(|fold| folds.members(*fold)).copied().collect();
-    let mut taken: FxHashSet<NodeId> = on_path.iter().copied().collect();
-    let agents = inline_agents(history);
-    let mut nodes = Vec::with_capacity(on_path.len());
-    for &node in &on_path {
+pub(super) fn nodes(history: &History, path: &Path) -> Vec<NodeId> {
+    let History { session, tree, .. } = history;
+    let line = line(history, path);
+    // Some clients go on below the end, if only a sidechain hangs there.
+    let mut agents = inline_agents(history);
+    agents
+        .retain(|agent| tree.parent(agent.root).is_none_or(|parent| line.last() != Some(&parent)));
+    let mut taken: FxHashSet<NodeId> = line.iter().copied().collect();
+    let mut nodes = Vec::with_capacity(line.len());
+    for &node in &line {
         let kept = session.preserved().iter().filter(|(boundary, _)| *boundary == node);
         let kept = kept.flat_map(|(_, names)| names).filter_map(|name| tree.find(*name));
         nodes.extend(kept.filter(|kept| taken.insert(*kept)));
@@ -92,6 +106,39 @@ fn nodes(history: &History, path: &Path) -> Vec<NodeId> {
         }
     }
     nodes
+}
+
+/// Returns the messages of a path, and what their records hang at; the end of the last one is last.
+fn line(history: &History, path: &Path) -> Vec<NodeId> {
+    let History { session, tree, folds, .. } = history;
+    let mut placed: Vec<(usize, NodeId)> = Vec::new();
+    for (place, fold) in path.folds.iter().enumerate() {
+        placed.extend(folds.members(*fold).iter().map(|node| (place, *node)));
+    }
+    let Some(end) = placed.last().and_then(|(_, last)| end_of_message(history, *last)) else {
+        return Vec::new();
+    };
+    let mut places: FxHashMap<NodeId, usize> =
+        placed.iter().map(|(place, node)| (*node, *place)).collect();
+    let lane = session.record(end).sidechain;
+    let up = tree.ancestors(end).take_while(|node| session.record(*node).sidechain == lane);
+    let way: Vec<NodeId> = up.collect();
+    // The chain runs through records that stand on no path; they go where their parents are.
+    let mut place = 0;
+    for node in way.into_iter().rev() {
+        match places.get(&node) {
+            Some(known) => place = *known,
+            None => {
+                places.insert(node, place);
+                placed.push((place, node));
+            }
+        }
+    }
+    placed.sort_unstable();
+    let mut line: Vec<NodeId> =
+        placed.into_iter().map(|(_, node)| node).filter(|node| *node != end).collect();
+    line.push(end);
+    line
 }
 
 /// Plans a new session out of the parts of a path, the oldest first.
@@ -161,10 +208,17 @@ pub fn fork(
 }
 
 /// Returns the name of the last record that a client will see as part of the conversation.
+///
+/// `None`: there is no message to go on from since the last compaction.
 fn tip(origin: &Origin<'_>, is_agent: bool) -> Option<Name> {
     let session = &origin.history.session;
     let on_line = origin.nodes.iter().rev().map(|node| session.record(*node));
-    on_line.filter(|record| record.sidechain == is_agent).find_map(|record| record.name)
+    let mut on_line = on_line.filter(|record| record.sidechain == is_agent && !record.recovered);
+    let tip = on_line.clone().find_map(|record| record.name)?;
+    let said = on_line.find(|record| {
+        matches!(record.kind, Kind::User | Kind::Assistant) || record.voice == Voice::Boundary
+    })?;
+    (said.voice != Voice::Boundary).then_some(tip)
 }
 
 fn messages(origins: &[Origin<'_>]) -> u32 {
@@ -198,21 +252,17 @@ impl Copier<'_, '_> {
     fn record(&mut self, origin: &Origin<'_>, record: &Record) -> Splice {
         let mut splice = self.note();
         if let Some(cwd) = self.cwd {
-            splice.set(Field::Top("cwd"), cwd);
+            splice.set("cwd", cwd);
         }
         if let Some(name) = record.name {
-            let from = serde_json::json!({
-                "sessionId": origin.session,
-                "messageUuid": origin.history.session.spell(name),
-            });
-            splice.put_raw("forkedFrom", from.to_string());
+            splice.put_raw("forkedFrom", origin.from(name).to_string());
         }
         if self.is_agent {
-            splice.set_raw(Field::Top("isSidechain"), "false");
+            splice.set_raw("isSidechain", "false");
             splice.drop("agentId");
         }
         if let Some(time) = self.time(record) {
-            splice.set(Field::Top("timestamp"), &time.to_string());
+            splice.set("timestamp", &time.to_string());
         }
         splice
     }

@@ -4,7 +4,7 @@ use super::line::{self, Marker};
 use super::{Addition, Refusal, Writer, end_of_message};
 use crate::history::History;
 use crate::name::Name;
-use crate::record::{Record, Voice};
+use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Rule, resume};
 use crate::session::{NodeId, Session};
 use crate::time::Time;
@@ -62,6 +62,9 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
     }
     let name = record.name.filter(|_| !record.recovered);
     let name = name.ok_or(Refusal::Unseen { line: record.line })?;
+    if !has_message(history, node) {
+        return Err(Refusal::Empty);
+    }
     let line = |id: NodeId| session.record(id).line;
     if let Some((boundary, _)) = session.preserved().iter().find(|(boundary, _)| node < *boundary) {
         return Err(Refusal::HiddenByCompaction { line: line(*boundary) });
@@ -89,6 +92,17 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
         }
     }
     Ok(name)
+}
+
+/// Whether anybody said something at or above a node since the last compaction.
+fn has_message(history: &History, node: NodeId) -> bool {
+    let records = history.tree.ancestors(node).map(|id| history.session.record(id));
+    let said = records
+        .filter(|record| {
+            matches!(record.kind, Kind::User | Kind::Assistant) || record.voice == Voice::Boundary
+        })
+        .next();
+    said.is_some_and(|record| record.voice != Voice::Boundary)
 }
 
 /// Whether the client would go on from a node if these lines were added.

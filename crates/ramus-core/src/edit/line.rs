@@ -44,6 +44,47 @@ impl Marker<'_> {
     }
 }
 
+/// A user record: what a person would have said, or the result of a call.
+pub(super) struct Said {
+    pub(super) parent: Option<String>,
+    pub(super) uuid: String,
+    pub(super) content: Value,
+    /// Where it comes from, and the field that says so.
+    pub(super) from: Option<(&'static str, Value)>,
+}
+
+impl Said {
+    pub(super) fn line(
+        self,
+        facts: &Facts,
+        session: &str,
+        cwd: Option<&str>,
+        time: Time,
+    ) -> Vec<u8> {
+        let mut record = Map::new();
+        let mut put = |key: &str, value: Value| drop(record.insert(key.to_owned(), value));
+        put("parentUuid", self.parent.into());
+        put("isSidechain", false.into());
+        put("userType", "external".into());
+        if let Some(cwd) = cwd.or(facts.cwd.as_deref()) {
+            put("cwd", cwd.into());
+        }
+        put("sessionId", session.into());
+        if let Some(version) = &facts.version {
+            put("version", (&*version.text).into());
+        }
+        put("gitBranch", facts.git_branch.as_deref().unwrap_or_default().into());
+        put("type", "user".into());
+        put("message", json!({"role": "user", "content": self.content}));
+        put("uuid", self.uuid.into());
+        put("timestamp", time.to_string().into());
+        if let Some((field, from)) = self.from {
+            put(field, from);
+        }
+        line(&Value::Object(record))
+    }
+}
+
 pub(super) fn summary(text: &str, leaf: &str) -> Vec<u8> {
     line(&json!({"type": "summary", "summary": short(text), "leafUuid": leaf}))
 }

@@ -23,14 +23,30 @@ pub enum Refusal {
     ByteOrderMark,
     /// By the client's rule the session would go on somewhere else all the same.
     WouldNotHold,
-    /// There is nothing to copy.
+    /// There is no message to go on from.
     Empty,
+    /// A conversation shares no beginning with those before it.
+    NoCommonPart { n: usize },
+    /// A conversation has nothing that the others have not.
+    NothingOwn { n: usize },
+    /// What was picked is not there.
+    NoExchange { pick: String },
+    /// What was picked can be several.
+    SeveralExchanges { pick: String, found: usize },
 }
 
 impl Refusal {
     /// Whether a new session does what adding lines cannot (R26).
     pub fn can_fork(&self) -> bool {
-        !matches!(self, Self::NoNode | Self::Empty)
+        !matches!(
+            self,
+            Self::NoNode
+                | Self::Empty
+                | Self::NoCommonPart { .. }
+                | Self::NothingOwn { .. }
+                | Self::NoExchange { .. }
+                | Self::SeveralExchanges { .. }
+        )
     }
 }
 
@@ -64,7 +80,17 @@ impl fmt::Display for Refusal {
             Self::WouldNotHold => {
                 f.write_str("the client would go on somewhere else all the same")
             }
-            Self::Empty => f.write_str("there is nothing to copy"),
+            Self::Empty => f.write_str("there is no message to go on from"),
+            Self::NoCommonPart { n } => {
+                write!(f, "conversation {n} does not begin with what one before it begins with")
+            }
+            Self::NothingOwn { n } => {
+                write!(f, "conversation {n} has nothing that the others have not")
+            }
+            Self::NoExchange { pick } => write!(f, "there is no exchange {pick}"),
+            Self::SeveralExchanges { pick, found } => {
+                write!(f, "{pick} could be {found} exchanges")
+            }
         }
     }
 }

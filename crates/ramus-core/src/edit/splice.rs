@@ -1,18 +1,19 @@
 //! One line with some of its fields replaced: the rest of it stays byte for byte (R23).
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::rename::Renames;
 use crate::cursor::Cursor;
 
 /// What to change in a copied line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Splice(Vec<(Field, Change)>);
-
-/// A field that copies may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
-    Top(&'static str),
-    MessageId,
+pub struct Splice {
+    changes: Vec<(&'static str, Change)>,
+    /// Ids that are others in the copy, wherever they are named.
+    renames: Option<Arc<Renames>>,
+    /// Blocks of the message that are left out, by their place.
+    dropped: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,29 +29,39 @@ impl Splice {
     /// Makes a record one of another session.
     pub fn session(id: &str) -> Self {
         let mut splice = Self::default();
-        splice.set(Field::Top("sessionId"), id);
-        splice.set(Field::Top("session_id"), id);
+        splice.set("sessionId", id);
+        splice.set("session_id", id);
         splice
     }
 
     /// Gives a field another value, in those lines that have it.
-    pub(crate) fn set(&mut self, field: Field, text: &str) {
-        self.0.push((field, Change::Set(quoted(text))));
+    pub(crate) fn set(&mut self, field: &'static str, text: &str) {
+        self.changes.push((field, Change::Set(quoted(text))));
     }
 
     /// Gives a field another value that is written as it is.
-    pub(crate) fn set_raw(&mut self, field: Field, json: impl Into<String>) {
-        self.0.push((field, Change::Set(json.into())));
+    pub(crate) fn set_raw(&mut self, field: &'static str, json: impl Into<String>) {
+        self.changes.push((field, Change::Set(json.into())));
     }
 
     /// Gives a field a value, in all lines.
     pub(crate) fn put_raw(&mut self, name: &'static str, json: impl Into<String>) {
-        self.0.push((Field::Top(name), Change::Put(json.into())));
+        self.changes.push((name, Change::Put(json.into())));
+    }
+
+    /// Gives names and ids their new spelling wherever they stand; fields that are set stay as set.
+    pub(crate) fn rename(&mut self, renames: &Arc<Renames>) {
+        self.renames = Some(Arc::clone(renames));
+    }
+
+    /// Leaves blocks of the message out.
+    pub(crate) fn drop_blocks(&mut self, blocks: Vec<usize>) {
+        self.dropped = blocks;
     }
 
     /// Leaves a field out.
     pub(crate) fn drop(&mut self, name: &'static str) {
-        self.0.push((Field::Top(name), Change::Drop));
+        self.changes.push((name, Change::Drop));
     }
 
     /// Returns the line with the changes made.
@@ -60,13 +71,12 @@ impl Splice {
         let Some(entries) = entries(line, 0) else { return line.to_vec() };
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         let mut added = String::new();
-        for (field, change) in &self.0 {
-            let found = values(line, &entries, *field);
+        for (field, change) in &self.changes {
+            let found = values(&entries, field);
             match change {
                 Change::Put(json) if found.is_empty() => {
-                    let Field::Top(name) = field else { continue };
                     added.push(',');
-                    added.push_str(&quoted(name));
+                    added.push_str(&quoted(field));
                     added.push(':');
                     added.push_str(json);
                 }
@@ -74,10 +84,15 @@ impl Splice {
                     edits.extend(found.into_iter().map(|value| (value, json.clone())));
                 }
                 Change::Drop => {
-                    let Field::Top(name) = field else { continue };
-                    edits.extend(dropped(&entries, name).map(|range| (range, String::new())));
+                    edits.extend(dropped(&entries, field).map(|range| (range, String::new())));
                 }
             }
+        }
+        if let Some(renames) = &self.renames {
+            edits.extend(renames.in_line(line));
+        }
+        if !self.dropped.is_empty() {
+            edits.extend(dropped_blocks(line, &entries, &self.dropped));
         }
         if let Some(last) = entries.last().filter(|_| !added.is_empty()) {
             edits.push((last.value.end..last.value.end, added));
@@ -139,19 +154,9 @@ fn entries(line: &[u8], at: usize) -> Option<Vec<Entry<'_>>> {
 }
 
 /// Returns the values of a field; a key that stands twice counts twice.
-fn values(line: &[u8], entries: &[Entry<'_>], field: Field) -> Vec<Range<usize>> {
-    let named = |entries: &[Entry<'_>], name: &str| -> Vec<Range<usize>> {
-        let named = entries.iter().filter(|entry| entry.key == name.as_bytes());
-        named.map(|entry| entry.value.clone()).collect()
-    };
-    match field {
-        Field::Top(name) => named(entries, name),
-        Field::MessageId => named(entries, "message")
-            .into_iter()
-            .filter_map(|message| self::entries(line, message.start))
-            .flat_map(|entries| named(&entries, "id"))
-            .collect(),
-    }
+fn values(entries: &[Entry<'_>], field: &str) -> Vec<Range<usize>> {
+    let named = entries.iter().filter(|entry| entry.key == field.as_bytes());
+    named.map(|entry| entry.value.clone()).collect()
 }
 
 /// Returns the pieces to leave out, each with one of its commas.
@@ -164,9 +169,51 @@ fn dropped<'a>(entries: &'a [Entry<'a>], name: &'a str) -> impl Iterator<Item = 
     )
 }
 
+/// Returns the pieces to leave out of a message's content, each with one of its commas.
+fn dropped_blocks(
+    line: &[u8],
+    entries: &[Entry<'_>],
+    dropped: &[usize],
+) -> Vec<(Range<usize>, String)> {
+    let Some(message) = entries.iter().find(|entry| entry.key == b"message") else {
+        return Vec::new();
+    };
+    let Some(entries) = self::entries(line, message.value.start) else { return Vec::new() };
+    let Some(content) = entries.iter().find(|entry| entry.key == b"content") else {
+        return Vec::new();
+    };
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut cursor = Cursor::new(line, content.value.start);
+    let walked = cursor.array(|cursor| {
+        cursor.peek();
+        let start = cursor.pos();
+        cursor.skip()?;
+        blocks.push(start..cursor.pos());
+        Ok(())
+    });
+    if walked.is_err() {
+        return Vec::new();
+    }
+    let mut pieces = Vec::new();
+    let mut is_first = true;
+    for (index, block) in blocks.iter().enumerate() {
+        if !dropped.contains(&index) {
+            is_first = false;
+            continue;
+        }
+        let piece = match (is_first, blocks.get(index + 1)) {
+            (true, Some(next)) => block.start..next.start,
+            (true, None) => block.clone(),
+            (false, _) => blocks[index - 1].end..block.end,
+        };
+        pieces.push((piece, String::new()));
+    }
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Field, Splice};
+    use super::Splice;
 
     #[track_caller]
     fn check(splice: &Splice, line: &str, expected: &str) {
@@ -176,7 +223,7 @@ mod tests {
     #[test]
     fn only_the_named_fields_change() {
         let mut splice = Splice::default();
-        splice.set(Field::Top("sessionId"), "new");
+        splice.set("sessionId", "new");
         splice.put_raw("forkedFrom", r#"{"sessionId":"old"}"#);
         check(
             &splice,
@@ -192,17 +239,6 @@ mod tests {
     }
 
     #[test]
-    fn a_message_gets_another_id() {
-        let mut splice = Splice::default();
-        splice.set(Field::MessageId, "m2");
-        check(
-            &splice,
-            r#"{"id":"x","message":{"role":"assistant","id":"m1","content":[{"id":"t1"}]}}"#,
-            r#"{"id":"x","message":{"role":"assistant","id":"m2","content":[{"id":"t1"}]}}"#,
-        );
-    }
-
-    #[test]
     fn a_field_is_left_out_with_its_comma() {
         let mut splice = Splice::default();
         splice.drop("agentId");
@@ -211,6 +247,30 @@ mod tests {
         check(&splice, r#"{"b":1,"agentId":{"x":[1,2]},"c":2}"#, r#"{"b":1,"c":2}"#);
         check(&splice, r#"{"agentId":"a"}"#, "{}");
         check(&splice, r#"{ "b" : 1 , "agentId" : "a" , "c" : 2 }"#, r#"{ "b" : 1 , "c" : 2 }"#);
+    }
+
+    #[test]
+    fn blocks_are_left_out() {
+        let drop = |blocks: &[usize]| {
+            let mut splice = Splice::default();
+            splice.drop_blocks(blocks.to_vec());
+            splice
+        };
+        let line = r#"{"a":1,"message":{"content":[{"n":0}, {"n":1},{"n":2}],"id":"m"}}"#;
+        let with =
+            |content: &str| format!(r#"{{"a":1,"message":{{"content":[{content}],"id":"m"}}}}"#);
+        check(&drop(&[0]), line, &with(r#"{"n":1},{"n":2}"#));
+        check(&drop(&[1]), line, &with(r#"{"n":0},{"n":2}"#));
+        check(&drop(&[0, 1]), line, &with(r#"{"n":2}"#));
+        check(&drop(&[1, 2]), line, &with(r#"{"n":0}"#));
+        check(&drop(&[0, 2]), line, &with(r#"{"n":1}"#));
+        check(&drop(&[0, 1, 2]), line, &with(""));
+        check(&drop(&[7]), line, line);
+        check(
+            &drop(&[0]),
+            r#"{"message":{"content":"text"}}"#,
+            r#"{"message":{"content":"text"}}"#,
+        );
     }
 
     #[test]

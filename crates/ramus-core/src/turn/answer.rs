@@ -6,14 +6,14 @@ use crate::session::{NodeId, Session};
 use crate::time::Time;
 
 /// Where a result stands, and the sidechain it names.
-pub(super) struct At {
-    pub(super) node: NodeId,
-    pub(super) time: Option<Time>,
-    pub(super) agent: Option<String>,
+pub(crate) struct At {
+    pub(crate) node: NodeId,
+    pub(crate) time: Option<Time>,
+    pub(crate) agent: Option<String>,
 }
 
 /// Adds what one more record of the message says.
-pub(super) fn add(answer: &mut Answer, body: Body) {
+pub(crate) fn add(answer: &mut Answer, body: Body) {
     match body {
         Body::Assistant(body) => {
             answer.model = answer.model.take().or(body.model);
@@ -126,14 +126,14 @@ pub(super) fn pair(answer: &mut Answer, result: Call) -> Option<Call> {
 }
 
 /// Returns the sidechain that a result names.
-pub(super) fn agent(session: &Session, node: NodeId) -> Option<String> {
+pub(crate) fn agent(session: &Session, node: NodeId) -> Option<String> {
     let results = session.agent_results();
     let at = results.binary_search_by_key(&node, |(node, _)| *node).ok()?;
     Some(results[at].1.to_string())
 }
 
 /// Returns the results of one record, each as a call that is not known yet.
-pub(super) fn results(at: &At, body: Body) -> Vec<Call> {
+pub(crate) fn results(at: &At, body: Body) -> Vec<Call> {
     let (content, output, feedback) = match body {
         Body::User(body) => (body.content, body.tool_use_result, body.user_feedback),
         Body::ToolResult(record) => {

@@ -14,7 +14,7 @@ use crate::record::Voice;
 use crate::session::{NodeId, Session};
 
 /// Tells what a record is to a reader. `None`: nothing to see.
-pub(super) fn kind(session: &Session, node: NodeId, body: Body) -> Option<TurnKind> {
+pub(crate) fn kind(session: &Session, node: NodeId, body: Body) -> Option<TurnKind> {
     let record = session.record(node);
     match body {
         Body::User(body) => user(record.voice, record.sidechain, *body),

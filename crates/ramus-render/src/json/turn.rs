@@ -51,9 +51,9 @@ pub fn turn(session: &Session, turn: &turn::Turn) -> Turn {
     }
 }
 
-type Contents = (&'static str, Option<String>, Option<String>, Vec<Value>, Value);
+pub(super) type Contents = (&'static str, Option<String>, Option<String>, Vec<Value>, Value);
 
-fn contents(session: &Session, kind: &TurnKind) -> Contents {
+pub(super) fn contents(session: &Session, kind: &TurnKind) -> Contents {
     let said = |word, text: &str, detail| (word, Some(text.to_owned()), None, Vec::new(), detail);
     let bare = |word, detail| (word, None, None, Vec::new(), detail);
     match kind {
@@ -124,7 +124,7 @@ fn part(part: &Part) -> Value {
     }
 }
 
-fn call(call: &turn::Call) -> Value {
+pub(super) fn call(call: &turn::Call) -> Value {
     let result = call.result.as_ref().map(|result| {
         json!({"error": result.is_error, "text": plain_text(&result.content), "spilled": result.spilled,
             "feedback": result.feedback})

@@ -18,6 +18,16 @@ pub struct Written {
     pub undoes: Option<u64>,
 }
 
+/// A repair of one session.
+#[derive(Debug, Serialize)]
+pub struct FixAnswer {
+    #[serde(flatten)]
+    pub written: Written,
+    /// The session that was repaired, which stays as it is unless only lines were added.
+    pub of: String,
+    pub repairs: Vec<String>,
+}
+
 #[derive(Debug, Serialize)]
 pub struct Log {
     pub operations: Vec<LogEntry>,

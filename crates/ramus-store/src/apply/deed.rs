@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::ApplyError;
 use crate::disk::{self, WriteError, Written};
 use crate::journal::{Deed, Operation};
-use crate::plan::{Content, Moment, Plan, Step};
+use crate::plan::{Content, Moment, Plan, Step, What};
 use crate::stamp::Stamp;
 use crate::state::State;
 
@@ -113,6 +113,9 @@ fn carry_out_steps(
         let mut deed = deeds.next();
         while let Some(Deed::MakeDir { dir }) = deed {
             disk::create_dirs(dir)?;
+            if plan.what == What::RestoreFiles {
+                allow(dir, 0o755)?;
+            }
             deed = deeds.next();
         }
         if let Some(deed) = deed {
@@ -201,7 +204,23 @@ fn write_beside(file: &Path, content: &Content, op: u64) -> Result<(), ApplyErro
         Ok(())
     })?;
     disk::write(&path, &out, &gathered)?;
+    if let Content::WithMode { mode, .. } = content {
+        allow(&path, *mode)?;
+    }
     disk::sync(&path, &out)?;
+    Ok(())
+}
+
+/// Sets the permissions of what is not for its owner alone: the files of a project.
+#[cfg(unix)]
+fn allow(path: &Path, mode: u32) -> Written<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let permissions = fs::Permissions::from_mode(mode);
+    fs::set_permissions(path, permissions).map_err(|source| WriteError::new(path, source))
+}
+
+#[cfg(not(unix))]
+fn allow(_: &Path, _: u32) -> Written<()> {
     Ok(())
 }
 
@@ -259,6 +278,8 @@ fn take_over(file: &Path, content: &Content, op: u64) -> Result<(), ApplyError> 
     let out = File::options().write(true).open(&temporary).map_err(error)?;
     if let Content::Copy(like) = content {
         looks_like(&temporary, &out, like)?;
+    } else if matches!(content, Content::WithMode { .. }) {
+        // It has its own.
     } else if let Ok(meta) = fs::metadata(file) {
         out.set_permissions(meta.permissions()).map_err(error)?;
     }

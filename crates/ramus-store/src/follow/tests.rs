@@ -260,6 +260,24 @@ fn what_cannot_be_read_is_said_once_and_the_rest_goes_on() {
     assert_eq!(look.all(), [""; 0]);
 }
 
+#[test]
+fn lines_before_an_offset_are_whole() {
+    let home = Home::new();
+    let path = home.write(ONE, "one\ntwo\nthree\nfour");
+    let before = |end, most| {
+        let lines = lines_before(&path, end, most).unwrap();
+        (lines.at, String::from_utf8(lines.bytes).unwrap())
+    };
+    assert_eq!(before(14, 7), (8, "three\n".to_owned()));
+    assert_eq!(before(14, 2), (8, "three\n".to_owned()));
+    assert_eq!(before(14, 11), (4, "two\nthree\n".to_owned()));
+    assert_eq!(before(14, 99), (0, "one\ntwo\nthree\n".to_owned()));
+    assert_eq!(before(0, 99), (0, String::new()));
+    assert_eq!(first_lines(&path, 6).unwrap().bytes, b"one\n");
+    assert_eq!(first_lines(&path, 99).unwrap().bytes, b"one\ntwo\nthree\n");
+    assert_eq!(first_lines(&path, 2).unwrap().bytes, b"");
+}
+
 /// Where a reader is when a change reaches it.
 fn have(lines: &Lines, have: u64) -> Option<&str> {
     lines.beyond(have).map(|bytes| std::str::from_utf8(bytes).unwrap())

@@ -71,7 +71,7 @@ impl Opened {
     }
 
     /// Reads a range, or less where the file was cut meanwhile.
-    fn bytes(&mut self, from: u64, to: u64) -> io::Result<Vec<u8>> {
+    pub(super) fn bytes(&mut self, from: u64, to: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(to.saturating_sub(from) as usize);
         self.handle.seek(SeekFrom::Start(from))?;
         self.handle.by_ref().take(to.saturating_sub(from)).read_to_end(&mut bytes)?;

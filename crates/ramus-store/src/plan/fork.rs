@@ -59,7 +59,7 @@ pub fn fork(
         steps.extend(links(subject, session, to.dir, &id));
     }
     let file = to.dir.join(format!("{id}.jsonl"));
-    let sources = sources(parts)?;
+    let sources = sources(&parts.iter().collect::<Vec<_>>())?;
     let content = Content::Lines { sources, lines: new.lines.clone() };
     // Last, because with it the session is there.
     steps.push(Step::Make { file: file.clone(), content });
@@ -77,7 +77,7 @@ pub fn fork(
 }
 
 /// Returns the session whose records a part holds: an agent's are its session's.
-fn session_of(part: &Part) -> String {
+pub(super) fn session_of(part: &Part) -> String {
     let told = part.history.session.facts().session_ids.first();
     match part.file.role {
         FileRole::Session => part.file.id.clone(),
@@ -85,7 +85,7 @@ fn session_of(part: &Part) -> String {
     }
 }
 
-fn origin<'a>(part: &'a Part, session: &'a str) -> Result<Origin<'a>, PathError> {
+pub(super) fn origin<'a>(part: &'a Part, session: &'a str) -> Result<Origin<'a>, PathError> {
     let mut bodies = Bodies::open(&part.file.path)?;
     let mut body = |id: NodeId| {
         let bytes = bodies.bytes(part.history.session.record(id).span).ok()?;
@@ -94,14 +94,26 @@ fn origin<'a>(part: &'a Part, session: &'a str) -> Result<Origin<'a>, PathError>
     Ok(edit::origin(session, &part.history, &part.path, &mut body))
 }
 
-fn sources(parts: &[Part]) -> Result<Vec<(PathBuf, Stamp)>, PathError> {
+/// Reads bodies of records by the part they lie in.
+pub(super) fn bodies<'a>(
+    parts: &'a [&'a Part],
+) -> Result<impl FnMut(usize, NodeId) -> Option<Body> + 'a, PathError> {
+    let files = parts.iter().map(|part| Bodies::open(&part.file.path));
+    let mut files = files.collect::<Result<Vec<_>, _>>()?;
+    Ok(move |part: usize, node: NodeId| {
+        let span = parts[part].history.session.record(node).span;
+        Body::parse(&files[part].bytes(span).ok()?).ok()
+    })
+}
+
+pub(super) fn sources(parts: &[&Part]) -> Result<Vec<(PathBuf, Stamp)>, PathError> {
     let stamped =
-        |part: &Part| Ok((part.file.path.clone(), stamp(&part.file.path, &part.history)?));
+        |part: &&Part| Ok((part.file.path.clone(), stamp(&part.file.path, &part.history)?));
     parts.iter().map(stamped).collect()
 }
 
 /// Plans copies of the agents that the path started, and of those that they started.
-fn agents(
+pub(super) fn agents(
     subject: Subject<'_>,
     part: &Part,
     kept: &FxHashSet<NodeId>,
@@ -165,7 +177,7 @@ fn of_session(file: &HistoryFile, id: &str) -> Result<Content, PathError> {
 }
 
 /// Plans second names for what a session keeps outside of its file and nobody changes.
-fn links(subject: Subject<'_>, session: &str, dir: &Path, id: &str) -> Vec<Step> {
+pub(super) fn links(subject: Subject<'_>, session: &str, dir: &Path, id: &str) -> Vec<Step> {
     let outputs =
         (subject.dir.join(session).join("tool-results"), dir.join(id).join("tool-results"));
     let backups = subject.root.map(|root| root.join("file-history"));

@@ -37,7 +37,7 @@ pub fn rename(subject: Subject<'_>, title: &str, now: Time) -> Result<Plan, Path
     append(subject, What::Rename, edit::rename(title, &writer), format!("to {title:?}"))
 }
 
-fn append(
+pub(super) fn append(
     subject: Subject<'_>,
     what: What,
     addition: Addition,

@@ -2,24 +2,33 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use ramus_core::defect::Defect;
+use ramus_core::edit::Thinking;
 use ramus_render::json::{self, Answer, Check, Retention};
 use ramus_render::{Label, Line};
 use ramus_store::place::RETENTION_DAYS;
 use ramus_store::survey::{Survey, Surveyed, to_time};
 
 use crate::args::Global;
+use crate::commands::fix::fix;
 use crate::commands::stats::in_scope;
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::perform::WriteArgs;
 use crate::select::{Library, Scope};
 use crate::table::{bytes, number};
 use crate::ui::Ui;
 
 /// Look for damage: bad lines, broken links, unpaired tool calls, files about to be deleted
 ///
-/// Every line of every file is accounted for as known, unknown or damaged. Nothing is changed.
+/// Every line of every file is accounted for as known, unknown or damaged. Nothing is changed, not
+/// even by `--fix`: it makes a copy of the conversation that Claude Code would resume, in which lost
+/// parents follow what stands before them, every tool call has a result, thinking that cannot be
+/// sent is left out, and no date lies in the future. Only a last line that broke off is ended where
+/// it stands. Each repair is shown and asked for; `ramus undo` takes it back.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  ramus check\n  ramus check latest --strict && echo fine")]
+#[command(
+    after_help = "Examples:\n  ramus check\n  ramus check latest --strict && echo fine\n  ramus check . --fix --dry-run"
+)]
 pub(crate) struct CheckArgs {
     /// A project or a session [default: everything]
     #[arg(allow_hyphen_values = true)]
@@ -27,6 +36,14 @@ pub(crate) struct CheckArgs {
     /// Exit with 1 when there is a defect
     #[arg(long)]
     strict: bool,
+    /// Plan a repair for each session that needs one
+    #[arg(long)]
+    fix: bool,
+    /// Leave out thinking without text too: for sessions that the server refuses because of it
+    #[arg(long, requires = "fix")]
+    drop_thinking: bool,
+    #[command(flatten)]
+    write: WriteArgs,
 }
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -34,6 +51,10 @@ const DAY: Duration = Duration::from_secs(86_400);
 const SOON: u32 = 7;
 
 pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<(), CommandError> {
+    let WriteArgs { dry_run, yes, force } = args.write;
+    if !args.fix && (dry_run || yes || force) {
+        return Err(CommandError::user("nothing is written without `--fix`"));
+    }
     let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = library.scope(ui, args.scope.as_deref())?;
     let survey = library.survey(ui, &scope);
@@ -41,6 +62,10 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
     let retention = retention(&files, library.retention_days(), SystemTime::now());
     let check = count(&files, retention);
     let broken = !check.defects.is_empty();
+    if args.fix {
+        let thinking = if args.drop_thinking { Thinking::Withheld } else { Thinking::Unsigned };
+        return fix(ui, &library, &files, thinking, &args.write);
+    }
     if ui.json {
         ui.json(&Answer::new("ramus.check/1", check))?;
     } else {

@@ -16,12 +16,14 @@ use crate::error::CommandError;
 use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
+mod ends;
+
 /// Compare two conversations
 ///
 /// They may be branches of one session or of two. What both have is told in one line; then come the
 /// prompts and answers, the files as they are in the end, the commands, tokens, cost and time of
-/// each. A file's end is put together from what tools wrote and read: what a command changed is not
-/// seen unless it was read afterwards. The cost is what the tokens would cost by the public list.
+/// each. A file's end is put together from Claude Code's backups and from what tools wrote and read:
+/// what a command changed is not seen unless the file was read or backed up afterwards. The cost is what the tokens would cost by the public list.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  ramus diff 3f9a@1 3f9a@2\n  ramus diff 3f9a 3f9a:81b2c3d4 --stat\n  ramus diff 3f9a@2 b2a9 --side-by-side"
@@ -56,7 +58,9 @@ pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), 
     let b = Conversation::open(ui, &library, &args.b)?;
     let shared = common(&a.stretches(), &b.stretches());
     let sides = [read(&a, &shared, 0)?, read(&b, &shared, 1)?];
-    let files = files(&sides[0], &sides[1]);
+    let mut files = files(&sides[0], &sides[1]);
+    ends::complete(&library, &a.parts, &mut files, |pair| &mut pair.a)?;
+    ends::complete(&library, &b.parts, &mut files, |pair| &mut pair.b)?;
     let compared = Compared {
         common: &shared,
         names: [&a.named, &b.named],

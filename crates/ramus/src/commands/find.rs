@@ -11,6 +11,7 @@ use crate::args::Global;
 use crate::error::CommandError;
 use crate::select::{Library, Scope};
 use crate::ui::Ui;
+use crate::when;
 
 mod context;
 mod page;
@@ -19,7 +20,6 @@ mod search;
 mod snippet;
 mod sources;
 mod stream;
-mod when;
 
 pub(crate) use context::neighbour;
 use search::Search;

@@ -151,7 +151,7 @@ pub(crate) fn comes_along(plan: &Plan) -> Option<Line> {
 }
 
 /// Shortens a title that something is added to.
-fn short(title: &str) -> String {
+pub(crate) fn short(title: &str) -> String {
     const LONG: usize = 80;
     let one_line = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if one_line.chars().count() <= LONG {

@@ -6,12 +6,15 @@ mod conversations;
 mod demo;
 mod diff;
 mod export;
+mod files;
 mod find;
+mod fix;
 mod fork;
 mod goto;
 mod home;
 mod log;
 mod man;
+mod merge;
 mod projects;
 mod rename;
 mod serve;
@@ -21,6 +24,7 @@ mod stats;
 mod trash;
 mod tree;
 mod undo;
+mod watch;
 
 pub(crate) use find::neighbour;
 
@@ -38,13 +42,16 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
     Tree(tree::TreeArgs),
     Diff(diff::DiffArgs),
+    Files(files::FilesArgs),
     Find(find::FindArgs),
+    Watch(watch::WatchArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
     Export(export::ExportArgs),
     Goto(goto::GotoArgs),
     Branch(goto::BranchArgs),
     Fork(fork::ForkArgs),
+    Merge(merge::MergeArgs),
     Rename(rename::RenameArgs),
     Trash(trash::TrashArgs),
     Log(log::LogArgs),
@@ -68,12 +75,15 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Diff(args)) => diff::diff(ui, global, args),
+        Some(Command::Files(args)) => files::files(ui, global, args),
         Some(Command::Find(args)) => find::find(ui, global, args),
+        Some(Command::Watch(args)) => watch::watch(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
         Some(Command::Goto(args)) => goto::goto(ui, global, args),
         Some(Command::Branch(args)) => goto::branch(ui, global, args),
         Some(Command::Fork(args)) => fork::fork(ui, global, args),
+        Some(Command::Merge(args)) => merge::merge(ui, global, args),
         Some(Command::Rename(args)) => rename::rename(ui, global, args),
         Some(Command::Trash(args)) => trash::trash(ui, global, args),
         Some(Command::Log(args)) => log::log(ui, global, args),

@@ -54,6 +54,12 @@ fn show() {
 }
 
 #[test]
+fn files() {
+    golden("files", &["files", "7ea9"]);
+    golden("files_diff", &["files", "7ea9@1", "--diff", "7ea9"]);
+}
+
+#[test]
 fn tree() {
     golden("tree", &["tree", "7ea9"]);
 }

@@ -9,11 +9,15 @@ mod address;
 mod bad_input;
 mod diff;
 mod export;
+mod files;
 mod find;
+mod fix;
 mod golden;
+mod merge;
 mod samples;
 mod terminal;
 mod truth;
+mod watch;
 mod write;
 
 use std::path::{Path, PathBuf};

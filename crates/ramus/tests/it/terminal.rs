@@ -101,3 +101,30 @@ fn somebody_without_history_is_offered_the_demo() {
     terminal.wait("resumes here");
     assert!(terminal.dir.path().join("ramus-demo/projects").is_dir());
 }
+
+#[test]
+fn what_to_watch_is_chosen_from_lists() {
+    let Some(terminal) =
+        Terminal::start("ramus demo d >/dev/null; echo $$ > pid; exec ramus --claude-dir d watch")
+    else {
+        return;
+    };
+    terminal.wait("Watch which project?");
+    terminal.tmux(&["send-keys", "teapot", "Enter"]);
+    terminal.tmux(&["send-keys", "Enter"]);
+    terminal.wait("Which session?");
+    terminal.tmux(&["send-keys", "1", "Enter"]);
+    terminal.wait("watching 1 session; Ctrl-C ends");
+    let dir = terminal.dir.path().join("d/projects/-home-dev-teapot");
+    let newest = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap().path());
+    for path in newest.filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
+        let line = testkit::jsonl("new-node call:t9:Bash @10 sleep 1000");
+        let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+        std::io::Write::write_all(&mut file, line.as_bytes()).unwrap();
+    }
+    terminal.wait("⏵ Bash sleep 1000");
+    // A real Ctrl-C would also end the shell around it.
+    let pid = std::fs::read_to_string(terminal.dir.path().join("pid")).unwrap();
+    assert!(Command::new("kill").args(["-INT", pid.trim()]).status().unwrap().success());
+    terminal.wait("watched 15 tokens");
+}

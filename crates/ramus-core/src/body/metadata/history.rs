@@ -21,6 +21,7 @@ pub struct FileHistorySnapshot {
 pub struct FileBackup {
     /// `None`: the file did not exist.
     pub backup_file_name: Option<String>,
+    /// Counted from 1. 0: the entry is not what the client writes, and says nothing.
     pub version: u64,
     pub backup_time: Option<String>,
     pub real_parent_dir: Option<String>,
@@ -64,9 +65,13 @@ impl FileHistoryDelta {
 
 impl FileBackup {
     fn of(mut fields: Fields) -> Self {
+        let named = fields.peek("backupFileName").is_some_and(|name| !name.is_null());
+        let backup_file_name = fields.text("backupFileName");
+        // "Did not exist" is a strong word: only the client's own way of saying so counts.
+        let odd = named && backup_file_name.is_none();
         Self {
-            backup_file_name: fields.text("backupFileName"),
-            version: fields.count("version"),
+            backup_file_name,
+            version: if odd { 0 } else { fields.count("version") },
             backup_time: fields.text("backupTime"),
             real_parent_dir: fields.text("realParentDir"),
         }
@@ -97,8 +102,9 @@ mod tests {
         check(r#"{"snapshot":{"trackedFileBackups":[]}}"#, &[]);
         check(
             r#"{"snapshot":{"trackedFileBackups":{
-                "b":{"backupFileName":"h@v2","version":2},"a":{"backupFileName":null,"version":1},"c":7}}}"#,
-            &[("b", Some("h@v2"), 2), ("a", None, 1), ("c", None, 0)],
+                "b":{"backupFileName":"h@v2","version":2},"a":{"backupFileName":null,"version":1},"c":7,
+                "d":{"backupFileName":7,"version":1}}}}"#,
+            &[("b", Some("h@v2"), 2), ("a", None, 1), ("c", None, 0), ("d", None, 0)],
         );
     }
 

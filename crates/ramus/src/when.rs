@@ -8,13 +8,13 @@ use crate::error::CommandError;
 
 /// Which end of a day is meant when only the day is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edge {
+pub(crate) enum Edge {
     Start,
     End,
 }
 
 /// Reads a point in time.
-pub(super) fn parse(text: &str, edge: Edge, now: &Zoned) -> Result<Time, CommandError> {
+pub(crate) fn parse(text: &str, edge: Edge, now: &Zoned) -> Result<Time, CommandError> {
     point(text.trim(), edge, now)
         .map(|stamp| Time::from_millis(stamp.as_millisecond()))
         .ok_or_else(|| {
@@ -48,6 +48,7 @@ fn ago(text: &str) -> Option<Span> {
     let unit = text.char_indices().next_back()?;
     let amount: i64 = text[..unit.0].parse().ok().filter(|amount| (0..100_000).contains(amount))?;
     Some(match unit.1 {
+        's' => amount.seconds(),
         'm' => amount.minutes(),
         'h' => amount.hours(),
         'd' => amount.days(),

@@ -1,0 +1,321 @@
+//! What keeps a session from being resumed whole, and a copy of it without that.
+//!
+//! Nothing that is there is changed. The conversation that the client would go on
+//! with is woven anew: records whose parent is lost follow what stands before them
+//! in the file, every call has a result, times rise and do not lie in the future.
+
+use rustc_hash::FxHashSet;
+
+use super::fork::{Origin, nodes};
+use super::goto::last_prompt;
+use super::weave::{self, Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
+use super::{NewSession, Refusal, Writer};
+use crate::history::{History, Path};
+use crate::name::Name;
+use crate::record::{Record, Voice};
+use crate::resume::{Era, Reason};
+use crate::session::NodeId;
+use crate::time::Time;
+
+/// A copy without what was wrong.
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    pub new: NewSession,
+    pub repairs: Repairs,
+}
+
+/// What a copy puts right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repairs {
+    /// Records whose parent is nowhere, or that are their own ancestor.
+    pub lost_parents: u32,
+    /// Records that stood on a damaged line.
+    pub recovered: u32,
+    pub mended: Mended,
+}
+
+impl Repairs {
+    /// Says what is put right, one thing a line.
+    pub fn words(&self) -> Vec<String> {
+        let Mended { answered, strays, thinking, untimed, set_back } = self.mended;
+        let some = [
+            (self.lost_parents, "lost parent", "follows what stands before it in the file"),
+            (self.recovered, "record on a damaged line", "gets a line of its own"),
+            (answered, "tool call without a result", "gets one that says it was interrupted"),
+            (strays, "tool result without a call", "is left out"),
+            (thinking, "thinking block that cannot be sent", "is left out"),
+            (untimed, "record without a time", "gets one"),
+            (set_back, "record dated in the future", "is set back"),
+        ];
+        let found = some.into_iter().filter(|(count, ..)| *count > 0);
+        found.map(|(count, what, how)| format!("{count} × {what}: {how}")).collect()
+    }
+}
+
+/// Returns the record whose conversation is to be repaired.
+///
+/// That is where the client goes on, unless a date in the future or missing
+/// dates made it choose: then it is the newest of the rest, or the last one.
+pub fn to_fix(history: &History, now: Time) -> Option<NodeId> {
+    let History { session, tree, branches, .. } = history;
+    let is_message = |record: &Record| !record.sidechain && record.voice != Voice::Decoration;
+    let main = || session.nodes().filter(|(id, record)| tree.is_first(*id) && is_message(record));
+    let last = main().last().map(|(id, _)| id);
+    let Some(resume) = branches.resume else { return last };
+    match resume.reason {
+        Reason::NoTimestamps => last,
+        Reason::NewestTimestamp if session.record(resume.point).time > Some(now) => {
+            let newest = main()
+                .filter(|(_, record)| record.time.is_some_and(|time| time <= now))
+                .max_by_key(|(id, record)| (record.time, *id));
+            let after = newest.filter(|(id, _)| *id > resume.point).map(|(id, _)| id);
+            Some(after.unwrap_or(resume.leaf))
+        }
+        _ => Some(resume.leaf),
+    }
+}
+
+/// Collects the records of a path, and before them what a lost parent should have led to.
+///
+/// The second value says how many parents were lost.
+pub fn reattached(history: &History, path: &Path) -> (Vec<NodeId>, u32) {
+    let History { session, tree, folds, .. } = history;
+    let mut paths = vec![path.clone()];
+    let mut taken: FxHashSet<NodeId> = path.nodes.iter().copied().collect();
+    let mut lost = 0;
+    while let Some(root) = paths.last().and_then(|path| path.folds.first()) {
+        let root = folds.fold(*root).head;
+        let record = session.record(root);
+        let is_lost = record.parent.is_some() && tree.parent(root).is_none();
+        if !is_lost || record.voice == Voice::Boundary {
+            break;
+        }
+        let before = (0..root.0).rev().map(NodeId).filter(|id| {
+            let record = session.record(*id);
+            record.is_node() && !record.sidechain && tree.is_first(*id)
+        });
+        let before = before.filter_map(|id| history.path_to(id));
+        let Some(path) = before
+            .take(MOST_TRIED)
+            .find(|path| !path.nodes.iter().any(|node| taken.contains(node)))
+        else {
+            break;
+        };
+        lost += 1;
+        taken.extend(&path.nodes);
+        paths.push(path);
+    }
+    (paths.iter().rev().flat_map(|path| nodes(history, path)).collect(), lost)
+}
+
+/// How many records before a lost one are tried.
+const MOST_TRIED: usize = 64;
+
+/// Plans a copy of a conversation without what keeps it from being resumed; `None`: nothing does.
+///
+/// `lost` parents were found by [`reattached`]; parts that lie in other files come first.
+pub fn fix(
+    origins: &[Origin<'_>],
+    lost: u32,
+    title: &str,
+    thinking: Thinking,
+    writer: &mut Writer<'_>,
+    bodies: &mut Bodies<'_>,
+) -> Result<Option<Fixed>, Refusal> {
+    let config = WeaveConfig { provenance: "forkedFrom", cwd: None, thinking };
+    let mut weave = Weave::new(origins, config, writer);
+    for (source, origin) in origins.iter().enumerate() {
+        weave.copy(source, &origin.nodes, Names::Kept, bodies);
+    }
+    let last = origins.last().ok_or(Refusal::Empty)?;
+    let mut finished = weave.finish().ok_or(Refusal::Empty)?;
+    let is_recovered = |origin: &Origin<'_>| {
+        let records = origin.nodes.iter().map(|node| origin.history.session.record(*node));
+        records.filter(|record| record.recovered).count() as u32
+    };
+    let mut repairs = Repairs {
+        lost_parents: lost,
+        recovered: origins.iter().map(is_recovered).sum(),
+        mended: finished.mended,
+    };
+    // The last message may still be at work, and a late date harms only where dates decide.
+    repairs.mended.answered -= weave::open_at_end(last).min(repairs.mended.answered);
+    if Era::of(&last.history.session) != Era::Timestamp {
+        repairs.mended.set_back = 0;
+    }
+    if repairs == Repairs::default() {
+        return Ok(None);
+    }
+    let prompt = last.nodes.last().and_then(|node| last_prompt(last.history, *node));
+    finished.close(title, prompt.unwrap_or_default(), writer.session);
+    let Finished { lines, resume, messages, mended } = finished;
+    let new = NewSession {
+        id: writer.session.to_owned(),
+        title: title.to_owned(),
+        lines,
+        resume: Name::new(resume.as_bytes()),
+        leaf: resume,
+        messages,
+        set_back: mended.set_back,
+    };
+    Ok(Some(Fixed { new, repairs }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::Body;
+    use crate::edit::{NewLine, origin};
+    use crate::resume::Rule;
+    use crate::session::Session;
+    use testkit::jsonl;
+
+    const NOW: &str = "2026-03-01T12:00:00.000Z";
+
+    fn read(bytes: &[u8]) -> History {
+        let mut session = Session::default();
+        session.push(bytes);
+        session.end();
+        History::new(session, Rule::Client)
+    }
+
+    /// Repairs a session; the copy's path and what was put right.
+    fn fixed(bytes: &[u8], thinking: Thinking) -> Option<(String, Vec<String>)> {
+        let now = Time::parse(NOW.as_bytes()).unwrap();
+        let history = read(bytes);
+        let target = to_fix(&history, now).unwrap();
+        let path = history.path_to(target).unwrap();
+        let (nodes, lost) = reattached(&history, &path);
+        let body = |node: NodeId| {
+            let span = history.session.record(node).span;
+            Body::parse(&bytes[span.at as usize..span.end() as usize]).ok()
+        };
+        let mut origin = origin("old", &history, &path, &mut { body });
+        origin.nodes = nodes;
+        let mut next = 0;
+        let mut new_id = || {
+            next += 1;
+            format!("new-{next}")
+        };
+        let mut writer = Writer { session: "new", now, new_id: &mut new_id };
+        let mut bodies = |_, node| body(node);
+        let fixed = fix(&[origin], lost, "fixed", thinking, &mut writer, &mut bodies).unwrap()?;
+        let mut copy = Vec::new();
+        for line in &fixed.new.lines {
+            match line {
+                NewLine::Made(line) => copy.extend_from_slice(line),
+                NewLine::Copied { span, splice, .. } => {
+                    copy.extend(splice.apply(&bytes[span.at as usize..span.end() as usize]));
+                    copy.push(b'\n');
+                }
+            }
+        }
+        let after = read(&copy);
+        assert!(after.tree.missing().is_empty() && after.session.defects().is_empty());
+        let point = after.branches.resume.unwrap().point;
+        assert_eq!(after.session.record(point).name, Some(fixed.new.resume));
+        let mut names: Vec<String> = after
+            .tree
+            .ancestors(point)
+            .map(|node| after.session.spell(after.session.record(node).name.unwrap()))
+            .collect();
+        names.reverse();
+        Some((names.join(" "), fixed.repairs.words()))
+    }
+
+    #[track_caller]
+    fn check(short: &str, path: &str, words: &[&str]) {
+        let (names, repairs) = fixed(jsonl(short).as_bytes(), Thinking::Unsigned).unwrap();
+        assert_eq!(names, path);
+        assert_eq!(repairs, words);
+        let whole = "a user hi\nb < a assistant hello\nc < b call:t1 ls";
+        assert_eq!(fixed(jsonl(whole).as_bytes(), Thinking::Unsigned), None);
+    }
+
+    #[test]
+    fn a_lost_parent_follows_what_stands_before() {
+        check(
+            "
+            a      user       one
+            b < a  assistant  two
+            c < x  user       three
+            d < c  assistant  four
+            ",
+            "a b c d",
+            &["1 × lost parent: follows what stands before it in the file"],
+        );
+        check(
+            "
+            a      user       one
+            b < a  assistant  two
+            c < c  user       three
+            d < c  assistant  four
+            ",
+            "a b c d",
+            &["1 × lost parent: follows what stands before it in the file"],
+        );
+    }
+
+    #[test]
+    fn calls_and_results_find_each_other() {
+        check(
+            "
+            a      user       one
+            b < a  call:t1    ls
+            c < b  result:t9  stray
+            d < c  assistant  three
+            ",
+            "a b new-1 d",
+            &[
+                "1 × tool call without a result: gets one that says it was interrupted",
+                "1 × tool result without a call: is left out",
+            ],
+        );
+    }
+
+    #[test]
+    fn times_are_set_back_and_the_newest_turn_is_kept() {
+        let pinned = "
+            a      user       v=2.0.74 one
+            b < a  assistant  two
+            c < b  user       three
+            d < c  assistant  four
+        ";
+        let late = jsonl(pinned).replace("2026-01-01T00:00:01", "2031-01-01T00:00:01");
+        let (names, words) = fixed(late.as_bytes(), Thinking::Unsigned).unwrap();
+        assert_eq!(names, "a b c d");
+        assert_eq!(words, ["1 × record dated in the future: is set back"]);
+        let new = late.replace("2.0.74", "2.1.325");
+        assert_eq!(fixed(new.as_bytes(), Thinking::Unsigned), None);
+        let untimed = "a user @none one\nb < a assistant @none two";
+        check(untimed, "a b", &["2 × record without a time: gets one"]);
+    }
+
+    #[test]
+    fn thinking_that_no_server_takes_is_left_out() {
+        let short = "
+            a      user       one
+            b < a  thinking   #m
+            c < b  assistant  #m two
+        ";
+        let signed = jsonl(short);
+        assert_eq!(fixed(signed.as_bytes(), Thinking::Unsigned), None);
+        let words = ["1 × thinking block that cannot be sent: is left out".to_owned()];
+        let (names, repairs) = fixed(signed.as_bytes(), Thinking::Withheld).unwrap();
+        assert_eq!((names.as_str(), &repairs[..]), ("a c", &words[..]));
+        let unsigned = signed.replace("c2lnbmF0dXJl", "");
+        let (names, repairs) = fixed(unsigned.as_bytes(), Thinking::Unsigned).unwrap();
+        assert_eq!((names.as_str(), &repairs[..]), ("a c", &words[..]));
+    }
+
+    #[test]
+    fn glued_records_get_lines_of_their_own() {
+        let lines =
+            jsonl("a user one\nb < a assistant two\nc < b user three\nd < c assistant four");
+        let glued = lines.replacen("}\n{\"parentUuid\":\"b\"", "}{\"parentUuid\":\"b\"", 1);
+        assert_ne!(lines, glued);
+        let (names, words) = fixed(glued.as_bytes(), Thinking::Unsigned).unwrap();
+        assert_eq!(names, "a b c d");
+        assert_eq!(words, ["2 × record on a damaged line: gets a line of its own"]);
+    }
+}

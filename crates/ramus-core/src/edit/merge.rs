@@ -1,0 +1,258 @@
+//! A new session out of several conversations (R27).
+//!
+//! What all of them have stands once. The first conversation, or what is common,
+//! is the trunk: its records keep their names, as in a fork. What is put on it
+//! gets new ones. Exchanges are never cut: where two conversations part in the
+//! middle of one, the later one brings its prompt along.
+//!
+//! A compaction hides from the model what stands before it. On the trunk that is
+//! what the client did there, so it stays. Further down it would hide the other
+//! conversations: there the summary is quoted as a user message, in the place of
+//! the exchanges it stands for.
+
+mod conflict;
+mod element;
+mod pick;
+mod quote;
+mod strategy;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+pub use self::conflict::{Conflict, End, Policy};
+use self::element::{Element, Shape};
+pub use self::pick::{Pick, PickError};
+use super::fork::Origin;
+use super::weave::{Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
+use super::{NewSession, Refusal, Writer};
+use crate::compare::{Common, Stretch, common};
+use crate::history::Path;
+use crate::name::Name;
+use crate::session::NodeId;
+use crate::time::Time;
+
+/// What is merged: the files that the conversations run through.
+#[derive(Debug)]
+pub struct Sources<'a> {
+    pub origins: Vec<Origin<'a>>,
+    /// The path in each of them.
+    pub paths: Vec<&'a Path>,
+    /// Which of them a conversation runs through, the oldest first.
+    pub branches: Vec<Range<usize>>,
+}
+
+/// What a merge is to be like.
+#[derive(Clone, Debug)]
+pub struct Merge<'a> {
+    pub strategy: Strategy,
+    /// They may have nothing in common, and what they have is not looked for.
+    pub no_base: bool,
+    pub policy: Policy,
+    pub title: &'a str,
+    /// The working directory of the project it goes to; `None`: it stays where it was.
+    pub cwd: Option<&'a str>,
+}
+
+/// How conversations are put together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// One after the other.
+    Append,
+    /// Exchange by exchange, as they were written.
+    Interleave,
+    /// These exchanges, in this order.
+    Pick(Vec<Pick>),
+    /// The first one, then the others in short as one message.
+    Digest,
+}
+
+/// A merge that was planned.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    pub new: NewSession,
+    /// Displayable messages that all have.
+    pub common: u32,
+    /// What the conversations have of their own: what is taken in order, then the rest.
+    pub exchanges: Vec<Exchange>,
+    /// Files that were changed differently.
+    pub conflicts: Vec<Conflict>,
+    pub mended: Mended,
+}
+
+/// An exchange that one conversation has of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The conversation, from 1.
+    pub branch: usize,
+    /// Which one of its own, from 1.
+    pub n: usize,
+    /// The first record, as it is spelled.
+    pub uuid: String,
+    /// The first words of the prompt.
+    pub words: Option<String>,
+    pub time: Option<Time>,
+    pub messages: u32,
+    pub fate: Fate,
+}
+
+/// What becomes of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Copied,
+    /// A compaction; its summary is quoted, with what follows it.
+    Quoted,
+    /// Part of what a quoted summary or a digest stands for.
+    Summarized,
+    LeftOut,
+}
+
+impl Fate {
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Copied => "copied",
+            Self::Quoted => "quoted",
+            Self::Summarized => "summarized",
+            Self::LeftOut => "left-out",
+        }
+    }
+}
+
+/// Plans a new session out of several conversations.
+///
+/// Conflicts are part of the answer; whether they are to stop the merge is for
+/// the caller to see in `request.policy`.
+pub fn merge(
+    sources: &Sources<'_>,
+    request: &Merge<'_>,
+    writer: &mut Writer<'_>,
+    bodies: &mut Bodies<'_>,
+) -> Result<Merged, Refusal> {
+    let branches = branches(sources, request.no_base)?;
+    let order = strategy::order(sources, &branches, &request.strategy)?;
+    let taken = order.taken(sources, &branches);
+    let conflicts = conflict::conflicts(sources, &taken, bodies);
+    let config =
+        WeaveConfig { provenance: "mergedFrom", cwd: request.cwd, thinking: Thinking::Unsigned };
+    let mut weave = Weave::new(&sources.origins, config, writer);
+    for element in &order.trunk {
+        copy(&mut weave, &element.all(), Names::Kept, bodies);
+    }
+    for element in &order.grafts {
+        graft(sources, &mut weave, element, bodies);
+    }
+    if request.strategy == Strategy::Digest {
+        let (text, from) = quote::digest(sources, &taken[1..], bodies);
+        weave.say(text, from, None);
+    }
+    if let Some(note) = conflict::note(&conflicts, request.policy) {
+        weave.say(note, conflict::origin(sources), None);
+    }
+    let mut finished = weave.finish().ok_or(Refusal::Empty)?;
+    finished.close(request.title, &order.last_prompt(sources), writer.session);
+    let Finished { lines, resume, messages, mended } = finished;
+    Ok(Merged {
+        new: NewSession {
+            id: writer.session.to_owned(),
+            title: request.title.to_owned(),
+            lines,
+            resume: Name::new(resume.as_bytes()),
+            leaf: resume,
+            messages,
+            set_back: mended.set_back,
+        },
+        common: order.common(),
+        exchanges: order.exchanges(sources),
+        conflicts,
+        mended,
+    })
+}
+
+/// Cuts each conversation into what others have and what is its own.
+fn branches(sources: &Sources<'_>, no_base: bool) -> Result<Vec<Vec<Element>>, Refusal> {
+    let stretches: Vec<Vec<Stretch<'_>>> =
+        sources.branches.iter().map(|parts| stretches(sources, parts)).collect();
+    let mut branches = Vec::new();
+    for (branch, parts) in sources.branches.iter().enumerate() {
+        if is_sidechain(sources, parts) {
+            return Err(Refusal::Sidechain);
+        }
+        let own = if no_base {
+            parts.clone().map(|part| sources.paths[part].nodes.iter().copied().collect()).collect()
+        } else {
+            own(&stretches, branch)?
+        };
+        let elements = element::elements(sources, branch, &own);
+        if !elements.iter().any(|element| element.n > 0) {
+            return Err(Refusal::NothingOwn { n: branch + 1 });
+        }
+        branches.push(elements);
+    }
+    Ok(branches)
+}
+
+/// Returns the records of a conversation that the ones before it have not; of the first, those that some other has not.
+fn own(stretches: &[Vec<Stretch<'_>>], branch: usize) -> Result<Vec<FxHashSet<NodeId>>, Refusal> {
+    let count = |own: &[FxHashSet<NodeId>]| own.iter().map(FxHashSet::len).sum::<usize>();
+    if branch == 0 {
+        let others = stretches[1..].iter().map(|other| common(&stretches[0], other));
+        let owns = others.map(|Common { own: [own, _], .. }| own);
+        return owns.max_by_key(|own| count(own)).ok_or(Refusal::Empty);
+    }
+    let before = stretches[..branch].iter().map(|other| common(other, &stretches[branch]));
+    let shared = before.filter(|common| common.messages > 0);
+    let owns = shared.map(|Common { own: [_, own], .. }| own);
+    owns.min_by_key(|own| count(own)).ok_or(Refusal::NoCommonPart { n: branch + 1 })
+}
+
+fn stretches<'a>(sources: &'a Sources<'_>, parts: &Range<usize>) -> Vec<Stretch<'a>> {
+    let stretch =
+        |part: usize| Stretch { history: sources.origins[part].history, path: sources.paths[part] };
+    parts.clone().map(stretch).collect()
+}
+
+fn is_sidechain(sources: &Sources<'_>, parts: &Range<usize>) -> bool {
+    parts.clone().any(|part| {
+        let folds = &sources.origins[part].history.folds;
+        sources.paths[part].folds.first().is_some_and(|fold| folds.fold(*fold).sidechain)
+    })
+}
+
+/// Copies records that may lie in several files.
+fn copy(
+    weave: &mut Weave<'_, '_>,
+    nodes: &[(usize, NodeId)],
+    names: Names,
+    bodies: &mut Bodies<'_>,
+) {
+    for run in nodes.chunk_by(|a, b| a.0 == b.0) {
+        let nodes: Vec<NodeId> = run.iter().map(|(_, node)| *node).collect();
+        weave.copy(run[0].0, &nodes, names, bodies);
+    }
+}
+
+/// Puts an exchange of another conversation on the line.
+fn graft(
+    sources: &Sources<'_>,
+    weave: &mut Weave<'_, '_>,
+    element: &Element,
+    bodies: &mut Bodies<'_>,
+) {
+    let Shape::Compaction(compaction) = &element.shape else {
+        return copy(weave, &element.nodes, Names::Fresh, bodies);
+    };
+    let quoted = quote::summary(sources, compaction, bodies);
+    let (before, after) = if quoted.keeps_head {
+        (&compaction.kept[..], &[][..])
+    } else {
+        (&[][..], &compaction.kept[..])
+    };
+    copy(weave, before, Names::Fresh, bodies);
+    weave.say(quoted.text, quoted.from, quoted.time);
+    copy(weave, after, Names::Fresh, bodies);
+    copy(weave, &element.nodes, Names::Fresh, bodies);
+}

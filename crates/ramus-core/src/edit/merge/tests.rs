@@ -1,0 +1,470 @@
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use proptest::strategy::Strategy as Strategy_;
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+use testkit::jsonl;
+
+use super::{Strategy, *};
+use crate::body::Body;
+use crate::edit::{NewLine, origin};
+use crate::history::History;
+use crate::record::{Kind, Voice};
+use crate::resume::{Era, Rule, resume_in};
+use crate::session::Session;
+
+const NOW: &str = "2026-03-01T12:00:00.000Z";
+
+fn read(bytes: &[u8]) -> History {
+    let mut session = Session::default();
+    session.push(bytes);
+    session.end();
+    History::new(session, Rule::Client)
+}
+
+/// A session and the node that is meant of it.
+type At<'a> = (&'a str, &'a str);
+
+/// Merges conversations that each lie in one file.
+fn merged(
+    at: &[At<'_>],
+    strategy: Strategy,
+    no_base: bool,
+    policy: Policy,
+) -> Result<(Merged, String), Refusal> {
+    let files: Vec<String> = at.iter().map(|(short, _)| jsonl(short)).collect();
+    let histories: Vec<History> = files.iter().map(|file| read(file.as_bytes())).collect();
+    let ends = at.iter().zip(&histories).map(|((_, leaf), history)| {
+        history.tree.find(Name::new(leaf.as_bytes())).expect("because the fixture has it")
+    });
+    let paths: Vec<Path> =
+        ends.zip(&histories).map(|(end, history)| history.path_to(end).unwrap()).collect();
+    merge_paths(&files, &histories, &paths, strategy, no_base, policy)
+}
+
+fn merge_paths(
+    files: &[String],
+    histories: &[History],
+    paths: &[Path],
+    strategy: Strategy,
+    no_base: bool,
+    policy: Policy,
+) -> Result<(Merged, String), Refusal> {
+    let mut bodies = |source: usize, node: NodeId| {
+        let span = histories[source].session.record(node).span;
+        let bytes = &files[source].as_bytes()[span.at as usize..span.end() as usize];
+        Body::parse(bytes).ok()
+    };
+    let names: Vec<String> =
+        (0..paths.len()).map(|index| format!("session-{}", index + 1)).collect();
+    let mut origins = Vec::new();
+    for (index, (history, path)) in histories.iter().zip(paths).enumerate() {
+        origins.push(origin(&names[index], history, path, &mut |node| bodies(index, node)));
+    }
+    let sources = Sources {
+        origins,
+        paths: paths.iter().collect(),
+        branches: (0..paths.len()).map(|index| index..index + 1).collect(),
+    };
+    let request = Merge { strategy, no_base, policy, title: "merged", cwd: None };
+    let mut next = 0;
+    let mut new_id = || {
+        next += 1;
+        format!("00000000-0000-4000-8000-{next:012}")
+    };
+    let mut writer =
+        Writer { session: "new", now: Time::parse(NOW.as_bytes()).unwrap(), new_id: &mut new_id };
+    let merged = merge(&sources, &request, &mut writer, &mut bodies)?;
+    let mut text = Vec::new();
+    for line in &merged.new.lines {
+        match line {
+            NewLine::Made(bytes) => text.extend_from_slice(bytes),
+            NewLine::Copied { source, span, splice } => {
+                let bytes = &files[*source].as_bytes()[span.at as usize..span.end() as usize];
+                text.extend(splice.apply(bytes));
+                text.push(b'\n');
+            }
+        }
+    }
+    Ok((merged, String::from_utf8(text).unwrap()))
+}
+
+/// What the client would send: from the last boundary to the resume point.
+fn sent(text: &str) -> Vec<String> {
+    let records: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let by_name: FxHashMap<&str, &Value> =
+        records.iter().filter_map(|record| Some((record["uuid"].as_str()?, record))).collect();
+    let history = read(text.as_bytes());
+    let point = history.branches.resume.unwrap().point;
+    let name = history.session.spell(history.session.record(point).name.unwrap());
+    let mut path = Vec::new();
+    let mut at = by_name.get(name.as_str());
+    while let Some(record) = at {
+        path.push(said(record));
+        at = record["parentUuid"].as_str().and_then(|parent| by_name.get(parent));
+    }
+    path.reverse();
+    path.into_iter().flatten().collect()
+}
+
+fn said(record: &Value) -> Option<String> {
+    let who = match record["type"].as_str()? {
+        "user" => "u",
+        "assistant" => "a",
+        _ => return None,
+    };
+    let content = &record["message"]["content"];
+    if let Some(text) = content.as_str() {
+        return Some(format!("{who}:{}", text.replace('\n', "/")));
+    }
+    let block = &content[0];
+    Some(match block["type"].as_str()? {
+        "tool_use" => format!("call:{}", block["id"].as_str()?),
+        "tool_result" => format!("result:{}", block["tool_use_id"].as_str()?),
+        "text" => format!("{who}:{}", block["text"].as_str()?),
+        other => other.to_owned(),
+    })
+}
+
+#[track_caller]
+fn check(at: &[At<'_>], strategy: Strategy, expected: &str) {
+    let (merged, text) = merged(at, strategy, false, Policy::Stop).unwrap();
+    assert_eq!(sent(&text).join(" "), expected, "{text}");
+    assert_eq!(merged.new.messages, read(text.as_bytes()).branches.resuming().unwrap().messages);
+}
+
+const TWO: &str = "
+    p1       user       v=2.1.325 P1
+    a1 < p1  assistant  A1
+    p2 < a1  user       P2
+    a2 < p2  assistant  A2
+    p3 < a1  user       P3
+    a3 < p3  assistant  A3
+    p4 < a2  user       P4
+    a4 < p4  assistant  A4
+";
+
+#[test]
+fn one_after_the_other() {
+    check(&[(TWO, "a4"), (TWO, "a3")], Strategy::Append, "u:P1 a:A1 u:P2 a:A2 u:P4 a:A4 u:P3 a:A3");
+    check(&[(TWO, "a3"), (TWO, "a4")], Strategy::Append, "u:P1 a:A1 u:P3 a:A3 u:P2 a:A2 u:P4 a:A4");
+}
+
+#[test]
+fn by_time() {
+    check(
+        &[(TWO, "a4"), (TWO, "a3")],
+        Strategy::Interleave,
+        "u:P1 a:A1 u:P2 a:A2 u:P3 a:A3 u:P4 a:A4",
+    );
+}
+
+#[test]
+fn as_named() {
+    let pick = |text: &str| Strategy::Pick(Pick::parse(text).unwrap());
+    let at = [(TWO, "a4"), (TWO, "a3")];
+    check(&at, pick("2:1,1:2"), "u:P1 a:A1 u:P3 a:A3 u:P4 a:A4");
+    check(&at, pick("1"), "u:P1 a:A1 u:P2 a:A2 u:P4 a:A4");
+    check(&at, pick("1:1-,1:2"), "u:P1 a:A1 u:P2 a:A2 u:P4 a:A4 u:P4 a:A4");
+    let refused = |text: &str| merged(&at, pick(text), false, Policy::Stop).err();
+    assert_eq!(refused("3:1"), Some(Refusal::NoExchange { pick: "3:1".into() }));
+    assert_eq!(refused("1:2-3"), Some(Refusal::NoExchange { pick: "1:2-3".into() }));
+    assert_eq!(refused("zzzz"), Some(Refusal::NoExchange { pick: "zzzz".into() }));
+}
+
+#[test]
+fn in_short() {
+    let tools = "
+        p1       user          v=2.1.325 P1
+        a1 < p1  assistant     A1
+        p2 < a1  user          P2
+        a2 < p2  assistant     A2
+        p3 < a1  user          P3
+        c3 < p3  call:t1       ls -la
+        r3 < c3  result:t1     files
+        e3 < r3  call:t2:Edit  src/app.rs
+        s3 < e3  result:t2     done
+        a3 < s3  assistant     A3
+    ";
+    let at = [(tools, "a2"), (tools, "a3")];
+    let (_, text) = merged(&at, Strategy::Digest, false, Policy::Stop).unwrap();
+    let sent = sent(&text);
+    assert_eq!(sent[..4], ["u:P1", "a:A1", "u:P2", "a:A2"]);
+    let digest = sent[4].replace('/', "\n");
+    assert!(digest.contains("> User: P3\n> - Bash ls -la\n> - Edit src"), "{digest}");
+    assert!(digest.contains("> Assistant: A3"), "{digest}");
+    assert_eq!(sent.len(), 5);
+}
+
+#[test]
+fn a_retry_brings_its_prompt_along() {
+    let retry = "
+        p1       user       v=2.1.325 P1
+        a1 < p1  assistant  A1
+        b1 < p1  assistant  B1
+    ";
+    check(&[(retry, "a1"), (retry, "b1")], Strategy::Append, "u:P1 a:A1 u:P1 a:B1");
+    check(&[(retry, "a1"), (retry, "b1")], Strategy::Interleave, "u:P1 a:A1 u:P1 a:B1");
+}
+
+#[test]
+fn three_share_what_two_share() {
+    let three = "
+        p1       user       v=2.1.325 P1
+        a1 < p1  assistant  A1
+        p2 < a1  user       P2
+        a2 < p2  assistant  A2
+        p3 < a2  user       P3
+        a3 < p3  assistant  A3
+        p4 < a2  user       P4
+        a4 < p4  assistant  A4
+        p5 < a1  user       P5
+        a5 < p5  assistant  A5
+    ";
+    check(
+        &[(three, "a5"), (three, "a3"), (three, "a4")],
+        Strategy::Append,
+        "u:P1 a:A1 u:P5 a:A5 u:P2 a:A2 u:P3 a:A3 u:P4 a:A4",
+    );
+}
+
+#[test]
+fn sessions_that_share_a_beginning() {
+    let copy = "
+        p1       user       v=2.1.325 P1
+        a1 < p1  assistant  A1
+        p9 < a1  user       P9
+        a9 < p9  assistant  A9
+    ";
+    check(&[(TWO, "a2"), (copy, "a9")], Strategy::Append, "u:P1 a:A1 u:P2 a:A2 u:P9 a:A9");
+    let other = copy.replace("p1", "q1");
+    let at = [(TWO, "a2"), (other.as_str(), "a9")];
+    let refused = merged(&at, Strategy::Append, false, Policy::Stop).err();
+    assert_eq!(refused, Some(Refusal::NoCommonPart { n: 2 }));
+    let (_, text) = merged(&at, Strategy::Append, true, Policy::Stop).unwrap();
+    assert_eq!(sent(&text).join(" "), "u:P1 a:A1 u:P2 a:A2 u:P1 a:A1 u:P9 a:A9");
+    let refused = merged(&[(TWO, "a4"), (TWO, "a2")], Strategy::Append, false, Policy::Stop).err();
+    assert_eq!(refused, Some(Refusal::NothingOwn { n: 2 }));
+}
+
+#[test]
+fn parallel_calls_stand_before_their_results_and_all_have_one() {
+    let parallel = "
+        p1       user       v=2.1.325 P1
+        a1 < p1  assistant  A1
+        p2 < a1  user       P2
+        a2 < p2  assistant  A2
+        p3 < a1  user       P3
+        c1 < p3  call:t1    #m one
+        c2 < c1  call:t2    #m two
+        r2 < c2  result:t2  two
+        r1 < c1  result:t1  one
+        c3 < r1  call:t3    three
+        p4 < c3  user       P4
+    ";
+    check(
+        &[(parallel, "a2"), (parallel, "p4")],
+        Strategy::Append,
+        "u:P1 a:A1 u:P2 a:A2 u:P3 call:t1 call:t2 result:t2 result:t1 call:t3 result:t3 u:P4",
+    );
+}
+
+#[test]
+fn a_summary_further_down_is_quoted() {
+    let compacted = "
+        p1       user       v=2.1.325 P1
+        a1 < p1  assistant  A1
+        p2 < a1  user       P2
+        a2 < p2  assistant  A2
+        b2 < a2  boundary   compacted
+        s2 < b2  compacted  S2
+        p3 < s2  user       P3
+        a3 < p3  assistant  A3
+        p4 < a1  user       P4
+        a4 < p4  assistant  A4
+    ";
+    let quoted = "u:[What was said before in this part of the conversation, in summary:]//S2";
+    check(
+        &[(compacted, "a4"), (compacted, "a3")],
+        Strategy::Append,
+        &format!("u:P1 a:A1 u:P4 a:A4 {quoted} u:P3 a:A3"),
+    );
+    // On the trunk it stays what it is.
+    check(&[(compacted, "a3"), (compacted, "a4")], Strategy::Append, "u:S2 u:P3 a:A3 u:P4 a:A4");
+    check(
+        &[(compacted, "a3"), (compacted, "a4")],
+        Strategy::Interleave,
+        &format!("u:P1 a:A1 {quoted} u:P3 a:A3 u:P4 a:A4"),
+    );
+}
+
+#[test]
+fn references_follow_and_say_where_they_come_from() {
+    let (_, text) =
+        merged(&[(TWO, "a4"), (TWO, "a3")], Strategy::Append, false, Policy::Stop).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].contains(r#""uuid":"p1""#), "{}", lines[0]);
+    assert!(lines[0].contains(r#""mergedFrom":{"sessionId":"session-1","messageUuid":"p1"}"#));
+    assert!(lines[6].contains(r#""mergedFrom":{"sessionId":"session-2","messageUuid":"p3"}"#));
+    assert!(lines[6].starts_with(r#"{"parentUuid":"a4""#), "{}", lines[6]);
+    assert!(!lines[6].contains(r#""uuid":"p3""#), "{}", lines[6]);
+    let tip = format!(r#""leafUuid":"{}""#, "00000000-0000-4000-8000-000000000002");
+    assert!(lines.last().unwrap().contains(&tip), "{}", lines.last().unwrap());
+}
+
+/// Sessions with several conversations, tools, compactions, odd times and repeated ids.
+fn short_form() -> impl Strategy_<Value = String> {
+    let kinds = prop::sample::select(vec![
+        "user",
+        "user",
+        "assistant",
+        "assistant",
+        "thinking",
+        "call:t1",
+        "call:t2",
+        "call:t3",
+        "result:t1",
+        "result:t2",
+        "result:t3",
+        "meta",
+        "interrupt",
+        "system",
+        "boundary",
+        "compacted",
+        "progress",
+        "attachment",
+        "queued",
+        "error",
+        "side-user",
+        "mystery",
+    ]);
+    let versions = prop::sample::select(vec!["1.0.100", "2.1.50", "2.1.110", "2.1.118", "2.1.325"]);
+    let row = (0..6u8, kinds, 0..8u8, 0..60u8);
+    (prop::collection::vec(row, 2..40), versions).prop_map(|(rows, version)| {
+        let mut short = String::new();
+        for (index, (back, kind, message, time)) in rows.into_iter().enumerate() {
+            let parent = index.checked_sub(1 + usize::from(back / 2));
+            let parent = parent.map(|parent| format!("< n{parent} ")).unwrap_or_default();
+            writeln!(short, "n{index} {parent}{kind} #{message} @{time} v={version} words {index}")
+                .unwrap();
+        }
+        short
+    })
+}
+
+fn strategies() -> impl Strategy_<Value = Strategy> {
+    prop_oneof![
+        Just(Strategy::Append),
+        Just(Strategy::Interleave),
+        Just(Strategy::Digest),
+        Just(Strategy::Pick(vec![
+            Pick::Own { branch: 2, from: 1, to: None },
+            Pick::Own { branch: 1, from: 1, to: Some(1) },
+            Pick::Own { branch: 2, from: 1, to: Some(1) },
+        ])),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_client_can_follow_a_merged_session(
+        short in short_form(),
+        at in any::<(prop::sample::Index, prop::sample::Index)>(),
+        strategy in strategies(),
+        no_base: bool,
+    ) {
+        let file = jsonl(&short);
+        let history = read(file.as_bytes());
+        let conversations = &history.branches.conversations;
+        prop_assume!(!conversations.is_empty());
+        let path = |index: prop::sample::Index| {
+            history.path(&conversations[index.index(conversations.len())])
+        };
+        let paths = [path(at.0), path(at.1)];
+        let files = [file.clone(), file];
+        let histories = [history.clone(), history.clone()];
+        let made = |strategy: Strategy| {
+            merge_paths(&files, &histories, &paths, strategy, no_base, Policy::Ours)
+        };
+        let Ok((merged, text)) = made(strategy.clone()) else { return Ok(()) };
+        holds(&merged, &text).map_err(|law| TestCaseError::fail(format!("{law}\n{short}\n{text}")))?;
+        prop_assert_eq!(text, made(strategy).unwrap().1, "not the same again");
+    }
+}
+
+/// Looks whether a merged session is one that clients of all ages follow.
+fn holds(merged: &Merged, text: &str) -> Result<(), String> {
+    let history = read(text.as_bytes());
+    let session = &history.session;
+    let law = |holds: bool, words: &str| if holds { Ok(()) } else { Err(words.to_owned()) };
+    law(session.defects().is_empty() && session.torn().is_none(), "every line is whole")?;
+    law(history.tree.repeated_names() == 0, "no uuid stands twice")?;
+    for era in Era::ALL {
+        let resume = resume_in(session, &history.tree, era);
+        let name = resume.and_then(|resume| session.record(resume.point).name);
+        law(name == Some(merged.new.resume), &format!("{era} go on at the end"))?;
+    }
+    let end = history.tree.find(merged.new.resume).ok_or("the end is there")?;
+    let mut line: Vec<NodeId> = history.tree.ancestors(end).collect();
+    line.reverse();
+    let main = session.nodes().filter(|(_, record)| !record.sidechain);
+    let main: Vec<NodeId> = main
+        .filter(|(_, record)| !matches!(record.kind, Kind::Progress | Kind::UnknownNode))
+        .map(|(id, _)| id)
+        .collect();
+    law(line == main, "all is on one line, in file order")?;
+    let times: Vec<_> = line.iter().map(|id| session.record(*id).time).collect();
+    law(times.iter().all(Option::is_some), "all have a time")?;
+    law(times.windows(2).all(|pair| pair[0] < pair[1]), "times rise")?;
+    let now = Time::parse(NOW.as_bytes());
+    law(session.records().iter().all(|record| record.time <= now), "nothing lies in the future")?;
+    paired(&history, &line)?;
+    law(history.branches.forks.is_empty(), "there is no fork")
+}
+
+/// Looks whether every call is answered once, in the message that follows it, and messages stay together.
+fn paired(history: &History, line: &[NodeId]) -> Result<(), String> {
+    let session = &history.session;
+    let mut seen_messages = FxHashSet::default();
+    let mut seen_calls = FxHashSet::default();
+    let mut open: FxHashSet<crate::name::Key> = FxHashSet::default();
+    let mut current = None;
+    for id in line {
+        let record = session.record(*id);
+        let calls = session.tool_ids(record);
+        match record.voice {
+            Voice::ToolResult => {
+                for call in calls {
+                    if !open.remove(call) {
+                        return Err(format!("line {}: a result without a call", record.line));
+                    }
+                }
+            }
+            Voice::Answer | Voice::Synthetic if record.message == current => {}
+            Voice::Decoration | Voice::Meta => {}
+            _ if !open.is_empty() => {
+                return Err(format!("line {}: a call has no result", record.line));
+            }
+            _ => current = None,
+        }
+        if record.kind == Kind::Assistant {
+            for call in calls {
+                open.insert(*call);
+                if !seen_calls.insert(*call) {
+                    return Err(format!("line {}: a call's id stands twice", record.line));
+                }
+            }
+            if record.message != current {
+                current = record.message;
+                if !current.is_none_or(|message| seen_messages.insert(message)) {
+                    return Err(format!("line {}: a message's id stands twice", record.line));
+                }
+            }
+        }
+    }
+    if open.is_empty() { Ok(()) } else { Err("a call at the end has no result".into()) }
+}

@@ -1,0 +1,481 @@
+//! Records of several files on one line: a conversation that any client follows from end to end.
+//!
+//! Where a fork keeps the links of what it copies, here every record hangs below
+//! the one before it, as the client's own `/branch` does. So it does not matter
+//! how parallel calls, replays, lost parents and cycles hung together before:
+//! calls stand before their results, every call has one, times rise, and the last
+//! record is the newest.
+
+mod order;
+mod times;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use serde_json::{Value, json};
+
+use self::order::{Woven, woven};
+use super::fork::{Origin, snapshot_of};
+use super::line::{self, Said};
+use super::rename::Renames;
+use super::splice::Splice;
+use super::{NewLine, Writer};
+use crate::body::{Block, Body};
+use crate::fold::FoldId;
+use crate::name::{Key, Name};
+use crate::record::{Kind, Record, Voice};
+use crate::session::NodeId;
+use crate::time::Time;
+
+/// Reads the body of a record of one of the sources.
+pub type Bodies<'b> = dyn FnMut(usize, NodeId) -> Option<Body> + 'b;
+
+/// What a woven session is to be like.
+#[derive(Clone, Copy)]
+pub(super) struct WeaveConfig<'a> {
+    /// The field that says where a record comes from.
+    pub(super) provenance: &'static str,
+    /// The working directory of another project.
+    pub(super) cwd: Option<&'a str>,
+    pub(super) thinking: Thinking,
+}
+
+/// Which thinking is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thinking {
+    /// What bears no signature, which no server takes.
+    Unsigned,
+    /// What has no text too, which some clients cannot send.
+    Withheld,
+}
+
+/// Whether records keep their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    /// As far as they are not used yet.
+    Kept,
+    Fresh,
+}
+
+/// What was put right on the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mended {
+    /// Calls that got a result that says they were interrupted.
+    pub answered: u32,
+    /// Results without a call, left out.
+    pub strays: u32,
+    /// Thinking blocks left out.
+    pub thinking: u32,
+    /// Records that had no usable time.
+    pub untimed: u32,
+    /// Records whose time lay in the future.
+    pub set_back: u32,
+}
+
+/// A session in the making.
+pub(super) struct Weave<'a, 'w> {
+    origins: &'a [Origin<'a>],
+    config: WeaveConfig<'a>,
+    pub(super) writer: &'a mut Writer<'w>,
+    rows: Vec<Row>,
+    /// The last record on the line, as it is spelled.
+    tip: Option<String>,
+    used: Used,
+    pub(super) mended: Mended,
+    /// Displayable messages.
+    messages: u32,
+    /// The message that was counted last.
+    counted: Option<(usize, FoldId)>,
+}
+
+/// Ids that stand in the new session already.
+#[derive(Default)]
+struct Used {
+    names: FxHashSet<Name>,
+    messages: FxHashSet<Key>,
+    calls: FxHashSet<Key>,
+    /// Notes that are there, by session and place.
+    notes: FxHashSet<(String, u64)>,
+}
+
+struct Row {
+    what: What,
+    place: Place,
+    /// The time it has, if it can stay.
+    time: Option<Time>,
+}
+
+enum What {
+    Copied { source: usize, span: crate::record::ByteSpan, splice: Splice },
+    Said(Said),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// On the line.
+    Line,
+    /// A record that some clients do not know hangs beside it.
+    Beside,
+    /// A record of a sidechain.
+    Side,
+    /// No part of the tree.
+    Apart,
+}
+
+impl<'a, 'w> Weave<'a, 'w> {
+    pub(super) fn new(
+        origins: &'a [Origin<'a>],
+        config: WeaveConfig<'a>,
+        writer: &'a mut Writer<'w>,
+    ) -> Self {
+        Self {
+            origins,
+            config,
+            writer,
+            rows: Vec::new(),
+            tip: None,
+            used: Used::default(),
+            mended: Mended::default(),
+            messages: 0,
+            counted: None,
+        }
+    }
+
+    /// Copies records of one source to the end of the line.
+    pub(super) fn copy(
+        &mut self,
+        source: usize,
+        nodes: &[NodeId],
+        names: Names,
+        bodies: &mut Bodies<'_>,
+    ) {
+        let history = self.origins[source].history;
+        let order = woven(history, nodes);
+        self.mended.strays += order.strays;
+        let mut renames = Arc::new(self.renames(source, nodes, names));
+        let mut entered = FxHashSet::default();
+        for woven in order.rows {
+            let fold = history.folds.of(woven.node()).filter(|fold| entered.insert(*fold));
+            if let Some(fold) = fold {
+                self.enter(source, fold, &mut renames);
+            }
+            match woven {
+                Woven::Line(node) => self.on_line(source, node, &renames, bodies),
+                Woven::Beside(node) => self.beside(source, node, &renames),
+                Woven::Side(node) => self.side(source, node, &renames),
+                Woven::Interrupted(node, call) => {
+                    self.interrupted(source, node, call, &renames, bodies);
+                }
+            }
+        }
+        self.notes(source, nodes, &renames, bodies);
+    }
+
+    /// Puts in what a person would have said.
+    pub(super) fn say(&mut self, text: String, from: Value, time: Option<Time>) {
+        let content = Value::String(text);
+        self.put_said(content, Some((self.config.provenance, from)), time);
+        self.messages += 1;
+    }
+
+    /// Puts the records into lines, with their times; `None`: there is nothing on the line.
+    pub(super) fn finish(mut self) -> Option<Finished> {
+        let resume = self.tip.take()?;
+        let now = self.writer.now;
+        // What hangs beside the end would be the end.
+        let end = self.rows.iter().rposition(|row| row.place == Place::Line)? + 1;
+        let mut index = 0;
+        self.rows.retain(|row| {
+            index += 1;
+            index <= end || row.place != Place::Beside
+        });
+        let times = times::rising(self.rows.iter().map(|row| (row.place, row.time)), now);
+        let facts = self.origins.last()?.history.session.facts();
+        let mut lines = Vec::with_capacity(self.rows.len() + 2);
+        for (row, time) in self.rows.into_iter().zip(times) {
+            lines.push(match row.what {
+                What::Copied { source, span, mut splice } => {
+                    if let Some(time) = time.filter(|time| Some(*time) != row.time) {
+                        splice.put_raw("timestamp", format!("\"{time}\""));
+                    }
+                    NewLine::Copied { source, span, splice }
+                }
+                What::Said(said) => NewLine::Made(said.line(
+                    facts,
+                    self.writer.session,
+                    self.config.cwd,
+                    time.unwrap_or(now),
+                )),
+            });
+        }
+        Some(Finished { lines, resume, messages: self.messages, mended: self.mended })
+    }
+
+    /// Decides which records are called otherwise in the copy.
+    fn renames(&mut self, source: usize, nodes: &[NodeId], names: Names) -> Renames {
+        let origin = &self.origins[source];
+        let mut renames = Renames { keys: origin.backups.clone(), ..Renames::default() };
+        for node in nodes {
+            if let Some(name) = origin.history.session.record(*node).name
+                && (names == Names::Fresh || self.used.names.contains(&name))
+            {
+                renames.names.entry(name).or_insert_with(|| (self.writer.new_id)());
+            }
+        }
+        renames
+    }
+
+    /// Gives a message and its calls other ids if theirs stand in the session already.
+    fn enter(&mut self, source: usize, fold: FoldId, renames: &mut Arc<Renames>) {
+        let history = self.origins[source].history;
+        let members = history.folds.members(fold).iter().map(|node| history.session.record(*node));
+        let spoken = members.filter(|record| record.kind == Kind::Assistant);
+        let (mut messages, mut calls) = (Vec::new(), Vec::new());
+        for record in spoken {
+            messages.extend(record.message);
+            calls.extend_from_slice(history.session.tool_ids(record));
+        }
+        let mut rename = |mut ids: Vec<Key>, used: &mut FxHashSet<Key>, kind: &str| {
+            ids.sort_unstable();
+            ids.dedup();
+            for id in ids {
+                if !used.insert(id) {
+                    let new = format!("{kind}_{}", (self.writer.new_id)().replace('-', ""));
+                    Arc::make_mut(renames).keys.insert(id, new);
+                }
+            }
+        };
+        rename(messages, &mut self.used.messages, "msg");
+        rename(calls, &mut self.used.calls, "toolu");
+    }
+
+    fn on_line(
+        &mut self,
+        source: usize,
+        node: NodeId,
+        renames: &Arc<Renames>,
+        bodies: &mut Bodies<'_>,
+    ) {
+        let history = self.origins[source].history;
+        let record = history.session.record(node);
+        let mut splice = self.splice(source, record, renames);
+        if record.kind == Kind::Assistant && history.session.facts().thinking > 0 {
+            match self.hollow(source, node, bodies) {
+                Hollow::No => {}
+                Hollow::Blocks(blocks) => {
+                    self.mended.thinking += blocks.len() as u32;
+                    splice.drop_blocks(blocks);
+                }
+                Hollow::All(count) => {
+                    self.mended.thinking += count;
+                    return;
+                }
+            }
+        }
+        let uuid = self.name(record, source, renames, &mut splice);
+        self.hang(record, &mut splice);
+        self.tip = Some(uuid);
+        self.count(source, node);
+        self.row(source, record, splice, Place::Line);
+    }
+
+    fn count(&mut self, source: usize, node: NodeId) {
+        let folds = &self.origins[source].history.folds;
+        let Some(id) = folds.of(node) else { return };
+        let fold = folds.fold(id);
+        if fold.voice.is_displayable() && !fold.again && self.counted != Some((source, id)) {
+            self.counted = Some((source, id));
+            self.messages += 1;
+        }
+    }
+
+    /// Makes a record the child of the last one on the line.
+    fn hang(&self, record: &Record, splice: &mut Splice) {
+        let parent = Value::from(self.tip.as_deref()).to_string();
+        if record.voice == Voice::Boundary {
+            splice.set_raw("parentUuid", "null");
+            splice.set_raw("logicalParentUuid", parent);
+        } else {
+            splice.put_raw("parentUuid", parent);
+        }
+    }
+
+    fn beside(&mut self, source: usize, node: NodeId, renames: &Arc<Renames>) {
+        let record = self.origins[source].history.session.record(node);
+        let mut splice = self.splice(source, record, renames);
+        self.name(record, source, renames, &mut splice);
+        self.hang(record, &mut splice);
+        self.row(source, record, splice, Place::Beside);
+    }
+
+    fn side(&mut self, source: usize, node: NodeId, renames: &Arc<Renames>) {
+        let record = self.origins[source].history.session.record(node);
+        let mut splice = self.splice(source, record, renames);
+        self.name(record, source, renames, &mut splice);
+        self.row(source, record, splice, Place::Side);
+    }
+
+    fn row(&mut self, source: usize, record: &Record, splice: Splice, place: Place) {
+        let now = self.writer.now;
+        let time = record.time.filter(|time| *time <= now);
+        self.mended.set_back += u32::from(record.time.is_some() && time.is_none());
+        self.mended.untimed += u32::from(record.time.is_none() && place == Place::Line);
+        let what = What::Copied { source, span: record.span, splice };
+        self.rows.push(Row { what, place, time });
+    }
+
+    fn splice(&self, source: usize, record: &Record, renames: &Arc<Renames>) -> Splice {
+        let origin = &self.origins[source];
+        let mut splice = Splice::session(self.writer.session);
+        if let Some(cwd) = self.config.cwd {
+            splice.set("cwd", cwd);
+        }
+        if let Some(name) = record.name {
+            splice.put_raw(self.config.provenance, origin.from(name).to_string());
+        }
+        if !renames.is_empty() {
+            splice.rename(renames);
+        }
+        splice
+    }
+
+    /// Returns what a record is called in the copy: no name stands twice, and all have one.
+    fn name(
+        &mut self,
+        record: &Record,
+        source: usize,
+        renames: &Renames,
+        splice: &mut Splice,
+    ) -> String {
+        let session = &self.origins[source].history.session;
+        let name = record.name.map(|name| match renames.names.get(&name) {
+            Some(new) => new.clone(),
+            None => session.spell(name),
+        });
+        if let Some(name) = name
+            && self.used.names.insert(Name::new(name.as_bytes()))
+        {
+            return name;
+        }
+        let uuid = (self.writer.new_id)();
+        splice.put_raw("uuid", Value::from(&*uuid).to_string());
+        uuid
+    }
+
+    /// Gives a call a result that says it was interrupted, as the client itself does.
+    fn interrupted(
+        &mut self,
+        source: usize,
+        node: NodeId,
+        call: Key,
+        renames: &Renames,
+        bodies: &mut Bodies<'_>,
+    ) {
+        let Some(body) = bodies(source, node) else { return };
+        let id = body.blocks().iter().find_map(|block| match block {
+            Block::ToolUse(made) => Some(&made.id).filter(|id| Key::new(id.as_bytes()) == call),
+            _ => None,
+        });
+        let Some(id) = renames.keys.get(&call).or(id) else { return };
+        let words = "[Request interrupted by user for tool use]";
+        let result =
+            json!({"type": "tool_result", "content": words, "is_error": true, "tool_use_id": id});
+        self.mended.answered += 1;
+        self.put_said(json!([result]), None, None);
+    }
+
+    fn put_said(
+        &mut self,
+        content: Value,
+        from: Option<(&'static str, Value)>,
+        time: Option<Time>,
+    ) {
+        let uuid = (self.writer.new_id)();
+        let parent = self.tip.replace(uuid.clone());
+        let what = What::Said(Said { parent, uuid, content, from });
+        self.rows.push(Row { what, place: Place::Line, time });
+    }
+
+    /// Copies snapshots of files that belong to what was copied, and which outputs were replaced.
+    fn notes(
+        &mut self,
+        source: usize,
+        nodes: &[NodeId],
+        renames: &Arc<Renames>,
+        bodies: &mut Bodies<'_>,
+    ) {
+        let origin = &self.origins[source];
+        let session = &origin.history.session;
+        let names: FxHashSet<Name> =
+            nodes.iter().filter_map(|node| session.record(*node).name).collect();
+        for &note in &origin.notes {
+            let record = session.record(note);
+            let is_snapshot = record.kind != Kind::ContentReplacement;
+            let belongs = !is_snapshot
+                || snapshot_of(bodies(source, note)).is_some_and(|prompt| names.contains(&prompt));
+            let is_new = !is_snapshot && renames.keys.is_empty();
+            let place = (origin.session.to_owned(), record.span.at);
+            if !belongs || is_new && !self.used.notes.insert(place) {
+                continue;
+            }
+            let mut splice = Splice::session(self.writer.session);
+            splice.rename(renames);
+            let what = What::Copied { source, span: record.span, splice };
+            self.rows.push(Row { what, place: Place::Apart, time: None });
+        }
+    }
+
+    fn hollow(&self, source: usize, node: NodeId, bodies: &mut Bodies<'_>) -> Hollow {
+        let Some(body) = bodies(source, node) else { return Hollow::No };
+        let is_hollow = |block: &Block| match block {
+            Block::Thinking(thinking) => {
+                thinking.signature_len == 0
+                    || self.config.thinking == Thinking::Withheld && thinking.is_withheld()
+            }
+            _ => false,
+        };
+        let blocks = body.blocks();
+        let hollow: Vec<usize> =
+            (0..blocks.len()).filter(|index| is_hollow(&blocks[*index])).collect();
+        match hollow.len() {
+            0 => Hollow::No,
+            all if all == blocks.len() => Hollow::All(all as u32),
+            _ => Hollow::Blocks(hollow),
+        }
+    }
+}
+
+/// Returns how many calls of the last message have no result: it may still be at work.
+pub(super) fn open_at_end(origin: &Origin<'_>) -> u32 {
+    let folds = &origin.history.folds;
+    let is_main = |node: &&NodeId| !origin.history.session.record(**node).sidechain;
+    let last = origin.nodes.iter().rev().find(is_main).and_then(|node| folds.of(*node));
+    let order = last.map(|fold| woven(origin.history, folds.members(fold))).unwrap_or_default();
+    order.rows.iter().filter(|row| matches!(row, Woven::Interrupted(..))).count() as u32
+}
+
+/// Thinking of a record that cannot be sent.
+enum Hollow {
+    No,
+    Blocks(Vec<usize>),
+    /// The record says nothing else.
+    All(u32),
+}
+
+/// A line of records, ready to be written.
+pub(super) struct Finished {
+    pub(super) lines: Vec<NewLine>,
+    /// The last record, as it is spelled.
+    pub(super) resume: String,
+    pub(super) messages: u32,
+    pub(super) mended: Mended,
+}
+
+impl Finished {
+    /// Adds title and pointer.
+    pub(super) fn close(&mut self, title: &str, prompt: &str, session: &str) {
+        self.lines.push(NewLine::Made(line::custom_title(title, session)));
+        let pointer = line::last_prompt(prompt, &self.resume, false, session);
+        self.lines.push(NewLine::Made(pointer));
+    }
+}

@@ -1,0 +1,87 @@
+//! Times that rise along the line and do not lie in the future.
+
+use super::Place;
+use crate::time::Time;
+
+/// Returns the time of each row; `None`: it keeps what it has.
+///
+/// Records of the line get times of which each is later than the one before: the
+/// oldest clients go on at the newest. What hangs beside is as old as the record
+/// it hangs at, because of equals the first one counts.
+pub(super) fn rising(
+    rows: impl Iterator<Item = (Place, Option<Time>)>,
+    now: Time,
+) -> Vec<Option<Time>> {
+    let rows: Vec<(Place, Option<Time>)> = rows.collect();
+    let on_line = |(place, _): &&(Place, Option<Time>)| *place == Place::Line;
+    let mut millis: Vec<i64> = Vec::new();
+    for (_, time) in rows.iter().filter(on_line) {
+        let wanted = time.map(Time::millis);
+        let after = millis.last().map(|last| last + 1);
+        millis.push(match (wanted, after) {
+            (Some(wanted), Some(after)) => wanted.max(after),
+            (Some(time), None) | (None, Some(time)) => time,
+            (None, None) => first_known(&rows).unwrap_or(now).millis() - 1,
+        });
+    }
+    let mut latest = now.millis();
+    for time in millis.iter_mut().rev() {
+        *time = latest.min(*time);
+        latest = *time - 1;
+    }
+    let mut line = millis.into_iter();
+    let mut last = None;
+    let place = |(place, time): &(Place, Option<Time>)| match place {
+        Place::Line => {
+            let set = line.next();
+            last = set;
+            // A time that can stay keeps its own precision.
+            match time {
+                Some(time) if Some(time.millis()) == set => Some(*time),
+                _ => set.map(Time::from_millis),
+            }
+        }
+        Place::Beside => last.map(Time::from_millis),
+        Place::Side if time.is_none() => Some(last.map_or(now, Time::from_millis)),
+        Place::Side | Place::Apart => None,
+    };
+    rows.iter().map(place).collect()
+}
+
+fn first_known(rows: &[(Place, Option<Time>)]) -> Option<Time> {
+    rows.iter().filter(|(place, _)| *place == Place::Line).find_map(|(_, time)| *time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(rows: &[(Place, Option<i64>)], now: i64, expected: &[Option<i64>]) {
+        let rows = rows.iter().map(|(place, time)| (*place, time.map(Time::from_millis)));
+        let times: Vec<Option<i64>> = rising(rows, Time::from_millis(now))
+            .into_iter()
+            .map(|time| time.map(Time::millis))
+            .collect();
+        assert_eq!(times, expected);
+    }
+
+    #[test]
+    fn times_rise_and_end_before_now() {
+        use Place::{Apart, Beside, Line, Side};
+        check(&[(Line, Some(1)), (Line, Some(5))], 9, &[Some(1), Some(5)]);
+        check(&[(Line, Some(5)), (Line, Some(1)), (Line, None)], 9, &[Some(5), Some(6), Some(7)]);
+        check(
+            &[(Line, Some(8)), (Line, Some(8)), (Line, Some(8))],
+            9,
+            &[Some(7), Some(8), Some(9)],
+        );
+        check(&[(Line, None), (Line, Some(3))], 9, &[Some(2), Some(3)]);
+        check(&[(Line, None)], 9, &[Some(8)]);
+        check(
+            &[(Line, Some(3)), (Beside, Some(7)), (Apart, None), (Side, None), (Line, Some(4))],
+            9,
+            &[Some(3), Some(3), None, Some(3), Some(4)],
+        );
+    }
+}

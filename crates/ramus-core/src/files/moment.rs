@@ -1,0 +1,37 @@
+//! The moment that an address means.
+
+use crate::history::{History, Path};
+use crate::record::Voice;
+use crate::session::NodeId;
+
+/// A moment on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// How many nodes of the path come before it.
+    pub cut: usize,
+    /// The prompt that was sent at it. `None`: it is the moment after a message.
+    pub sent: Option<NodeId>,
+}
+
+/// Returns the moment of a node on a path that it lies on: before a prompt, after anything else.
+///
+/// A message counts as a whole, with the results of its tool calls. `None`: the
+/// node is not on the path.
+pub fn moment(history: &History, path: &Path, node: NodeId) -> Option<Moment> {
+    let record = history.session.record(node);
+    let fold = history.folds.of(node)?;
+    if matches!(record.voice, Voice::Prompt | Voice::Command | Voice::Queued) {
+        let first = history.tree.first(node);
+        let cut = path.nodes.iter().position(|on_path| *on_path == first)?;
+        return Some(Moment { cut, sent: Some(first) });
+    }
+    let Some(at) = path.folds.iter().position(|on_path| *on_path == fold) else {
+        // What decorates a message stands beside the path.
+        let first = history.tree.first(node);
+        let at = path.nodes.iter().position(|on_path| *on_path == first)?;
+        return Some(Moment { cut: at + 1, sent: None });
+    };
+    let next = path.folds.get(at + 1).map(|next| history.folds.members(*next));
+    let cut = next.and_then(|members| path.nodes.iter().position(|node| members.contains(node)));
+    Some(Moment { cut: cut.unwrap_or(path.nodes.len()), sent: None })
+}

@@ -1,0 +1,348 @@
+//! A growing file, record by record: what each new one tells somebody who watches.
+//!
+//! A history is understood as a whole ([`History`](crate::history::History)); that takes too long
+//! to do again for every line of a large file. Here only what is new is read. What
+//! has to be known of the past (which record hangs where, which calls are open) is
+//! kept for a window of records, so that neither time nor memory grow with the file.
+
+use std::collections::VecDeque;
+
+use crate::body::{Block, Body, SystemKind};
+use crate::record::{Kind, Record, Voice};
+use crate::session::{NodeId, NoteKind, Session};
+use crate::time::Time;
+use crate::turn::{Answer, Call, Part, TurnKind, answer, aside};
+
+mod spending;
+
+mod strand;
+
+#[cfg(test)]
+mod tests;
+
+pub use spending::Spending;
+use strand::{Step, Strand};
+pub use strand::{Switch, SwitchKind};
+
+/// Something a new record tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct News {
+    /// Offset of the record in the file.
+    pub offset: u64,
+    /// The name of the record as it is spelled.
+    pub uuid: Option<String>,
+    pub time: Option<Time>,
+    /// Said by an agent inside of a session's own file (R6).
+    pub sidechain: bool,
+    /// On the conversation that [`Live::follow`] chose; always, when none was chosen.
+    pub followed: bool,
+    pub told: Told,
+}
+
+/// What is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// What a reader sees of the record. An answer has the parts of this record only, its calls no
+    /// results yet.
+    Turn(TurnKind),
+    /// A tool call came to its end.
+    Result {
+        call: Box<Call>,
+        /// `None`: when it began, or ended, is not known.
+        millis: Option<u64>,
+    },
+    /// The conversation goes another way than before.
+    Switch(Switch),
+    /// The model is done with what it was asked.
+    Ended { millis: Option<u64> },
+    /// A tool asks the user something.
+    Waits(String),
+    /// Tokens were spent; the sums are since watching began.
+    Spent(Spending),
+    /// The session has a new name.
+    Title(String),
+}
+
+/// How many open calls are remembered; what never ends is forgotten some day.
+const OPEN: usize = 256;
+
+/// One file as it grows.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    /// The file of an agent: all its records are of one sidechain.
+    agent: bool,
+    strand: Strand,
+    calls: VecDeque<(Box<Call>, Option<Time>)>,
+    spending: spending::Ledger,
+    title: Option<(u8, String)>,
+    cwd: Option<Box<str>>,
+    session_id: Option<Box<str>>,
+    first_prompt: Option<String>,
+    /// When the work began that is going on; `None`: nothing is going on.
+    busy: Option<Option<Time>>,
+    /// Text of the model was last, and nothing says whether more comes.
+    may_have_ended: bool,
+}
+
+impl Live {
+    /// Begins to watch the file of a session, or of an agent.
+    pub fn new(agent: bool) -> Self {
+        Self { agent, ..Self::default() }
+    }
+
+    /// Takes complete lines that begin at an offset of the file.
+    pub fn take(&mut self, at: u64, lines: &[u8]) -> Vec<News> {
+        let mut session = Session::default();
+        session.push(lines);
+        let mut news = Vec::new();
+        for (index, record) in session.records().iter().enumerate() {
+            let start = news.len();
+            self.record(&session, NodeId(index as u32), record, lines, &mut news);
+            for told in &mut news[start..] {
+                told.offset += at;
+            }
+        }
+        self.notes(&session, at, &mut news);
+        let facts = session.facts();
+        self.cwd = self.cwd.take().or_else(|| facts.cwd.clone());
+        self.session_id = self.session_id.take().or_else(|| facts.session_ids.first().cloned());
+        for defect in session.defects() {
+            let kind = TurnKind::Damaged { line: 0, text: defect.kind.to_string() };
+            news.push(News::bare(at + defect.at, Told::Turn(kind)));
+        }
+        news
+    }
+
+    /// Takes lines that were there before anybody watched: they tell how things stand, and no news.
+    pub fn prime(&mut self, lines: &[u8]) {
+        self.take(0, lines);
+        self.spending = spending::Ledger::default();
+        self.may_have_ended = false;
+    }
+
+    /// Takes over what the beginning of the same file told: its name and place.
+    pub fn learn(&mut self, beginning: &Self) {
+        let title = self.title.take();
+        let older = beginning
+            .title
+            .clone()
+            .filter(|(rank, _)| title.as_ref().is_none_or(|(held, _)| rank > held));
+        self.title = older.or(title);
+        self.first_prompt.clone_from(&beginning.first_prompt);
+        self.cwd = beginning.cwd.clone().or(self.cwd.take());
+        self.session_id = beginning.session_id.clone().or(self.session_id.take());
+    }
+
+    /// Follows one conversation from now on: the one that the record of this name is on.
+    ///
+    /// `false`: there is no such record within what is remembered.
+    pub fn follow(&mut self, uuid: &str) -> bool {
+        self.strand.follow(uuid)
+    }
+
+    /// Follows the conversation that was written to last.
+    pub fn follow_tip(&mut self) {
+        self.strand.follow_tip();
+    }
+
+    /// Returns what the session calls itself, as far as it was seen (R15).
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_ref().map(|(_, title)| title.as_str()).or(self.first_prompt.as_deref())
+    }
+
+    /// Returns the first directory named.
+    pub fn cwd(&self) -> Option<&str> {
+        self.cwd.as_deref()
+    }
+
+    /// Returns the session that the records name as theirs.
+    pub fn session_id(&self) -> Option<&str> {
+        self.session_id.as_deref()
+    }
+
+    /// Whether this is an agent that the client started for nothing (R18).
+    pub fn is_warmup(&self) -> bool {
+        self.agent && self.first_prompt.as_deref() == Some("Warmup")
+    }
+
+    /// Returns what was spent since watching began.
+    pub fn spent(&self) -> &Spending {
+        self.spending.total()
+    }
+
+    /// Returns the calls that are still running, the oldest first, and when they began.
+    pub fn running(&self) -> impl Iterator<Item = (&Call, Option<Time>)> {
+        self.calls.iter().map(|(call, since)| (&**call, *since))
+    }
+
+    /// Takes the silence after an answer for its end: older clients do not write that it is one.
+    pub fn silent(&mut self) -> Option<Told> {
+        if !std::mem::take(&mut self.may_have_ended) || !self.calls.is_empty() {
+            return None;
+        }
+        self.end(None)
+    }
+
+    fn record(
+        &mut self,
+        session: &Session,
+        id: NodeId,
+        record: &Record,
+        lines: &[u8],
+        news: &mut Vec<News>,
+    ) {
+        if !record.is_node() {
+            return;
+        }
+        let mut tell = News {
+            offset: record.span.at,
+            uuid: record.name.map(|name| session.spell(name)),
+            time: record.time,
+            sidechain: record.sidechain && !self.agent,
+            followed: true,
+            told: Told::Ended { millis: None },
+        };
+        if !tell.sidechain {
+            let words = session.words(id);
+            match self.strand.take(session, record, tell.uuid.as_deref(), words) {
+                Step::Copy => return,
+                Step::Goes { followed, switch } => {
+                    tell.followed = followed;
+                    news.extend(switch.map(|switch| News {
+                        followed: followed || switch.leaves,
+                        told: Told::Switch(switch),
+                        ..tell.clone()
+                    }));
+                }
+            }
+        }
+        let span = record.span.at as usize..record.span.end() as usize;
+        let told = match Body::parse(&lines[span]) {
+            Ok(body) => self.body(session, id, record, body),
+            Err(_) => vec![Told::Turn(TurnKind::Damaged { line: 0, text: String::new() })],
+        };
+        news.extend(told.into_iter().map(|told| News { told, ..tell.clone() }));
+    }
+
+    fn body(&mut self, session: &Session, id: NodeId, record: &Record, body: Body) -> Vec<Told> {
+        self.may_have_ended = false;
+        match record.voice {
+            _ if record.kind == Kind::Progress => Vec::new(),
+            Voice::Answer => self.answer(record, body),
+            Voice::ToolResult => self.results(session, id, record, body),
+            Voice::Decoration if is_end(&body) => self.end(record.time).into_iter().collect(),
+            voice => {
+                if matches!(voice, Voice::Prompt | Voice::Queued) {
+                    // What was asked before is over, whether anybody said so or not.
+                    self.busy = self.busy.filter(|_| voice == Voice::Queued).or(Some(record.time));
+                    if self.first_prompt.is_none() {
+                        self.first_prompt = session.words(id).map(str::to_owned);
+                    }
+                }
+                let kind = aside::kind(session, id, body);
+                if matches!(voice, Voice::Interrupt) {
+                    self.calls.clear();
+                    self.busy = None;
+                }
+                kind.map(Told::Turn).into_iter().collect()
+            }
+        }
+    }
+
+    fn answer(&mut self, record: &Record, body: Body) -> Vec<Told> {
+        self.busy.get_or_insert(record.time);
+        let mut told = Vec::new();
+        let mut ended = false;
+        if let Body::Assistant(body) = &body {
+            let says = body.content.iter().any(|block| matches!(block, Block::Text(_)));
+            let stop = body.stop_reason.as_deref();
+            ended = says && stop.is_some_and(|stop| !matches!(stop, "tool_use" | "pause_turn"));
+            self.may_have_ended = says && stop.is_none();
+            told.extend(self.spending.take(body).then(|| Told::Spent(self.spent().clone())));
+        }
+        let mut answer = Answer::default();
+        answer::add(&mut answer, body);
+        for part in &answer.parts {
+            if let Part::Call(call) = part {
+                self.calls.push_back((call.clone(), record.time));
+                if self.calls.len() > OPEN {
+                    self.calls.pop_front();
+                }
+            }
+        }
+        let asked: Vec<String> = answer.parts.iter().filter_map(question).collect();
+        told.insert(0, Told::Turn(TurnKind::Answer(answer)));
+        told.extend(asked.into_iter().map(Told::Waits));
+        if ended {
+            told.extend(self.end(record.time));
+        }
+        told
+    }
+
+    fn results(&mut self, session: &Session, id: NodeId, record: &Record, body: Body) -> Vec<Told> {
+        self.busy.get_or_insert(record.time);
+        let at = answer::At { node: id, time: record.time, agent: answer::agent(session, id) };
+        let results = answer::results(&at, body).into_iter().map(|result| {
+            let open = self.calls.iter().position(|(call, _)| call.id == result.id);
+            let Some((mut call, since)) = open.and_then(|open| self.calls.remove(open)) else {
+                return Told::Result { call: Box::new(result), millis: None };
+            };
+            (call.result, call.agent) = (result.result, result.agent);
+            Told::Result { call, millis: between(since, record.time) }
+        });
+        results.collect()
+    }
+
+    fn end(&mut self, now: Option<Time>) -> Option<Told> {
+        let began = self.busy.take()?;
+        self.may_have_ended = false;
+        Some(Told::Ended { millis: between(began, now) })
+    }
+
+    fn notes(&mut self, session: &Session, at: u64, news: &mut Vec<News>) {
+        for note in session.notes() {
+            let (rank, text) = match &note.kind {
+                NoteKind::CustomTitle(text) => (4, text),
+                NoteKind::AiTitle(text) => (3, text),
+                NoteKind::Summary { text, .. } => (2, text),
+                NoteKind::LastPrompt { text: Some(text), .. } => (1, text),
+                NoteKind::LastPrompt { text: None, .. } => continue,
+            };
+            let newer =
+                self.title.as_ref().is_none_or(|(held, title)| rank >= *held && **title != **text);
+            if newer {
+                self.title = Some((rank, text.to_string()));
+                if rank > 1 {
+                    let offset = at + session.record(note.record).span.at;
+                    news.push(News::bare(offset, Told::Title(text.to_string())));
+                }
+            }
+        }
+    }
+}
+
+impl News {
+    fn bare(offset: u64, told: Told) -> Self {
+        Self { offset, uuid: None, time: None, sidechain: false, followed: true, told }
+    }
+}
+
+/// Whether a record says that the model is done.
+fn is_end(body: &Body) -> bool {
+    matches!(body, Body::System(system) if matches!(system.kind, SystemKind::TurnDuration(_)))
+}
+
+/// Returns what a call asks the user.
+fn question(part: &Part) -> Option<String> {
+    use crate::turn::Action;
+    let Part::Call(call) = part else { return None };
+    match call.action() {
+        Action::Ask(questions) => questions.into_iter().next().map(|first| first.question),
+        Action::Plan(_) => Some("the plan is ready".to_owned()),
+        _ => None,
+    }
+}
+
+fn between(from: Option<Time>, to: Option<Time>) -> Option<u64> {
+    u64::try_from(to?.millis() - from?.millis()).ok()
+}

@@ -1,0 +1,279 @@
+use std::fmt::Write;
+
+use insta::assert_snapshot;
+
+use super::*;
+
+/// Feeds a session line by line and writes down what is told.
+#[track_caller]
+fn watch(fixture: &str) -> String {
+    let mut live = Live::new(false);
+    drawn(&mut live, &testkit::jsonl(fixture))
+}
+
+fn drawn(live: &mut Live, text: &str) -> String {
+    let mut at = 0;
+    let mut drawing = String::new();
+    for line in text.split_inclusive('\n') {
+        for news in live.take(at, line.as_bytes()) {
+            assert!(news.offset >= at && news.offset < at + line.len() as u64);
+            let uuid = news.uuid.as_deref().unwrap_or("-");
+            let lane = if news.sidechain { "| " } else { "" };
+            let left = if news.followed { "" } else { " (elsewhere)" };
+            writeln!(drawing, "{lane}{uuid} {}{left}", told(&news.told)).unwrap();
+        }
+        at += line.len() as u64;
+    }
+    drawing
+}
+
+fn told(told: &Told) -> String {
+    match told {
+        Told::Turn(TurnKind::Answer(answer)) => {
+            format!("answer {:?}", answer.parts.iter().map(part).collect::<Vec<_>>())
+        }
+        Told::Turn(TurnKind::Prompt(prompt)) => format!("prompt {:?}", prompt.text),
+        Told::Turn(other) => format!("{other:?}").chars().take(60).collect(),
+        Told::Result { call, millis } => format!("result {} {millis:?}", call.name),
+        Told::Switch(switch) => {
+            let how = match (switch.leaves, switch.returns) {
+                (true, _) => " leaves",
+                (_, true) => " returns",
+                _ => "",
+            };
+            format!("{} after {:?} {:?}{how}", switch.kind.word(), switch.after, switch.words)
+        }
+        Told::Ended { millis } => format!("ended {millis:?}"),
+        Told::Waits(text) => format!("waits {text:?}"),
+        Told::Spent(spent) => format!("spent {} in {}", spent.tokens, spent.messages),
+        Told::Title(title) => format!("title {title:?}"),
+    }
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Text(text) => text.clone(),
+        Part::Call(call) => format!("call {}", call.name),
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_conversation_is_told_as_it_is_written() {
+    assert_snapshot!(watch("
+        a      user          look around
+        b < a  thinking #m   hm
+        c < b  call:t1:Bash #m ls
+        d < c  call:t2:Bash #m pwd
+        e < c  result:t1     x
+        f < d  result:t2     y
+        g < f  assistant     done
+        -      title         A walk
+        h < g  system:turn_duration
+        i < h  interrupt
+    "), @r#"
+    a prompt "look around"
+    b answer ["Thinking(Text(\"hm\"))"]
+    b spent 15 in 1
+    c answer ["call Bash"]
+    d answer ["call Bash"]
+    e result Bash Some(2000)
+    f result Bash Some(2000)
+    g answer ["done"]
+    g spent 30 in 2
+    - title "A walk"
+    h ended Some(8000)
+    i Interrupt { for_tool_use: false }
+    "#);
+}
+
+#[test]
+fn ways_are_told_apart_when_they_are_taken() {
+    assert_snapshot!(watch("
+        a      user       one
+        b < a  assistant  1
+        c < b  user       two
+        d < c  assistant  2
+        e < d  user       three
+        f < d  user       three, but better
+        g < f  assistant  3
+        h < f  assistant  3 again
+        i < b  user       two, another way
+        j < i  assistant  2 again
+        k < h  user       on with three
+        l < k  assistant  4
+        m < k  user       no, stop
+        n      user       a new beginning
+        o < x  user       out of nowhere
+    "), @r#"
+    a prompt "one"
+    b answer ["1"]
+    b spent 15 in 1
+    c prompt "two"
+    d answer ["2"]
+    d spent 30 in 2
+    e prompt "three"
+    f edit after Some("d") Some("two")
+    f prompt "three, but better"
+    g answer ["3"]
+    g spent 45 in 3
+    h retry after Some("f") Some("three, but better")
+    h answer ["3 again"]
+    h spent 60 in 4
+    i rewind after Some("b") Some("one")
+    i prompt "two, another way"
+    j answer ["2 again"]
+    j spent 75 in 5
+    k back after Some("h") Some("three, but better")
+    k prompt "on with three"
+    l answer ["4"]
+    l spent 90 in 6
+    m interrupt after Some("k") Some("on with three")
+    m prompt "no, stop"
+    n root after None None
+    n prompt "a new beginning"
+    o beyond after Some("x") None
+    o prompt "out of nowhere"
+    "#);
+}
+
+#[test]
+fn what_only_leads_on_is_no_other_way() {
+    assert_snapshot!(watch("
+        a      user         one
+        b < a  assistant    1
+        b < a  assistant    1
+        c < b  progress
+        d < b  attachment
+        e < d  command      clear
+        f < e  user         two
+        g < f  assistant    2
+        h < g  boundary
+        i < h  compacted    in short
+        j < i  user         three
+        k      boundary
+        l < k  compacted    shorter
+    "), @r#"
+    a prompt "one"
+    b answer ["1"]
+    b spent 15 in 1
+    e Command(Command { name: "/clear", args: "", stdout: "", stde
+    f prompt "two"
+    g answer ["2"]
+    g spent 30 in 2
+    h Compaction(Compaction { trigger: Some("manual"), pre_tokens:
+    i Compaction(Compaction { trigger: None, pre_tokens: None, pos
+    j prompt "three"
+    k Compaction(Compaction { trigger: Some("manual"), pre_tokens:
+    l Compaction(Compaction { trigger: None, pre_tokens: None, pos
+    "#);
+}
+
+#[test]
+fn a_followed_conversation_is_left_and_taken_up_again() {
+    let mut live = Live::new(false);
+    let past = testkit::jsonl(
+        "
+        a      user       one
+        b < a  assistant  1
+        c < b  user       two
+    ",
+    );
+    live.prime(past.as_bytes());
+    assert!(live.follow("b"));
+    assert!(!live.follow("zzz"));
+    let now = testkit::jsonl(
+        "
+        d < c  assistant     @10 2
+        e < d  call:t1:Bash  @11 ls
+        f < e  result:t1     @12 x
+        g < b  user          @13 two, another way
+        h < g  assistant     @14 2 again
+        i < f  assistant     @15 back here
+        j < i  user          @16 three
+    ",
+    );
+    assert_snapshot!(drawn(&mut live, &now), @r#"
+    d answer ["2"]
+    d spent 15 in 1
+    e answer ["call Bash"]
+    e spent 30 in 2
+    f result Bash Some(1000)
+    g edit after Some("b") Some("one") leaves
+    g prompt "two, another way" (elsewhere)
+    h answer ["2 again"] (elsewhere)
+    h spent 45 in 3 (elsewhere)
+    i back after Some("e") Some("two") returns
+    i answer ["back here"]
+    i spent 60 in 4
+    j prompt "three"
+    "#);
+}
+
+#[test]
+fn older_clients_end_in_silence() {
+    let mut live = Live::new(false);
+    drawn(&mut live, &testkit::jsonl("a user go\nb < a call:t1:Bash ls"));
+    assert_eq!(live.silent(), None);
+    assert_eq!(live.running().count(), 1);
+    drawn(&mut live, &testkit::jsonl("c < b result:t1 x\nd < c assistant done"));
+    assert_eq!(live.silent(), Some(Told::Ended { millis: None }));
+    assert_eq!(live.silent(), None);
+}
+
+#[test]
+fn sidechains_and_agents() {
+    assert_snapshot!(watch("
+        a      user                go
+        b < a  call:t1:Task        look here
+        c      side-user           look here
+        d < c  side-assistant      seen
+        e < b  result:t1:abc1234   found
+    "), @r#"
+    a prompt "go"
+    b answer ["call Task"]
+    b spent 15 in 1
+    | c prompt "look here"
+    | d answer ["seen"]
+    | d spent 30 in 2
+    e result Task Some(3000)
+    "#);
+    let mut live = Live::new(true);
+    live.prime(testkit::jsonl("a side-user Warmup").as_bytes());
+    assert!(live.is_warmup());
+}
+
+#[test]
+fn a_long_silence_of_progress_is_no_rewind() {
+    let mut live = Live::new(false);
+    let mut text = testkit::jsonl("a user go\nb < a call:t1:Bash make");
+    let mut parent = "b".to_owned();
+    for number in 0..5_000 {
+        text.push_str(&testkit::jsonl(&format!("p{number} < {parent} progress")));
+        parent = format!("p{number}");
+    }
+    text.push_str(&testkit::jsonl(&format!("c < {parent} assistant @60 done")));
+    text.push_str(&testkit::jsonl("d < a assistant @70 done otherwise"));
+    let told = drawn(&mut live, &text);
+    let switches: Vec<&str> = told.lines().filter(|line| line.contains(" after ")).collect();
+    assert_eq!(switches, ["d beyond after Some(\"a\") None"]);
+}
+
+#[test]
+fn memory_does_not_grow_with_the_file() {
+    let mut live = Live::new(false);
+    let mut parent = "null".to_owned();
+    let mut at = 0;
+    for number in 0..10_000 {
+        let line = format!(
+            "{{\"parentUuid\":{parent},\"type\":\"assistant\",\"message\":{{\"id\":\"m{number}\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"t{number}\",\"name\":\"Bash\",\"input\":{{}}}}],\"usage\":{{\"input_tokens\":1}}}},\"uuid\":\"n{number}\"}}\n"
+        );
+        let news = live.take(at, line.as_bytes());
+        assert!(!news.iter().any(|news| matches!(news.told, Told::Switch(_))));
+        at += line.len() as u64;
+        parent = format!("\"n{number}\"");
+    }
+    assert_eq!(live.running().count(), OPEN);
+    assert_eq!(live.spent().tokens, 10_000);
+    assert_eq!(live.strand.remembered(), strand::WINDOW);
+}

@@ -1,0 +1,81 @@
+//! News for scripts: one object a line.
+
+use ramus_core::live::{News, Spending, Told};
+use ramus_core::session::Session;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::turn::{call, contents};
+
+/// Something that happened, and where.
+#[derive(Debug, Default, Serialize)]
+pub struct Watched {
+    /// `ready`, `polling`, `problem`; `found`, `moved`, `rewritten`, `gone`; the kinds of turns as
+    /// in `show`; `result`, `branch`, `turn_ended`, `waiting`, `usage`, `title`.
+    pub event: &'static str,
+    pub session: Option<String>,
+    /// The agent whose record it is.
+    pub agent: Option<String>,
+    /// The encoded name of the project.
+    pub project: Option<String>,
+    pub file: Option<String>,
+    /// Offset of the record in the file.
+    pub offset: Option<u64>,
+    pub uuid: Option<String>,
+    pub timestamp: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub detail: Value,
+}
+
+/// Turns a piece of news into what scripts get, still without its place.
+pub fn news(news: &News) -> Watched {
+    let place = Watched {
+        offset: Some(news.offset),
+        uuid: news.uuid.clone(),
+        timestamp: news.time.map(|time| time.to_string()),
+        ..Watched::default()
+    };
+    match &news.told {
+        Told::Turn(kind) => {
+            // Only forks are looked up in a session, and news has none.
+            let (event, text, model, parts, detail) = contents(&Session::default(), kind);
+            Watched { event, text, model, parts, detail, ..place }
+        }
+        Told::Result { call: made, millis } => {
+            Watched { event: "result", parts: vec![call(made)], duration_ms: *millis, ..place }
+        }
+        Told::Switch(switch) => Watched {
+            event: "branch",
+            detail: json!({"kind": switch.kind.word(), "after": switch.after, "words": switch.words,
+                "leaves": switch.leaves, "returns": switch.returns}),
+            ..place
+        },
+        Told::Ended { millis } => Watched { event: "turn_ended", duration_ms: *millis, ..place },
+        Told::Waits(text) => Watched { event: "waiting", text: Some(text.clone()), ..place },
+        Told::Spent(spent) => Watched { event: "usage", detail: usage(spent), ..place },
+        Told::Title(title) => Watched { event: "title", text: Some(title.clone()), ..place },
+    }
+}
+
+/// Makes an event of a file.
+pub fn change(event: &'static str, detail: Value) -> Watched {
+    Watched { event, detail, ..Watched::default() }
+}
+
+/// Makes an event of nothing in particular.
+pub fn note(event: &'static str, text: Option<String>) -> Watched {
+    Watched { event, text, ..Watched::default() }
+}
+
+fn usage(spent: &Spending) -> Value {
+    json!({"messages": spent.messages, "tokens": spent.tokens, "output": spent.output,
+        "cost_usd": spent.cost, "unpriced": spent.unpriced, "context": spent.context})
+}

@@ -1,0 +1,145 @@
+//! The client's file backups: from the session's own directory, and from nowhere else.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use ramus_core::files::{Backup, Backups};
+
+use crate::error::PathError;
+use crate::place::{claude_dir, file_history};
+use crate::trace::Part;
+
+/// Larger backups are not held in memory; they can still be copied.
+const HELD: u64 = 64 * 1024 * 1024;
+
+/// The backups of the sessions that a path runs through.
+#[derive(Clone, Debug, Default)]
+pub struct FileHistory {
+    /// For each part of the path the directories that may hold its backups, its own first.
+    dirs: Vec<Vec<PathBuf>>,
+}
+
+impl FileHistory {
+    /// Finds the backups of each part. `roots` are the Claude directories, for a session file that
+    /// lies outside of them.
+    pub fn open(roots: &[PathBuf], parts: &[Part]) -> Self {
+        let dirs = |part: &Part| {
+            let facts = part.history.session.facts();
+            // A fork brings its backups along, but an earlier copy may have left them behind.
+            let forked = facts.forked_from.iter().map(|(session, _)| &**session);
+            let named = facts.session_ids.iter().map(|id| &**id);
+            let ids: Vec<&str> =
+                std::iter::once(&*part.file.id).chain(forked).chain(named).collect();
+            let own = claude_dir(&part.file.path).map(Path::to_owned);
+            let roots: Vec<PathBuf> = own.into_iter().chain(roots.iter().cloned()).collect();
+            let mut dirs: Vec<PathBuf> = roots
+                .iter()
+                .flat_map(|root| ids.iter().filter_map(|id| file_history(root, id)))
+                .collect();
+            let mut seen = Vec::new();
+            dirs.retain(|dir| {
+                !seen.contains(dir) && {
+                    seen.push(dir.clone());
+                    true
+                }
+            });
+            dirs.retain(|dir| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()));
+            dirs
+        };
+        Self { dirs: parts.iter().map(dirs).collect() }
+    }
+
+    /// Returns where a backup lies. `None`: it is not there, or its name is none that the client
+    /// gives: a transcript must not make us open anything else.
+    pub fn path(&self, backup: &Backup) -> Option<PathBuf> {
+        self.find(backup).map(|(path, _)| path)
+    }
+
+    /// Returns the permissions that the file had.
+    pub fn mode(&self, backup: &Backup) -> Option<u32> {
+        self.find(backup).and_then(|(_, meta)| mode(&meta))
+    }
+
+    /// Copies the bytes of a backup, however many there are.
+    pub fn copy(&self, backup: &Backup, out: &mut dyn Write) -> Result<u64, PathError> {
+        let path = self.path(backup).unwrap_or_else(|| PathBuf::from(&backup.name));
+        let error = |source| PathError::new(&path, source);
+        let mut file = File::open(&path).map_err(error)?;
+        io::copy(&mut file, out).map_err(error)
+    }
+
+    fn find(&self, backup: &Backup) -> Option<(PathBuf, Metadata)> {
+        if !is_backup_name(&backup.name) {
+            return None;
+        }
+        let dirs = self.dirs.get(backup.part)?.iter();
+        let mut found = dirs.filter_map(|dir| {
+            let path = dir.join(&backup.name);
+            let meta = fs::symlink_metadata(&path).ok()?;
+            meta.is_file().then_some((path, meta))
+        });
+        found.next()
+    }
+}
+
+impl Backups for FileHistory {
+    fn size(&mut self, backup: &Backup) -> Option<u64> {
+        self.find(backup).map(|(_, meta)| meta.len())
+    }
+
+    fn read(&mut self, backup: &Backup) -> Option<Vec<u8>> {
+        let (path, meta) = self.find(backup)?;
+        if meta.len() > HELD {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(meta.len() as usize);
+        File::open(path).ok()?.take(HELD).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+}
+
+/// Whether a name looks like `0123456789abcdef@v12`.
+fn is_backup_name(name: &str) -> bool {
+    name.split_once("@v").is_some_and(|(hash, version)| {
+        let is_word =
+            |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
+        is_word(hash) && is_word(version) && name.len() < 128
+    })
+}
+
+#[cfg(unix)]
+fn mode(meta: &Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(meta.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Metadata) -> Option<u32> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_backup_name;
+
+    #[test]
+    fn only_the_clients_own_names_are_opened() {
+        assert!(is_backup_name("0123456789abcdef@v12"));
+        for name in [
+            "",
+            "@v1",
+            "abc@v",
+            "../../etc/passwd",
+            "a/b@v1",
+            "..@v1",
+            "a@v1/../../x",
+            "a\\b@v1",
+            "a@v1\0",
+            "C:@v1",
+            &format!("{}@v1", "a".repeat(200)),
+        ] {
+            assert!(!is_backup_name(name), "{name}");
+        }
+    }
+}

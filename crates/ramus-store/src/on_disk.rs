@@ -1,0 +1,106 @@
+//! What is in a file's place now, for putting an earlier content back.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use ramus_core::files::restore::OnDisk;
+use ramus_core::files::{FileState, Held};
+
+use crate::file_history::FileHistory;
+
+/// Looks at the place of a file. Below `cwd` no directory on the way may be a link.
+pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> OnDisk {
+    let path = Path::new(&file.path);
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    let way = path.ancestors().take_while(|dir| *dir != cwd && dir.starts_with(cwd));
+    if is_link(path) || way.into_iter().any(is_link) {
+        return OnDisk::Link;
+    }
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        // A file stands where a directory of the way should be.
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return OnDisk::NotAFile,
+        Err(_) => return OnDisk::Absent,
+    };
+    if !meta.is_file() {
+        return OnDisk::NotAFile;
+    }
+    let is_same = match &file.held {
+        Held::Bytes(bytes) => {
+            meta.len() == bytes.len() as u64 && fs::read(path).is_ok_and(|now| now == *bytes)
+        }
+        Held::Backup(backup) => {
+            history.path(backup).is_some_and(|copy| same(&copy, path).unwrap_or(false))
+        }
+        Held::Absent | Held::Unknown => false,
+    };
+    if is_same { OnDisk::Same } else { OnDisk::Other }
+}
+
+/// How much of a file is shown at most.
+const SHOWN: u64 = 16 * 1024 * 1024;
+
+/// Returns the text of a file; one that is not there is empty. `None`: it is no text, or too large.
+pub fn text_at(path: &Path) -> Option<String> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() && meta.len() <= SHOWN => fs::read_to_string(path).ok(),
+        Ok(_) => None,
+        Err(_) => Some(String::new()),
+    }
+}
+
+/// Whether two files hold the same bytes, read piece by piece.
+fn same(a: &Path, b: &Path) -> io::Result<bool> {
+    let (mut a, mut b) = (File::open(a)?, File::open(b)?);
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut left, mut right) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+    loop {
+        let read = a.read(&mut left)?;
+        if read == 0 {
+            return Ok(true);
+        }
+        b.read_exact(&mut right[..read])?;
+        if left[..read] != right[..read] {
+            return Ok(false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ramus_core::files::Source;
+
+    use super::*;
+
+    #[test]
+    fn links_and_directories_are_told_from_files() {
+        let home = testkit::Home::new();
+        let cwd = home.path();
+        fs::create_dir(cwd.join("dir")).unwrap();
+        fs::write(cwd.join("dir/a"), "a").unwrap();
+        let look = |path: &str, text: &str| {
+            let path = cwd.join(path).to_string_lossy().into_owned();
+            let held = Held::Bytes(text.as_bytes().to_vec());
+            let file =
+                FileState { path, held, source: Source::Write, doubt: None, only_read: false };
+            on_disk(&file, cwd, &FileHistory::default())
+        };
+        assert_eq!(look("dir/a", "a"), OnDisk::Same);
+        assert_eq!(look("dir/a", "b"), OnDisk::Other);
+        assert_eq!(look("dir/none", "b"), OnDisk::Absent);
+        assert_eq!(look("none/none", "b"), OnDisk::Absent);
+        assert_eq!(look("dir", "b"), OnDisk::NotAFile);
+        assert_eq!(look("dir/a/b", "b"), OnDisk::NotAFile);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(cwd.join("dir"), cwd.join("link")).unwrap();
+            std::os::unix::fs::symlink(cwd.join("dir/a"), cwd.join("leaf")).unwrap();
+            assert_eq!(look("link/a", "a"), OnDisk::Link);
+            assert_eq!(look("link/none", "a"), OnDisk::Link);
+            assert_eq!(look("leaf", "a"), OnDisk::Link);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Plans that put files of a project back.
+
+use std::path::{Path, PathBuf};
+
+use super::{Content, Plan, Step, What};
+use crate::error::PathError;
+use crate::stamp::Stamp;
+
+/// A file of a project as it is to be.
+#[derive(Clone, Debug)]
+pub struct FileBack {
+    pub path: PathBuf,
+    /// `None`: it is not to be there.
+    pub content: Option<Content>,
+}
+
+/// Plans to put files back, or away; `session` and `file` are those that they were read from.
+pub fn restore_files(
+    session: &str,
+    file: &Path,
+    root: Option<&Path>,
+    words: String,
+    files: Vec<FileBack>,
+) -> Result<Plan, PathError> {
+    let step = |FileBack { path, content }: FileBack| {
+        let Some(content) = content else { return Ok(Step::Move { from: path, to: None }) };
+        let before = match path.symlink_metadata() {
+            Ok(_) => Some(Stamp::at(&path).map_err(|source| PathError::new(&path, source))?),
+            Err(_) => None,
+        };
+        Ok(Step::Put { file: path, before, content })
+    };
+    Ok(Plan {
+        what: What::RestoreFiles,
+        session: session.to_owned(),
+        file: file.to_owned(),
+        root: root.map(Path::to_owned),
+        words,
+        steps: files.into_iter().map(step).collect::<Result<_, PathError>>()?,
+        resume: None,
+        undoes: None,
+    })
+}

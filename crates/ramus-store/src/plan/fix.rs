@@ -1,0 +1,82 @@
+//! A repaired copy of a session, or what its end lacks.
+
+use std::path::Path;
+
+use ramus_core::defect::DefectKind;
+use ramus_core::edit::{self, Addition, Fixed, Refusal, Thinking, Writer, reattached};
+use ramus_core::session::NodeId;
+use ramus_core::time::Time;
+use rustc_hash::FxHashSet;
+
+use super::fork::{agents, bodies, links, origin, session_of, sources};
+use super::session::append;
+use super::{Content, Plan, Step, Subject, What, new_id};
+use crate::error::PathError;
+use crate::trace::Part;
+
+/// Plans a copy of a conversation without what keeps it from being resumed; `None`: nothing does.
+pub fn fix(
+    subject: Subject<'_>,
+    parts: &[Part],
+    title: &str,
+    thinking: Thinking,
+    now: Time,
+) -> Result<Result<Option<(Plan, Fixed)>, Refusal>, PathError> {
+    let parts: Vec<&Part> = parts.iter().collect();
+    let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
+    let mut origins = Vec::new();
+    let mut lost = 0;
+    for (part, session) in parts.iter().zip(&sessions) {
+        let mut origin = origin(part, session)?;
+        // Only the oldest part can have lost what was before it; the others are links.
+        if origins.is_empty() {
+            (origin.nodes, lost) = reattached(&part.history, &part.path);
+        }
+        origins.push(origin);
+    }
+    let id = new_id();
+    let mut next = new_id;
+    let mut writer = Writer { session: &id, now, new_id: &mut next };
+    let mut bodies = bodies(&parts)?;
+    let fixed = edit::fix(&origins, lost, title, thinking, &mut writer, &mut bodies);
+    let fixed = match fixed {
+        Ok(Some(fixed)) => fixed,
+        Ok(None) => return Ok(Ok(None)),
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let mut steps = Vec::new();
+    for ((part, origin), session) in parts.iter().zip(&origins).zip(&sessions) {
+        let kept: FxHashSet<NodeId> = origin.nodes.iter().copied().collect();
+        steps.extend(agents(subject, part, &kept, subject.dir, &id)?);
+        steps.extend(links(subject, session, subject.dir, &id));
+    }
+    let file = subject.dir.join(format!("{id}.jsonl"));
+    let content = Content::Lines { sources: sources(&parts)?, lines: fixed.new.lines.clone() };
+    steps.push(Step::Make { file: file.clone(), content });
+    let plan = Plan {
+        what: What::Fix,
+        session: id,
+        file,
+        root: subject.root.map(Path::to_owned),
+        words: fix_words(&subject.file.id),
+        steps,
+        resume: Some(fixed.new.resume),
+        undoes: None,
+    };
+    Ok(Ok(Some((plan, fixed))))
+}
+
+/// Plans to end a last line that broke off, so that the next one is not glued to it; `None`: it is whole.
+pub fn end_line(subject: Subject<'_>) -> Result<Option<Plan>, PathError> {
+    let torn = subject.history.session.torn();
+    if torn.is_none_or(|defect| defect.kind != DefectKind::Torn) {
+        return Ok(None);
+    }
+    let nothing = Addition { bytes: Vec::new(), resume: None };
+    append(subject, What::Fix, nothing, "ends a line that broke off".to_owned()).map(Some)
+}
+
+/// Returns what the log says of a repaired copy.
+pub fn fix_words(session: &str) -> String {
+    format!("of {session}")
+}

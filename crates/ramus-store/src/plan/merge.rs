@@ -1,0 +1,169 @@
+//! A new session out of several conversations, with what belongs to them (R27).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ramus_core::edit::{self, Merge, Merged, NewLine, Refusal, Sources, Writer};
+use ramus_core::name::Key;
+use ramus_core::session::NodeId;
+use ramus_core::time::Time;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::fork::{agents, bodies, links, origin, session_of, sources};
+use super::{Content, Plan, Step, Subject, What, new_id, short};
+use crate::error::PathError;
+use crate::trace::Part;
+
+/// One of the conversations that are merged.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversation<'a> {
+    pub subject: Subject<'a>,
+    /// Its path, the oldest part first.
+    pub parts: &'a [Part],
+}
+
+/// Plans a new session out of several conversations, in the directory of a project.
+pub fn merge(
+    conversations: &[Conversation<'_>],
+    request: &Merge<'_>,
+    dir: &Path,
+    now: Time,
+) -> Result<Result<(Plan, Merged), Refusal>, PathError> {
+    let parts: Vec<&Part> = conversations.iter().flat_map(|one| one.parts).collect();
+    let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
+    let backups = Backups::new(conversations);
+    let mut branches = Vec::new();
+    let mut origins = Vec::new();
+    for conversation in conversations {
+        let first = origins.len();
+        for part in conversation.parts {
+            let session = &sessions[origins.len()];
+            let mut origin = origin(part, session)?;
+            origin.backups = backups.renamed(session);
+            origins.push(origin);
+        }
+        branches.push(first..origins.len());
+    }
+    let paths = parts.iter().map(|part| &part.path).collect();
+    let sources_of = Sources { origins, paths, branches };
+    let id = new_id();
+    let mut next = new_id;
+    let mut writer = Writer { session: &id, now, new_id: &mut next };
+    let mut bodies = bodies(&parts)?;
+    let merged = match edit::merge(&sources_of, request, &mut writer, &mut bodies) {
+        Ok(merged) => merged,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let copied: FxHashSet<(usize, u64)> = merged
+        .new
+        .lines
+        .iter()
+        .filter_map(|line| match line {
+            NewLine::Copied { source, span, .. } => Some((*source, span.at)),
+            NewLine::Made(_) => None,
+        })
+        .collect();
+    let mut steps = Vec::new();
+    let mut source = 0;
+    for conversation in conversations {
+        for part in conversation.parts {
+            let kept: FxHashSet<NodeId> = {
+                let at = |node: &NodeId| part.history.session.record(*node).span.at;
+                let nodes = sources_of.origins[source].nodes.iter().copied();
+                nodes.filter(|node| copied.contains(&(source, at(node)))).collect()
+            };
+            source += 1;
+            steps.extend(agents(conversation.subject, part, &kept, dir, &id)?);
+            let session = session_of(part);
+            for step in links(conversation.subject, &session, dir, &id) {
+                steps.push(backups.link(step, &session));
+            }
+        }
+    }
+    let file = dir.join(format!("{id}.jsonl"));
+    let content = Content::Lines { sources: sources(&parts)?, lines: merged.new.lines.clone() };
+    steps.push(Step::Make { file: file.clone(), content });
+    let mut made = FxHashSet::default();
+    steps.retain(|step| match step {
+        Step::Make { file, .. } | Step::Link { to: file, .. } => made.insert(file.clone()),
+        _ => true,
+    });
+    let ids: Vec<&str> = conversations.iter().map(|one| short(&one.subject.file.id)).collect();
+    let plan = Plan {
+        what: What::Merge,
+        session: id,
+        file,
+        root: conversations.first().and_then(|one| one.subject.root).map(Path::to_owned),
+        words: format!("of {}", ids.join(" and ")),
+        steps,
+        resume: Some(merged.new.resume),
+        undoes: None,
+    };
+    Ok(Ok((plan, merged)))
+}
+
+/// Backups of files by which sessions call them.
+///
+/// Each session counts the versions of a file by itself, so two of them may call
+/// different contents the same. Then those of the later one get its id added.
+struct Backups {
+    /// For each session its backups that are called otherwise.
+    renamed: FxHashMap<String, FxHashMap<String, String>>,
+}
+
+impl Backups {
+    fn new(conversations: &[Conversation<'_>]) -> Self {
+        let mut taken: FxHashMap<String, PathBuf> = FxHashMap::default();
+        let mut renamed: FxHashMap<String, FxHashMap<String, String>> = FxHashMap::default();
+        for conversation in conversations {
+            let Some(root) = conversation.subject.root else { continue };
+            for part in conversation.parts {
+                let session = session_of(part);
+                if renamed.contains_key(&session) {
+                    continue;
+                }
+                let dir = root.join("file-history").join(&session);
+                let mut others = FxHashMap::default();
+                for name in names(&dir) {
+                    let path = dir.join(&name);
+                    match taken.get(&name) {
+                        Some(first) if !is_same(first, &path) => {
+                            let id = session.get(..8).unwrap_or(&session);
+                            others.insert(name.clone(), format!("{name}-{id}"));
+                        }
+                        Some(_) => {}
+                        None => drop(taken.insert(name, path)),
+                    }
+                }
+                renamed.insert(session, others);
+            }
+        }
+        Self { renamed }
+    }
+
+    fn renamed(&self, session: &str) -> FxHashMap<Key, String> {
+        let names = self.renamed.get(session).into_iter().flatten();
+        names.map(|(old, new)| (Key::new(old.as_bytes()), new.clone())).collect()
+    }
+
+    fn link(&self, step: Step, session: &str) -> Step {
+        let Step::Link { from, to } = step else { return step };
+        let is_backup =
+            from.parent().and_then(Path::parent).is_some_and(|dir| dir.ends_with("file-history"));
+        let name = to.file_name().map(|name| name.to_string_lossy().into_owned());
+        let new = name.filter(|_| is_backup).and_then(|name| self.renamed.get(session)?.get(&name));
+        let to = new.map_or(to.clone(), |new| to.with_file_name(new));
+        Step::Link { from, to }
+    }
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Whether two files hold the same.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let len = |path: &Path| fs::metadata(path).map(|meta| meta.len()).ok();
+    len(a) == len(b) && matches!((fs::read(a), fs::read(b)), (Ok(a), Ok(b)) if a == b)
+}

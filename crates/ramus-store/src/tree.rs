@@ -1,0 +1,119 @@
+//! A tree of files, written out: each beside its place and renamed, none outside of the directory.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+/// Why a tree, or a file of it, was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    #[error("{} is not empty", .0.display())]
+    NotEmpty(PathBuf),
+    #[error("{} leads out of the directory through a link", .0.display())]
+    Link(PathBuf),
+    #[error("{0:?} is no place in a directory")]
+    Odd(String),
+    #[error("cannot write {}", .path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A directory that files are written into.
+#[derive(Clone, Debug)]
+pub struct TreeFolder {
+    dir: PathBuf,
+}
+
+impl TreeFolder {
+    /// Takes a directory: a new or an empty one, any other by `force`.
+    pub fn open(dir: &Path, force: bool) -> Result<Self, TreeError> {
+        let error = |source| TreeError::Write { path: dir.to_owned(), source };
+        fs::create_dir_all(dir).map_err(error)?;
+        let is_empty = fs::read_dir(dir).map_err(error)?.next().is_none();
+        if !is_empty && !force {
+            return Err(TreeError::NotEmpty(dir.to_owned()));
+        }
+        Ok(Self { dir: dir.to_owned() })
+    }
+
+    /// Writes one file; `place` is where it goes, with `/`. Returns its path.
+    pub fn write(
+        &self,
+        place: &str,
+        mode: Option<u32>,
+        content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<PathBuf, TreeError> {
+        let path = self.inside(place)?;
+        let parent = path.parent().unwrap_or(&self.dir).to_owned();
+        let mut write = || {
+            fs::create_dir_all(&parent)?;
+            let mut file = tempfile::Builder::new().prefix(".ramus-").tempfile_in(&parent)?;
+            content(file.as_file_mut())?;
+            allow(file.as_file(), mode)?;
+            file.persist(&path).map(|_| ()).map_err(|error| error.error)
+        };
+        write().map_err(|source| TreeError::Write { path: path.clone(), source })?;
+        Ok(path)
+    }
+
+    /// Returns the path of a place, if the way there stays in the directory.
+    fn inside(&self, place: &str) -> Result<PathBuf, TreeError> {
+        let odd = || TreeError::Odd(place.to_owned());
+        let mut path = self.dir.clone();
+        let mut parts = Path::new(place).components().peekable();
+        if parts.peek().is_none() {
+            return Err(odd());
+        }
+        for part in parts {
+            let Component::Normal(part) = part else { return Err(odd()) };
+            // A link at the very end is replaced, one on the way would be followed.
+            if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink()) && path != self.dir {
+                return Err(TreeError::Link(path));
+            }
+            path.push(part);
+        }
+        Ok(path)
+    }
+}
+
+/// Gives a new file the permissions it is to have; a temporary one is for its owner alone.
+#[cfg(unix)]
+fn allow(file: &File, mode: Option<u32>) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(mode.unwrap_or(0o644)))
+}
+
+#[cfg(not(unix))]
+fn allow(_: &File, _: Option<u32>) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_outside() {
+        let home = testkit::Home::new();
+        let dir = home.path().join("out");
+        let folder = TreeFolder::open(&dir, false).unwrap();
+        let write = |place: &str| folder.write(place, None, &mut |out| out.write_all(b"x"));
+        for place in ["", "/etc/x", "../x", "a/../../x", ".", "a/.."] {
+            assert!(matches!(write(place), Err(TreeError::Odd(_))), "{place}");
+        }
+        assert_eq!(write("a/b").unwrap(), dir.join("a/b"));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(home.path(), dir.join("link")).unwrap();
+            assert!(matches!(write("link/x"), Err(TreeError::Link(_))));
+            std::os::unix::fs::symlink(home.path().join("y"), dir.join("end")).unwrap();
+            write("end").unwrap();
+            assert!(!home.path().join("y").exists());
+        }
+        assert!(matches!(TreeFolder::open(&dir, false), Err(TreeError::NotEmpty(_))));
+        assert!(TreeFolder::open(&dir, true).is_ok());
+    }
+}

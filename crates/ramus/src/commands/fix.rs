@@ -1,0 +1,143 @@
+//! `check --fix`: a repaired copy for each session that needs one.
+
+use ramus_core::edit::{Thinking, end_of_message, to_fix};
+use ramus_render::json::{FixAnswer, Written};
+use ramus_render::{Label, Line};
+use ramus_store::journal::Journal;
+use ramus_store::plan::{self, Plan, What};
+use ramus_store::survey::Surveyed;
+use ramus_store::trace::trace;
+
+use crate::commands::fork::{comes_along, short};
+use crate::env;
+use crate::error::{CommandError, ErrorKind};
+use crate::perform::{Proposal, Site, WriteArgs, perform_as};
+use crate::select::Library;
+use crate::ui::Ui;
+
+/// Plans repairs for sessions one by one, and carries out those that are wanted.
+pub(crate) fn fix(
+    ui: &mut Ui,
+    library: &Library,
+    files: &[&Surveyed],
+    thinking: Thinking,
+    args: &WriteArgs,
+) -> Result<(), CommandError> {
+    let journal = Journal::read(&env::state())?;
+    let mut found = 0;
+    for file in files.iter().filter(|file| may_need(file)) {
+        let (session, _) = library.address(ui, &file.file.path.to_string_lossy())?;
+        let site = Site::read(library, session)?;
+        if let Some(copy) = repaired(&journal, &site.found.file.id) {
+            let id = short_id(&site.found.file.id);
+            let line =
+                format!("Session {id} was repaired before: `ramus show {}`", short_id(&copy));
+            ui.say(&Line::plain(&line));
+            continue;
+        }
+        let Some((plan, repairs, leaf)) = planned(library, &site, thinking)? else { continue };
+        found += 1;
+        match propose(ui, &site, &plan, repairs, leaf, args) {
+            // The next one may be wanted.
+            Err(error) if error.kind == ErrorKind::Nothing => {
+                ui.say(&Line::plain("Left as it is."))
+            }
+            done => done?,
+        }
+    }
+    if found == 0 {
+        ui.say(&Line::new("There is nothing to repair.", Label::Active));
+    }
+    Ok(())
+}
+
+/// Whether a look into a session is worth it.
+fn may_need(file: &Surveyed) -> bool {
+    let facts = &file.digest.facts;
+    let is_session = file.file.role == ramus_store::place::FileRole::Session;
+    let is_wrong = file.defects().next().is_some() || !file.digest.unpaired.is_empty();
+    let is_late = facts.last_active.is_none_or(|time| time > env::now());
+    is_session && !file.digest.class.is_hidden() && (is_wrong || is_late || facts.thinking > 0)
+}
+
+/// Returns the copy that was made of a session before.
+fn repaired(journal: &Journal, id: &str) -> Option<String> {
+    let words = plan::fix_words(id);
+    let copy = journal.operations.iter().find(|operation| {
+        operation.what == What::Fix
+            && operation.is_done()
+            && operation.undone_by.is_none()
+            && operation.words == words
+    });
+    copy.map(|operation| operation.session.clone())
+}
+
+type Planned = (Plan, Vec<String>, Option<String>);
+
+fn planned(
+    library: &Library,
+    site: &Site,
+    thinking: Thinking,
+) -> Result<Option<Planned>, CommandError> {
+    let subject = site.subject(library);
+    let target = to_fix(&site.history, env::now());
+    let end = target.and_then(|target| end_of_message(&site.history, target));
+    if let Some(path) = end.and_then(|end| site.history.path_to(end)) {
+        let (file, history) = (site.found.file.clone(), site.history.clone());
+        let parts = trace(subject.files, file, history, path, library.rule)?;
+        let title = format!("{} (repaired)", short(&site.title));
+        let fixed = plan::fix(subject, &parts, &title, thinking, env::now())?;
+        let fixed =
+            fixed.map_err(|refusal| CommandError::user(format!("cannot repair: {refusal}")))?;
+        if let Some((plan, fixed)) = fixed {
+            return Ok(Some((plan, fixed.repairs.words(), Some(fixed.new.leaf))));
+        }
+    }
+    let ended = plan::end_line(subject)?;
+    let words = "the last line broke off: it is ended, so that the next one is not lost with it";
+    Ok(ended.map(|plan| (plan, vec![words.to_owned()], None)))
+}
+
+fn propose(
+    ui: &mut Ui,
+    site: &Site,
+    plan: &Plan,
+    repairs: Vec<String>,
+    leaf: Option<String>,
+    args: &WriteArgs,
+) -> Result<(), CommandError> {
+    let id = &site.found.file.id;
+    let mut lines = vec![
+        Line::default(),
+        Line::plain("Session ")
+            .with(short_id(id), Label::Id)
+            .with(&format!("  {}", site.title), Label::Strong),
+    ];
+    lines.extend(repairs.iter().map(|words| Line::new(&format!("  {words}"), Label::Warning)));
+    if leaf.is_some() {
+        lines.push(
+            Line::plain("  in a copy, session ")
+                .with(short_id(&plan.session), Label::Id)
+                .with("; the old one stays as it is", Label::Plain),
+        );
+        lines.extend(comes_along(plan));
+    }
+    lines.push(Line::new(&format!("  writes {}", plan.file.display()), Label::Dim));
+    let cwd = site.history.session.facts().cwd.as_deref().unwrap_or_default();
+    let proposal = Proposal {
+        plan,
+        lines,
+        question: "Repair it?",
+        cwd: leaf.is_some().then_some(cwd),
+        resume_leaf: leaf,
+    };
+    perform_as(ui, "ramus.check.fix/1", args, &proposal, |written: Written| FixAnswer {
+        written,
+        of: id.clone(),
+        repairs: repairs.clone(),
+    })
+}
+
+fn short_id(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
+}

@@ -1,0 +1,265 @@
+use clap::ValueEnum;
+use ramus_core::compare::Content;
+use ramus_core::edit::{
+    Conflict, Exchange, Fate, Merge, Merged, Pick, Policy, Refusal, Strategy, end_of_message,
+};
+use ramus_render::json::{self, MergeAnswer};
+use ramus_render::{Label, Line};
+use ramus_store::plan::{self, Conversation, Plan};
+use ramus_store::trace::{Part, trace};
+
+use crate::args::Global;
+use crate::commands::fork::{ForkTo, comes_along, short};
+use crate::env::{self, Clock};
+use crate::error::CommandError;
+use crate::perform::{Proposal, Site, WriteArgs, perform_as, written};
+use crate::select::Library;
+use crate::ui::Ui;
+
+/// Put several conversations together in a session of its own
+///
+/// What all of them begin with stands once; then come the exchanges that each has of its own, whole:
+/// a prompt with everything answered to it. Nothing that is merged is changed. Where a conversation
+/// was compacted, its summary is quoted in the place of what it stands for.
+///
+/// Files that several of them changed with different results are conflicts. Files on disk are never
+/// touched: `--on-conflict` decides what the merged conversation says about them at its end.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus merge 3f9a@1 3f9a@2 --dry-run           see the exchanges and their numbers\n  ramus merge 3f9a@1 3f9a@2 --strategy digest   the second one in short\n  ramus merge 3f9a@1 3f9a@2 --pick 2:1,1:2-3    these exchanges in this order\n  ramus merge 3f9a b2a9 --no-base               two that have nothing in common"
+)]
+pub(crate) struct MergeArgs {
+    /// The conversations: sessions, nodes or conversations of them
+    #[arg(value_name = "ADDRESS", num_args = 2.., required = true)]
+    addresses: Vec<String>,
+    /// How to put them together
+    #[arg(long, value_name = "HOW")]
+    strategy: Option<How>,
+    /// Exchanges in the order wanted: `2:3` (the third of the second conversation's own), `2:3-5`, `2:3-`, `2` or the first letters of a uuid
+    #[arg(long, value_name = "EXCHANGES")]
+    pick: Vec<String>,
+    /// Do not look for what they have in common; they may have nothing
+    #[arg(long)]
+    no_base: bool,
+    /// What holds where several changed a file with different results
+    #[arg(long, value_name = "WHAT", default_value = "stop", hide_default_value = true)]
+    on_conflict: OnConflict,
+    #[command(flatten)]
+    to: ForkTo,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum How {
+    /// One after the other; the default
+    Append,
+    /// Exchange by exchange, as they were written
+    Interleave,
+    /// The exchanges that `--pick` names
+    Pick,
+    /// The first one, then the others in short as one message
+    Digest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnConflict {
+    /// Nothing: do not merge; the default
+    Stop,
+    /// What the first conversation left
+    Ours,
+    /// What the last conversation left
+    Theirs,
+    /// All of it, to be put together later
+    KeepBoth,
+}
+
+impl OnConflict {
+    fn policy(self) -> Policy {
+        match self {
+            Self::Stop => Policy::Stop,
+            Self::Ours => Policy::Ours,
+            Self::Theirs => Policy::Theirs,
+            Self::KeepBoth => Policy::KeepBoth,
+        }
+    }
+}
+
+pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<(), CommandError> {
+    let strategy = args.strategy()?;
+    let library = Library::open_for(ui, global, &args.addresses[0])?;
+    let mut sites: Vec<(Site, Vec<Part>)> = Vec::new();
+    for address in &args.addresses {
+        let (found, spot) = library.address(ui, address)?;
+        let site = Site::read(&library, found)?;
+        let node = site.node(&spot)?;
+        let nothing = || CommandError::user(format!("{address:?} is no part of a conversation"));
+        let end = end_of_message(&site.history, node).ok_or_else(nothing)?;
+        let path = site.history.path_to(end).ok_or_else(nothing)?;
+        let (files, history) = (library.files_beside(&site.found), site.history.clone());
+        let parts = trace(files, site.found.file.clone(), history, path, library.rule)?;
+        sites.push((site, parts));
+    }
+    let place = args.to.place(ui, &library, &sites[0].0)?;
+    let title = args.to.title.clone().unwrap_or_else(|| title(&sites));
+    let conversations: Vec<Conversation<'_>> = sites
+        .iter()
+        .map(|(site, parts)| Conversation { subject: site.subject(&library), parts })
+        .collect();
+    let request = Merge {
+        strategy,
+        no_base: args.no_base,
+        policy: args.on_conflict.policy(),
+        title: &title,
+        cwd: place.cwd.as_deref(),
+    };
+    let (plan, merged) =
+        plan::merge(&conversations, &request, &place.dir, env::now())?.map_err(refused)?;
+    let facts = sites[0].0.history.session.facts();
+    let cwd = place.cwd.as_deref().or(facts.cwd.as_deref()).unwrap_or_default();
+    let proposal = Proposal {
+        plan: &plan,
+        lines: lines(&plan, &merged),
+        question: "Make it?",
+        resume_leaf: Some(merged.new.leaf.clone()),
+        cwd: Some(cwd),
+    };
+    if request.policy == Policy::Stop && !merged.conflicts.is_empty() {
+        return stop(ui, &proposal, &merged);
+    }
+    perform_as(ui, "ramus.merge/1", &args.write, &proposal, |written| answer(written, &merged))
+}
+
+impl MergeArgs {
+    fn strategy(&self) -> Result<Strategy, CommandError> {
+        match self.strategy {
+            None if !self.pick.is_empty() => {}
+            Some(How::Pick) if self.pick.is_empty() => {
+                return Err(CommandError::user("`--strategy pick` needs `--pick EXCHANGES`")
+                    .hinted("`--dry-run` without it lists the exchanges with their numbers"));
+            }
+            Some(How::Pick) => {}
+            Some(_) if !self.pick.is_empty() => {
+                return Err(CommandError::user("`--pick` goes with `--strategy pick` only"));
+            }
+            None | Some(How::Append) => return Ok(Strategy::Append),
+            Some(How::Interleave) => return Ok(Strategy::Interleave),
+            Some(How::Digest) => return Ok(Strategy::Digest),
+        }
+        let picks: Result<Vec<Vec<Pick>>, _> =
+            self.pick.iter().map(|text| Pick::parse(text)).collect();
+        Ok(Strategy::Pick(picks.map_err(CommandError::user)?.concat()))
+    }
+}
+
+fn title(sites: &[(Site, Vec<Part>)]) -> String {
+    let mut titles: Vec<String> = sites.iter().map(|(site, _)| short(&site.title)).collect();
+    titles.dedup();
+    match &titles[..] {
+        [one] => format!("{one} (merge)"),
+        several => short(&several.join(" + ")),
+    }
+}
+
+fn refused(refusal: Refusal) -> CommandError {
+    let hint = match &refusal {
+        Refusal::NoCommonPart { .. } => "`--no-base` merges what has nothing in common",
+        Refusal::NothingOwn { .. } => "one of them holds the other: there is nothing to merge",
+        Refusal::NoExchange { .. } | Refusal::SeveralExchanges { .. } => {
+            "`--dry-run` without `--pick` lists the exchanges with their numbers"
+        }
+        Refusal::Sidechain => "`ramus fork AGENT` makes it a conversation that can be merged",
+        _ => "`ramus conversations SESSION` lists what can be merged",
+    };
+    CommandError::user(format!("cannot merge: {refusal}")).hinted(hint)
+}
+
+/// Shows what would come of it and where the conflicts are, and ends.
+fn stop(ui: &mut Ui, proposal: &Proposal<'_>, merged: &Merged) -> Result<(), CommandError> {
+    if ui.json {
+        let answer = answer(written(proposal, None), merged);
+        ui.json(&json::Answer::new("ramus.merge/1", answer))?;
+    } else {
+        proposal.show(ui);
+    }
+    let count = merged.conflicts.len();
+    let files = if count == 1 { "a file was" } else { "files were" };
+    Err(CommandError::user(format!("nothing was written: {files} changed with different results"))
+        .hinted("`--on-conflict ours`, `theirs` or `keep-both` says what holds; nothing on disk is touched")
+        .hinted("`ramus diff` shows the changes"))
+}
+
+fn lines(plan: &Plan, merged: &Merged) -> Vec<Line> {
+    let clock = Clock::new();
+    let mut lines = vec![
+        Line::plain("New session ")
+            .with(&plan.session[..8], Label::Id)
+            .with(&format!("  {}", merged.new.title), Label::Strong),
+        Line::plain(&format!(
+            "  {} messages, {} of them common to all",
+            merged.new.messages, merged.common
+        )),
+    ];
+    lines.extend(merged.exchanges.iter().map(|exchange| row(exchange, &clock)));
+    for conflict in &merged.conflicts {
+        lines.push(
+            Line::new("  conflict  ", Label::Warning)
+                .with(&conflict.path, Label::Strong)
+                .with(&format!("  {}", ends(conflict)), Label::Plain),
+        );
+    }
+    let mended = merged.mended;
+    let repaired = [
+        (mended.answered, "tool calls without a result get one that says so"),
+        (mended.strays, "tool results without a call are left out"),
+        (mended.thinking, "thinking blocks without a signature are left out"),
+        (mended.set_back, "records are dated in the future and set back"),
+    ];
+    for (count, what) in repaired.into_iter().filter(|(count, _)| *count > 0) {
+        lines.push(Line::new(&format!("  {count} {what}"), Label::Warning));
+    }
+    lines.extend(comes_along(plan));
+    lines.push(Line::new(&format!("  goes to {}", plan.file.display()), Label::Dim));
+    lines
+}
+
+fn row(exchange: &Exchange, clock: &Clock) -> Line {
+    let number = format!("{}:{}", exchange.branch, exchange.n);
+    let time = exchange.time.map(|time| clock.short(time)).unwrap_or_default();
+    let (label, fate) = match exchange.fate {
+        Fate::Copied => (Label::Prompt, ""),
+        Fate::Quoted => (Label::Quote, "summary: "),
+        Fate::Summarized => (Label::Dim, "in short: "),
+        Fate::LeftOut => (Label::Dim, "left out: "),
+    };
+    let words = exchange.words.as_deref().unwrap_or("(no prompt)");
+    Line::plain("  ")
+        .with(&format!("{number:<6}"), Label::LineNumber)
+        .with(exchange.uuid.get(..8).unwrap_or(&exchange.uuid), Label::Id)
+        .with(&format!("  {time}  "), Label::Time)
+        .with(fate, Label::Note)
+        .with(words, label)
+}
+
+fn ends(conflict: &Conflict) -> String {
+    let end = |end: &ramus_core::edit::End| {
+        let state = match &end.content {
+            Content::Text(text) => format!("{} lines", text.lines().count()),
+            Content::Absent => "gone".to_owned(),
+            Content::Unknown => "not known".to_owned(),
+        };
+        format!("{}: +{} −{}, {state}", end.branch, end.added, end.removed)
+    };
+    conflict.ends.iter().map(end).collect::<Vec<_>>().join("   ")
+}
+
+fn answer(written: json::Written, merged: &Merged) -> MergeAnswer {
+    MergeAnswer {
+        written,
+        title: merged.new.title.clone(),
+        messages: merged.new.messages,
+        common: merged.common,
+        exchanges: merged.exchanges.iter().map(json::merged_exchange).collect(),
+        conflicts: merged.conflicts.iter().map(json::conflict).collect(),
+    }
+}

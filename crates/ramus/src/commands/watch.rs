@@ -1,0 +1,156 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use ramus_core::time::Time;
+use ramus_store::follow::{Change, Changes, FollowConfig, How, follow};
+
+use crate::args::Global;
+use crate::env::{self, Clock};
+use crate::error::CommandError;
+use crate::ui::Ui;
+use crate::when;
+
+mod alert;
+mod lanes;
+mod only;
+mod picker;
+mod screen;
+mod wanted;
+
+use alert::Alert;
+use lanes::Lanes;
+use only::{Kind, Only};
+use screen::Screen;
+use wanted::Wanted;
+
+/// Follow sessions live: prompts, thinking, answers, tools, agents
+///
+/// Shows what is written from now on, of all sessions or of those named: projects, sessions,
+/// agents, or one conversation (`SESSION@N`, `SESSION:UUID`). New sessions appear by themselves.
+/// Several sessions are told apart by colour; agents speak indented. A tool call is one line, when
+/// it is over, with how long it took and what came of it. On a terminal and without SCOPE you choose
+/// first.
+///
+/// Tokens and cost are those since watching began. Recent clients keep no text of what the model
+/// thinks; `"showThinkingSummaries": true` in the client's settings.json makes them keep summaries.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus watch latest\n  ramus watch . --since 10m\n  ramus watch --only thinking,prompts\n  ramus watch latest@2\n  ramus watch --notify bell\n  ramus watch . --notify 'notify-send \"$RAMUS_EVENT\" \"$RAMUS_TITLE\"'\n  ramus watch --json | jq -r 'select(.event == \"prompt\").text'"
+)]
+pub(crate) struct WatchArgs {
+    /// Projects, sessions, agents or one conversation [default: everything]
+    #[arg(allow_hyphen_values = true)]
+    scope: Option<String>,
+    /// More of them
+    #[arg(value_name = "SCOPE")]
+    more: Vec<String>,
+    /// Only news of these kinds
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
+    only: Vec<Kind>,
+    /// Follow only the conversation that is being held, and say when it is left
+    #[arg(long)]
+    branch: bool,
+    /// Show first what was said since then: a time, or how long ago (`10m`, `2h`)
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Run a command, or ring (`bell`), when a session ends its turn or waits for its user
+    ///
+    /// The command is given to the shell, with RAMUS_EVENT (`turn_ended` or `waiting`),
+    /// RAMUS_SESSION, RAMUS_TITLE, RAMUS_PROJECT and RAMUS_TEXT.
+    #[arg(long, value_name = "CMD|bell")]
+    notify: Option<String>,
+    /// Look at the files this often instead of waiting for the system to tell, for network drives
+    #[arg(long, value_name = "MS")]
+    poll: Option<u64>,
+    /// Leave nothing out for being long
+    #[arg(long)]
+    full: bool,
+}
+
+/// How long nothing happens before the clock is looked at.
+const TICK: Duration = Duration::from_millis(100);
+/// How many changes may be written before the output is sent off.
+const BATCH: usize = 32;
+
+pub(crate) fn watch(ui: &mut Ui, global: &Global, args: &WatchArgs) -> Result<(), CommandError> {
+    let clock = Clock::new();
+    let since = match &args.since {
+        Some(since) => Some(when::parse(since, when::Edge::Start, clock.now())?),
+        None => None,
+    };
+    let picked = match &args.scope {
+        None if picker::can_ask(ui) => match picker::pick(ui, global)? {
+            Some(picked) => picked,
+            None => return Ok(()),
+        },
+        typed => typed.iter().chain(&args.more).cloned().collect(),
+    };
+    let wanted = Wanted::find(ui, global, &picked, args.branch)?;
+    let config = FollowConfig {
+        how: args.poll.map_or(How::Events, |ms| How::Poll(Duration::from_millis(ms.max(1)))),
+        ..FollowConfig::default()
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    // Without a handler the signal ends us all the same.
+    let _ = ctrlc::set_handler(move || stopped.store(true, Ordering::Relaxed));
+    let changes = follow(env::candidates(global), &config)?;
+    let now = Time::from_millis(clock.now().timestamp().as_millisecond());
+    let mut watch = Watch {
+        lanes: Lanes::new(wanted, since.unwrap_or(now), since.is_some(), global.all),
+        screen: Screen::new(clock, Only::new(&args.only), args.full),
+        alert: args.notify.as_deref().map(Alert::new),
+    };
+    watch.run(ui, &changes, &stop)
+}
+
+struct Watch {
+    lanes: Lanes,
+    screen: Screen,
+    alert: Option<Alert>,
+}
+
+impl Watch {
+    fn run(
+        &mut self,
+        ui: &mut Ui,
+        changes: &Changes,
+        stop: &AtomicBool,
+    ) -> Result<(), CommandError> {
+        while !stop.load(Ordering::Relaxed) {
+            match changes.recv_timeout(TICK) {
+                Ok(change) => {
+                    self.take(ui, change)?;
+                    for _ in 1..BATCH {
+                        let Ok(change) = changes.try_recv() else { break };
+                        self.take(ui, change)?;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let silent = self.lanes.silent();
+            self.show(ui, silent)?;
+            self.screen.status(ui, &self.lanes)?;
+            ui.out().flush()?;
+        }
+        self.screen.end(ui, &self.lanes)
+    }
+
+    fn take(&mut self, ui: &mut Ui, change: Change) -> Result<(), CommandError> {
+        let items = self.lanes.take(change);
+        self.show(ui, items)
+    }
+
+    fn show(&mut self, ui: &mut Ui, items: Vec<lanes::Item>) -> Result<(), CommandError> {
+        for item in items {
+            if let Some(alert) = &mut self.alert {
+                alert.hear(ui, &item, &self.lanes);
+            }
+            self.screen.show(ui, &item, &self.lanes)?;
+        }
+        Ok(())
+    }
+}

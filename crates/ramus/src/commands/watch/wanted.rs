@@ -1,0 +1,150 @@
+//! Which files are wanted, and which conversation.
+
+use std::path::Path;
+
+use ramus_store::place::{FileRole, HistoryFile, encode};
+
+use crate::args::Global;
+use crate::error::CommandError;
+use crate::select::{self, Found, Library, Scope, Spot};
+use crate::ui::Ui;
+
+/// What is to be watched; everything, if nothing is named.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    targets: Vec<Target>,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// By the name of its directory, which need not exist yet.
+    Project(String),
+    Session {
+        id: String,
+        branch: Option<Branch>,
+    },
+    Agent(String),
+}
+
+/// A conversation: where its last record ends, and what that is called.
+#[derive(Clone, Debug)]
+pub(super) struct Branch {
+    pub(super) leaf: String,
+    pub(super) end: u64,
+}
+
+impl Wanted {
+    pub(super) fn find(
+        ui: &mut Ui,
+        global: &Global,
+        scopes: &[String],
+        branch: bool,
+    ) -> Result<Self, CommandError> {
+        let mut targets = Vec::new();
+        if branch && scopes.is_empty() {
+            return Err(CommandError::user("`--branch` needs a session to follow")
+                .hinted("`ramus watch latest --branch` follows the newest conversation"));
+        }
+        for scope in scopes {
+            targets.push(target(ui, global, scope, branch)?);
+        }
+        Ok(Self { targets })
+    }
+
+    /// Whether one session at most is meant, so that it need not be named all the time.
+    pub(super) fn is_one(&self) -> bool {
+        matches!(&self.targets[..], [Target::Session { .. } | Target::Agent(_)])
+    }
+
+    /// Whether a file is wanted; `None`: only its records tell whose it is.
+    pub(super) fn wants(&self, file: &HistoryFile, session: Option<&str>) -> Option<bool> {
+        if matches!(file.role, FileRole::Journal { .. }) {
+            return Some(false);
+        }
+        let mut unknown = false;
+        for target in &self.targets {
+            match fits(target, file, session) {
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => unknown = true,
+            }
+        }
+        if unknown { None } else { Some(self.targets.is_empty()) }
+    }
+
+    /// Returns the conversation of a session that is to be followed.
+    pub(super) fn branch(&self, file: &HistoryFile) -> Option<&Branch> {
+        self.targets.iter().find_map(|target| match target {
+            Target::Session { id, branch } if file.role == FileRole::Session && *id == file.id => {
+                branch.as_ref()
+            }
+            _ => None,
+        })
+    }
+}
+
+fn fits(target: &Target, file: &HistoryFile, session: Option<&str>) -> Option<bool> {
+    match (target, &file.role) {
+        (Target::Project(name), _) => {
+            Some(file.relative.split('/').nth(1).is_some_and(|project| project == name))
+        }
+        (Target::Agent(id), role) => Some(role.is_agent() && *id == file.id),
+        (Target::Session { id, .. }, FileRole::Session) => Some(*id == file.id),
+        (Target::Session { id, .. }, FileRole::NestedAgent { session }) => Some(id == session),
+        (Target::Session { id, .. }, FileRole::FlatAgent) => Some(*id == *session?),
+        (Target::Session { .. }, FileRole::Journal { .. }) => Some(false),
+    }
+}
+
+fn target(ui: &mut Ui, global: &Global, scope: &str, branch: bool) -> Result<Target, CommandError> {
+    let found = match Library::open(ui, global) {
+        Ok(library) => find(ui, &library, scope, branch),
+        Err(error) => Err(error),
+    };
+    match (found, Path::new(scope).canonicalize()) {
+        // Nothing was said in that directory yet; the first session of it will come.
+        (Err(_), Ok(path)) if path.is_dir() => Ok(Target::Project(encode(&path.to_string_lossy()))),
+        (found, _) => found,
+    }
+}
+
+fn find(ui: &mut Ui, library: &Library, scope: &str, branch: bool) -> Result<Target, CommandError> {
+    let (found, spot) = match library.scope(ui, Some(scope)) {
+        Ok(Scope::Project(index)) if branch => {
+            let name = &library.projects[index].name;
+            return Err(CommandError::user(format!(
+                "`--branch` needs a session; {name} is a project"
+            )));
+        }
+        Ok(Scope::Project(index)) => {
+            return Ok(Target::Project(library.projects[index].name.clone()));
+        }
+        Ok(Scope::Session(found)) => (*found, branch.then_some(Spot::Resume)),
+        Ok(Scope::All) => return Err(CommandError::user("nothing was named")),
+        Err(error) => match library.address(ui, scope) {
+            Ok((found, spot)) => (found, Some(spot)),
+            Err(_) => return Err(error),
+        },
+    };
+    if found.project.is_none() {
+        return Err(CommandError::user(format!("{scope} is not below the Claude directory"))
+            .hinted("`--claude-dir DIR` names another one"));
+    }
+    if found.file.role.is_agent() {
+        return Ok(Target::Agent(found.file.id));
+    }
+    let branch = match spot {
+        Some(spot) => self::branch(library, &found, &spot)?,
+        None => None,
+    };
+    Ok(Target::Session { id: found.file.id, branch })
+}
+
+/// Finds the last record of a conversation; `None`: nothing was said yet.
+fn branch(library: &Library, found: &Found, spot: &Spot) -> Result<Option<Branch>, CommandError> {
+    let history = library.read(found)?;
+    let resuming = || history.branches.resuming().map(|conversation| conversation.leaf);
+    let Some(leaf) = select::node(&history, spot)?.or_else(resuming) else { return Ok(None) };
+    let record = history.session.record(leaf);
+    Ok(record.name.map(|name| Branch { leaf: history.session.spell(name), end: record.span.end() }))
+}

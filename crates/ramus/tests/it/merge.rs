@@ -1,0 +1,247 @@
+//! `ramus merge`: the flags, the words, what comes along, what is refused.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+
+use serde_json::Value;
+use testkit::Home;
+
+use crate::{json, ramus};
+
+const ID: &str = "11111111-0000-4000-8000-000000000001";
+const OTHER: &str = "22222222-0000-4000-8000-000000000002";
+const PROJECT: &str = "-home-dev-app";
+
+const TWO: &str = "
+    p1       user       v=2.1.325 tune the harp
+    a1 < p1  assistant  which harp
+    p2 < a1  user       the gold one
+    a2 < p2  assistant  the gold one is tuned
+    p3 < a1  user       the small one
+    a3 < p3  assistant  the small one is tuned
+";
+
+fn scene(short: &str) -> (Home, PathBuf) {
+    let home = Home::new();
+    let path = home.session(&format!("{PROJECT}/{ID}.jsonl"), short);
+    (home, path)
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn records(answer: &Value) -> Vec<Value> {
+    let text = fs::read_to_string(answer["file"].as_str().unwrap()).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What is said in a session, in the order of its file.
+fn said(records: &[Value]) -> Vec<String> {
+    let content = |record: &Value| match &record["message"]["content"] {
+        Value::String(text) => Some(text.clone()),
+        blocks => blocks[0]["text"].as_str().map(str::to_owned),
+    };
+    records.iter().filter_map(content).collect()
+}
+
+#[test]
+fn a_merge_is_a_session_of_its_own_and_can_be_undone() {
+    let (home, path) = scene(TWO);
+    let before = fs::read(&path).unwrap();
+    let answer = json(&home.claude(), &["merge", "1111@1", "1111@2", "--title", "Harps", "--yes"]);
+    assert_eq!(answer["schema"], "ramus.merge/1");
+    assert_eq!(answer["operation"], "merge");
+    assert_eq!(answer["common"], 2);
+    assert_eq!(answer["messages"], 6);
+    let exchanges = answer["exchanges"].as_array().unwrap();
+    assert_eq!(exchanges.len(), 2);
+    assert_eq!(exchanges[1]["conversation"], 2);
+    assert_eq!(exchanges[1]["fate"], "copied");
+    let lines = records(&answer);
+    assert_eq!(said(&lines).len(), 6);
+    assert_eq!(lines[0]["mergedFrom"]["sessionId"], ID);
+    assert_eq!(lines[6]["customTitle"], "Harps");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let new = answer["session"].as_str().unwrap();
+    let sessions = json(&home.claude(), &["sessions"]);
+    let found = sessions["sessions"].as_array().unwrap().iter().find(|s| s["id"] == new).unwrap();
+    assert_eq!(found["resume_leaf"], answer["resume_leaf"]);
+    assert_eq!(found["conversations"], 1);
+    assert_eq!(json(&home.claude(), &["log"])["operations"][0]["operation"], "merge");
+    json(&home.claude(), &["undo", "--yes"]);
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn the_dry_run_numbers_exchanges_and_pick_takes_the_numbers() {
+    let (home, path) = scene(TWO);
+    let output = ramus(&home.claude(), &["merge", "1111:a2", "1111:a3", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let talk = stderr(&output);
+    assert!(talk.contains("1:1   p2"), "{talk}");
+    assert!(talk.contains("2:1   p3"), "{talk}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 8, "{talk}");
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    let picked = ["merge", "1111:a2", "1111:a3", "--pick", "2:1", "--pick", "1", "--yes"];
+    let answer = json(&home.claude(), &picked);
+    let said = said(&records(&answer));
+    assert_eq!(
+        said[2..],
+        ["the small one", "the small one is tuned", "the gold one", "the gold one is tuned"]
+    );
+    for (pick, words) in [("3:1", "there is no exchange 3:1"), ("1:x", "names no exchange")] {
+        let output =
+            ramus(&home.claude(), &["merge", "1111:a2", "1111:a3", "--pick", pick, "--yes"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn others_in_short_are_one_message() {
+    let (home, _) = scene(TWO);
+    let args = ["merge", "1111:a2", "1111:a3", "--strategy", "digest", "--yes"];
+    let said = said(&records(&json(&home.claude(), &args)));
+    assert_eq!(said.len(), 5);
+    assert!(
+        said[4].contains("> User: the small one\n> Assistant: the small one is tuned"),
+        "{}",
+        said[4]
+    );
+}
+
+#[test]
+fn what_cannot_be_merged_says_what_to_do() {
+    let (home, _) = scene(TWO);
+    home.session(
+        &format!("{PROJECT}/{OTHER}.jsonl"),
+        "x1 user v=2.1.325 hello\ny1 < x1 assistant hi",
+    );
+    let check = |args: &[&str], words: &[&str]| {
+        let output = ramus(&home.claude(), args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        for word in words {
+            assert!(stderr(&output).contains(word), "{args:?} {}", stderr(&output));
+        }
+    };
+    check(&["merge", "1111:a2", "2222", "--yes"], &["conversation 2 does not begin", "--no-base"]);
+    check(&["merge", "1111:a2", "1111:a1", "--yes"], &["conversation 2 has nothing"]);
+    check(&["merge", "1111:a2", "1111:a3"], &["--yes"]);
+    check(&["merge", "1111:a2"], &["ADDRESS"]);
+    check(&["merge", "1111:a2", "1111:a3", "--strategy", "pick"], &["--pick"]);
+    let answer = json(&home.claude(), &["merge", "1111:a2", "2222", "--no-base", "--yes"]);
+    assert_eq!(said(&records(&answer)).len(), 6);
+}
+
+/// Two branches that write one file.
+fn conflict(first: &str, second: &str) -> String {
+    let mut lines = testkit::jsonl(
+        "
+        p1       user           v=2.1.325 begin
+        a1 < p1  assistant      yes
+        p2 < a1  user           one
+        c2 < p2  call:t1:Write  notes.txt
+        r2 < c2  result:t1      done
+        p3 < a1  user           other
+        c3 < p3  call:t2:Write  notes.txt
+        r3 < c3  result:t2      done
+        ",
+    );
+    for (call, content) in [("t1", first), ("t2", second)] {
+        let records = lines.lines().map(|line| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            if record["message"]["content"][0]["tool_use_id"] == call {
+                record["toolUseResult"] = serde_json::json!({
+                    "type": "create", "filePath": "notes.txt", "content": content, "structuredPatch": [],
+                });
+            }
+            record.to_string() + "\n"
+        });
+        lines = records.collect();
+    }
+    lines
+}
+
+#[test]
+fn conflicts_stop_until_somebody_says_what_holds() {
+    let home = Home::new();
+    home.write(&format!("{PROJECT}/{ID}.jsonl"), conflict("gold\n", "small\n"));
+    let merge = ["merge", "1111:r2", "1111:r3", "--yes"];
+    let output = ramus(&home.claude(), &merge);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("conflict  notes.txt  1: +1 −0, 1 lines   2: +1"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(stderr(&output).contains("--on-conflict"));
+    let output = ramus(&home.claude(), &[&merge[..], &["--json"]].concat());
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["conflicts"][0]["ends"][1]["content"], "small\n");
+    assert_eq!(answer["op"], Value::Null);
+    for (policy, holds, not) in [("ours", "gold", "small"), ("theirs", "small", "gold")] {
+        let answer = json(&home.claude(), &[&merge[..], &["--on-conflict", policy]].concat());
+        let note = said(&records(&answer)).pop().unwrap();
+        assert!(note.contains(holds) && !note.contains(not), "{note}");
+    }
+    let answer = json(&home.claude(), &[&merge[..], &["--on-conflict", "keep-both"]].concat());
+    let note = said(&records(&answer)).pop().unwrap();
+    assert!(note.contains("gold") && note.contains("small"), "{note}");
+    home.write(&format!("{PROJECT}/{ID}.jsonl"), conflict("same\n", "same\n"));
+    assert_eq!(json(&home.claude(), &merge)["conflicts"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn agents_outputs_and_backups_come_along() {
+    let home = Home::new();
+    let with = |short: &str, id: &str, agent: &str| {
+        home.session(&format!("{PROJECT}/{id}.jsonl"), short);
+        home.session(
+            &format!("{PROJECT}/{id}/subagents/agent-{agent}.jsonl"),
+            "x side-user v=2.1.325 look\ny < x side-assistant v=2.1.325 seen",
+        );
+        home.write(&format!("{PROJECT}/{id}/tool-results/{agent}.txt"), agent);
+        let backups = home.claude().join("file-history").join(id);
+        fs::create_dir_all(&backups).unwrap();
+        fs::write(backups.join("0123456789abcdef@v1"), agent).unwrap();
+    };
+    let session = |n: u8| {
+        format!(
+            "
+            p1           user              v=2.1.325 begin
+            a1 < p1      assistant         yes
+            p{n} < a1    user              ask {n}
+            c{n} < p{n}  call:t{n}:Task    look
+            r{n} < c{n}  result:t{n}:ag{n} seen
+            "
+        )
+    };
+    with(&session(2), ID, "ag2");
+    with(&session(3), OTHER, "ag3");
+    let mut lines =
+        fs::read_to_string(home.claude().join(format!("projects/{PROJECT}/{OTHER}.jsonl")))
+            .unwrap();
+    lines.push_str(r#"{"type":"file-history-snapshot","messageId":"p3","snapshot":{"messageId":"p3","trackedFileBackups":{"a.txt":{"backupFileName":"0123456789abcdef@v1","version":1}}},"isSnapshotUpdate":false}"#);
+    lines.push('\n');
+    home.write(&format!("{PROJECT}/{OTHER}.jsonl"), lines);
+    let answer = json(&home.claude(), &["merge", "1111", "2222", "--yes"]);
+    let new = answer["session"].as_str().unwrap();
+    let dir = home.claude().join("projects").join(PROJECT).join(new);
+    for agent in ["ag2", "ag3"] {
+        let text = fs::read_to_string(dir.join(format!("subagents/agent-{agent}.jsonl"))).unwrap();
+        assert_eq!(text.matches(new).count(), 2, "{text}");
+        assert!(dir.join(format!("tool-results/{agent}.txt")).is_file());
+    }
+    // Both sessions call a backup the same; the second one is called otherwise, here and there.
+    let backups = home.claude().join("file-history").join(new);
+    assert_eq!(fs::read_to_string(backups.join("0123456789abcdef@v1")).unwrap(), "ag2");
+    assert_eq!(fs::read_to_string(backups.join("0123456789abcdef@v1-22222222")).unwrap(), "ag3");
+    let records = records(&answer);
+    let prompt = records.iter().find(|r| r["message"]["content"] == "ask 3").unwrap();
+    let snapshot = records.iter().find(|r| r["type"] == "file-history-snapshot").unwrap();
+    assert_eq!(snapshot["snapshot"]["messageId"], prompt["uuid"]);
+    let backup = &snapshot["snapshot"]["trackedFileBackups"]["a.txt"]["backupFileName"];
+    assert_eq!(backup, "0123456789abcdef@v1-22222222");
+}
