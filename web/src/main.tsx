@@ -10,6 +10,7 @@ import { Help } from "./help";
 import { Palette } from "./palette";
 import { follow, go, project as projectAt, session as sessionAt, useRoute } from "./route";
 import { Compare } from "./views/compare";
+import { FilesView } from "./views/files";
 import { Log } from "./views/log";
 import { Overview } from "./views/overview";
 import { ProjectView } from "./views/project";
@@ -95,6 +96,7 @@ function view(kind: string, id: string, query: URLSearchParams, say: (text: stri
     case "": return <Overview />;
     case "p": return <ProjectView key={id} name={id} />;
     case "s": return <SessionView key={id} id={id} leaf={query.get("leaf") ?? ""} at={query.get("at") ?? ""} say={say} />;
+    case "f": return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} />;
     case "compare": return <Compare query={query} />;
     case "search": return <Search query={query} />;
     case "stats": return <StatsView />;

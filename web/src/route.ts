@@ -45,6 +45,8 @@ export const session = (id: string, leaf?: string, at?: string) => {
   if (at) query.set("at", at);
   return `/s/${encodeURIComponent(id)}${query.size ? `?${query}` : ""}`;
 };
+export const files = (id: string, at: string, path = "") =>
+  `/f/${encodeURIComponent(id)}?${new URLSearchParams({ at, ...(path ? { path } : {}) })}`;
 export const project = (name: string) => `/p/${encodeURIComponent(name)}`;
 export const compare = (a: string, al: string, b: string, bl: string) =>
   `/compare?${new URLSearchParams({ a, al, b, bl })}`;

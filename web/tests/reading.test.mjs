@@ -45,6 +45,24 @@ test("open a session, switch at a fork, click in the tree, compare, open an agen
   assert.deepEqual(wrong, []);
 });
 
+test("files as of a message, and what became of them", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  await page.keyboard.press("g");
+  await page.waitForSelector(".row[data-at='0'] .said");
+  await page.keyboard.press("p");
+  const prompt = page.locator(".row.selected .turn.prompt");
+  await prompt.getByRole("button", { name: "What to do" }).click();
+  await page.getByRole("link", { name: "Files as of here" }).click();
+  await page.locator(".files nav a", { hasText: "src/main.rs" }).click();
+  await page.locator(".files .code code", { hasText: "TcpListener" }).waitFor();
+  await page.getByLabel("what became of it").check();
+  await page.waitForSelector(".files .diff .row.add");
+  assert.deepEqual(wrong, []);
+});
+
 test("search finds every branch and leads to the message", async (t) => {
   const { page, wrong, go } = await open(t, await serve(t, demo(t)));
   await go("/search");

@@ -29,6 +29,7 @@ function views(claude) {
     ["session-details", `/s/${teapot}`, ".turn.answer", ["i"]],
     ["session-abandoned", `/s/${teapot}?leaf=${leaves[0]}`, ".turn.answer", []],
     ["compare", `/compare?a=${teapot}&al=${leaves[0]}&b=${teapot}&bl=${leaves.at(-2)}`, ".side-column .turn", []],
+    ["files", `/f/${teapot}?at=`, ".files .code", []],
     ["search", "/search?q=tea", ".hits li", []],
     ["numbers", "/stats", ".bars tr", []],
     ["log", "/log", ".card, .log", []],

@@ -4,6 +4,7 @@ mod act;
 mod diff;
 mod events;
 mod export;
+mod files;
 mod find;
 mod list;
 mod session;
@@ -50,6 +51,8 @@ pub(crate) fn timed() -> Router<Arc<State>> {
         .route("/sessions/{id}/next", get(turns::next))
         .route("/sessions/{id}/turn", get(turns::turn))
         .route("/sessions/{id}/call", get(turns::call))
+        .route("/sessions/{id}/files", get(files::files))
+        .route("/sessions/{id}/file", get(files::file))
         .route("/sessions/{id}/picture", get(turns::picture))
 }
 

@@ -158,6 +158,7 @@ function TurnMenu({ view, id, leaf, say, onClose, onAct }: { view: View; id: str
       <ul class="menu-list">
         {!isAgent && <li><button type="button" onClick={() => onAct({ what: "goto", session: id, node: view.uuid })}><b>Go on from here</b><span>Claude Code resumes this session after this message</span></button></li>}
         {!isAgent && <li><button type="button" onClick={() => onAct({ what: "fork", session: id, node: view.uuid })}><b>Fork from here</b><span>A new session with everything up to this message</span></button></li>}
+        {!isAgent && <li><a href={route.files(id, view.uuid ?? "")}><b>Files as of here</b><span>What each file held {view.kind === "prompt" ? "when this was sent" : "after this"}, and what became of it</span></a></li>}
         <li><button type="button" onClick={() => { void navigator.clipboard?.writeText(link).then(() => say("Address copied"), () => say("The browser does not let this page copy")); onClose(); }}><b>Copy the address of this message</b><span>For this start of the server</span></button></li>
         <li><button type="button" onClick={() => { void navigator.clipboard?.writeText(`ramus show ${short(id)}:${short(view.uuid ?? "")}`).then(() => say("Command copied"), () => say("The browser does not let this page copy")); onClose(); }}><b>Copy the command for a terminal</b><span><code>ramus show {short(id)}:{short(view.uuid ?? "")}</code></span></button></li>
       </ul>
@@ -213,6 +214,7 @@ function Details({ session, leaf, onAct, onRename }: { session: Detail; leaf: st
           {session.forked_from && <><dt>forked from</dt><dd><a href={route.session(session.forked_from[0], "", session.forked_from[1])}>{short(session.forked_from[0])}</a></dd></>}
         </dl>
         <p class="buttons start">
+          {!isAgent && <a class="button" href={route.files(session.id, "")}>Files</a>}
           <a class="button" href={`/search${query({ session: session.id })}`}>Search in it</a>
           {!isAgent && <button type="button" onClick={onRename}>Rename</button>}
           {!isAgent && <button type="button" class="danger" onClick={() => onAct({ what: "trash", session: session.id })}>Move to the trash</button>}
