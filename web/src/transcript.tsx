@@ -26,6 +26,7 @@ export class Transcript extends Component<Props, { tick: number }> {
   views = new Map<number, View[]>();
   anchor = { at: 0, offset: 0 };
   following = false;
+  ours = false;
   first = 0;
   last = 0;
   observer?: ResizeObserver;
@@ -113,13 +114,20 @@ export class Transcript extends Component<Props, { tick: number }> {
     const box = this.box.current;
     if (!box) return;
     const top = this.following ? this.total - box.clientHeight : this.tops[this.anchor.at] + this.anchor.offset;
-    if (Math.abs(box.scrollTop - top) > 1) box.scrollTop = top;
+    if (Math.abs(box.scrollTop - top) > 1) {
+      const was = box.scrollTop;
+      box.scrollTop = top;
+      // A scroll of ours tells nothing about what the reader looks at.
+      this.ours = box.scrollTop !== was;
+    }
     this.ask();
   }
 
   scrolled = () => {
     const box = this.box.current;
     if (!box) return;
+    const { ours } = this;
+    this.ours = false;
     const top = box.scrollTop;
     const at = this.rowAt(top);
     this.anchor = { at, offset: top - this.tops[at] };
@@ -129,7 +137,7 @@ export class Transcript extends Component<Props, { tick: number }> {
       const [first, last] = this.range();
       if (first < this.first || last > this.last) this.draw();
       this.ask();
-      this.props.onSee(this.rowAt(top + 80));
+      if (!ours) this.props.onSee(this.rowAt(top + 24));
     });
   };
 

@@ -24,10 +24,14 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
   const [asking, setAsking] = useState<"rename" | "export" | null>(null);
   const [chosen, setChosen] = useState<View>();
   const list = useRef<Transcript>(null);
+  const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const told = path.data;
   useNews((news) => {
     if (news.session !== id.replace(/^agent-/, "")) return;
-    detail.again(); path.again(); outline.again();
+    detail.again(); path.again();
+    // Drawing the tree anew is the dearest of them, and nobody waits for it.
+    clearTimeout(later.current);
+    later.current = setTimeout(outline.again, 1200);
   });
   useEffect(() => { document.title = `${detail.data?.title ?? short(id)} · ramus`; }, [detail.data?.title]);
   // A node that was asked for is gone to when its path is there.
