@@ -29,22 +29,26 @@ impl AgentHint {
     }
 }
 
+/// Returns the call that started an agent whose result does not name it; `None` when nothing tells.
+pub fn spawn_of<'a>(session: &'a Session, hint: &AgentHint) -> Option<&'a Spawn> {
+    let by_call = |call: Key| session.spawns().iter().find(|spawn| spawn.call == call);
+    hint.call.and_then(by_call).or_else(|| spawned_with(session.spawns(), hint.opening?))
+}
+
 /// Returns the record whose call started an agent; `None` when nothing tells.
 pub fn call_of(history: &History, hint: &AgentHint) -> Option<NodeId> {
     let session = &history.session;
-    let spawn_of = |call: Key| session.spawns().iter().find(|spawn| spawn.call == call);
     let named =
         session.agent_results().iter().find(|(_, agent)| **agent == *hint.id).map(|(result, _)| {
             let calls = session.tool_ids(session.record(*result)).iter();
+            let by_call = |call: Key| session.spawns().iter().find(|spawn| spawn.call == call);
             calls
-                .filter_map(|call| spawn_of(*call))
+                .filter_map(|call| by_call(*call))
                 .map(|spawn| spawn.record)
                 .next()
                 .unwrap_or(*result)
         });
-    named
-        .or_else(|| spawn_of(hint.call?).map(|spawn| spawn.record))
-        .or_else(|| spawned_with(session.spawns(), hint.opening?).map(|spawn| spawn.record))
+    named.or_else(|| spawn_of(session, hint).map(|spawn| spawn.record))
 }
 
 fn spawned_with(spawns: &[Spawn], opening: Key) -> Option<&Spawn> {

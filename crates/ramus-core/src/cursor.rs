@@ -244,7 +244,7 @@ impl<'a> Cursor<'a> {
 fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut from = start;
     loop {
-        let quote = find_quote(bytes, from)?;
+        let quote = find(b'"', bytes, from)?;
         let slashes = bytes[start..quote].iter().rev().take_while(|&&b| b == b'\\').count();
         if slashes % 2 == 0 {
             return Some(quote);
@@ -253,20 +253,20 @@ fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Returns the next quote at or after `from`.
+/// Returns where a byte occurs next, at or after `from`.
 ///
-/// Most strings are keys and ids of a few letters, for which the call of a
-/// vector search costs more than the search: the first sixteen bytes are looked
-/// at here, eight at a time.
+/// Most strings are keys and ids of a few letters, and lines of code are short,
+/// for which the call of a vector search costs more than the search: the first
+/// sixteen bytes are looked at here, eight at a time.
 #[inline]
-fn find_quote(bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn find(byte: u8, bytes: &[u8], from: usize) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    const QUOTES: u64 = u64::from_ne_bytes([b'"'; 8]);
+    let wanted = u64::from_ne_bytes([byte; 8]);
     let rest = bytes.get(from..)?;
     let (words, _) = rest.as_chunks::<8>();
     for (index, word) in words.iter().take(2).enumerate() {
-        let differs = u64::from_le_bytes(*word) ^ QUOTES;
+        let differs = u64::from_le_bytes(*word) ^ wanted;
         // The lowest high bit stands where the first byte is zero.
         let equal = differs.wrapping_sub(ONES) & !differs & HIGHS;
         if equal != 0 {
@@ -274,7 +274,7 @@ fn find_quote(bytes: &[u8], from: usize) -> Option<usize> {
         }
     }
     let skipped = rest.len().min(words.len().min(2) * 8);
-    memchr(b'"', &rest[skipped..]).map(|found| from + skipped + found)
+    memchr(byte, &rest[skipped..]).map(|found| from + skipped + found)
 }
 
 const BAD: u8 = 0;

@@ -9,7 +9,9 @@ use std::ops::Range;
 
 mod rules;
 
-use rules::{Class, RULES, SECRET_NAMES};
+use rules::{Class, NAMED, RULES, SECRET_NAMES, Shape};
+
+use crate::name::Name;
 
 /// How often each rule found something.
 pub type Found = BTreeMap<&'static str, u64>;
@@ -61,7 +63,10 @@ fn find_at(bytes: &[u8], at: usize, kept: usize) -> Option<(&'static str, Range<
         b'@' => email(bytes, at, kept).map(|range| (EMAIL, range)),
         b':' | b'=' => url_password(bytes, at)
             .map(|range| (URL, range))
-            .or_else(|| assigned(bytes, at, kept).map(|range| (GENERIC, range))),
+            .or_else(|| telegram(bytes, at, kept).map(|range| ("telegram-bot-api-token", range)))
+            .or_else(|| assigned(bytes, at, kept)),
+        b'~' => azure(bytes, at, kept).map(|range| ("azure-ad-client-secret", range)),
+        b'.' => terraform(bytes, at, kept).map(|range| ("hashicorp-tf-api-token", range)),
         b'/' | b'\\' => home(bytes, at).map(|range| (HOME, range)),
         b'-' => private_key(bytes, at).map(|range| ("private-key", range)),
         byte if byte.is_ascii_alphabetic() && is_start(bytes, at) => {
@@ -123,6 +128,36 @@ fn bearer(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let length = run(&bytes[at + 7..], Class::Any);
     let value = &bytes[at + 7..at + 7 + length];
     (length >= 16 && value.iter().any(u8::is_ascii_digit)).then_some(at + 7..at + 7 + length)
+}
+
+/// `123456789:A…`, told by its colon.
+fn telegram(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
+    let digits = bytes[kept..at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let after = &bytes[at + 1..];
+    let is_token = (5..=16).contains(&digits)
+        && after.first() == Some(&b'A')
+        && run(after, Class::Word) == 35
+        && !at.checked_sub(digits + 1).is_some_and(|before| Class::Word.has(bytes[before]));
+    is_token.then(|| at - digits..at + 36)
+}
+
+/// `abc8Q~…`, told by its tilde.
+fn azure(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
+    let is_part = |byte: &u8| Class::Word.has(*byte) || matches!(byte, b'~' | b'.');
+    let start = at.checked_sub(5).filter(|start| *start >= kept)?;
+    let [first @ .., digit, b'Q'] = &bytes[start..at] else { return None };
+    let length = bytes[at + 1..].iter().take_while(|byte| is_part(byte)).count();
+    let fits = first.iter().all(is_part) && digit.is_ascii_digit();
+    (fits && (31..=34).contains(&length)).then_some(start..at + 1 + length)
+}
+
+/// `….atlasv1.…`, told by its first dot.
+fn terraform(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
+    let after = bytes[at..].strip_prefix(b".atlasv1.")?;
+    let before =
+        bytes[kept..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let length = after.iter().take_while(|byte| Class::Word.has(**byte) || **byte == b'=').count();
+    (before >= 14 && length >= 60).then(|| at - 14..at + 9 + length)
 }
 
 /// A block from `-----BEGIN … PRIVATE KEY` to its end, or to the end of what there is of it.
@@ -209,26 +244,45 @@ fn is_drive(bytes: &[u8], at: usize) -> bool {
     at >= 2 && bytes[at - 1] == b':' && bytes[at - 2].is_ascii_alphabetic()
 }
 
-/// The value of `some_secret = "value"`, if it is random enough.
-fn assigned(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
+/// The value of `some_secret = "value"`, if it looks like one or is random enough.
+fn assigned(bytes: &[u8], at: usize, kept: usize) -> Option<(&'static str, Range<usize>)> {
     let blank = |byte: &&u8| matches!(**byte, b' ' | b'"' | b'\'' | b'\\' | b'`');
+    let is_name = |byte: u8| Class::Word.has(byte) || byte == b'.';
     let name_end = at - bytes[kept..at].iter().rev().take_while(blank).count();
-    let name_len =
-        bytes[kept..name_end].iter().rev().take_while(|byte| Class::Word.has(**byte)).count();
+    let name_len = bytes[kept..name_end].iter().rev().take_while(|byte| is_name(**byte)).count();
     let name: String = bytes[name_end - name_len..name_end]
         .iter()
         .filter(|byte| byte.is_ascii_alphanumeric())
         .map(|byte| char::from(byte.to_ascii_lowercase()))
         .collect();
-    if !SECRET_NAMES.iter().any(|secret| name.ends_with(secret)) {
+    let is_secret = SECRET_NAMES.iter().any(|secret| name.ends_with(secret));
+    let mut rules = NAMED.iter().filter(|rule| name.contains(rule.word)).peekable();
+    if !is_secret && rules.peek().is_none() {
         return None;
     }
     let start = at + 1 + bytes[at + 1..].iter().take_while(blank).count();
     let value = &bytes[start..start + run(&bytes[start..], Class::Any)];
-    let is_secret = (10..=150).contains(&value.len())
+    if let Some(rule) = rules.find(|rule| rule.shape.fits(value)) {
+        return Some((rule.id, start..start + value.len()));
+    }
+    let is_secret = is_secret
+        && (10..=150).contains(&value.len())
         && value.iter().any(u8::is_ascii_digit)
         && entropy(value) >= 3.5;
-    is_secret.then_some(start..start + value.len())
+    is_secret.then(|| (GENERIC, start..start + value.len()))
+}
+
+impl Shape {
+    /// Whether a value looks so; words without a digit are names, not keys.
+    fn fits(self, value: &[u8]) -> bool {
+        let looks = match self {
+            Self::Run(class, least, most) => {
+                (least..=most).contains(&value.len()) && run(value, class) == value.len()
+            }
+            Self::Uuid => Name::canonical(value).is_some(),
+        };
+        looks && value.iter().any(u8::is_ascii_digit)
+    }
 }
 
 /// Returns the bits that each byte of a value tells.
@@ -258,6 +312,26 @@ mod tests {
     }
 
     #[test]
+    fn tokens_go_by_the_name_of_what_they_are_given_to() {
+        let hex = "0123456789abcdef";
+        check(
+            &format!("DATADOG_API={}", "a1b2".repeat(10)),
+            "DATADOG_API=[redacted:datadog-access-token]",
+        );
+        check(
+            &format!(r#"{{\"snyk.token\": \"{hex}\"}}"#)
+                .replace(hex, "01234567-89ab-cdef-0123-456789abcdef"),
+            r#"{\"snyk.token\": \"[redacted:snyk-api-token]\"}"#,
+        );
+        check(&format!("facebook: '{hex}{hex}'"), "facebook: '[redacted:facebook-secret]'");
+        for harmless in ["jira: see the board", "etsy = abcdefghijklmnopqrstuvwx", "sumo: 12"] {
+            check(harmless, harmless);
+        }
+        // The length tells a key from a sum.
+        check(&format!("linear: {hex}"), &format!("linear: {hex}"));
+    }
+
+    #[test]
     fn tokens_go() {
         let github = format!("ghp_{}", "a1B2".repeat(9));
         check(&format!("use {github}!"), "use [redacted:github-pat]!");
@@ -268,6 +342,19 @@ mod tests {
         check(&format!("hf_{}", "abCDefGHij".repeat(4)), "[redacted:huggingface-access-token]");
         check(&format!("glpat-{}", "abcdEFGHij".repeat(2)), "[redacted:gitlab-pat]");
         check(&format!("EAAA{}", "abcdefghijk".repeat(2)), "[redacted:square-access-token]");
+        check(
+            &format!("https://hooks.slack.com/services/{}", "T0aB/".repeat(9)),
+            "https://[redacted:slack-webhook-url]",
+        );
+        check(
+            &format!("bot 1234567890:AA{} ok", "x7-".repeat(11)),
+            "bot [redacted:telegram-bot-api-token] ok",
+        );
+        check(&format!("'abc8Q~{}'", "dE5.".repeat(8)), "'[redacted:azure-ad-client-secret]'");
+        check(
+            &format!("{}.atlasv1.{}", "a1".repeat(7), "b2-_".repeat(16)),
+            "[redacted:hashicorp-tf-api-token]",
+        );
         check(
             "Authorization: Bearer abcdef0123456789abcdef",
             "Authorization: Bearer [redacted:curl-auth-header]",

@@ -14,11 +14,17 @@ impl Summaries {
     /// Adds the summaries of a file that was last changed at `changed`.
     pub fn add(&mut self, digest: &Digest, changed: Time) {
         for (text, leaf) in &digest.summaries {
-            let Some(leaf) = leaf else { continue };
-            let held = self.0.entry(*leaf).or_insert_with(|| (changed, text.clone()));
-            if held.0 <= changed {
-                *held = (changed, text.clone());
+            if let Some(leaf) = leaf {
+                self.insert(*leaf, text, changed);
             }
+        }
+    }
+
+    /// Adds one summary of a file that was last changed at `changed`.
+    pub fn insert(&mut self, leaf: Name, text: &str, changed: Time) {
+        let held = self.0.entry(leaf).or_insert_with(|| (changed, text.into()));
+        if held.0 <= changed {
+            *held = (changed, text.into());
         }
     }
 

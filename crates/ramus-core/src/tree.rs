@@ -4,6 +4,7 @@
 //! compactions. What a fork *means* is decided in [`fold`](crate::fold).
 
 use std::collections::hash_map::Entry;
+use std::sync::OnceLock;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -23,6 +24,8 @@ pub struct Tree {
     /// Nodes whose parent is not in this file, with its name.
     missing: Vec<(NodeId, Name)>,
     names: Names,
+    /// The first four bytes of all names, sorted; made when somebody asks.
+    starts: OnceLock<Vec<u32>>,
     repeated: u32,
     defects: Vec<Defect>,
 }
@@ -55,6 +58,18 @@ impl Tree {
             session.nodes().filter_map(|(id, _)| Some((tree.parent[id.index()]?.index(), id)))
         });
         tree
+    }
+
+    /// Whether no other name begins with the same eight digits as this one.
+    pub fn is_told_by_start(&self, name: Name) -> bool {
+        let start = |name: &Name| (name.bits() >> 96) as u32;
+        let starts = self.starts.get_or_init(|| {
+            let mut starts: Vec<u32> = self.names.first.keys().map(start).collect();
+            starts.sort_unstable();
+            starts
+        });
+        let at = starts.partition_point(|other| *other < start(&name));
+        starts[at..].iter().take_while(|other| **other == start(&name)).count() == 1
     }
 
     /// Returns the parent, through a compaction too (R7).

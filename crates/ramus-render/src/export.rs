@@ -20,9 +20,11 @@ mod plain;
 
 pub mod site;
 
+mod words;
+
 use ramus_core::body::Media;
 use ramus_core::session::{NodeId, Session};
-use ramus_core::turn::Turn;
+use ramus_core::turn::{Call, Turn};
 
 pub use call::{Section, Summary, hunks, sections, summary};
 pub use head::{Header, Sibling, Tokens};
@@ -54,6 +56,8 @@ pub struct Config<'a> {
     pub cwd: &'a str,
     /// Where the transcript of another way is, by the last record of it.
     pub other: &'a dyn Fn(NodeId) -> Option<String>,
+    /// Where the transcript of the agent is that a call started.
+    pub agent: &'a dyn Fn(&Call) -> Option<String>,
     /// Where a picture is to be had: a `data:` address or a file. `None`: it is only named.
     pub picture: &'a dyn Fn(&Media) -> Option<String>,
 }
@@ -71,6 +75,15 @@ pub fn head(format: Format, header: &Header, out: &mut String) {
         Format::Html => html::head(header, out),
         Format::Json => object::head(header, out),
         Format::Text => plain::head(header, out),
+    }
+}
+
+/// Returns the first words of a path as the head of a document shows them; every one of its siblings does.
+pub fn told(format: Format, words: &str) -> String {
+    match format {
+        Format::Markdown => markdown::told(words),
+        Format::Html => html::told(words),
+        Format::Json | Format::Text => String::new(),
     }
 }
 

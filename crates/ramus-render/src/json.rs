@@ -243,6 +243,8 @@ pub struct MostComplex {
 #[derive(Debug, Serialize)]
 pub struct Exported {
     pub transcripts: Vec<ExportedPath>,
+    /// Transcripts of agents.
+    pub agents: Vec<ExportedPath>,
     /// What was taken out, by rule; null where nothing was to be.
     pub redactions: Option<BTreeMap<&'static str, u64>>,
 }
@@ -341,6 +343,9 @@ pub struct Hit {
 pub struct HitPlace {
     pub file: String,
     pub line: u32,
+    /// `null`: it lies on no conversation.
+    pub status: Option<&'static str>,
+    pub conversation: Option<u32>,
 }
 
 #[derive(Clone, Debug, Serialize)]

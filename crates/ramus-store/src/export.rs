@@ -4,17 +4,22 @@
 //! holds something and lacks the marker is refused. A file appears under its
 //! name only when it is whole.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
 use tempfile::NamedTempFile;
 
+use crate::spare;
+
 /// The file that says a directory was made here.
 pub const MARKER: &str = ".ramus-export";
 
+/// How much is gathered before it is written; larger pieces go as they are.
+const BUFFER: usize = 128 * 1024;
 /// Drafts up to this size stay in memory.
 const IN_MEMORY: usize = 16 * 1024 * 1024;
 
@@ -35,20 +40,62 @@ pub enum ExportError {
 #[derive(Debug)]
 pub struct Folder {
     pub dir: PathBuf,
+    /// The files that an earlier export wrote here.
+    earlier: BTreeSet<String>,
 }
+
+/// The first line of the marker; below it stand the files that were written.
+const MARK: &str = "This directory was written by `ramus export`.\n";
 
 impl Folder {
     /// Takes a directory: a new one, an empty one, or one of ours; any other by `force`.
     pub fn open(dir: &Path, force: bool) -> Result<Self, ExportError> {
-        let folder = Self { dir: dir.to_owned() };
+        let mut folder = Self { dir: dir.to_owned(), earlier: BTreeSet::new() };
         fs::create_dir_all(dir).map_err(|source| folder.error(dir, source))?;
         let mut entries = fs::read_dir(dir).map_err(|source| folder.error(dir, source))?;
         let is_ours = entries.next().is_none() || dir.join(MARKER).is_file();
         if !is_ours && !force {
             return Err(ExportError::Foreign(dir.to_owned()));
         }
-        folder.write(MARKER, b"This directory was written by `ramus export`.\n")?;
+        if let Ok(marker) = fs::read_to_string(dir.join(MARKER)) {
+            let names = marker.lines().skip(1).filter(|name| is_below(name));
+            folder.earlier = names.map(str::to_owned).collect();
+        }
         Ok(folder)
+    }
+
+    /// Marks the directory as ours, with the files that are going to be written, before they are.
+    pub fn claim<'n>(&'n self, names: impl Iterator<Item = &'n str>) -> Result<(), ExportError> {
+        let names = names.chain(self.earlier.iter().map(String::as_str));
+        self.mark(&names.collect())
+    }
+
+    /// Takes away what an earlier export wrote and this one did not; returns how many files that are.
+    pub fn settle(&self, names: &BTreeSet<&str>) -> Result<usize, ExportError> {
+        let mut removed = 0;
+        for name in self.earlier.iter().filter(|name| !names.contains(name.as_str())) {
+            let path = self.dir.join(name);
+            if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+                continue;
+            }
+            fs::remove_file(&path).map_err(|source| self.error(&path, source))?;
+            removed += 1;
+            // A directory that holds something stays.
+            let dirs = Path::new(name).ancestors().skip(1);
+            for dir in dirs.filter(|dir| !dir.as_os_str().is_empty()) {
+                let _ = fs::remove_dir(self.dir.join(dir));
+            }
+        }
+        self.mark(names).map(|()| removed)
+    }
+
+    fn mark(&self, names: &BTreeSet<&str>) -> Result<(), ExportError> {
+        let mut text = MARK.to_owned();
+        for name in names {
+            text.push_str(name);
+            text.push('\n');
+        }
+        self.write(MARKER, text.as_bytes())
     }
 
     /// Writes a file whole.
@@ -62,22 +109,31 @@ impl Folder {
         write().map(|_| ()).map_err(|source| self.error(&path, source))
     }
 
-    /// Begins a document for this directory.
+    /// Begins a place for what is made before it is written.
     pub fn draft(&self) -> Draft {
         Draft::new(&self.dir)
     }
 
-    /// Puts `head` before a draft, gives it its name and returns its size; the draft is empty then.
-    pub fn finish(&self, name: &str, head: &[u8], draft: &mut Draft) -> Result<u64, ExportError> {
+    /// Writes a file in pieces: `fill` gets where they go. It has its name once it is whole;
+    /// returns its size.
+    pub fn fill<E: From<ExportError>>(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<u64, E> {
         let path = self.dir.join(name);
-        let mut finish = || {
-            let mut file = temporary(path.parent().unwrap_or(&self.dir))?;
-            let size = draft.copy(head, file.as_file_mut())?;
-            file.persist(&path).map_err(|error| error.error)?;
-            draft.clear();
-            Ok(size)
-        };
-        finish().map_err(|source| self.error(&path, source))
+        let error = |source| E::from(self.error(&path, source));
+        let file = temporary(path.parent().unwrap_or(&self.dir)).map_err(error)?;
+        let file = BufWriter::with_capacity(BUFFER, file);
+        let mut out = Counted { file, length: 0, problem: None };
+        let filled = fill(&mut out);
+        if let Some(problem) = out.problem {
+            return Err(error(problem));
+        }
+        filled?;
+        let file = out.file.into_inner().map_err(|broken| error(broken.into_error()))?;
+        file.persist(&path).map_err(|broken| error(broken.error))?;
+        Ok(out.length)
     }
 
     fn error(&self, path: &Path, source: io::Error) -> ExportError {
@@ -85,14 +141,40 @@ impl Folder {
     }
 }
 
+/// Whether a name cannot lead out of a directory.
+fn is_below(name: &str) -> bool {
+    !name.is_empty()
+        && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
 fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
     fs::create_dir_all(dir)?;
     tempfile::Builder::new().prefix(".ramus-").tempfile_in(dir)
 }
 
-/// A document that is being written, small ones in memory, large ones on the disk.
-///
-/// Its beginning may be known last, as a header with sums is.
+/// A file that is being written, how long it is so far, and what went wrong with it.
+struct Counted {
+    file: BufWriter<NamedTempFile>,
+    length: u64,
+    problem: Option<io::Error>,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes).inspect(|written| self.length += *written as u64);
+        written.map_err(|problem| {
+            let kind = problem.kind();
+            self.problem = Some(problem);
+            kind.into()
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Pieces of documents, kept until they are written: few in memory, many on the disk.
 #[derive(Debug)]
 pub struct Draft {
     dir: PathBuf,
@@ -123,10 +205,16 @@ impl Write for Draft {
     }
 }
 
+impl Drop for Draft {
+    fn drop(&mut self) {
+        spare::give(std::mem::take(&mut self.memory));
+    }
+}
+
 impl Draft {
     /// Begins a document; what does not fit into memory goes to a nameless file in `dir`.
     pub fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), length: 0, memory: Vec::new(), spilled: None }
+        Self { dir: dir.to_owned(), length: 0, memory: spare::take(0), spilled: None }
     }
 
     /// Returns how much was written so far.
@@ -151,20 +239,6 @@ impl Draft {
                 file.seek(SeekFrom::End(0)).map(|_| ())
             }
         }
-    }
-
-    /// Writes `head` and then the draft; returns how much that is.
-    pub fn copy(&mut self, head: &[u8], out: &mut dyn Write) -> io::Result<u64> {
-        out.write_all(head)?;
-        self.copy_range(0..self.length, out)?;
-        Ok(head.len() as u64 + self.length)
-    }
-
-    /// Begins anew; the memory it has is used again.
-    pub fn clear(&mut self) {
-        self.memory.clear();
-        self.spilled = None;
-        self.length = 0;
     }
 }
 

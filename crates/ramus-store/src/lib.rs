@@ -45,6 +45,7 @@ pub mod plan;
 mod read;
 pub mod scan;
 mod source;
+mod spare;
 mod stamp;
 mod state;
 pub mod survey;

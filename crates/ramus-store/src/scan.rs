@@ -13,6 +13,7 @@ use ramus_core::name::Key;
 use ramus_core::query::{Detail, Finding, Query, TextKind};
 use ramus_core::record::ByteSpan;
 use ramus_core::time::Time;
+use ramus_core::title::Summaries;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
@@ -21,15 +22,19 @@ use crate::place::{FileRole, HistoryFile};
 
 mod again;
 mod merge;
+mod newest;
 mod pieces;
 mod spill;
+mod summary;
 mod tool;
 mod whereabouts;
 
 pub use again::Again;
 pub use merge::{Hit, Order};
+pub use newest::{Batch, newest};
 use pieces::{last_time, pieces};
 pub use spill::spills;
+pub use summary::summaries;
 pub use tool::ToolFilter;
 pub use whereabouts::{Branch, Histories, Spot, Whereabouts};
 
@@ -67,6 +72,8 @@ pub struct Place {
     pub identity: u128,
     /// Its text says how well it fits; higher is better.
     pub score: u32,
+    /// It says its time itself.
+    is_dated: bool,
     /// It says it was copied, or belongs to another session.
     is_copy: bool,
 }
@@ -75,15 +82,38 @@ pub struct Place {
 #[derive(Debug, Default)]
 pub struct Scan {
     pub places: Vec<Place>,
+    pub said: Said,
+    pub problems: Vec<PathError>,
+}
+
+/// What files say of sessions, beside what is looked for.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
     /// The session that an agent's records name, by source.
     pub sessions: BTreeMap<u32, String>,
-    pub problems: Vec<PathError>,
+    /// Summaries by project; they may name nodes of other files.
+    pub summaries: BTreeMap<Option<usize>, Summaries>,
+}
+
+impl Said {
+    fn take(&mut self, sources: &[Source], found: &mut Found) {
+        if let (Some(first), Some(session)) = (found.places.first(), found.session.take()) {
+            self.sessions.insert(first.source, session);
+        }
+        if !found.summaries.is_empty() {
+            let source = &sources[found.source];
+            let summaries = self.summaries.entry(source.project).or_default();
+            summary::add(summaries, &source.file, &found.summaries);
+        }
+    }
 }
 
 /// What was found in one file.
 struct Found {
+    source: usize,
     places: Vec<Place>,
     session: Option<String>,
+    summaries: Vec<summary::Named>,
 }
 
 /// Looks into all sources.
@@ -109,24 +139,18 @@ pub fn scan(
         .par_iter()
         .with_max_len(1)
         .map(|&index| {
-            let source = &sources[index];
-            let places = match source.content {
-                Content::Records => records(index, source, query, tool, detail),
-                Content::Spilled => spill::search(index, source, query, tool)
-                    .map(|places| Found { places, session: None }),
-            };
-            on_read(source.file.bytes);
-            places.map_err(|error| PathError::new(&source.file.path, error))
+            let found =
+                look(index, &sources[index], query, tool, (detail, order == Order::Relevance));
+            on_read(sources[index].file.bytes);
+            found
         })
         .collect();
     let mut scan = Scan::default();
     for places in found {
         match places {
-            Ok(Found { places, session }) => {
-                if let (Some(first), Some(session)) = (places.first(), session) {
-                    scan.sessions.insert(first.source, session);
-                }
-                scan.places.extend(places);
+            Ok(mut found) => {
+                scan.said.take(sources, &mut found);
+                scan.places.extend(found.places);
             }
             // Cleanup may take a file between listing and reading.
             Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
@@ -136,19 +160,42 @@ pub fn scan(
     scan
 }
 
+fn look(
+    index: usize,
+    source: &Source,
+    query: &Query,
+    tool: Option<&ToolFilter>,
+    (detail, titles): (Detail, bool),
+) -> Result<Found, PathError> {
+    let found = match source.content {
+        Content::Records => records(index, source, query, tool, (detail, titles)),
+        Content::Spilled => spill::search(index, source, query, tool).map(|places| Found {
+            source: index,
+            places,
+            session: None,
+            summaries: Vec::new(),
+        }),
+    };
+    found.map_err(|error| PathError::new(&source.file.path, error))
+}
+
 fn records(
     index: usize,
     source: &Source,
     query: &Query,
     tool: Option<&ToolFilter>,
-    detail: Detail,
+    (detail, titles): (Detail, bool),
 ) -> io::Result<Found> {
     let mut places: Vec<Place> = Vec::new();
     let mut session = None;
+    let mut summaries = Vec::new();
     let mut answers = Vec::new();
     let mut persons = FxHashSet::default();
     let mut queue: Vec<(usize, Key)> = Vec::new();
     pieces(&source.file.path, |piece| {
+        if titles {
+            summary::collect(piece.bytes, &mut summaries);
+        }
         let mut counted = 0;
         let mut line = piece.line;
         for range in query.lines(piece.bytes) {
@@ -198,7 +245,7 @@ fn records(
         }
         places.retain(|place| place.time.is_none_or(|time| query.is_in_time(time)));
     }
-    Ok(Found { places, session })
+    Ok(Found { source: index, places, session, summaries })
 }
 
 fn belongs(source: &Source, finding: &Finding<'_>) -> bool {
@@ -214,6 +261,7 @@ fn place(index: usize, source: &Source, finding: &Finding<'_>, at: u64, line: u3
         line,
         span: ByteSpan { at, len: finding.len as u32 },
         time: finding.time,
+        is_dated: finding.time.is_some(),
         identity: finding.identity,
         score: score(finding),
         is_copy: finding.is_copy || is_foreign,

@@ -1,9 +1,10 @@
 //! The bytes of one session file, for reading it and then its records.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ramus_core::history::History;
 use ramus_core::record::ByteSpan;
@@ -11,6 +12,8 @@ use ramus_core::resume::Rule;
 use ramus_core::session::Session;
 
 use crate::error::PathError;
+use crate::place::HistoryFile;
+use crate::spare;
 
 /// Files up to this size are read once and held.
 const HELD: u64 = 64 * 1024 * 1024;
@@ -31,14 +34,29 @@ enum Bytes {
 }
 
 impl Source {
-    /// Opens a session file and reads its records.
-    pub fn read(path: &Path, rule: Rule) -> Result<(Self, History), PathError> {
+    /// Opens a session file and reads its records, unless they are known already.
+    ///
+    /// `known` is what was read before; it counts if the file has not changed since it was listed.
+    pub fn read(
+        file: &HistoryFile,
+        known: Option<Arc<History>>,
+        rule: Rule,
+    ) -> Result<(Self, Arc<History>), PathError> {
+        let path = &file.path;
         let error = |source| PathError::new(path, source);
-        let mut bytes = Bytes::open(path).map_err(error)?;
-        let mut session = Session::default();
-        bytes.each(|chunk| session.push(chunk)).map_err(error)?;
-        session.end();
-        Ok((Self { path: path.to_owned(), bytes }, History::new(session, rule)))
+        let (mut bytes, metadata) = Bytes::open(path).map_err(error)?;
+        let is_as_listed =
+            metadata.len() == file.bytes && metadata.modified().ok() == Some(file.modified);
+        let history = match known.filter(|_| is_as_listed) {
+            Some(history) => history,
+            None => {
+                let mut session = Session::default();
+                bytes.each(|chunk| session.push(chunk)).map_err(error)?;
+                session.end();
+                Arc::new(History::new(session, rule))
+            }
+        };
+        Ok((Self { path: path.to_owned(), bytes }, history))
     }
 
     /// Returns the bytes of a record.
@@ -54,17 +72,26 @@ impl Source {
     }
 }
 
-impl Bytes {
-    fn open(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        let length = file.metadata()?.len();
-        if length > HELD {
-            return Ok(Self::Disk(file));
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        if let Self::Memory(bytes) = self {
+            spare::give(std::mem::take(bytes));
         }
-        let mut bytes = Vec::with_capacity(length as usize);
+    }
+}
+
+impl Bytes {
+    fn open(path: &Path) -> io::Result<(Self, Metadata)> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        let length = metadata.len();
+        if length > HELD {
+            return Ok((Self::Disk(file), metadata));
+        }
+        let mut bytes = spare::take(length as usize + 1);
         // What is appended meanwhile is for the next time.
         file.by_ref().take(length).read_to_end(&mut bytes)?;
-        Ok(Self::Memory(bytes))
+        Ok((Self::Memory(bytes), metadata))
     }
 
     fn each(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<()> {

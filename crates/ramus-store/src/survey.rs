@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ramus_core::defect::Defect;
@@ -47,7 +48,12 @@ pub struct Surveyed {
     pub digest: Arc<Digest>,
     /// Nodes whose parent is in no session of the project (R5).
     pub orphans: Vec<Defect>,
+    /// All that was read; only [`survey_keeping`] keeps it.
+    pub history: Option<Arc<History>>,
 }
+
+/// How many records are kept; they take some 80 MB.
+const KEPT: usize = 250_000;
 
 impl Surveyed {
     /// Returns the session an agent's file belongs to.
@@ -77,14 +83,29 @@ impl ProjectSurvey {
 /// `on_read` hears the size of each file when it has been read; it is called
 /// from several threads.
 pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
-    resurvey(&Survey::default(), listing, rule, on_read)
+    read_all(&Survey::default(), listing, rule, 0, on_read)
 }
 
-/// Reads the files of a listing that changed since an earlier survey by the same rule.
+/// Reads only the files of a listing that changed since an earlier survey by the same rule.
 pub fn resurvey(
     earlier: &Survey,
     listing: Listing,
     rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
+    read_all(earlier, listing, rule, 0, on_read)
+}
+
+/// The same, keeping the histories of sessions for who reads their bodies next, as long as there is room.
+pub fn survey_keeping(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
+    read_all(&Survey::default(), listing, rule, KEPT, on_read)
+}
+
+fn read_all(
+    earlier: &Survey,
+    listing: Listing,
+    rule: Rule,
+    room: usize,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
     let Listing { projects, mut problems } = listing;
@@ -94,29 +115,41 @@ pub fn resurvey(
         .enumerate()
         .flat_map(|(index, project)| project.files.iter().map(move |file| (index, file)))
         .collect();
-    let mut by_project: Vec<Vec<(HistoryFile, Arc<Digest>)>> =
-        projects.iter().map(|_| Vec::new()).collect();
+    let mut by_project: Vec<Vec<Surveyed>> = projects.iter().map(|_| Vec::new()).collect();
     files.retain(|(index, file)| match known.get(&*file.path) {
-        Some(known) if known.file == **file => {
-            by_project[*index].push((known.file.clone(), known.digest.clone()));
+        Some(same) if same.file == **file => {
+            let (digest, history) = (same.digest.clone(), same.history.clone());
+            let file = same.file.clone();
+            by_project[*index].push(Surveyed { file, digest, orphans: Vec::new(), history });
             false
         }
         _ => true,
     });
     // The largest first, so that no thread is left with one at the end.
     files.sort_by_key(|(_, file)| std::cmp::Reverse(file.bytes));
-    let read: Vec<(usize, HistoryFile, Result<Digest, PathError>)> = files
+    let kept = AtomicUsize::new(0);
+    let keeps = |file: &HistoryFile, history: &History| {
+        let records = history.session.records().len();
+        file.role == FileRole::Session
+            && kept.fetch_add(records, Ordering::Relaxed) + records <= room
+    };
+    let read: Vec<(usize, Result<Surveyed, PathError>)> = files
         .par_iter()
         .with_max_len(1)
         .map(|(index, file)| {
-            let digest = read(&file.path).map(|session| Digest::new(&History::new(session, rule)));
+            let surveyed = read(&file.path).map(|session| {
+                let history = History::new(session, rule);
+                let digest = Arc::new(Digest::new(&history));
+                let history = keeps(file, &history).then(|| Arc::new(history));
+                Surveyed { file: (*file).clone(), digest, orphans: Vec::new(), history }
+            });
             on_read(file.bytes);
-            (*index, (*file).clone(), digest)
+            (*index, surveyed)
         })
         .collect();
-    for (index, file, digest) in read {
-        match digest {
-            Ok(digest) => by_project[index].push((file, Arc::new(digest))),
+    for (index, surveyed) in read {
+        match surveyed {
+            Ok(surveyed) => by_project[index].push(surveyed),
             Err(problem) => problems.push(problem),
         }
     }
@@ -137,10 +170,10 @@ fn known(earlier: &Survey) -> FxHashMap<&Path, &Surveyed> {
     lists.map(|one| (&*one.file.path, one)).collect()
 }
 
-fn project_survey(project: Project, mut files: Vec<(HistoryFile, Arc<Digest>)>) -> ProjectSurvey {
-    files.sort_by(|a, b| a.0.relative.cmp(&b.0.relative));
+fn project_survey(project: Project, mut files: Vec<Surveyed>) -> ProjectSurvey {
+    files.sort_by(|a, b| a.file.relative.cmp(&b.file.relative));
     let mut summaries = Summaries::default();
-    for (file, digest) in &files {
+    for Surveyed { file, digest, .. } in &files {
         summaries.add(digest, to_time(file.modified));
     }
     let elsewhere = names_elsewhere(&files);
@@ -153,40 +186,42 @@ fn project_survey(project: Project, mut files: Vec<(HistoryFile, Arc<Digest>)>) 
         journals: Vec::new(),
         summaries,
     };
-    for (file, digest) in files {
-        let missing = digest.missing.iter().filter(|missing| !elsewhere.contains(&missing.parent));
-        let orphans = missing.filter_map(|missing| missing.defect.clone()).collect();
-        let list = match file.role {
+    for mut found in files {
+        let missing = found.digest.missing.iter();
+        let missing = missing.filter(|missing| !elsewhere.contains(&missing.parent));
+        found.orphans = missing.filter_map(|missing| missing.defect.clone()).collect();
+        let list = match found.file.role {
             FileRole::Session => &mut survey.sessions,
             FileRole::Journal { .. } => &mut survey.journals,
             FileRole::FlatAgent | FileRole::NestedAgent { .. } => &mut survey.agents,
         };
-        list.push(Surveyed { file, digest, orphans });
+        list.push(found);
     }
     survey
 }
 
 /// Returns the names of missing parents that another file of the project has (R5).
-fn names_elsewhere(files: &[(HistoryFile, Arc<Digest>)]) -> FxHashSet<Name> {
+fn names_elsewhere(files: &[Surveyed]) -> FxHashSet<Name> {
     let wanted: FxHashSet<Name> = files
         .iter()
-        .flat_map(|(_, digest)| digest.missing.iter().map(|missing| missing.parent))
+        .flat_map(|found| found.digest.missing.iter().map(|missing| missing.parent))
         .collect();
     if wanted.is_empty() {
         return FxHashSet::default();
     }
-    let names = files.iter().flat_map(|(_, digest)| &digest.chain.names);
+    let names = files.iter().flat_map(|found| &found.digest.chain.names);
     names.filter(|name| wanted.contains(name)).copied().collect()
 }
 
 /// Finds the directory a project stands for: a `cwd` of its newest sessions that encodes to its name.
-fn project_path(name: &str, files: &[(HistoryFile, Arc<Digest>)]) -> Option<String> {
-    let mut sessions: Vec<&(HistoryFile, Arc<Digest>)> =
-        files.iter().filter(|(_, d)| d.facts.cwd.is_some()).collect();
-    sessions
-        .sort_by_key(|(file, digest)| std::cmp::Reverse((digest.facts.last_active, file.modified)));
+fn project_path(name: &str, files: &[Surveyed]) -> Option<String> {
+    let mut sessions: Vec<&Surveyed> =
+        files.iter().filter(|found| found.digest.facts.cwd.is_some()).collect();
+    sessions.sort_by_key(|found| {
+        std::cmp::Reverse((found.digest.facts.last_active, found.file.modified))
+    });
     let cwds: Vec<&str> =
-        sessions.iter().filter_map(|(_, digest)| digest.facts.cwd.as_deref()).collect();
+        sessions.iter().filter_map(|found| found.digest.facts.cwd.as_deref()).collect();
     cwds.iter().find(|cwd| is_encoded(name, cwd)).or(cwds.first()).map(|cwd| (*cwd).to_owned())
 }
 

@@ -134,7 +134,10 @@ fn hits_come_one_a_line_and_say_where_they_lie() {
 fn files_are_told_as_of_a_message() {
     let home = home("a user go\nb < a call:t1:Bash ls\nc < b result:t1 fine");
     let files = json(&home, &format!("/api/sessions/{ID}/files?node=b"));
-    assert_eq!((&files["schema"], &files["files"]), (&"ramus.files/1".into(), &serde_json::json!([])));
+    assert_eq!(
+        (&files["schema"], &files["files"]),
+        (&"ramus.files/1".into(), &serde_json::json!([]))
+    );
     for path in ["/etc/passwd", "../../secret.txt", ""] {
         let (status, _) = ask(&home, &format!("/api/sessions/{ID}/file?node=b&path={path}"));
         assert_eq!(status, StatusCode::NOT_FOUND);

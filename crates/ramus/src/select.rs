@@ -7,7 +7,7 @@ use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project, encode, is_encoded};
-use ramus_store::survey::{Survey, survey};
+use ramus_store::survey::{Survey, survey, survey_keeping};
 use ramus_store::{from_jsonl, last_active};
 
 use crate::args::Global;
@@ -51,6 +51,9 @@ pub(crate) enum Spot {
     Nth(usize),
 }
 
+/// A way of reading every file in short.
+type Surveyor = fn(Listing, Rule, &(dyn Fn(u64) + Sync)) -> Survey;
+
 impl Library {
     /// Lists the files of the Claude directories; a file named by its path needs none.
     pub(crate) fn open_for(
@@ -82,6 +85,15 @@ impl Library {
 
     /// Reads every file of a scope in short, with a progress bar.
     pub(crate) fn survey(&self, ui: &mut Ui, scope: &Scope) -> Survey {
+        self.survey_by(ui, scope, survey)
+    }
+
+    /// The same, keeping more of what was read for who reads bodies next.
+    pub(crate) fn survey_keeping(&self, ui: &mut Ui, scope: &Scope) -> Survey {
+        self.survey_by(ui, scope, survey_keeping)
+    }
+
+    fn survey_by(&self, ui: &mut Ui, scope: &Scope, survey: Surveyor) -> Survey {
         let projects = match scope {
             Scope::All => self.projects.clone(),
             Scope::Project(index) => vec![self.projects[*index].clone()],
@@ -97,8 +109,8 @@ impl Library {
         };
         let bytes = projects.iter().flat_map(|project| &project.files).map(|file| file.bytes).sum();
         let bar = ui.progress(bytes);
-        let surveyed =
-            survey(Listing { projects, problems: Vec::new() }, self.rule, &|bytes| bar.inc(bytes));
+        let listing = Listing { projects, problems: Vec::new() };
+        let surveyed = survey(listing, self.rule, &|bytes| bar.inc(bytes));
         bar.finish_and_clear();
         for problem in &surveyed.problems {
             ui.warn(problem);

@@ -3,7 +3,6 @@
 use super::block::{Block, blocks};
 use super::fields::Fields;
 use super::usage::Usage;
-use serde_json::Value;
 
 /// The body of an `assistant` record.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,18 +45,19 @@ pub struct Attribution {
 
 impl AssistantBody {
     pub(super) fn of(mut fields: Fields) -> Self {
-        let text = fields.text("message").map(Value::String);
         let mut message = fields.object("message").unwrap_or_default();
-        let content = message.take("content").or(text).or_else(|| fields.take("content"));
+        // A message that is no object is a bare text.
+        let text = fields.json("message").filter(|text| text.text().is_some());
+        let content = message.json("content").or(text).or_else(|| fields.json("content"));
         // The oldest records have these beside the message.
-        let usage = message.take("usage").or_else(|| fields.take("usage"));
+        let usage = message.json("usage").or_else(|| fields.json("usage"));
         Self {
             message_id: message.text("id"),
             model: message.text("model").or_else(|| fields.text("model")),
             content: blocks(content),
             stop_reason: message.text("stop_reason"),
             stop_sequence: message.text("stop_sequence"),
-            usage: usage.filter(Value::is_object).map(Usage::of),
+            usage: usage.and_then(Fields::object_of).map(Usage::of),
             request_id: fields.text("requestId"),
             is_api_error: fields.flag("isApiErrorMessage"),
             api_error_status: fields.number("apiErrorStatus"),
@@ -95,7 +95,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(AssistantBody) -> T, expected: &str) {
-        let body = AssistantBody::of(Fields::of(serde_json::from_str(json).unwrap()));
+        let body = AssistantBody::of(Fields::read(json));
         assert_eq!(format!("{:?}", get(body)), expected);
     }
 

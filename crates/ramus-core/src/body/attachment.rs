@@ -106,7 +106,7 @@ impl AttachmentBody {
         let kind = attachment.string("type");
         if kind == "queued_command" {
             return Self::QueuedCommand(QueuedCommand {
-                prompt: blocks(attachment.take("prompt")),
+                prompt: blocks(attachment.json("prompt")),
                 command_mode: attachment.text("commandMode"),
                 origin: Origin::of(&mut attachment),
                 image_paste_ids: paste_ids(&mut attachment),
@@ -154,7 +154,7 @@ impl HookAttachment {
             command: fields.text("command").or_else(|| blocking.text("command")),
             stdout: fields.string("stdout"),
             stderr: fields.string("stderr"),
-            exit_code: fields.peek("exitCode").and_then(Value::as_i64),
+            exit_code: fields.integer("exitCode"),
             duration_ms: fields.number("durationMs"),
         }
     }
@@ -203,7 +203,7 @@ mod tests {
     #[track_caller]
     fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(AttachmentBody) -> T, expected: &str) {
         let json = format!(r#"{{"attachment":{json}}}"#);
-        let body = AttachmentBody::of(Fields::of(serde_json::from_str(&json).unwrap()));
+        let body = AttachmentBody::of(Fields::read(&json));
         assert_eq!(format!("{:?}", get(body)), expected);
     }
 

@@ -1,6 +1,7 @@
 //! The blocks a message is made of.
 
 use super::fields::Fields;
+use super::json::Json;
 use serde_json::Value;
 
 /// One block of a message's content.
@@ -110,7 +111,7 @@ impl Media {
         Self {
             media_type: source.text("media_type").or_else(|| fields.text("mimeType")),
             title: fields.text("title"),
-            source: match source.peek_text("type") {
+            source: match source.peek_text("type").as_deref() {
                 Some("text") => source.text("data").map(MediaSource::Text),
                 Some("url") => source.text("url").map(MediaSource::Url),
                 Some("file") => source.text("file_id").map(MediaSource::File),
@@ -131,18 +132,17 @@ impl Block {
         }
     }
 
-    pub(super) fn of(value: Value) -> Self {
-        let kind = match &value {
-            Value::String(_) => "",
-            _ => value.get("type").and_then(Value::as_str).unwrap_or("?"),
-        };
-        let block: fn(Fields) -> Self = match kind {
-            "" => return Self::from_text(value),
-            "text" if value["text"].is_string() => |mut f| Self::Text(f.string("text")),
-            "thinking" => |f| Self::Thinking(Thinking::of(f)),
-            "redacted_thinking" => {
-                |f| Self::RedactedThinking { data_len: f.peek_text("data").map_or(0, str::len) }
+    pub(super) fn of(value: Json<'_>) -> Self {
+        if let Some(text) = value.text() {
+            return Self::Text(text.into_owned());
+        }
+        let kind = value.get("type").and_then(Json::text).unwrap_or_default();
+        let block: fn(Fields) -> Self = match &*kind {
+            "text" if matches!(value.get("text"), Some(Json::Text(_))) => {
+                |mut f| Self::Text(f.string("text"))
             }
+            "thinking" => |f| Self::Thinking(Thinking::of(f)),
+            "redacted_thinking" => |f| Self::RedactedThinking { data_len: f.text_len("data") },
             "tool_use" => |f| Self::ToolUse(ToolUse::of(f)),
             "server_tool_use" => |f| Self::ServerToolUse(ToolUse::of(f)),
             "web_search_tool_result" => |f| Self::WebSearchToolResult(WebSearchResult::of(f)),
@@ -153,24 +153,17 @@ impl Block {
             "fallback" => {
                 |mut f| Self::Fallback { from: model(&mut f, "from"), to: model(&mut f, "to") }
             }
-            _ => return Self::Unknown(value),
+            _ => return Self::Unknown(value.into_value()),
         };
         block(Fields::of(value))
-    }
-
-    fn from_text(value: Value) -> Self {
-        match value {
-            Value::String(text) => Self::Text(text),
-            other => Self::Unknown(other),
-        }
     }
 }
 
 /// Turns content into blocks: a text is one block, null is none.
-pub(super) fn blocks(content: Option<Value>) -> Vec<Block> {
+pub(super) fn blocks(content: Option<Json<'_>>) -> Vec<Block> {
     match content {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(blocks)) => blocks.into_iter().map(Block::of).collect(),
+        None | Some(Json::Null) => Vec::new(),
+        Some(Json::List(blocks)) => blocks.into_iter().map(Block::of).collect(),
         Some(block) => vec![Block::of(block)],
     }
 }
@@ -186,10 +179,7 @@ fn model(fields: &mut Fields, key: &str) -> Option<String> {
 
 impl Thinking {
     fn of(mut fields: Fields) -> Self {
-        Self {
-            text: fields.string("thinking"),
-            signature_len: fields.peek_text("signature").map_or(0, str::len),
-        }
+        Self { text: fields.string("thinking"), signature_len: fields.text_len("signature") }
     }
 }
 
@@ -207,7 +197,7 @@ impl ToolResult {
     fn of(mut fields: Fields) -> Self {
         Self {
             tool_use_id: fields.string("tool_use_id"),
-            content: blocks(fields.take("content")),
+            content: blocks(fields.json("content")),
             is_error: fields.flag("is_error"),
         }
     }

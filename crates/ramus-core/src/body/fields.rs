@@ -2,29 +2,43 @@
 //!
 //! A key that is missing, null or of another type is absent; nothing here fails.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 
-/// The keys of one object. Values are moved out, so large texts are never copied.
+use serde_json::Value;
+
+use super::json::{Json, unescape};
+
+/// The keys of one object. Values are moved out, and decoded only then.
 #[derive(Debug, Default)]
-pub(super) struct Fields(Map<String, Value>);
+pub(super) struct Fields<'a>(Json<'a>);
 
-impl Fields {
+impl<'a> Fields<'a> {
     /// Returns the fields of an object, and no fields for anything else.
-    pub(super) fn of(value: Value) -> Self {
-        match value {
-            Value::Object(map) => Self(map),
-            _ => Self::default(),
-        }
+    pub(super) fn of(value: Json<'a>) -> Self {
+        Self::object_of(value).unwrap_or_default()
+    }
+
+    /// Returns the fields of an object; `None` for anything else.
+    pub(super) fn object_of(value: Json<'a>) -> Option<Self> {
+        matches!(value, Json::Object(_)).then_some(Self(value))
+    }
+
+    #[cfg(test)]
+    pub(super) fn read(json: &'a str) -> Self {
+        Self::of(Json::parse(json.as_bytes()).unwrap())
     }
 
     /// Returns the object again, null where values were taken.
     pub(super) fn into_value(self) -> Value {
-        Value::Object(self.0)
+        match self.0 {
+            Json::Null => Value::Object(serde_json::Map::new()),
+            object => object.into_value(),
+        }
     }
 
     /// Says whether the key is there, be it null.
     pub(super) fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+        self.0.get(key).is_some()
     }
 
     /// Says whether all the keys are there, be they null.
@@ -33,26 +47,35 @@ impl Fields {
     }
 
     /// Looks at a value without taking it.
-    pub(super) fn peek(&self, key: &str) -> Option<&Value> {
-        self.0.get(key).filter(|value| !value.is_null())
+    pub(super) fn peek(&self, key: &str) -> Option<&Json<'a>> {
+        self.0.get(key).filter(|value| !matches!(value, Json::Null))
     }
 
     /// Looks at a text without taking it.
-    pub(super) fn peek_text(&self, key: &str) -> Option<&str> {
-        self.peek(key)?.as_str()
+    pub(super) fn peek_text(&self, key: &str) -> Option<Cow<'a, str>> {
+        self.peek(key)?.text()
     }
 
-    /// Takes a value; a null stays in its place, so the order of keys is kept.
+    /// Takes a value as it is; a null stays in its place, so the order of keys is kept.
+    pub(super) fn json(&mut self, key: &str) -> Option<Json<'a>> {
+        self.0.take(key).filter(|value| !matches!(value, Json::Null))
+    }
+
+    /// Takes a value whole.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
-        self.0.get_mut(key).map(Value::take).filter(|value| !value.is_null())
+        self.json(key).map(Json::into_value)
     }
 
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
-        self.peek_text(key)?;
-        match self.take(key) {
-            Some(Value::String(text)) => Some(text),
-            _ => None,
-        }
+        let value = self.0.get_mut(key)?;
+        let text = value.text()?.into_owned();
+        *value = Json::Null;
+        Some(text)
+    }
+
+    /// Returns how long a text is, 0 if absent.
+    pub(super) fn text_len(&self, key: &str) -> usize {
+        self.peek_text(key).map_or(0, |text| text.len())
     }
 
     /// Takes a text, empty if absent: for keys that are always written.
@@ -61,7 +84,7 @@ impl Fields {
     }
 
     pub(super) fn flag(&self, key: &str) -> bool {
-        self.peek(key).and_then(Value::as_bool).unwrap_or(false)
+        matches!(self.peek(key), Some(Json::Bool(true)))
     }
 
     pub(super) fn number(&self, key: &str) -> Option<u64> {
@@ -73,50 +96,77 @@ impl Fields {
         self.number(key).unwrap_or(0)
     }
 
+    pub(super) fn integer(&self, key: &str) -> Option<i64> {
+        match self.peek(key)? {
+            Json::Number(raw) => serde_json::from_slice(raw).ok(),
+            _ => None,
+        }
+    }
+
     pub(super) fn float(&self, key: &str) -> Option<f64> {
-        self.peek(key)?.as_f64()
+        match self.peek(key)? {
+            Json::Number(raw) => serde_json::from_slice(raw).ok(),
+            _ => None,
+        }
     }
 
     /// Takes the fields of the object at `key`.
     pub(super) fn object(&mut self, key: &str) -> Option<Self> {
-        self.peek(key)?.as_object()?;
-        self.take(key).map(Self::of)
+        match self.peek(key)? {
+            Json::Object(_) => self.json(key).map(Self),
+            _ => None,
+        }
     }
 
-    pub(super) fn list(&mut self, key: &str) -> Vec<Value> {
+    /// Takes the values of a list.
+    pub(super) fn list(&mut self, key: &str) -> Vec<Json<'a>> {
         match self.peek(key) {
-            Some(Value::Array(_)) => {}
+            Some(Json::List(_)) => {}
             _ => return Vec::new(),
         }
-        match self.take(key) {
-            Some(Value::Array(list)) => list,
+        match self.json(key) {
+            Some(Json::List(list)) => list,
             _ => Vec::new(),
         }
     }
 
+    /// Takes the values of a list whole.
+    pub(super) fn values(&mut self, key: &str) -> Vec<Value> {
+        self.list(key).into_iter().map(Json::into_value).collect()
+    }
+
     /// Takes the texts of a list and passes over what is no text.
     pub(super) fn texts(&mut self, key: &str) -> Vec<String> {
-        let text = |value| if let Value::String(text) = value { Some(text) } else { None };
-        self.list(key).into_iter().filter_map(text).collect()
+        self.list(key).iter().filter_map(|value| value.text().map(Cow::into_owned)).collect()
     }
 
     /// Takes the objects of a list and passes over what is no object.
-    pub(super) fn objects(&mut self, key: &str) -> impl Iterator<Item = Self> + use<> {
-        self.list(key).into_iter().filter(Value::is_object).map(Self::of)
+    pub(super) fn objects(&mut self, key: &str) -> impl Iterator<Item = Self> + use<'a> {
+        self.list(key).into_iter().filter_map(Self::object_of)
     }
 
     /// Takes the pairs of the object at `key`, in file order.
-    pub(super) fn pairs(&mut self, key: &str) -> impl Iterator<Item = (String, Value)> + use<> {
-        self.object(key).unwrap_or_default().0.into_iter()
+    pub(super) fn pairs(
+        &mut self,
+        key: &str,
+    ) -> impl Iterator<Item = (String, Json<'a>)> + use<'a> {
+        let pairs = match self.object(key) {
+            Some(Self(Json::Object(pairs))) => pairs,
+            _ => Vec::new(),
+        };
+        pairs.into_iter().map(|(key, value)| (unescape(key).into_owned(), value))
     }
 }
 
 /// Reads a number that counts something; fractions and numbers in quotes occur.
-fn number(value: &Value) -> Option<u64> {
+fn number(value: &Json<'_>) -> Option<u64> {
     match value {
         // A float that is too large or negative saturates.
-        Value::Number(number) => number.as_u64().or_else(|| number.as_f64().map(|n| n as u64)),
-        Value::String(text) => text.parse().ok(),
+        Json::Number(raw) => {
+            let number: serde_json::Number = serde_json::from_slice(raw).ok()?;
+            number.as_u64().or_else(|| number.as_f64().map(|n| n as u64))
+        }
+        Json::Text(_) => value.text()?.parse().ok(),
         _ => None,
     }
 }
@@ -127,7 +177,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(&mut Fields) -> T, expected: &str) {
-        let mut fields = Fields::of(serde_json::from_str(json).unwrap());
+        let mut fields = Fields::read(json);
         assert_eq!(format!("{:?}", get(&mut fields)), expected);
     }
 

@@ -7,9 +7,12 @@
 use serde_json::Value;
 
 mod escape;
+mod lazy;
 mod repair;
 mod unescape;
 
+pub(super) use lazy::Json;
+pub(super) use repair::repaired;
 pub use unescape::{unescape, unescape_prefix};
 
 /// Why a line is not JSON, even after repair.
@@ -38,7 +41,7 @@ pub fn parse(line: &[u8]) -> Result<Value, JsonError> {
     if line.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace()) {
         return Err(JsonError::Empty);
     }
-    serde_json::from_slice(line).or_else(|error| match repair::repaired(line) {
+    serde_json::from_slice(line).or_else(|error| match repaired(line) {
         Some(repaired) => Ok(serde_json::from_slice(&repaired)?),
         None => Err(error.into()),
     })

@@ -125,7 +125,7 @@ pub struct ForkContextRef {
 
 impl Metadata {
     /// Reads the metadata record of type `kind`, or gives back the fields of an unknown one.
-    pub(super) fn of(kind: &str, mut f: Fields) -> Result<Self, Fields> {
+    pub(super) fn of<'a>(kind: &str, mut f: Fields<'a>) -> Result<Self, Fields<'a>> {
         Ok(match kind {
             "summary" => {
                 Self::Summary { summary: f.string("summary"), leaf_uuid: f.text("leafUuid") }
@@ -275,7 +275,7 @@ mod tests {
 
     #[track_caller]
     fn check(kind: &str, json: &str, expected: &str) {
-        let fields = Fields::of(serde_json::from_str(json).unwrap());
+        let fields = Fields::read(json);
         let actual = Metadata::of(kind, fields).map(|metadata| format!("{metadata:?}"));
         assert_eq!(actual.unwrap_or_default(), expected);
     }

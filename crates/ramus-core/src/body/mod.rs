@@ -4,7 +4,10 @@
 //! values of the wrong type are absent, and records of unknown types are kept as
 //! they are. Only a line that is not JSON is an error.
 
+use std::borrow::Cow;
+
 use fields::Fields;
+use json::Json;
 use serde_json::Value;
 
 pub mod json;
@@ -79,16 +82,44 @@ pub struct ToolRecord {
 impl Body {
     /// Reads the body of one line.
     pub fn parse(line: &[u8]) -> Result<Self, JsonError> {
-        json::parse(line).map(Self::of)
+        Self::read(line, Self::of)
     }
 
-    /// Reads the body of a record that is JSON already.
-    pub fn of(value: Value) -> Self {
-        let Some(kind) = value.get("type").and_then(Value::as_str).map(str::to_owned) else {
-            return Self::Unknown(value);
+    /// Reads what a transcript can show of one line: without the files as they were before an edit.
+    pub fn parse_shown(line: &[u8]) -> Result<Self, JsonError> {
+        const CHANGE: [&str; 2] = ["filePath", "structuredPatch"];
+        const UNSEEN: [&str; 4] =
+            ["originalFile", "originalFileContents", "oldString", "newString"];
+        Self::read(line, |mut value| {
+            if let Some(result) = value.get_mut("toolUseResult")
+                && CHANGE.iter().all(|key| result.get(key).is_some())
+            {
+                for key in UNSEEN {
+                    result.take(key);
+                }
+            }
+            Self::of(value)
+        })
+    }
+
+    fn read(line: &[u8], of: impl Fn(Json<'_>) -> Self) -> Result<Self, JsonError> {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        if let Some(value) = Json::parse(line) {
+            return Ok(of(value));
+        }
+        let repaired = json::repaired(line);
+        match repaired.as_deref().and_then(Json::parse) {
+            Some(value) => Ok(of(value)),
+            None => json::parse(line).map(Self::Unknown),
+        }
+    }
+
+    fn of(value: Json<'_>) -> Self {
+        let Some(kind) = value.get("type").and_then(Json::text) else {
+            return Self::Unknown(value.into_value());
         };
         let fields = Fields::of(value);
-        match kind.as_str() {
+        match &*kind {
             "user" => Self::User(Box::new(UserBody::of(fields))),
             "assistant" => Self::Assistant(Box::new(AssistantBody::of(fields))),
             "system" => Self::System(Box::new(SystemBody::of(fields))),
@@ -120,20 +151,16 @@ impl Body {
 
 impl ToolRecord {
     fn of(mut fields: Fields) -> Self {
-        let mut result = fields.take("toolUseResult").unwrap_or_default();
-        let mut inner = |key| result.get_mut(key).map(Value::take);
-        let inner_name = inner("tool_name").and_then(|name| name.as_str().map(str::to_owned));
-        let inner_input = inner("parameters");
+        let mut result = fields.json("toolUseResult").unwrap_or_default();
+        let inner_name = result.take("tool_name").and_then(|name| name.text().map(Cow::into_owned));
+        let inner_input = result.take("parameters").map(Json::into_value);
         Self {
             tool_name: fields.text("name").or_else(|| fields.text("toolName")).or(inner_name),
             tool_use_id: fields.text("tool_use_id").or_else(|| fields.text("id")),
             input: fields.take("input").or(inner_input),
             content: user::content(&mut fields),
             // The oldest results wrap what the tool said.
-            tool_use_result: ToolUseResult::of(match result.get_mut("result") {
-                Some(result) => result.take(),
-                None => result,
-            }),
+            tool_use_result: ToolUseResult::of(result.take("result").unwrap_or(result)),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::block::{Block, blocks};
 use super::fields::Fields;
+use super::json::{Json, unescape};
 use serde_json::Value;
 
 mod agent;
@@ -97,17 +98,17 @@ pub enum ToolOutput {
 
 impl ToolUseResult {
     /// Reads a `toolUseResult`; `None` for null.
-    pub(super) fn of(value: Value) -> Option<Self> {
+    pub(super) fn of(value: Json<'_>) -> Option<Self> {
         let (output, persisted) = match value {
-            Value::Null => return None,
-            Value::String(text) => (ToolOutput::Text(text), None),
-            Value::Array(_) => (ToolOutput::Blocks(blocks(Some(value))), None),
-            Value::Object(_) => {
+            Json::Null => return None,
+            Json::Text(raw) => (ToolOutput::Text(unescape(raw).into_owned()), None),
+            Json::List(_) => (ToolOutput::Blocks(blocks(Some(value))), None),
+            Json::Object(_) => {
                 let mut fields = Fields::of(value);
                 let persisted = PersistedOutput::of(&mut fields);
                 (shape::output(fields), persisted)
             }
-            other => (ToolOutput::Other(other), None),
+            other => (ToolOutput::Other(other.into_value()), None),
         };
         Some(Self { output, persisted })
     }
@@ -125,7 +126,7 @@ impl ToolUseResult {
 
 impl PersistedOutput {
     fn of(fields: &mut Fields) -> Option<Self> {
-        let path = fields.peek_text("persistedOutputPath")?.to_owned();
+        let path = fields.peek_text("persistedOutputPath")?.into_owned();
         Some(Self { path, size: fields.number("persistedOutputSize") })
     }
 }

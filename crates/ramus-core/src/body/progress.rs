@@ -78,7 +78,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, expected: &str) {
-        let body = ProgressBody::of(Fields::of(serde_json::from_str(json).unwrap()));
+        let body = ProgressBody::of(Fields::read(json));
         assert_eq!(format!("{:?}", body.kind), expected);
     }
 

@@ -282,7 +282,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(SystemBody) -> T, expected: &str) {
-        let body = SystemBody::of(Fields::of(serde_json::from_str(json).unwrap()));
+        let body = SystemBody::of(Fields::read(json));
         assert_eq!(format!("{:?}", get(body)), expected);
     }
 

@@ -43,6 +43,24 @@ fn the_oldest_tool_records_are_read() {
     check(r#"{"type":"tool_result","toolUseResult":"x","content":"y"}"#, "ToolResult");
 }
 
+#[test]
+fn what_is_shown_needs_no_file_as_it_was() {
+    let line = r#"{"type":"user","toolUseResult":{"filePath":"f","oldString":"a","newString":"b",
+        "originalFile":"a\n","structuredPatch":[{"lines":["-a","+b"]}]}}"#;
+    let edit = |body: Body| match body {
+        Body::User(body) => match body.tool_use_result.unwrap().output {
+            ToolOutput::Edit(edit) => (edit.original_file, edit.patch.added()),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(edit(Body::parse(line.as_bytes()).unwrap()), (Some("a\n".to_owned()), 1));
+    assert_eq!(edit(Body::parse_shown(line.as_bytes()).unwrap()), (None, 1));
+    // The result of some other tool is shown as it is.
+    let line = br#"{"type":"user","toolUseResult":{"newString":"b"}}"#;
+    assert_eq!(Body::parse_shown(line).unwrap(), Body::parse(line).unwrap());
+}
+
 proptest! {
     #[test]
     fn any_value_has_a_body(kind in "user|assistant|system|attachment|progress|tool_use|summary",

@@ -1,7 +1,6 @@
 //! The tokens of one answer, as the model's server counted them.
 
 use super::fields::Fields;
-use serde_json::Value;
 
 /// Token counts; what is missing or null counts 0.
 ///
@@ -44,8 +43,7 @@ pub struct CacheWrites {
 }
 
 impl Usage {
-    pub(super) fn of(value: Value) -> Self {
-        let mut fields = Fields::of(value);
+    pub(super) fn of(mut fields: Fields<'_>) -> Self {
         let split = fields.object("cache_creation").unwrap_or_default();
         let server = fields.object("server_tool_use").unwrap_or_default();
         let output = fields.object("output_tokens_details").unwrap_or_default();
@@ -94,7 +92,7 @@ impl Usage {
 
 impl Iteration {
     fn of(mut fields: Fields) -> Self {
-        Self { model: fields.text("model"), usage: Usage::of(fields.into_value()) }
+        Self { model: fields.text("model"), usage: Usage::of(fields) }
     }
 }
 
@@ -104,7 +102,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, writes: (u64, u64), context: u64, total: u64) {
-        let usage = Usage::of(serde_json::from_str(json).unwrap());
+        let usage = Usage::of(Fields::read(json));
         let (five_minutes, one_hour) = writes;
         assert_eq!(usage.cache_writes(), CacheWrites { five_minutes, one_hour });
         assert_eq!((usage.context_tokens(), usage.total_tokens()), (context, total));
@@ -140,7 +138,7 @@ mod tests {
     #[test]
     fn iterations_have_their_own_model() {
         let json = r#"{"speed":"fast","iterations":[{"model":"m","input_tokens":3},7]}"#;
-        let usage = Usage::of(serde_json::from_str(json).unwrap());
+        let usage = Usage::of(Fields::read(json));
         assert!(usage.is_fast());
         assert_eq!(usage.iterations.len(), 1);
         assert_eq!(usage.iterations[0].model.as_deref(), Some("m"));

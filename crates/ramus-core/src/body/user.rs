@@ -66,7 +66,7 @@ impl UserBody {
     pub(super) fn of(mut fields: Fields) -> Self {
         Self {
             content: content(&mut fields),
-            tool_use_result: fields.take("toolUseResult").and_then(ToolUseResult::of),
+            tool_use_result: fields.json("toolUseResult").and_then(ToolUseResult::of),
             is_meta: fields.flag("isMeta"),
             is_compact_summary: fields.flag("isCompactSummary"),
             is_visible_in_transcript_only: fields.flag("isVisibleInTranscriptOnly"),
@@ -102,16 +102,16 @@ impl UserBody {
 /// Takes what a record says, be it in a message, a bare text, or the record itself.
 pub(super) fn content(fields: &mut Fields) -> Vec<Block> {
     if let Some(mut message) = fields.object("message") {
-        return blocks(message.take("content"));
+        return blocks(message.json("content"));
     }
     match fields.text("message") {
         Some(text) => vec![Block::Text(text)],
-        None => blocks(fields.take("content")),
+        None => blocks(fields.json("content")),
     }
 }
 
 pub(super) fn paste_ids(fields: &mut Fields) -> Vec<u64> {
-    fields.list("imagePasteIds").iter().filter_map(Value::as_u64).collect()
+    fields.values("imagePasteIds").iter().filter_map(Value::as_u64).collect()
 }
 
 impl Origin {
@@ -148,7 +148,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(UserBody) -> T, expected: &str) {
-        let body = UserBody::of(Fields::of(serde_json::from_str(json).unwrap()));
+        let body = UserBody::of(Fields::read(json));
         assert_eq!(format!("{:?}", get(body)), expected);
     }
 

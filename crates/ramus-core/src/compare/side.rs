@@ -16,6 +16,8 @@ pub struct Side {
     /// Without what was typed while the model worked, which is no message of its own (R16).
     pub prompts: u32,
     pub answers: u32,
+    /// Agents that were called; what they did is counted with the rest.
+    pub agents: u32,
     /// How often each tool was used.
     pub tools: BTreeMap<String, Calls>,
     /// What was run in a shell, in order.
@@ -60,11 +62,21 @@ impl Side {
             TurnKind::Answer(_) => self.answers += 1,
             _ => {}
         }
+        self.calls(&turn);
+        self.turns.push(Own { part, turn });
+    }
+
+    /// Takes a turn of an agent that this side called: what it did counts, what it said does not.
+    pub fn agent(&mut self, turn: &Turn) {
+        self.files.take(turn, true);
+        self.calls(turn);
+    }
+
+    fn calls(&mut self, turn: &Turn) {
         let alone = matches!(turn.kind, TurnKind::Result(_));
         for call in turn.calls() {
             self.count(call, alone);
         }
-        self.turns.push(Own { part, turn });
     }
 
     /// Counts a call; a result that stands alone adds only how it ended.

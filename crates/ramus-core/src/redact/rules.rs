@@ -1,7 +1,7 @@
 //! The shapes of keys and tokens: how they begin and what follows.
 //!
-//! Names and shapes are those of gitleaks' default rules, as far as a token is known
-//! by its beginning; rules that go by a word nearby are left to the generic one.
+//! Names and shapes are those of gitleaks' default rules: tokens that are known by
+//! their beginning, and those that are known by the name of what they are given to.
 //! Where a rule there asks for a length, no more is asked for here, and for keys of
 //! models less: it is better to take out too much.
 
@@ -14,6 +14,8 @@ pub(super) enum Class {
     Word,
     /// Those, `.`, `=`, `+` and `/`.
     Any,
+    /// Those and `@`.
+    Url,
 }
 
 impl Class {
@@ -23,6 +25,7 @@ impl Class {
             Self::Alphanumeric => byte.is_ascii_alphanumeric(),
             Self::Word => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Any => Self::Word.has(byte) || matches!(byte, b'.' | b'=' | b'+' | b'/'),
+            Self::Url => Self::Any.has(byte) || byte == b'@',
         }
     }
 }
@@ -40,7 +43,7 @@ const fn rule(id: &'static str, prefix: &'static str, class: Class, least: usize
     Rule { id, prefix: prefix.as_bytes(), class, least }
 }
 
-use Class::{Alphanumeric, Any, Hex, Word};
+use Class::{Alphanumeric, Any, Hex, Url, Word};
 
 /// Of two that fit, the first counts.
 pub(super) const RULES: &[Rule] = &[
@@ -150,6 +153,13 @@ pub(super) const RULES: &[Rule] = &[
     rule("sentry-user-token", "sntryu_", Hex, 64),
     rule("square-access-token", "sq0atp-", Word, 22),
     rule("typeform-api-token", "tfp_", Any, 59),
+    rule("slack-webhook-url", "hooks.slack.com/services/", Any, 40),
+    rule("slack-webhook-url", "hooks.slack.com/triggers/", Any, 40),
+    rule("slack-webhook-url", "hooks.slack.com/workflows/", Any, 40),
+    rule("microsoft-teams-webhook", "webhook.office.com/webhookb2/", Url, 100),
+    rule("harness-api-key", "pat.", Any, 66),
+    rule("harness-api-key", "sat.", Any, 66),
+    rule("mapbox-api-token", "pk.", Any, 80),
     rule("slack-app-token", "xapp-", Word, 20),
     rule("slack-legacy-workspace-token", "xoxa-", Word, 8),
     rule("slack-bot-token", "xoxb-", Word, 10),
@@ -158,6 +168,92 @@ pub(super) const RULES: &[Rule] = &[
     rule("slack-user-token", "xoxp-", Word, 10),
     rule("slack-legacy-workspace-token", "xoxr-", Word, 8),
     rule("slack-legacy-token", "xoxs-", Word, 10),
+];
+
+/// A token that is known by the name of what it is given to.
+pub(super) struct Named {
+    pub(super) id: &'static str,
+    /// Part of the name, in lower case and without `_`, `-` and `.`.
+    pub(super) word: &'static str,
+    pub(super) shape: Shape,
+}
+
+/// What such a token looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// So many of a class, from and to.
+    Run(Class, usize, usize),
+    Uuid,
+}
+
+const fn named(id: &'static str, word: &'static str, class: Class, length: usize) -> Named {
+    Named { id, word, shape: Shape::Run(class, length, length) }
+}
+
+const fn uuid(id: &'static str, word: &'static str) -> Named {
+    Named { id, word, shape: Shape::Uuid }
+}
+
+pub(super) const NAMED: &[Named] = &[
+    named("adafruit-api-key", "adafruit", Word, 32),
+    named("airtable-api-key", "airtable", Alphanumeric, 17),
+    named("algolia-api-key", "algolia", Alphanumeric, 32),
+    named("asana-client-secret", "asana", Alphanumeric, 32),
+    named("atlassian-api-token", "atlassian", Alphanumeric, 24),
+    named("atlassian-api-token", "confluence", Alphanumeric, 24),
+    named("atlassian-api-token", "jira", Alphanumeric, 24),
+    named("bitbucket-client-secret", "bitbucket", Any, 64),
+    named("bittrex-secret-key", "bittrex", Alphanumeric, 32),
+    named("cloudflare-api-key", "cloudflare", Word, 40),
+    named("cloudflare-global-api-key", "cloudflare", Hex, 37),
+    named("codecov-access-token", "codecov", Alphanumeric, 32),
+    named("coinbase-access-token", "coinbase", Word, 64),
+    named("confluent-secret-key", "confluent", Alphanumeric, 64),
+    named("contentful-delivery-api-token", "contentful", Any, 43),
+    named("datadog-access-token", "datadog", Alphanumeric, 40),
+    named("discord-api-token", "discord", Hex, 64),
+    named("discord-client-secret", "discord", Any, 32),
+    named("droneci-access-token", "droneci", Alphanumeric, 32),
+    named("dropbox-api-token", "dropbox", Alphanumeric, 15),
+    named("etsy-access-token", "etsy", Alphanumeric, 24),
+    named("facebook-secret", "facebook", Hex, 32),
+    named("fastly-api-token", "fastly", Any, 32),
+    named("finicity-client-secret", "finicity", Alphanumeric, 20),
+    named("finnhub-access-token", "finnhub", Alphanumeric, 20),
+    named("freshbooks-access-token", "freshbooks", Alphanumeric, 64),
+    named("gitter-access-token", "gitter", Word, 40),
+    uuid("heroku-api-key", "heroku"),
+    uuid("hubspot-api-key", "hubspot"),
+    named("intercom-api-key", "intercom", Any, 60),
+    named("jfrog-api-key", "artifactory", Alphanumeric, 73),
+    named("jfrog-api-key", "jfrog", Alphanumeric, 73),
+    Named { id: "kraken-access-token", word: "kraken", shape: Shape::Run(Any, 80, 90) },
+    uuid("kucoin-secret-key", "kucoin"),
+    named("launchdarkly-access-token", "launchdarkly", Any, 40),
+    named("linear-client-secret", "linear", Hex, 32),
+    named("linkedin-client-secret", "linkedin", Alphanumeric, 16),
+    named("looker-client-secret", "looker", Alphanumeric, 24),
+    named("mailchimp-api-key", "mailchimp", Word, 37),
+    named("mattermost-access-token", "mattermost", Alphanumeric, 26),
+    named("messagebird-api-token", "messagebird", Alphanumeric, 25),
+    Named { id: "netlify-access-token", word: "netlify", shape: Shape::Run(Any, 40, 46) },
+    named("nytimes-access-token", "nytimes", Any, 32),
+    named("okta-access-token", "okta", Any, 42),
+    named("plaid-secret-key", "plaid", Alphanumeric, 30),
+    named("rapidapi-access-token", "rapidapi", Word, 50),
+    named("sendbird-access-token", "sendbird", Hex, 40),
+    named("sentry-access-token", "sentry", Hex, 64),
+    uuid("snyk-api-token", "snyk"),
+    named("sonar-api-token", "sonar", Any, 40),
+    uuid("squarespace-access-token", "squarespace"),
+    named("sumologic-access-token", "sumo", Alphanumeric, 64),
+    named("travisci-access-token", "travis", Alphanumeric, 22),
+    named("trello-access-token", "trello", Word, 32),
+    named("twitch-api-token", "twitch", Alphanumeric, 30),
+    named("twitter-api-key", "twitter", Alphanumeric, 25),
+    named("twitter-api-secret", "twitter", Alphanumeric, 50),
+    Named { id: "twitter-bearer-token", word: "twitter", shape: Shape::Run(Any, 102, 122) },
+    named("zendesk-secret-key", "zendesk", Alphanumeric, 40),
 ];
 
 /// Words that end the name of something secret, in lower case and without `_` and `-`.

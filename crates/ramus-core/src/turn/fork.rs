@@ -97,15 +97,12 @@ fn leaf(history: &History, end: FoldId) -> NodeId {
 
 /// Returns the first eight letters of a uuid if no other record of the session has the same.
 fn address(history: &History, name: Name) -> String {
-    let spelling = history.session.spell(name);
-    let start = |name: Name| name.bits() >> 96;
-    let mut names = history.session.records().iter().filter_map(|record| record.name);
+    let mut spelling = history.session.spell(name);
     let is_uuid = Name::canonical(spelling.as_bytes()).is_some();
-    if is_uuid && names.all(|other| other == name || start(other) != start(name)) {
-        spelling[..8].to_owned()
-    } else {
-        spelling
+    if is_uuid && history.tree.is_told_by_start(name) {
+        spelling.truncate(8);
     }
+    spelling
 }
 
 fn words(

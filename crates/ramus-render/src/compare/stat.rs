@@ -34,6 +34,7 @@ pub(super) fn table(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<
     rows.push(counts("messages", compared.common.own_messages.map(u64::from)));
     rows.push(part(counts("prompts", compared.sides.map(|side| u64::from(side.prompts)))));
     rows.push(part(counts("answers", compared.sides.map(|side| u64::from(side.answers)))));
+    rows.push(counts("agents", compared.sides.map(|side| u64::from(side.agents))));
     tools(compared, &mut rows);
     rows.push(Row { name: Line::plain("files"), cells: [0, 1].map(|side| files(compared, side)) });
     rows.push(counts("commands", compared.sides.map(|side| side.commands.len() as u64)));

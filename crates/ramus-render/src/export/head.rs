@@ -1,11 +1,15 @@
 //! What stands above a transcript: whose it is, which of how many, and its sums.
 
+use std::sync::Arc;
+
 use ramus_core::time::Time;
 
 /// What is told of a path before its first turn.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     pub session: String,
+    /// The session whose agent this is; `None`: it is no agent's.
+    pub parent: Option<String>,
     pub title: Option<String>,
     /// The directory of the project, or its name where no record says.
     pub project: String,
@@ -30,7 +34,7 @@ pub struct Header {
     /// The sessions that the path began in, the oldest first; its own is not among them.
     pub continues: Vec<String>,
     /// All paths of the session, this one too.
-    pub siblings: Vec<Sibling>,
+    pub siblings: Arc<[Sibling]>,
     /// Where the list of all transcripts is.
     pub index: Option<String>,
 }
@@ -52,6 +56,8 @@ pub struct Sibling {
     pub href: Option<String>,
     /// The first words since its fork.
     pub words: String,
+    /// The words as [`told`](super::told) writes them.
+    pub told: String,
     pub status: &'static str,
     pub resumes: bool,
     pub messages: u32,
@@ -84,6 +90,7 @@ impl Header {
         let mut row = |name, value: Option<String>| {
             rows.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)));
         };
+        row("Agent Of", self.parent.clone());
         row("Fork Point", self.fork_point.clone());
         row(TOTAL, Some(self.messages.to_string()));
         row("Fork Kind", self.fork_kind.map(str::to_owned));

@@ -11,15 +11,13 @@ mod prose;
 use std::fmt::Write as _;
 
 use ramus_core::body::{Block, Media};
-use ramus_core::turn::{
-    Answer, Call, Command, Compaction, Fork, HookEffect, Part, Thought, Turn, TurnKind,
-};
+use ramus_core::turn::{Answer, Call, Command, Compaction, Fork, Part, Thought, Turn, TurnKind};
 
 use super::call::{Section, sections, summary};
 use super::head::stamp;
-use super::{Config, Tools};
+use super::{Config, Tools, words};
 use crate::html::escape;
-use crate::text::{count, grouped, media, model_name};
+use crate::text::{count, media, model_name};
 pub(super) use page::{close, head, open};
 use prose::{escape_clean, line, prose};
 
@@ -27,6 +25,11 @@ use prose::{escape_clean, line, prose};
 pub(super) fn foot(out: &mut String) {
     out.push_str("</main>\n");
     close(out);
+}
+
+/// Writes the first words of a path.
+pub(super) fn told(words: &str) -> String {
+    line(words)
 }
 
 /// Writes one turn.
@@ -73,20 +76,14 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
         }
         TurnKind::Synthetic(said) => note("", &format!("○ {}", said.text), out),
         TurnKind::Notification(news) => {
-            let from = news.from.as_deref().unwrap_or("a task");
-            let status = news.status.as_deref().unwrap_or("reports");
-            let told = news.summary.clone().unwrap_or_else(|| format!("{from} {status}"));
+            let told = words::news(news);
             if news.text.trim().is_empty() {
                 return note("", &format!("◆ {told}"), out);
             }
             details("", &format!("◆ {}", line(&told)), out, |out| prose(&news.text, out));
         }
         TurnKind::Hook(hook) if config.tools != Tools::None => {
-            let verb = match hook.effect {
-                HookEffect::Said => "says",
-                HookEffect::Failed => "failed",
-                HookEffect::Blocked => "blocked",
-            };
+            let verb = words::hook(hook.effect);
             let title = format!("⚑ hook <code>{}</code> {verb}", line(&hook.name));
             details("", &title, out, |out| code("", &hook.text, out));
         }
@@ -103,26 +100,27 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
 }
 
 fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut String) {
-    let mut body = String::new();
+    let start = out.len();
+    let model = answer.model.as_deref().map(model_name).unwrap_or_default();
+    section(turn, "claude", "Claude", model, out);
+    let body = out.len();
     for part in &answer.parts {
         match part {
-            Part::Text(text) => prose(text, &mut body),
-            Part::Thinking(thought) => write_thought(thought, config, &mut body),
-            Part::Call(call) => write_call(call, config, &mut body),
-            Part::Media(media) => picture(media, config, &mut body),
+            Part::Text(text) => prose(text, out),
+            Part::Thinking(thought) => write_thought(thought, config, out),
+            Part::Call(call) => write_call(call, config, out),
+            Part::Media(media) => picture(media, config, out),
             Part::Fallback { from, to } => {
-                let name = |model: &Option<String>| {
-                    model.as_deref().map_or("another model", model_name).to_owned()
-                };
-                note("", &format!("↪ {} took over from {}", name(to), name(from)), &mut body);
+                let told = words::fallback(from.as_deref(), to.as_deref());
+                note("", &format!("↪ {told}"), out);
             }
-            Part::Unknown(value) => code("json", &value.to_string(), &mut body),
+            Part::Unknown(value) => code("json", &value.to_string(), out),
         }
     }
-    if !body.is_empty() {
-        let model = answer.model.as_deref().map(model_name).unwrap_or_default();
-        section(turn, "claude", "Claude", model, out);
-        out.push_str(&body);
+    // What says nothing has no heading.
+    if out.len() == body {
+        out.truncate(start);
+    } else {
         out.push_str("</section>\n");
     }
 }
@@ -157,6 +155,9 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
                 picture(media, config, out);
             }
         }
+        if let Some(href) = (config.agent)(call) {
+            let _ = writeln!(out, "<p><a href=\"{}\">What the agent did</a></p>", line(&href));
+        }
     });
 }
 
@@ -189,12 +190,8 @@ fn write_command(turn: &Turn, command: &Command, out: &mut String) {
 
 fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
     section(turn, "cut", "Compacted", compaction.trigger.as_deref().unwrap_or_default(), out);
-    match (compaction.pre_tokens, compaction.post_tokens) {
-        (Some(pre), Some(post)) => {
-            note("", &format!("{} → {} tokens", grouped(pre), grouped(post)), out);
-        }
-        (Some(pre), None) => note("", &format!("{} tokens before", grouped(pre)), out),
-        _ => {}
+    if let Some(tokens) = words::compaction(compaction) {
+        note("", &tokens, out);
     }
     if let Some(summary) = &compaction.summary {
         details("", "Summary", out, |out| prose(summary, out));
@@ -206,11 +203,7 @@ fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
     let ways = fork.ways.len();
     let _ = write!(out, "<div class=\"fork\"><b>Fork</b> ({}): {ways} ways here<ul>", fork.kind);
     for way in fork.ways.iter().filter(|way| !way.taken) {
-        let state = match (way.draft, way.current) {
-            (true, _) => "draft",
-            (_, true) => "current",
-            _ => "abandoned",
-        };
+        let state = words::way(way);
         let words = match line(&way.words) {
             words if words.is_empty() => "(nothing said)".to_owned(),
             words => words,

@@ -3,15 +3,13 @@
 use std::fmt::Write as _;
 
 use ramus_core::body::{Block, Media};
-use ramus_core::turn::{
-    Answer, Call, Command, Compaction, Fork, HookEffect, Part, Thought, Turn, TurnKind,
-};
+use ramus_core::turn::{Answer, Call, Command, Compaction, Fork, Part, Thought, Turn, TurnKind};
 
 use super::call::{Section, sections, summary};
 use super::contain::{contained, fenced};
 use super::head::{COMPACTED, Header, TOTAL, stamp};
-use super::{Config, Tools};
-use crate::text::{count, grouped, media, model_name};
+use super::{Config, Tools, words};
+use crate::text::{count, media, model_name};
 
 /// Writes what stands above the turns.
 pub(super) fn head(header: &Header, out: &mut String) {
@@ -25,14 +23,14 @@ pub(super) fn head(header: &Header, out: &mut String) {
     }
     if header.siblings.len() > 1 {
         out.push_str("\n| Path | Status | Messages | Begins with |\n|---|---|---|---|\n");
-        for sibling in &header.siblings {
+        for sibling in header.siblings.iter() {
             let name = match &sibling.href {
                 _ if sibling.path == header.path => format!("**{}**", sibling.path),
                 Some(href) => format!("[{}]({href})", sibling.path),
                 None => sibling.path.to_string(),
             };
             let resumes = if sibling.resumes { ", resumes" } else { "" };
-            let words = inline(&short(&sibling.words));
+            let words = &sibling.told;
             let (status, messages) = (sibling.status, sibling.messages);
             let _ = writeln!(out, "| {name} | {status}{resumes} | {messages} | {words} |");
         }
@@ -41,6 +39,11 @@ pub(super) fn head(header: &Header, out: &mut String) {
         let _ = write!(out, "\n[All transcripts]({index})\n");
     }
     out.push_str("\n---\n\n");
+}
+
+/// Writes the first words of a path.
+pub(super) fn told(words: &str) -> String {
+    inline(&short(words))
 }
 
 /// Writes one turn.
@@ -81,20 +84,14 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
             note(mark, &said.text, out);
         }
         TurnKind::Notification(news) => {
-            let from = news.from.as_deref().unwrap_or("a task");
-            let status = news.status.as_deref().unwrap_or("reports");
-            let told = news.summary.clone().unwrap_or_else(|| format!("{from} {status}"));
+            let told = words::news(news);
             if news.text.trim().is_empty() {
                 return note("◆", &told, out);
             }
             details(&format!("◆ {}", html(&told)), out, |out| block(&contained(&news.text), out));
         }
         TurnKind::Hook(hook) if config.tools != Tools::None => {
-            let verb = match hook.effect {
-                HookEffect::Said => "says",
-                HookEffect::Failed => "failed",
-                HookEffect::Blocked => "blocked",
-            };
+            let verb = words::hook(hook.effect);
             let title = format!("⚑ hook <code>{}</code> {verb}", html(&hook.name));
             details(&title, out, |out| fenced("", &hook.text, out));
         }
@@ -111,26 +108,25 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
 }
 
 fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut String) {
-    let mut body = String::new();
+    let start = out.len();
+    let model = answer.model.as_deref().map(model_name).unwrap_or_default();
+    heading(turn, "Claude", model, out);
+    let body = out.len();
     for part in &answer.parts {
         match part {
-            Part::Text(text) => block(&contained(text), &mut body),
-            Part::Thinking(thought) => write_thought(thought, config, &mut body),
-            Part::Call(call) => write_call(call, config, &mut body),
-            Part::Media(media) => picture(media, config, &mut body),
+            Part::Text(text) => block(&contained(text), out),
+            Part::Thinking(thought) => write_thought(thought, config, out),
+            Part::Call(call) => write_call(call, config, out),
+            Part::Media(media) => picture(media, config, out),
             Part::Fallback { from, to } => {
-                let name = |model: &Option<String>| {
-                    model.as_deref().map_or("another model", model_name).to_owned()
-                };
-                note("↪", &format!("{} took over from {}", name(to), name(from)), &mut body);
+                note("↪", &words::fallback(from.as_deref(), to.as_deref()), out);
             }
-            Part::Unknown(value) => fenced("json", &value.to_string(), &mut body),
+            Part::Unknown(value) => fenced("json", &value.to_string(), out),
         }
     }
-    if !body.is_empty() {
-        let model = answer.model.as_deref().map(model_name).unwrap_or_default();
-        heading(turn, "Claude", model, out);
-        out.push_str(&body);
+    // What says nothing has no heading.
+    if out.len() == body {
+        out.truncate(start);
     }
 }
 
@@ -164,6 +160,9 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
         for media in pictures.filter_map(picture_of) {
             picture(media, config, out);
         }
+        if let Some(href) = (config.agent)(call) {
+            let _ = write!(out, "[What the agent did]({href})\n\n");
+        }
     });
 }
 
@@ -196,12 +195,7 @@ fn write_command(turn: &Turn, command: &Command, out: &mut String) {
 
 fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
     heading(turn, "Compacted", compaction.trigger.as_deref().unwrap_or_default(), out);
-    let tokens = match (compaction.pre_tokens, compaction.post_tokens) {
-        (Some(pre), Some(post)) => format!("{} → {} tokens", grouped(pre), grouped(post)),
-        (Some(pre), None) => format!("{} tokens before", grouped(pre)),
-        _ => String::new(),
-    };
-    if !tokens.is_empty() {
+    if let Some(tokens) = words::compaction(compaction) {
         note("┄", &tokens, out);
     }
     if let Some(summary) = &compaction.summary {
@@ -212,12 +206,8 @@ fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
 fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
     let _ = writeln!(out, "> ⑂ **{}**: {} ways here  ", fork.kind, fork.ways.len());
     for way in fork.ways.iter().filter(|way| !way.taken) {
-        let state = match (way.draft, way.current) {
-            (true, _) => "draft",
-            (_, true) => "current",
-            _ => "abandoned",
-        };
-        let words = inline(&short(&way.words));
+        let state = words::way(way);
+        let words = told(&way.words);
         let words = match (config.other)(way.leaf) {
             Some(href) => format!("[{}]({href})", words.replace(['[', ']'], "")),
             None => words,
@@ -259,7 +249,9 @@ fn block(text: &str, out: &mut String) {
 /// Writes text as a quote; its line ends stay.
 fn quote(text: &str, out: &mut String) {
     for line in text.trim_matches('\n').lines() {
-        let _ = writeln!(out, "> {line}  ");
+        out.push_str("> ");
+        out.push_str(line);
+        out.push_str("  \n");
     }
     out.push('\n');
 }

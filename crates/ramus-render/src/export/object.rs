@@ -28,6 +28,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
         "leaf": header.leaf,
         "fork_point": header.fork_point,
         "fork_kind": header.fork_kind,
+        "agent_of": header.parent,
         "continues": header.continues,
         "compactions": header.compactions,
         "messages": header.messages,

@@ -19,7 +19,10 @@ pub struct Session {
     pub id: String,
     /// Its first and last day.
     pub days: String,
+    /// Empty: the transcripts of other sessions hold all of it.
     pub paths: Vec<Path>,
+    /// The transcripts of its agents.
+    pub agents: Vec<Path>,
 }
 
 /// A transcript.
@@ -66,7 +69,17 @@ pub fn html(projects: &[Project], out: &mut String) {
 }
 
 fn html_session(session: &Session, out: &mut String) {
-    let Some(main) = session.main() else { return };
+    let Some(main) = session.main() else {
+        let _ = write!(
+            out,
+            "<div class=\"session\"><h3>{}</h3><span class=\"note\">its messages stand in other \
+             sessions</span>",
+            markdown::html(&session.title)
+        );
+        html_agents(session, out);
+        out.push_str("</div>\n");
+        return;
+    };
     let _ = write!(
         out,
         "<div class=\"session\"><h3><a href=\"{}\">{}</a></h3><span class=\"note\">{} · {} · \
@@ -96,7 +109,26 @@ fn html_session(session: &Session, out: &mut String) {
     } else if main.words != session.title {
         let _ = write!(out, "<div class=\"note\">{}</div>", markdown::html(&main.words));
     }
+    html_agents(session, out);
     out.push_str("</div>\n");
+}
+
+fn html_agents(session: &Session, out: &mut String) {
+    if session.agents.is_empty() {
+        return;
+    }
+    let agents = count(session.agents.len(), "agent");
+    let _ = write!(out, "<details><summary>{agents}</summary><ul>");
+    for agent in &session.agents {
+        let _ = write!(
+            out,
+            "<li><a href=\"{}\">{}</a> <span class=\"note\">{}</span></li>",
+            markdown::html(&agent.href),
+            markdown::html(&agent.words),
+            count(agent.messages, "message"),
+        );
+    }
+    out.push_str("</ul></details>");
 }
 
 /// Writes `index.md`.
@@ -105,9 +137,11 @@ pub fn markdown(projects: &[Project], out: &mut String) {
     for project in projects {
         let _ = write!(out, "\n## {}\n\n", markdown::inline(&project.name));
         for session in &project.sessions {
-            let Some(main) = session.main() else { continue };
             let title = markdown::inline(&session.title);
-            let _ = writeln!(out, "- [{title}]({}) {}", main.href, session.days);
+            let _ = match session.main() {
+                Some(main) => writeln!(out, "- [{title}]({}) {}", main.href, session.days),
+                None => writeln!(out, "- {title} (its messages stand in other sessions)"),
+            };
             for path in session.paths.iter().filter(|_| session.paths.len() > 1) {
                 let words = markdown::inline(&path.words);
                 let _ = writeln!(
@@ -115,6 +149,10 @@ pub fn markdown(projects: &[Project], out: &mut String) {
                     "  - [path {}]({}) {} {words}",
                     path.path, path.href, path.status
                 );
+            }
+            for agent in &session.agents {
+                let words = markdown::inline(&agent.words);
+                let _ = writeln!(out, "  - [agent]({}) {words}", agent.href);
             }
         }
     }

@@ -37,6 +37,8 @@ pub struct DiffSide {
     pub messages: u32,
     pub prompts: u32,
     pub answers: u32,
+    /// Agents that it called; what they did is among the tools, files, commands and tokens.
+    pub agents: u32,
     pub started: Option<String>,
     pub ended: Option<String>,
     pub duration_ms: Option<i64>,
@@ -153,6 +155,7 @@ fn side(compared: &Compared<'_>, index: usize, (session, leaf): (&str, &str)) ->
         messages: compared.common.own_messages[index],
         prompts: side.prompts,
         answers: side.answers,
+        agents: side.agents,
         started: written(time.map(|(from, _)| from)),
         ended: written(time.map(|(_, to)| to)),
         duration_ms: time.map(|(from, to)| to.millis() - from.millis()),

@@ -18,7 +18,7 @@ pub struct Hit {
 /// What comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The newest.
+    /// The newest; then what says no time itself, such as a title.
     Time,
     /// What fits best, the newest of equals.
     Relevance,
@@ -45,7 +45,7 @@ impl Hit {
         }
         hits.sort_by_key(|Self { place, .. }| {
             let score = if order == Order::Relevance { place.score } else { 0 };
-            Reverse((score, place.time, place.source, place.span.at))
+            Reverse((score, place.is_dated, place.time, place.source, place.span.at))
         });
         hits
     }

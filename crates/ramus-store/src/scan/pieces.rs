@@ -67,11 +67,26 @@ const TAIL: u64 = 64 * 1024;
 
 /// Returns the newest time near the end of a file: titles and summaries say none themselves.
 pub(super) fn last_time(path: &Path) -> io::Result<Option<Time>> {
+    newest_within(&mut File::open(path)?, TAIL)
+}
+
+/// How much of a file's end mostly tells when somebody last spoke in it.
+const SHORT: u64 = 8 * 1024;
+
+/// Returns the same, reading no more than it needs.
+pub(super) fn end_time(path: &Path) -> io::Result<Option<Time>> {
     let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-    let mut tail = Vec::new();
-    file.take(TAIL).read_to_end(&mut tail)?;
+    match newest_within(&mut file, SHORT)? {
+        None => newest_within(&mut file, TAIL),
+        time => Ok(time),
+    }
+}
+
+fn newest_within(file: &mut File, length: u64) -> io::Result<Option<Time>> {
+    let start = file.metadata()?.len().saturating_sub(length);
+    file.seek(SeekFrom::Start(start))?;
+    let mut tail = Vec::with_capacity(length as usize);
+    file.take(length).read_to_end(&mut tail)?;
     let key = b"\"timestamp\":\"";
     let times = memmem::find_iter(&tail, key)
         .filter_map(|at| Time::parse(tail.get(at + key.len()..at + key.len() + 24)?));

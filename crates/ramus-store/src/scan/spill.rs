@@ -83,6 +83,7 @@ pub(super) fn search(
         line: 1 + memchr_iter(b'\n', &text.as_bytes()[..range.start]).count() as u32,
         span: ByteSpan { at: start as u64, len: length as u32 },
         time: time.or(Some(crate::survey::to_time(source.file.modified))),
+        is_dated: time.is_some(),
         identity: owner.map_or(path_key.bits(), |owner| owner.identity),
         score: 100,
         // The record itself comes before what it spilled.

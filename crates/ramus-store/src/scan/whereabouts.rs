@@ -81,15 +81,19 @@ impl Histories {
         Ok(history)
     }
 
-    /// Finds out where places of one source lie; `files` are those of its project.
+    /// Finds out where places of one source lie; `files` and `summaries` are those of its project.
     pub fn whereabouts(
         &mut self,
         source: &Source,
         places: &[Place],
         files: &[HistoryFile],
+        summaries: &Summaries,
     ) -> Result<Whereabouts, PathError> {
+        let title = |history: &History| title(history, summaries);
         match source.content {
-            Content::Records if source.file.role.is_agent() => self.of_agent(source, places, files),
+            Content::Records if source.file.role.is_agent() => {
+                self.of_agent(source, places, files, summaries)
+            }
             Content::Records => {
                 let history = self.read(&source.file.path)?;
                 let spots = places.iter().map(|place| spot(&history, place.span.at)).collect();
@@ -117,7 +121,9 @@ impl Histories {
         source: &Source,
         places: &[Place],
         files: &[HistoryFile],
+        summaries: &Summaries,
     ) -> Result<Whereabouts, PathError> {
+        let title = |history: &History| title(history, summaries);
         let file = &source.file;
         // Not through `read`: the session that started it is the one to keep.
         let history = from_jsonl(&file.path, self.rule)?;
@@ -157,11 +163,9 @@ fn session_of(role: &FileRole) -> Option<&str> {
     }
 }
 
-fn title(history: &History) -> Option<String> {
+fn title(history: &History, summaries: &Summaries) -> Option<String> {
     let digest = Digest::new(history);
-    let mut summaries = Summaries::default();
-    summaries.add(&digest, ramus_core::time::Time::from_millis(0));
-    session_title(&digest, &summaries).map(|title| one_line(title).into())
+    session_title(&digest, summaries).map(|title| one_line(title).into())
 }
 
 fn spot(history: &History, at: u64) -> Spot {

@@ -1,12 +1,10 @@
-use ramus_core::body::Body;
 use ramus_core::compare::{Common, Side, Stretch, common, files};
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
-use ramus_core::record::{Kind, Voice};
+use ramus_core::record::Voice;
 use ramus_core::session::{NodeId, Session};
 use ramus_render::compare::{CompareConfig, Compared, Named, compare, stat};
 use ramus_render::json::{self, Answer};
-use ramus_store::Bodies;
 use ramus_store::trace::{Part, trace};
 
 use crate::args::Global;
@@ -17,13 +15,18 @@ use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
 mod ends;
+mod team;
+
+use team::Team;
 
 /// Compare two conversations
 ///
 /// They may be branches of one session or of two. What both have is told in one line; then come the
 /// prompts and answers, the files as they are in the end, the commands, tokens, cost and time of
-/// each. A file's end is put together from Claude Code's backups and from what tools wrote and read:
-/// what a command changed is not seen unless the file was read or backed up afterwards. The cost is what the tokens would cost by the public list.
+/// each. What agents did counts for the side that called them. A file's end is put together from
+/// Claude Code's backups and from what tools wrote and read: what a command changed is not seen
+/// unless the file was read or backed up afterwards. The cost is what the tokens would cost by the
+/// public list.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  ramus diff 3f9a@1 3f9a@2\n  ramus diff 3f9a 3f9a:81b2c3d4 --stat\n  ramus diff 3f9a@2 b2a9 --side-by-side"
@@ -57,7 +60,7 @@ pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), 
     let a = Conversation::open(ui, &library, &args.a)?;
     let b = Conversation::open(ui, &library, &args.b)?;
     let shared = common(&a.stretches(), &b.stretches());
-    let sides = [read(&a, &shared, 0)?, read(&b, &shared, 1)?];
+    let sides = [read(&library, &a, &shared, 0)?, read(&library, &b, &shared, 1)?];
     let mut files = files(&sides[0], &sides[1]);
     ends::complete(&library, &a.parts, &mut files, |pair| &mut pair.a)?;
     ends::complete(&library, &b.parts, &mut files, |pair| &mut pair.b)?;
@@ -93,6 +96,7 @@ struct Conversation {
     named: Named,
     session: String,
     leaf: String,
+    project: Option<usize>,
     parts: Vec<Part>,
 }
 
@@ -105,8 +109,9 @@ impl Conversation {
         let files =
             found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
         let session = found.file.id.clone();
+        let project = found.project;
         let parts = trace(files, found.file, history, target.path, library.rule)?;
-        Ok(Self { named, session, leaf: target.leaf, parts })
+        Ok(Self { named, session, leaf: target.leaf, project, parts })
     }
 
     fn stretches(&self) -> Vec<Stretch<'_>> {
@@ -156,24 +161,29 @@ fn named(
     Ok(Named { address, status: target.status.to_owned(), title: title.map(str::to_owned) })
 }
 
-/// Reads all turns of a conversation, and the tokens of what is its own.
-fn read(conversation: &Conversation, common: &Common, which: usize) -> Result<Side, CommandError> {
+/// Reads all turns of a conversation, and the tokens of what is its own; agents count for it.
+fn read(
+    library: &Library,
+    conversation: &Conversation,
+    common: &Common,
+    which: usize,
+) -> Result<Side, CommandError> {
     let mut side = Side::default();
     for (index, (part, own)) in conversation.parts.iter().zip(&common.own[which]).enumerate() {
+        let files = conversation.project.map(|project| &*library.projects[project].files);
+        let mut team = Team::new(files.unwrap_or_default(), &part.file.id, library.rule);
+        let mut started = team.started_by(&part.file, &part.history)?;
         each_turn(part, |turn| {
-            match turn.nodes.first() {
-                Some(first) if own.contains(first) => side.own(index, turn),
-                _ => side.shared(&turn),
+            let is_own = turn.nodes.first().is_some_and(|first| own.contains(first));
+            team.tell(&mut started, &turn, is_own, &mut side)?;
+            match is_own {
+                true => side.own(index, turn),
+                false => side.shared(&turn),
             }
             Ok(())
         })?;
-        let mut bodies = Bodies::open(&part.file.path)?;
-        let records = own.iter().map(|node| part.history.session.record(*node));
-        for record in records.filter(|record| record.kind == Kind::Assistant) {
-            if let Ok(Body::Assistant(body)) = Body::parse(&bodies.bytes(record.span)?) {
-                side.usage.take(&body);
-            }
-        }
+        let own: Vec<NodeId> = own.iter().copied().collect();
+        team::spend(part, &own, &mut side)?;
     }
     Ok(side)
 }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use ramus_render::export::Tools;
 use ramus_render::json::{Answer, Exported, ExportedPath};
 use ramus_render::{Label, Line};
-use ramus_store::export::{Draft, ExportError, Folder};
+use ramus_store::export::{ExportError, Folder};
 
 use crate::args::Global;
 use crate::error::CommandError;
@@ -20,7 +20,7 @@ mod site;
 mod sums;
 mod when;
 
-use path::Exporter;
+use path::{Exporter, Site, Written};
 use plan::{Plan, Wanted};
 
 /// Write transcripts: one for each path that is unique
@@ -34,6 +34,7 @@ use plan::{Plan, Wanted};
 )]
 pub(crate) struct ExportArgs {
     /// A project, a session, or a conversation of it [default: everything]
+    #[arg(allow_hyphen_values = true)]
     scope: Option<String>,
     /// What to write
     #[arg(long, default_value = "md")]
@@ -56,6 +57,9 @@ pub(crate) struct ExportArgs {
     /// Take out keys, tokens, passwords, e-mail addresses and the home directory
     #[arg(long)]
     redact: bool,
+    /// Whether to write what agents did, each into a file that its call points to
+    #[arg(long, default_value = "all", value_name = "WHICH")]
+    agents: Agents,
     /// Where pictures go [default: inline for html, files beside md]
     #[arg(long, value_name = "WHERE")]
     images: Option<Images>,
@@ -77,6 +81,12 @@ enum Format {
 enum Paths {
     All,
     Active,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Agents {
+    All,
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -130,8 +140,19 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     let since = args.since.as_deref().map(when::when).transpose()?;
     let library = Library::open(ui, global)?;
     let (scope, spot) = scope(ui, &library, args.scope.as_deref())?;
-    let survey = library.survey(ui, &scope);
-    let wanted = Wanted { spot, active_only: args.paths == Paths::Active, since };
+    let survey = match scope {
+        // Of all the sessions of its project only this one is read again.
+        Scope::Session(_) => library.survey(ui, &scope),
+        _ => library.survey_keeping(ui, &scope),
+    };
+    let wanted = Wanted {
+        spot,
+        active_only: args.paths == Paths::Active,
+        // On stdout there is no place for them.
+        agents: args.agents == Agents::All && args.out.is_some(),
+        all: global.all,
+        since,
+    };
     let plan = Plan::new(&survey, &scope, &wanted, args.format.ending(), library.rule)?;
     let count = plan.transcripts();
     if count == 0 {
@@ -161,12 +182,11 @@ fn scope(
 }
 
 fn to_stdout(ui: &mut Ui, exporter: &Exporter<'_>) -> Result<(), CommandError> {
-    let mut draft = Draft::new(&std::env::temp_dir());
-    let written = exporter.only(&mut draft)?;
     if ui.json {
-        return summary(ui, exporter, vec![written]);
+        let written = exporter.only(&mut std::io::sink())?;
+        return summary(ui, exporter, Site { transcripts: vec![written], ..Site::default() });
     }
-    draft.copy(written.head.as_bytes(), ui.out())?;
+    exporter.only(ui.out())?;
     report(ui, exporter);
     Ok(())
 }
@@ -177,27 +197,40 @@ fn to_folder(
     exporter: &Exporter<'_>,
     folder: &Folder,
 ) -> Result<(), CommandError> {
+    let index = path::site_name(args.format);
+    folder.claim(exporter.plan.names().chain(index))?;
     let bar = ui.progress(exporter.plan.bytes());
-    let written = exporter.all(folder, &|bytes| bar.inc(bytes));
+    let site = exporter.all(folder, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
-    let written = written?;
-    if let Some((name, text)) = site::index(args.format, &written) {
+    let site = site?;
+    if let Some((name, text)) = site::index(args.format, &site) {
         folder.write(name, text.as_bytes())?;
     }
+    let written = site.transcripts.iter().chain(&site.agents);
+    let names = written.clone().map(|path| path.file.as_str());
+    let names = names.chain(site.pictures.iter().map(String::as_str)).chain(index).collect();
+    let removed = folder.settle(&names)?;
+    let bytes: u64 = written.map(|path| path.bytes).sum();
     if ui.json {
-        return summary(ui, exporter, written);
+        return summary(ui, exporter, site);
     }
-    let bytes: u64 = written.iter().map(|path| path.bytes).sum();
-    let what = if written.len() == 1 { "transcript" } else { "transcripts" };
-    let told = format!(
-        "Wrote {} {what}, {}, to {}",
-        crate::table::number(written.len() as u64),
-        crate::table::bytes(bytes),
-        folder.dir.display()
-    );
+    let mut told = format!("Wrote {}", counted(site.transcripts.len(), "transcript"));
+    if !site.agents.is_empty() {
+        told = format!("{told} and {}", counted(site.agents.len(), "agent"));
+    }
+    told = format!("{told}, {}, to {}", crate::table::bytes(bytes), folder.dir.display());
     ui.say(&Line::plain(&told));
+    if removed > 0 {
+        let told = format!("Removed {} of an earlier export", counted(removed, "file"));
+        ui.say(&Line::new(&told, Label::Note));
+    }
     report(ui, exporter);
     Ok(())
+}
+
+fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", crate::table::number(number as u64))
 }
 
 /// Tells what was taken out, by rule.
@@ -212,28 +245,29 @@ fn report(ui: &Ui, exporter: &Exporter<'_>) {
     }
 }
 
-fn summary(
-    ui: &mut Ui,
-    exporter: &Exporter<'_>,
-    written: Vec<path::Written>,
-) -> Result<(), CommandError> {
-    let transcripts: Vec<ExportedPath> = written
-        .into_iter()
-        .map(|path| ExportedPath {
-            file: path.file,
-            session: path.header.session,
-            leaf: path.header.leaf,
-            path: path.header.path,
-            paths: path.header.paths,
-            status: path.header.status,
-            resumes: path.header.resumes,
-            messages: path.header.messages,
-            records: path.header.records,
-            bytes: path.bytes,
-        })
-        .collect();
-    let redactions = exporter.redactions();
-    ui.json(&Answer::new("ramus.export/1", Exported { transcripts, redactions }))
+fn summary(ui: &mut Ui, exporter: &Exporter<'_>, site: Site) -> Result<(), CommandError> {
+    let told = |written: Vec<Written>| written.into_iter().map(exported).collect();
+    let exported = Exported {
+        transcripts: told(site.transcripts),
+        agents: told(site.agents),
+        redactions: exporter.redactions(),
+    };
+    ui.json(&Answer::new("ramus.export/1", exported))
+}
+
+fn exported(path: Written) -> ExportedPath {
+    ExportedPath {
+        file: path.file,
+        session: path.header.session,
+        leaf: path.header.leaf,
+        path: path.header.path,
+        paths: path.header.paths,
+        status: path.header.status,
+        resumes: path.header.resumes,
+        messages: path.header.messages,
+        records: path.header.records,
+        bytes: path.bytes,
+    }
 }
 
 impl From<ExportError> for CommandError {

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use clap::ValueEnum;
 use jiff::Zoned;
 use ramus_core::query::{Query, QueryError, Role, TextKind};
 use ramus_render::json::{Answer, HitCount, HitFile};
 use ramus_render::{Label, Line};
-use ramus_store::scan::{Hit, Order, ToolFilter, scan};
+use ramus_store::scan::{self, Hit, Order, ToolFilter};
 
 use crate::args::Global;
 use crate::error::CommandError;
@@ -41,6 +42,7 @@ pub(crate) struct FindArgs {
     /// What to look for
     text: String,
     /// Only in this project or session
+    #[arg(allow_hyphen_values = true)]
     scope: Option<String>,
     /// TEXT is a regular expression; case counts unless it begins with `(?i)`
     #[arg(long)]
@@ -67,7 +69,7 @@ pub(crate) struct FindArgs {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Only in this project
-    #[arg(long, value_name = "PROJECT", conflicts_with = "scope")]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "scope", allow_hyphen_values = true)]
     project: Option<String>,
     /// Only on branches of this status
     #[arg(long, value_name = "STATUS", default_value = "any", hide_default_value = true)]
@@ -136,16 +138,76 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     let sources = sources::sources(&library, &scope, args.agents);
     let tool = (args.tool.is_some() || args.file.is_some())
         .then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
+    let mut search = Search::new(&library, &sources, &query, args.context);
+    search.is_one_session = matches!(scope, Scope::Session(_));
+    if args.count || args.files || args.sort == Sort::Relevance {
+        all(ui, args, search, tool.as_ref())
+    } else {
+        newest(ui, args, search, tool.as_ref())
+    }
+}
+
+/// Tells what is newest as soon as it is certain.
+fn newest(
+    ui: &mut Ui,
+    args: &FindArgs,
+    mut search: Search<'_>,
+    tool: Option<&ToolFilter>,
+) -> Result<(), CommandError> {
+    let (sources, query) = (search.sources, search.query);
+    let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
+    let mut room = args.limit.unwrap_or(usize::MAX);
+    let mut found_any = false;
+    let (problems, flow) = scan::newest(sources, query, tool, &|bytes| bar.inc(bytes), |batch| {
+        search.said.clone_from(batch.said);
+        search.turn_to(batch.hits);
+        search.keep_branch(ui, args.branch);
+        if search.hits.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        bar.finish_and_clear();
+        found_any = true;
+        let is_more = search.hits.len() > room;
+        search.truncate(room);
+        room -= search.hits.len();
+        match search.write(ui) {
+            Err(error) => ControlFlow::Break(Err(error)),
+            Ok(()) if is_more => ControlFlow::Break(Ok(())),
+            Ok(()) => ControlFlow::Continue(()),
+        }
+    });
+    bar.finish_and_clear();
+    for problem in &problems {
+        ui.warn(problem);
+    }
+    match flow {
+        ControlFlow::Break(Err(error)) => Err(error),
+        ControlFlow::Break(Ok(())) => {
+            ui.say(&Line::new("There are more; `--limit` says how many are shown", Label::Dim));
+            Ok(())
+        }
+        ControlFlow::Continue(()) if found_any => Ok(()),
+        ControlFlow::Continue(()) => nothing(ui, args),
+    }
+}
+
+/// Finds everything before telling of it.
+fn all(
+    ui: &mut Ui,
+    args: &FindArgs,
+    mut search: Search<'_>,
+    tool: Option<&ToolFilter>,
+) -> Result<(), CommandError> {
+    let (sources, query) = (search.sources, search.query);
     let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
     let order = if args.sort == Sort::Time { Order::Time } else { Order::Relevance };
-    let found = scan(&sources, &query, tool.as_ref(), order, &|bytes| bar.inc(bytes));
+    let found = scan::scan(sources, query, tool, order, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     for problem in &found.problems {
         ui.warn(problem);
     }
-    let hits = Hit::merge(found.places, &sources, order);
-    let mut search = Search::new(&library, &sources, &query, args.context, hits);
-    search.sessions = found.sessions;
+    search.said = found.said;
+    search.turn_to(Hit::merge(found.places, sources, order));
     search.keep_branch(ui, args.branch);
     if search.hits.is_empty() {
         return nothing(ui, args);
@@ -158,11 +220,7 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     }
     let all = search.hits.len();
     search.truncate(args.limit.unwrap_or(usize::MAX));
-    if ui.json {
-        search.write_json(ui)?;
-    } else {
-        search.write_rows(ui)?;
-    }
+    search.write(ui)?;
     if search.hits.len() < all {
         let more = format!("{} more; `--limit` says how many are shown", all - search.hits.len());
         ui.say(&Line::new(&more, Label::Dim));

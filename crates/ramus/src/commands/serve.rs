@@ -37,8 +37,10 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
     let library = Library::new(env::place(global)?, global.active.rule());
     let wanted = Listen { address: args.listen, port: args.port, names: args.host.clone() };
     if args.listen.is_unspecified() && args.host.is_empty() {
-        return Err(CommandError::user("whoever asks must name this machine, and it is not known how")
-            .hinted("`--host NAME` gives the name or address that others open in their browser"));
+        return Err(CommandError::user(
+            "whoever asks must name this machine, and it is not known how",
+        )
+        .hinted("`--host NAME` gives the name or address that others open in their browser"));
     }
     if !args.listen.is_loopback() {
         ui.say(&Line::new("Careful: ", Label::Warning).with(

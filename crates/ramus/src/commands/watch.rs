@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ramus_core::time::Time;
 use ramus_store::follow::{Change, Changes, FollowConfig, How, follow};
@@ -119,6 +119,7 @@ impl Watch {
         changes: &Changes,
         stop: &AtomicBool,
     ) -> Result<(), CommandError> {
+        let mut looked = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             match changes.recv_timeout(TICK) {
                 Ok(change) => {
@@ -131,8 +132,11 @@ impl Watch {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            let silent = self.lanes.silent();
-            self.show(ui, silent)?;
+            if looked.elapsed() >= TICK {
+                looked = Instant::now();
+                let silent = self.lanes.silent();
+                self.show(ui, silent)?;
+            }
             self.screen.status(ui, &self.lanes)?;
             ui.out().flush()?;
         }

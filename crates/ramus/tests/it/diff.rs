@@ -165,6 +165,33 @@ fn files_carry_what_they_end_with() {
 }
 
 #[test]
+fn what_agents_did_counts_for_the_side_that_called_them() {
+    let home = Home::new();
+    home.session(
+        "-p/dddd4444.jsonl",
+        "
+        a        user           go
+        b < a    call:t1:Task   look around
+        c < b    result:t1:a1   done
+        d < a    user      @30  go back
+        e < d    assistant @31  ok
+        ",
+    );
+    home.session(
+        "-p/dddd4444/subagents/agent-a1.jsonl",
+        "
+        x        user                @2 look around
+        y < x    call:t9:Bash        @3 ls
+        z < y    result:t9           @4 here
+        ",
+    );
+    let diff = json(&home.claude(), &["diff", "dddd@1", "dddd@2"]);
+    assert_eq!((&diff["a"]["agents"], &diff["b"]["agents"]), (&value!(1), &value!(0)));
+    assert_eq!(diff["tools"]["Bash"]["a"], 1);
+    assert_eq!(diff["commands"]["a"][0]["command"], "ls");
+}
+
+#[test]
 fn bad_addresses_are_refused() {
     for (args, said) in [
         (["aaaa@1", "aaaa@9"], "there is no conversation 9; the session has 2"),

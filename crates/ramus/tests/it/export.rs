@@ -355,6 +355,58 @@ fn a_foreign_directory_is_refused() {
     assert_eq!(no_dir.status.code(), Some(2));
 }
 
+const CALLING: &str = "
+a        user           find the leak
+b < a    call:t1:Task   look around
+c < b    result:t1:a1   found it
+d < c    assistant      it is fixed
+";
+
+#[test]
+fn agents_come_along_and_calls_point_to_them() {
+    let home = Home::new();
+    home.session("-p/11111111-aaaa.jsonl", CALLING);
+    home.session(
+        "-p/11111111-aaaa/subagents/agent-a1.jsonl",
+        "x side-user @2 look around\ny < x side-assistant @3 a leak, here",
+    );
+    home.session("-p/11111111-aaaa/subagents/agent-w.jsonl", "w side-user @2 Warmup");
+    let claude = home.claude();
+    for (format, link) in [("md", "(agents/agent_a1.md)"), ("html", "\"agents/agent_a1.html\"")] {
+        let out = home.path().join(format);
+        let summary = export(&claude, &out, &["--format", format]);
+        assert_eq!(summary["transcripts"].as_array().unwrap().len(), 1);
+        assert_eq!(summary["agents"].as_array().unwrap().len(), 1);
+        let transcript = text(&out, &format!("transcript_11111111-aaaa.{format}"));
+        assert!(transcript.contains(link), "{transcript}");
+        assert!(text(&out, &format!("agents/agent_a1.{format}")).contains("a leak, here"));
+        assert!(text(&out, &format!("index.{format}")).contains("agents/agent_a1"));
+    }
+    let out = home.path().join("none");
+    export(&claude, &out, &["--agents", "none"]);
+    assert!(!out.join("agents").exists());
+    assert!(!text(&out, "transcript_11111111-aaaa.md").contains("agent_a1"));
+}
+
+#[test]
+fn what_an_earlier_export_wrote_goes_when_it_does_not_belong() {
+    let home = Home::new();
+    home.session("-p/11111111-aaaa.jsonl", FORKED);
+    home.session("-p/22222222-bbbb.jsonl", "z user hello\ny < z assistant hi");
+    let out = home.path().join("out");
+    export(&home.claude(), &out, &[]);
+    fs::write(out.join("mine.txt"), "mine").unwrap();
+    // A name that leads out of the directory is none of ours.
+    fs::write(home.path().join("precious"), "precious").unwrap();
+    let marker = text(&out, ".ramus-export");
+    fs::write(out.join(".ramus-export"), format!("{marker}../precious\n")).unwrap();
+    export(&home.claude(), &out, &["2222"]);
+    let left: Vec<PathBuf> = files(&out).into_keys().collect();
+    let expected = [".ramus-export", "index.md", "mine.txt", "transcript_22222222-bbbb.md"];
+    assert_eq!(left, expected.map(PathBuf::from));
+    assert!(home.path().join("precious").exists());
+}
+
 #[test]
 fn several_paths_need_a_directory_and_one_does_not() {
     let home = Home::new();

@@ -54,12 +54,12 @@ const BRANCHED: &str = "
 
 #[test]
 fn every_place_is_searched_newest_first_with_its_status() {
-    // A summary and a title say no time; they go with the last one of their file.
+    // A summary and a title say no time; they come last.
     check(
         BRANCHED,
         &["harp"],
-        "- title active, - summary active, h queued active, f prompt active, e answer abandoned, \
-         d tool-result abandoned, c tool-input abandoned, b answer active, a prompt active",
+        "h queued active, f prompt active, e answer abandoned, d tool-result abandoned, \
+         c tool-input abandoned, b answer active, a prompt active, - title active, - summary active",
     );
 }
 
@@ -71,7 +71,7 @@ fn filters_narrow_the_search() {
     only(&["--role", "tool"], "d tool-result abandoned");
     only(
         &["--kind", "answer", "--kind", "title"],
-        "- title active, e answer abandoned, b answer active",
+        "e answer abandoned, b answer active, - title active",
     );
     only(
         &["--branch", "abandoned"],
@@ -85,7 +85,7 @@ fn filters_narrow_the_search() {
     only(&["--since", "2026-01-01T00:00:22Z", "--kind", "queued"], "h queued active");
     only(&["--until", "2026-01-01T00:00:01Z"], "a prompt active");
     only(&["--since", "2026-01-02"], "");
-    only(&["--limit", "1"], "- title active");
+    only(&["--limit", "1"], "h queued active");
     only(&["--sort", "relevance", "--limit", "2"], "- title active, - summary active");
     check(BRANCHED, &["Harp"], "f prompt active");
     check(BRANCHED, &["harp violet"], "f prompt active");
@@ -135,8 +135,8 @@ fn copies_are_one_hit_with_all_their_places() {
     home.write(&format!("{APP}/{ID}.jsonl"), line(ID, ""));
     let hits = hits(&home.claude(), &["harp"]);
     let places = json!([
-        {"file": format!("projects/{APP}/{ID}.jsonl"), "line": 1},
-        {"file": format!("projects/{APP}/{fork}.jsonl"), "line": 2},
+        {"file": format!("projects/{APP}/{ID}.jsonl"), "line": 1, "status": "active", "conversation": 1},
+        {"file": format!("projects/{APP}/{fork}.jsonl"), "line": 2, "status": "active", "conversation": 1},
     ]);
     assert_eq!(hits.len(), 1);
     assert_eq!(hits[0]["places"], places);
@@ -169,6 +169,84 @@ fn copies_are_one_hit_with_all_their_places() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n");
     let output = ramus(&home.claude(), &["find", "harp", "--files"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 2);
+}
+
+/// A session of many prompts, one below the other, at every `step`-th second from `start` on.
+fn long(name: &str, start: usize, step: usize, prompts: usize) -> String {
+    (0..prompts)
+        .map(|n| {
+            let parent = if n == 0 { String::new() } else { format!("< {name}{} ", n - 1) };
+            format!("{name}{n} {parent}user @{} harp {n}\n", start + n * step)
+        })
+        .collect()
+}
+
+#[test]
+fn many_hits_come_newest_first_and_each_once() {
+    let home = Home::new();
+    // Two that go on at the same time, one that ended before, and a copy of that which went on.
+    home.session(&format!("{APP}/{ID}.jsonl"), &long("a", 1000, 2, 90));
+    home.session(
+        &format!("{APP}/22222222-0000-4000-8000-000000000002.jsonl"),
+        &long("b", 1001, 2, 90),
+    );
+    let third = long("c", 0, 3, 90);
+    home.session(&format!("{APP}/33333333-0000-4000-8000-000000000003.jsonl"), &third);
+    let copy = format!("{third}more < c89 user @2000 harp at last");
+    home.session(&format!("{APP}/44444444-0000-4000-8000-000000000004.jsonl"), &copy);
+    home.session(&format!("{APP}/55555555-0000-4000-8000-000000000005.jsonl"), "- title harp");
+    let hits = hits(&home.claude(), &["harp"]);
+    assert_eq!(hits.len(), 3 * 90 + 2);
+    assert_eq!(hits[0]["uuid"], "more");
+    assert_eq!(hits[hits.len() - 1]["kind"], "title");
+    let times: Vec<&str> = hits.iter().filter_map(|hit| hit["timestamp"].as_str()).collect();
+    assert!(times.is_sorted_by(|a, b| a >= b));
+    let copied = |hit: &&Value| hit["places"].as_array().unwrap().len() == 2;
+    assert_eq!(hits.iter().filter(copied).count(), 90);
+    assert_eq!(self::hits(&home.claude(), &["harp", "--limit", "50"]), hits[..50]);
+}
+
+#[test]
+fn a_project_may_begin_with_a_hyphen() {
+    check(BRANCHED, &["violet", APP], "f prompt active");
+    check(BRANCHED, &["violet", "--project", APP], "f prompt active");
+}
+
+#[test]
+fn copies_say_what_became_of_each() {
+    let home = Home::new();
+    home.session(
+        &format!("{APP}/{ID}.jsonl"),
+        "a user a harp\nb < a assistant @1 ok\nc user @9 new",
+    );
+    let fork = "22222222-0000-4000-8000-000000000002";
+    home.session(
+        &format!("{APP}/{fork}.jsonl"),
+        "a user a harp\nb < a assistant @1 ok\nd < b user @20 on",
+    );
+    let only = |args: &[&str]| hits(&home.claude(), &[&["harp"], args].concat());
+    let statuses = |hit: &Value| {
+        let places = hit["places"].as_array().unwrap();
+        places.iter().map(|place| place["status"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let found = only(&[]);
+    assert_eq!(found.len(), 1);
+    let mut seen = statuses(&found[0]);
+    seen.sort_unstable();
+    assert_eq!(seen.len(), 2);
+    assert_eq!(only(&["--branch", "active"]).len(), 1);
+}
+
+#[test]
+fn a_title_may_stand_in_another_file() {
+    let home = Home::new();
+    home.session(&format!("{APP}/{ID}.jsonl"), "a user a harp\nb < a assistant ok");
+    let other = "22222222-0000-4000-8000-000000000002";
+    home.session(&format!("{APP}/{other}.jsonl"), "- summary:b Concert in May\nx user @50 else");
+    for scope in [&[][..], &["1111"]] {
+        let hits = hits(&home.claude(), &[&["harp"], scope].concat());
+        assert_eq!(hits[0]["title"], "Concert in May", "{scope:?}");
+    }
 }
 
 #[test]

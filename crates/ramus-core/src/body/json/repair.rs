@@ -6,7 +6,7 @@ use super::escape::{Escape, escape};
 ///
 /// Only three things are touched: `\u` escapes that are half of a pair, bytes
 /// that are not UTF-8 inside strings, and raw control characters.
-pub(super) fn repaired(line: &[u8]) -> Option<Vec<u8>> {
+pub(in crate::body) fn repaired(line: &[u8]) -> Option<Vec<u8>> {
     let mut copy = Vec::with_capacity(line.len() + 64);
     let mut rest = line;
     while let Some((byte, after)) = rest.split_first() {

@@ -1,6 +1,7 @@
 //! The inside of a JSON string literal into the text it stands for.
 
 use super::escape::{Escape, escape};
+use crate::cursor::find;
 use std::borrow::Cow;
 
 /// Returns the text of the inside of a string literal, without its quotes.
@@ -11,6 +12,10 @@ pub fn unescape(raw: &[u8]) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', raw) else {
         return lossy(raw);
     };
+    // Nearly every text is UTF-8 with simple escapes, and is checked once, when it is whole.
+    if let Some(text) = simple(raw, first).and_then(|bytes| String::from_utf8(bytes).ok()) {
+        return Cow::Owned(text);
+    }
     let mut text = String::with_capacity(raw.len());
     text.push_str(&lossy(&raw[..first]));
     let mut rest = &raw[first..];
@@ -27,6 +32,31 @@ pub fn unescape(raw: &[u8]) -> Cow<'_, str> {
         rest = &rest[plain..];
     }
     Cow::Owned(text)
+}
+
+/// Replaces escapes of one letter; `None`: there are others.
+fn simple(raw: &[u8], first: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(raw.len());
+    let (mut from, mut slash) = (0, first);
+    loop {
+        bytes.extend_from_slice(&raw[from..slash]);
+        bytes.push(match raw.get(slash + 1)? {
+            b'n' => b'\n',
+            byte @ (b'"' | b'\\' | b'/') => *byte,
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 8,
+            b'f' => 12,
+            _ => return None,
+        });
+        from = slash + 2;
+        match find(b'\\', raw, from) {
+            Some(next) => slash = next,
+            None => break,
+        }
+    }
+    bytes.extend_from_slice(&raw[from..]);
+    Some(bytes)
 }
 
 /// Returns at most `chars` characters of what [`unescape`] returns, for previews.

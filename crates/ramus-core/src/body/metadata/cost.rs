@@ -68,7 +68,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, total: f64, models: &[(&str, u64, f64)]) {
-        let state = CostState::of(Fields::of(serde_json::from_str(json).unwrap()));
+        let state = CostState::of(Fields::read(json));
         let actual: Vec<_> = state
             .models
             .iter()

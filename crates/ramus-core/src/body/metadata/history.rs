@@ -84,7 +84,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, backups: &[(&str, Option<&str>, u64)]) {
-        let fields = Fields::of(serde_json::from_str(json).unwrap());
+        let fields = Fields::read(json);
         let snapshot = FileHistorySnapshot::of(fields);
         let actual: Vec<_> = snapshot
             .backups
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_delta_is_one_backup() {
         let json = r#"{"messageId":"m","snapshotMessageId":"s","trackingPath":"p","backup":{"version":3}}"#;
-        let delta = FileHistoryDelta::of(Fields::of(serde_json::from_str(json).unwrap()));
+        let delta = FileHistoryDelta::of(Fields::read(json));
         assert_eq!((delta.tracking_path.as_str(), delta.backup.version), ("p", 3));
     }
 }

@@ -51,13 +51,13 @@ impl AgentOutput {
             agent_type: fields.text("agentType"),
             description: fields.text("description"),
             prompt: fields.text("prompt"),
-            content: blocks(fields.take("content")),
+            content: blocks(fields.json("content")),
             total_duration_ms: fields.number("totalDurationMs"),
             total_tokens: fields.number("totalTokens"),
             total_tool_use_count: fields
                 .number("totalToolUseCount")
                 .or_else(|| fields.number("totalToolCalls")),
-            usage: fields.take("usage").filter(Value::is_object).map(Usage::of),
+            usage: fields.object("usage").map(Usage::of),
             tool_stats: fields.object("toolStats").map(|stats| ToolStats::of(&stats)),
             resolved_model: fields.text("resolvedModel"),
             is_async: fields.flag("isAsync"),
@@ -65,7 +65,7 @@ impl AgentOutput {
             worktree_path: fields.text("worktreePath"),
             worktree_branch: fields.text("worktreeBranch"),
             was_interrupted: fields.flag("wasInterrupted"),
-            messages: fields.list("normalizedMessages"),
+            messages: fields.values("normalizedMessages"),
         }
     }
 }

@@ -62,7 +62,7 @@ impl ReadContent {
             },
             "image" => Self::Image(media(&mut file)),
             "pdf" => Self::Pdf(media(&mut file)),
-            "notebook" => Self::Notebook { cells: file.list("cells") },
+            "notebook" => Self::Notebook { cells: file.values("cells") },
             "file_unchanged" => Self::Unchanged,
             _ => Self::Other { kind, file: file.into_value() },
         }
@@ -163,7 +163,7 @@ pub enum WriteKind {
 impl WriteOutput {
     pub(super) fn of(mut fields: Fields) -> Self {
         Self {
-            kind: match fields.peek_text("type") {
+            kind: match fields.peek_text("type").as_deref() {
                 Some("update") => WriteKind::Update,
                 _ => WriteKind::Create,
             },

@@ -75,7 +75,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, hunks: usize, added: usize, removed: usize) {
-        let mut fields = Fields::of(serde_json::from_str(json).unwrap());
+        let mut fields = Fields::read(json);
         let patch = StructuredPatch::of(&mut fields);
         assert_eq!((patch.hunks.len(), patch.added(), patch.removed()), (hunks, added, removed));
     }

@@ -2,7 +2,7 @@
 
 use crate::body::block::WebHit;
 use crate::body::fields::Fields;
-use serde_json::Value;
+use crate::body::json::Json;
 
 /// Files whose names match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,9 +97,11 @@ pub enum WebFinding {
 
 impl WebSearchOutput {
     pub(super) fn of(mut fields: Fields) -> Self {
-        let finding = |value| match value {
-            Value::String(text) => WebFinding::Text(text),
-            hits => WebFinding::Hits(Fields::of(hits).objects("content").map(WebHit::of).collect()),
+        let finding = |value: Json<'_>| match value.text() {
+            Some(text) => WebFinding::Text(text.into_owned()),
+            None => {
+                WebFinding::Hits(Fields::of(value).objects("content").map(WebHit::of).collect())
+            }
         };
         Self {
             query: fields.string("query"),

@@ -60,7 +60,7 @@ impl ShellOutput {
             shell_id: fields.string("shellId"),
             command: fields.text("command"),
             status: fields.string("status"),
-            exit_code: fields.peek("exitCode").and_then(Value::as_i64),
+            exit_code: fields.integer("exitCode"),
             stdout: fields.string("stdout"),
             stderr: fields.string("stderr"),
         }

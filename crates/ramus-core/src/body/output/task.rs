@@ -1,6 +1,7 @@
 //! Plans, to-dos, tasks, questions and skills.
 
 use crate::body::fields::Fields;
+use crate::body::json::Json;
 use serde_json::Value;
 
 /// One line of a to-do list.
@@ -127,9 +128,9 @@ impl Questions {
             options: question.objects("options").map(|mut option| option.string("label")).collect(),
             multi_select: question.flag("multiSelect"),
         };
-        let answer = |(question, answer)| match answer {
-            Value::String(answer) => (question, answer),
-            other => (question, other.to_string()),
+        let answer = |(question, answer): (String, Json<'_>)| match answer.text() {
+            Some(text) => (question, text.into_owned()),
+            None => (question, answer.into_value().to_string()),
         };
         Self {
             questions: fields.objects("questions").map(question).collect(),

@@ -67,7 +67,7 @@ pub(in crate::export) fn head(header: &Header, out: &mut String) {
 /// Writes the switch between the paths of the session.
 fn siblings(header: &Header, out: &mut String) {
     out.push_str("<nav class=\"paths\" aria-label=\"Paths of this session\">\n");
-    for sibling in &header.siblings {
+    for sibling in header.siblings.iter() {
         let here = sibling.path == header.path;
         let current = if here { " aria-current=\"page\"" } else { "" };
         let (open, close) = match &sibling.href {
@@ -80,7 +80,7 @@ fn siblings(header: &Header, out: &mut String) {
             "{open}<span class=\"n\">{}</span><span class=\"words\">{}</span>\
              <span class=\"m\">{}</span><span class=\"tag {status}\">{status}{resumes}</span>{close}",
             sibling.path,
-            line(&sibling.words),
+            sibling.told,
             crate::text::count(sibling.messages as usize, "message"),
             status = sibling.status,
         );

@@ -9,10 +9,12 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path as FilePath;
+use std::sync::Arc;
 
 use ramus_core::body::Body;
 use ramus_core::fold::FoldId;
 use ramus_core::history::{History, Path};
+use ramus_core::name::Key;
 use ramus_core::redact::{Found, redact, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, TurnKind, fork_turn, turns};
@@ -29,11 +31,13 @@ use crate::error::CommandError;
 pub(super) struct Part<'a> {
     pub(super) file: &'a FilePath,
     pub(super) source: Source,
-    pub(super) history: History,
+    pub(super) history: Arc<History>,
     pub(super) facts: Facts,
     pub(super) found: Found,
     /// The transcripts of its conversations by their last record, for links from forks.
     pub(super) links: HashMap<NodeId, String>,
+    /// The agents of calls whose results do not name them.
+    pub(super) agents: HashMap<Key, String>,
     made: Draft,
     pieces: HashMap<(FoldId, FoldId), Range<u64>>,
     forks: HashMap<(FoldId, Option<FoldId>), Range<u64>>,
@@ -43,13 +47,13 @@ pub(super) struct Part<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Style<'a> {
     pub(super) args: &'a ExportArgs,
-    /// `None`: the lines as they are.
-    pub(super) format: Option<Format>,
     pub(super) pictures: &'a RefCell<Pictures>,
+    /// Where the transcript of an agent is.
+    pub(super) agent: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn new(file: &'a FilePath, read: (Source, History), made: Draft) -> Self {
+    pub(super) fn new(file: &'a FilePath, read: (Source, Arc<History>), made: Draft) -> Self {
         let (source, history) = read;
         Self {
             file,
@@ -58,21 +62,22 @@ impl<'a> Part<'a> {
             facts: Facts::default(),
             found: Found::default(),
             links: HashMap::new(),
+            agents: HashMap::new(),
             made,
             pieces: HashMap::new(),
             forks: HashMap::new(),
         }
     }
 
-    /// Writes a path, after what was written before.
-    pub(super) fn write(
+    /// Makes what is to be written of a path, and returns where it lies among what was made.
+    pub(super) fn pieces(
         &mut self,
         path: &Path,
+        format: Format,
         style: Style<'_>,
-        out: &mut Draft,
-    ) -> Result<(), CommandError> {
-        let Some(format) = style.format else { return self.lines(path, style.args, out) };
+    ) -> Result<Vec<Range<u64>>, CommandError> {
         let mut after = 0;
+        let mut pieces = Vec::new();
         for piece in self.history.pieces(path) {
             let (Some(&start), Some(&end)) = (piece.folds.first(), piece.folds.last()) else {
                 continue;
@@ -82,33 +87,28 @@ impl<'a> Part<'a> {
                 None => self.make(&piece, format, style)?,
             };
             self.pieces.insert((start, end), made.clone());
-            self.copy(made, format, out)?;
+            pieces.push(made);
             after += piece.folds.len();
             let rest = &path.folds[after..];
             if self.history.branches.fork_at(end).is_some() {
-                let made = self.fork(end, rest, format, style)?;
-                self.copy(made, format, out)?;
+                pieces.push(self.fork(end, rest, format, style)?);
             }
         }
-        Ok(())
+        pieces.retain(|made| !made.is_empty());
+        Ok(pieces)
     }
 
-    fn copy(&mut self, made: Range<u64>, format: Format, out: &mut Draft) -> io::Result<()> {
-        if made.is_empty() {
-            return Ok(());
-        }
-        if !out.is_empty() {
-            out.write_all(export::between(format).as_bytes())?;
-        }
+    /// Writes a piece that was made.
+    pub(super) fn copy(&mut self, made: Range<u64>, out: &mut dyn Write) -> io::Result<()> {
         self.made.copy_range(made, out)
     }
 
     /// Writes the lines of the path as they stand in the file.
-    fn lines(
+    pub(super) fn lines(
         &mut self,
         path: &Path,
         args: &ExportArgs,
-        out: &mut Draft,
+        out: &mut dyn Write,
     ) -> Result<(), CommandError> {
         let mut last = None;
         for node in &path.nodes {
@@ -133,7 +133,8 @@ impl<'a> Part<'a> {
         style: Style<'_>,
     ) -> Result<Range<u64>, CommandError> {
         let start = self.made.len();
-        let mut writer = Writer::new(format, style, &self.links, &self.history, self.file);
+        let mut writer =
+            Writer::new(format, style, (&self.links, &self.agents), &self.history, self.file);
         let mut reader = Reader::new(&mut self.source, &self.history, style.args.redact);
         let mut bodies = |id| reader.body(id, Some((&mut self.facts, &mut self.found)));
         for turn in turns(&self.history, piece, &mut bodies) {
@@ -142,6 +143,9 @@ impl<'a> Part<'a> {
             }
         }
         reader.done()?;
+        for (rule, times) in writer.found {
+            *self.found.entry(rule).or_default() += times;
+        }
         Ok(start..self.made.len())
     }
 
@@ -159,7 +163,8 @@ impl<'a> Part<'a> {
             return Ok(made.clone());
         }
         let start = self.made.len();
-        let mut writer = Writer::new(format, style, &self.links, &self.history, self.file);
+        let mut writer =
+            Writer::new(format, style, (&self.links, &self.agents), &self.history, self.file);
         let mut reader = Reader::new(&mut self.source, &self.history, style.args.redact);
         let turn = fork_turn(&self.history, at, rest, &mut |id| reader.body(id, None));
         reader.done()?;
@@ -197,7 +202,7 @@ impl<'a> Reader<'a> {
         let mut elsewhere = (Facts::default(), Found::default());
         let (facts, found) = sums.unwrap_or((&mut elsewhere.0, &mut elsewhere.1));
         let line = if self.redacts { redact(line, found) } else { line };
-        let body = Body::parse(&line).ok()?;
+        let body = Body::parse_shown(&line).ok()?;
         facts.body(id, &body);
         Some(body)
     }
@@ -215,9 +220,12 @@ struct Writer<'a> {
     format: Format,
     style: Style<'a>,
     links: &'a HashMap<NodeId, String>,
+    agents: &'a HashMap<Key, String>,
     history: &'a History,
     file: &'a FilePath,
     cwd: String,
+    /// What was taken out of texts that are in no record.
+    found: Found,
     out: String,
 }
 
@@ -225,7 +233,7 @@ impl<'a> Writer<'a> {
     fn new(
         format: Format,
         style: Style<'a>,
-        links: &'a HashMap<NodeId, String>,
+        (links, agents): (&'a HashMap<NodeId, String>, &'a HashMap<Key, String>),
         history: &'a History,
         file: &'a FilePath,
     ) -> Self {
@@ -234,7 +242,17 @@ impl<'a> Writer<'a> {
             true => redact_text(cwd, &mut Found::default()).into_owned(),
             false => cwd.to_owned(),
         };
-        Self { format, style, links, history, file, cwd, out: String::new() }
+        Self {
+            format,
+            style,
+            links,
+            agents,
+            history,
+            file,
+            cwd,
+            found: Found::default(),
+            out: String::new(),
+        }
     }
 
     fn turn(&mut self, mut turn: Turn, out: &mut Draft, start: u64) -> io::Result<()> {
@@ -242,13 +260,15 @@ impl<'a> Writer<'a> {
         if args.tools == super::HowMuch::Full {
             turn.read_spilled(&mut |path| {
                 let text = ramus_store::spilled(self.file, FilePath::new(path))?;
-                Some(redacted(args, text))
+                Some(redacted(args, text, &mut self.found))
             });
         }
         // The first words of other ways do not come from records that are read here.
         if let TurnKind::Fork(fork) = &mut turn.kind {
             for way in &mut fork.ways {
-                way.words = redacted(args, std::mem::take(&mut way.words));
+                // They are counted in the transcript that they stand in.
+                let words = std::mem::take(&mut way.words);
+                way.words = redacted(args, words, &mut Found::default());
             }
         }
         let config = Config {
@@ -256,6 +276,11 @@ impl<'a> Writer<'a> {
             tools: args.tools.tools(),
             cwd: &self.cwd,
             other: &|leaf| self.links.get(&leaf).cloned(),
+            agent: &|call| {
+                let known = || self.agents.get(&Key::new(call.id.as_bytes()));
+                let id = call.agent.as_ref().or_else(known)?;
+                (self.style.agent)(id)
+            },
             picture: &|media| self.style.pictures.borrow_mut().address(media),
         };
         export::turn(self.format, &self.history.session, &turn, &config, &mut self.out);
@@ -270,6 +295,6 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn redacted(args: &ExportArgs, text: String) -> String {
-    if args.redact { redact_text(&text, &mut Found::default()).into_owned() } else { text }
+fn redacted(args: &ExportArgs, text: String, found: &mut Found) -> String {
+    if args.redact { redact_text(&text, found).into_owned() } else { text }
 }

@@ -1,11 +1,17 @@
 //! One path into one transcript, turn by turn.
 
 use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
-use std::sync::Mutex;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
+use ramus_core::agent::{AgentHint, spawn_of};
 use ramus_core::branches::{Conversation, ForkKind};
+use ramus_core::digest::ConversationDigest;
 use ramus_core::history::{History, Path};
+use ramus_core::name::Key;
 use ramus_core::redact::{Found, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -25,7 +31,6 @@ use crate::error::CommandError;
 pub(super) struct Written {
     pub(super) file: String,
     pub(super) header: Header,
-    pub(super) head: String,
     /// When the session began.
     pub(super) began: Option<Time>,
     pub(super) bytes: u64,
@@ -36,12 +41,55 @@ pub(super) struct Exporter<'a> {
     pub(super) plan: &'a Plan<'a>,
     args: &'a ExportArgs,
     found: Mutex<Found>,
+    /// Agents that transcripts point to.
+    used: Mutex<BTreeSet<String>>,
+    pictures: Mutex<BTreeSet<String>>,
+}
+
+/// All that was written.
+#[derive(Default)]
+pub(super) struct Site {
+    pub(super) transcripts: Vec<Written>,
+    pub(super) agents: Vec<Written>,
+    pub(super) pictures: BTreeSet<String>,
 }
 
 /// The session that is written, and those that it continues.
 struct Parts<'a> {
     own: Part<'a>,
     earlier: Vec<(&'a Surveyed, Part<'a>)>,
+    /// All paths of the session.
+    siblings: Arc<[Sibling]>,
+}
+
+impl<'a> Parts<'a> {
+    /// Returns one of the earlier sessions, or the session itself.
+    fn part(&mut self, at: Option<usize>) -> &mut Part<'a> {
+        match at {
+            Some(at) => &mut self.earlier[at].1,
+            None => &mut self.own,
+        }
+    }
+}
+
+/// A transcript whose pieces are made.
+struct Document {
+    header: Header,
+    stretches: Vec<Stretch>,
+}
+
+/// The part of a path that lies in one session.
+struct Stretch {
+    part: Option<usize>,
+    path: Path,
+    pieces: Vec<Range<u64>>,
+}
+
+impl Document {
+    fn written(self, job: &Job<'_>, index: usize) -> Written {
+        let file = job.files[index].clone().unwrap_or_default();
+        Written { file, header: self.header, began: job.session.digest.facts.started, bytes: 0 }
+    }
 }
 
 /// How many sessions a path may run through; longer chains are not real.
@@ -49,7 +97,13 @@ const LONGEST: usize = 64;
 
 impl<'a> Exporter<'a> {
     pub(super) fn new(plan: &'a Plan<'a>, args: &'a ExportArgs) -> Self {
-        Self { plan, args, found: Mutex::new(Found::default()) }
+        Self {
+            plan,
+            args,
+            found: Mutex::default(),
+            used: Mutex::default(),
+            pictures: Mutex::default(),
+        }
     }
 
     /// Returns what was taken out. `None`: nothing was to be.
@@ -57,27 +111,50 @@ impl<'a> Exporter<'a> {
         self.args.redact.then(|| self.found.lock().map(|found| found.clone()).unwrap_or_default())
     }
 
-    /// Writes all transcripts, several at a time; the first error ends it.
+    /// Writes all transcripts; the first error ends it.
     pub(super) fn all(
         &self,
         folder: &Folder,
         on_read: &(dyn Fn(u64) + Sync),
+    ) -> Result<Site, CommandError> {
+        let jobs: Vec<&Job<'a>> = self.plan.jobs.iter().collect();
+        let transcripts = self.jobs(jobs, folder, on_read)?;
+        let mut agents: Vec<Written> = Vec::new();
+        let mut left: Vec<&Job<'a>> = self.plan.agents.iter().collect();
+        loop {
+            // Of a part of a session only the agents that it calls come along, and those that they call.
+            let used = self.used.lock().map(|used| used.clone()).unwrap_or_default();
+            let is_wanted = |job: &&Job<'_>| {
+                self.plan.is_whole || job.files.iter().flatten().any(|file| used.contains(file))
+            };
+            let (wave, rest): (Vec<_>, _) = left.into_iter().partition(is_wanted);
+            left = rest;
+            if wave.is_empty() {
+                break;
+            }
+            agents.extend(self.jobs(wave, folder, on_read)?);
+        }
+        agents.sort_by(|a, b| a.file.cmp(&b.file));
+        let pictures = self.pictures.lock().map(|found| found.clone()).unwrap_or_default();
+        Ok(Site { transcripts, agents, pictures })
+    }
+
+    /// Writes the transcripts of some files, several at a time.
+    fn jobs(
+        &self,
+        mut jobs: Vec<&Job<'a>>,
+        folder: &Folder,
+        on_read: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<Written>, CommandError> {
-        let mut jobs: Vec<&Job<'a>> = self.plan.jobs.iter().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(job.session.file.bytes));
-        let failed = Mutex::new(false);
-        let has_failed = || failed.lock().map(|failed| *failed).unwrap_or(true);
+        let failed = AtomicBool::new(false);
         let done = each(&jobs, &|job| {
-            if has_failed() {
+            if failed.load(Ordering::Relaxed) {
                 return Ok(Vec::new());
             }
             let written = self.job(job, folder);
             on_read(job.session.file.bytes);
-            if written.is_err()
-                && let Ok(mut failed) = failed.lock()
-            {
-                *failed = true;
-            }
+            failed.fetch_or(written.is_err(), Ordering::Relaxed);
             written
         });
         let mut written = Vec::new();
@@ -89,20 +166,21 @@ impl<'a> Exporter<'a> {
     }
 
     /// Writes the only transcript there is.
-    pub(super) fn only(&self, draft: &mut Draft) -> Result<Written, CommandError> {
+    pub(super) fn only(&self, out: &mut dyn Write) -> Result<Written, CommandError> {
         let job = &self.plan.jobs[0];
         let index = job.files.iter().position(Option::is_some).unwrap_or(0);
         let made = || Draft::new(&std::env::temp_dir());
-        let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
+        let mut parts = self.parts(job, made())?;
         let pictures = RefCell::new(Pictures::new(self.args.images(), ""));
-        let written = self.path(job, &mut parts, index, &pictures, draft, &made)?;
+        let document = self.path(job, &mut parts, index, &pictures, &made)?;
+        self.write(&document, &mut parts, out)?;
         self.found(&parts);
-        Ok(written)
+        Ok(document.written(job, index))
     }
 
     fn job(&self, job: &Job<'a>, folder: &Folder) -> Result<Vec<Written>, CommandError> {
         let made = || folder.draft();
-        let mut parts = Parts { own: self.read(job.session, made())?, earlier: Vec::new() };
+        let mut parts = self.parts(job, made())?;
         let conversations = parts.own.history.branches.conversations.iter().zip(&job.files);
         parts.own.links = conversations
             .filter_map(|(conversation, file)| {
@@ -112,57 +190,109 @@ impl<'a> Exporter<'a> {
         let up = up(job.files.iter().flatten().next().map_or("", |file| file));
         let pictures = RefCell::new(Pictures::new(self.args.images(), up));
         let mut written = Vec::new();
-        let mut draft = folder.draft();
         for (index, file) in job.files.iter().enumerate() {
             let Some(file) = file else { continue };
-            let mut path = self.path(job, &mut parts, index, &pictures, &mut draft, &made)?;
-            path.bytes = folder.finish(file, path.head.as_bytes(), &mut draft)?;
-            path.head = String::new();
-            written.push(path);
+            let document = self.path(job, &mut parts, index, &pictures, &made)?;
+            let bytes = folder.fill(file, |out| self.write(&document, &mut parts, out))?;
+            written.push(Written { bytes, ..document.written(job, index) });
         }
         for (name, bytes) in pictures.into_inner().files() {
             folder.write(&name, &bytes)?;
+            if let Ok(mut pictures) = self.pictures.lock() {
+                pictures.insert(name);
+            }
         }
         self.found(&parts);
         Ok(written)
     }
 
-    fn read(&self, session: &'a Surveyed, made: Draft) -> Result<Part<'a>, CommandError> {
-        let read = Source::read(&session.file.path, self.plan.rule)?;
-        Ok(Part::new(&session.file.path, read, made))
+    fn parts(&self, job: &Job<'a>, made: Draft) -> Result<Parts<'a>, CommandError> {
+        let own = self.read(job, job.session, made)?;
+        Ok(Parts { own, earlier: Vec::new(), siblings: self.siblings(job) })
     }
 
+    fn read(
+        &self,
+        job: &Job<'a>,
+        session: &'a Surveyed,
+        made: Draft,
+    ) -> Result<Part<'a>, CommandError> {
+        let read = Source::read(&session.file, session.history.clone(), self.plan.rule)?;
+        let mut part = Part::new(&session.file.path, read, made);
+        if !self.plan.agents.is_empty() {
+            part.agents = unnamed_agents(job, session, &part.history);
+        }
+        Ok(part)
+    }
+
+    /// Returns the way from a transcript to that of an agent.
+    fn agent(&self, job: &Job<'_>, id: &str) -> Option<String> {
+        let file = self.plan.agent_file(job, id)?;
+        if let Ok(mut used) = self.used.lock() {
+            used.insert(file.to_owned());
+        }
+        let is_beside = job.session.file.role.is_agent();
+        Some(if is_beside { base(file).to_owned() } else { format!("agents/{}", base(file)) })
+    }
+
+    /// Makes all of a path that is not there yet; what is above it sums it up.
     fn path(
         &self,
         job: &Job<'a>,
         parts: &mut Parts<'a>,
         index: usize,
         pictures: &RefCell<Pictures>,
-        draft: &mut Draft,
         made: &dyn Fn() -> Draft,
-    ) -> Result<Written, CommandError> {
+    ) -> Result<Document, CommandError> {
         let (conversation, path) = target(job, &parts.own.history, index)?;
-        let mut header = self.header(job, &parts.own.history, &conversation, index);
-        let style = Style { args: self.args, format: self.format(), pictures };
+        let mut header = self.header(job, parts, &conversation, index);
+        let agent = |id: &str| self.agent(job, id);
+        let style = Style { args: self.args, pictures, agent: &agent };
         let mut sums = Sums::default();
-        for (at, path) in self.earlier(job, parts, &path, made)? {
-            let (session, part) = &mut parts.earlier[at];
-            header.continues.push(session.file.id.clone());
-            part.write(&path, style, draft)?;
+        let mut stretches = Vec::new();
+        let earlier = self.earlier(job, parts, &path, made)?;
+        header.continues =
+            earlier.iter().map(|(at, _)| parts.earlier[*at].0.file.id.clone()).collect();
+        let earlier = earlier.into_iter().map(|(at, path)| (Some(at), path));
+        for (at, path) in earlier.chain([(None, path)]) {
+            let part = parts.part(at);
+            let pieces = match self.format() {
+                Some(format) => part.pieces(&path, format, style)?,
+                None => Vec::new(),
+            };
             sums.part(&part.history, &path, &part.facts);
+            stretches.push(Stretch { part: at, path, pieces });
         }
-        parts.own.write(&path, style, draft)?;
-        sums.part(&parts.own.history, &path, &parts.own.facts);
         sums.into_header(&mut header);
-        let (mut head, mut foot) = (String::new(), String::new());
-        if let Some(format) = self.format() {
-            export::head(format, &header, &mut head);
-            export::foot(format, &mut foot);
+        Ok(Document { header, stretches })
+    }
+
+    /// Writes a document, all of which is made.
+    fn write(
+        &self,
+        document: &Document,
+        parts: &mut Parts<'a>,
+        out: &mut dyn Write,
+    ) -> Result<(), CommandError> {
+        let Some(format) = self.format() else {
+            return document.stretches.iter().try_for_each(|stretch| {
+                parts.part(stretch.part).lines(&stretch.path, self.args, out)
+            });
+        };
+        let mut text = String::new();
+        export::head(format, &document.header, &mut text);
+        out.write_all(text.as_bytes())?;
+        let mut between = "";
+        for stretch in &document.stretches {
+            for piece in &stretch.pieces {
+                out.write_all(between.as_bytes())?;
+                parts.part(stretch.part).copy(piece.clone(), out)?;
+                between = export::between(format);
+            }
         }
-        draft.write_all(foot.as_bytes())?;
-        let file = job.files[index].clone().unwrap_or_default();
-        let began = job.session.digest.facts.started;
-        Ok(Written { file, header, head, began, bytes: 0 })
+        text.clear();
+        export::foot(format, &mut text);
+        Ok(out.write_all(text.as_bytes())?)
     }
 
     fn format(&self) -> Option<export::Format> {
@@ -178,7 +308,7 @@ impl<'a> Exporter<'a> {
     /// Follows a path into the sessions that it continues; the oldest part first.
     fn earlier(
         &self,
-        job: &Job<'_>,
+        job: &Job<'a>,
         parts: &mut Parts<'a>,
         path: &Path,
         made: &dyn Fn() -> Draft,
@@ -199,7 +329,7 @@ impl<'a> Exporter<'a> {
                 _ if home.file.path == job.session.file.path => break,
                 Some(at) => at,
                 None => {
-                    parts.earlier.push((home, self.read(home, made())?));
+                    parts.earlier.push((home, self.read(job, home, made())?));
                     parts.earlier.len() - 1
                 }
             };
@@ -223,11 +353,12 @@ impl<'a> Exporter<'a> {
     fn header(
         &self,
         job: &Job<'_>,
-        history: &History,
+        parts: &Parts<'_>,
         conversation: &Conversation,
         index: usize,
     ) -> Header {
         let Job { project, session, .. } = job;
+        let history = &parts.own.history;
         let digest = &session.digest;
         let n = conversation.n as usize;
         let short = digest.conversations.get(n - 1);
@@ -237,22 +368,11 @@ impl<'a> Exporter<'a> {
             let name = history.session.record(id).name;
             name.map_or_else(|| id.0.to_string(), |name| history.session.spell(name))
         };
-        let siblings = (1..).zip(&digest.conversations).map(|(path, other)| Sibling {
-            path,
-            href: job.files.get(path - 1).and_then(Option::as_deref).map(base).map(str::to_owned),
-            words: match (&other.first_prompt, other.fork_kind) {
-                (Some(prompt), _) => self.text(prompt),
-                (None, Some(kind)) => format!("(another way after: {kind})"),
-                (None, None) => String::new(),
-            },
-            status: other.status.word(),
-            resumes: other.resumes,
-            messages: other.messages,
-        });
         let file = job.files[index].as_deref().unwrap_or_default();
         let indexed = self.args.out.is_some() && site_name(self.args.format).is_some();
         Header {
             session: session.file.id.clone(),
+            parent: session.parent_session().map(str::to_owned),
             title: title.map(|title| self.text(title)),
             project: self.text(project.path.as_deref().unwrap_or(&project.name)),
             git_branch: digest.facts.git_branch.as_deref().map(str::to_owned),
@@ -265,12 +385,34 @@ impl<'a> Exporter<'a> {
             leaf: spell(conversation.leaf),
             fork_point: fork.map(|fork| spell(fork.node)),
             fork_kind: fork.map(|fork| ForkKind::word(fork.kind)),
-            siblings: siblings.collect(),
+            siblings: parts.siblings.clone(),
             index: site_name(self.args.format)
                 .filter(|_| indexed)
                 .map(|name| format!("{}{name}", up(file))),
             ..Header::default()
         }
+    }
+
+    fn siblings(&self, job: &Job<'_>) -> Arc<[Sibling]> {
+        let format = self.format().unwrap_or(export::Format::Text);
+        let sibling = |(path, other): (usize, &ConversationDigest)| {
+            let words = match (&other.first_prompt, other.fork_kind) {
+                (Some(prompt), _) => self.text(prompt),
+                (None, Some(kind)) => format!("(another way after: {kind})"),
+                (None, None) => String::new(),
+            };
+            let file = job.files.get(path - 1).and_then(Option::as_deref);
+            Sibling {
+                path,
+                href: file.map(base).map(str::to_owned),
+                told: export::told(format, &words),
+                words,
+                status: other.status.word(),
+                resumes: other.resumes,
+                messages: other.messages,
+            }
+        };
+        (1..).zip(&job.session.digest.conversations).map(sibling).collect()
     }
 
     /// Takes out of a text what is to be taken out.
@@ -294,11 +436,33 @@ pub(super) fn site_name(format: Format) -> Option<&'static str> {
 
 /// Returns the way from a file to the directory of the export.
 fn up(file: &str) -> &'static str {
-    if file.contains('/') { "../" } else { "" }
+    match file.matches('/').count() {
+        0 => "",
+        1 => "../",
+        _ => "../../",
+    }
 }
 
 fn base(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
+}
+
+/// Finds the calls of agents that no result names, as old clients left them (R6).
+fn unnamed_agents(job: &Job<'_>, session: &Surveyed, history: &History) -> HashMap<Key, String> {
+    let records = &history.session;
+    let is_named = |id: &str| records.agent_results().iter().any(|(_, agent)| **agent == *id);
+    let agents = job.project.agents_of(&session.file.id);
+    let agents = agents.filter(|_| !records.spawns().is_empty());
+    let mut calls = HashMap::new();
+    for agent in agents.filter(|agent| !is_named(&agent.file.id)) {
+        let Ok(own) = ramus_store::read(&agent.file.path) else { continue };
+        let call = ramus_store::agents::meta(&agent.file.path).call;
+        let hint = AgentHint::new(&agent.file.id, &own, call.as_deref());
+        if let Some(spawn) = spawn_of(records, &hint) {
+            calls.insert(spawn.call, agent.file.id.clone());
+        }
+    }
+    calls
 }
 
 /// Finds the conversation to be written, and its path.

@@ -53,25 +53,34 @@ impl Pictures {
     }
 }
 
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// What each letter stands for; 64: nothing.
+static VALUES: [u8; 256] = {
+    let mut values = [64; 256];
+    let mut letter = 0;
+    while letter < 64 {
+        values[LETTERS[letter] as usize] = letter as u8;
+        letter += 1;
+    }
+    values
+};
+
 /// Decodes base64; letters that are none end it.
 fn decoded(data: &[u8]) -> Vec<u8> {
-    let value = |byte: u8| match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
-    let mut out = Vec::with_capacity(data.len() / 4 * 3);
-    let (mut bits, mut held) = (0_u32, 0);
-    for value in data.iter().map_while(|byte| value(*byte)) {
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            out.push((bits >> held) as u8);
-        }
+    let value = |byte: u8| u32::from(VALUES[byte as usize]);
+    let end = data.iter().position(|byte| value(*byte) == 64).unwrap_or(data.len());
+    let (fours, rest) = data[..end].as_chunks::<4>();
+    let bits = |letters: &[u8]| letters.iter().fold(0, |bits, byte| bits << 6 | value(*byte));
+    let mut out = Vec::with_capacity(data.len() / 4 * 3 + 2);
+    for four in fours {
+        let [_, three @ ..] = bits(four).to_be_bytes();
+        out.extend_from_slice(&three);
+    }
+    if !rest.is_empty() {
+        // Each letter but the first ends a byte.
+        let [_, last @ ..] = (bits(rest) << (6 * (4 - rest.len()))).to_be_bytes();
+        out.extend_from_slice(&last[..rest.len() - 1]);
     }
     out
 }
@@ -84,6 +93,8 @@ mod tests {
     fn base64_is_decoded() {
         assert_eq!(decoded(b"aGVsbG8="), b"hello");
         assert_eq!(decoded(b"aGVsbG8h"), b"hello!");
+        assert_eq!(decoded(b"aGVsbA=="), b"hell");
+        assert_eq!(decoded(b"aGVs!GVs"), b"hel");
         assert_eq!(decoded(b""), b"");
     }
 }

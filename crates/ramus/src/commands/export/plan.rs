@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ramus_core::digest::{ConversationDigest, Digest};
+use ramus_core::history::AgentClass;
 use ramus_core::name::Name;
 use ramus_core::resume::Rule;
 use ramus_core::time::Time;
@@ -16,12 +17,21 @@ use crate::select::{Scope, Spot};
 pub(super) struct Wanted {
     pub(super) spot: Spot,
     pub(super) active_only: bool,
+    pub(super) agents: bool,
+    /// Empty files and warm-ups too.
+    pub(super) all: bool,
     pub(super) since: Option<Time>,
 }
 
 /// All that is to be written.
 pub(super) struct Plan<'a> {
     pub(super) jobs: Vec<Job<'a>>,
+    /// The agents of the sessions that are written.
+    pub(super) agents: Vec<Job<'a>>,
+    /// The transcript of an agent, by its project and id.
+    agent_files: BTreeMap<(usize, String), String>,
+    /// Whole sessions are written, and so are all of their agents.
+    pub(super) is_whole: bool,
     /// Which session holds a record that another one continues.
     homes: BTreeMap<(usize, u128), &'a Surveyed>,
     pub(super) rule: Rule,
@@ -82,15 +92,80 @@ impl<'a> Plan<'a> {
         if let Spot::Uuid(uuid) = &wanted.spot {
             aim(&mut jobs, &sessions, uuid, &mut names);
         }
-        Ok(Self { jobs, homes: homes(survey), rule })
+        let mut plan = Self {
+            jobs,
+            agents: Vec::new(),
+            agent_files: BTreeMap::new(),
+            is_whole: matches!(wanted.spot, Spot::Resume)
+                && !wanted.active_only
+                && wanted.since.is_none(),
+            homes: homes(survey),
+            rule,
+        };
+        if wanted.agents {
+            let dirs = dirs.iter().map(|dir| if several { dir } else { "" }).collect::<Vec<_>>();
+            plan.add_agents(&sessions, wanted, &dirs, &mut names);
+        }
+        Ok(plan)
+    }
+
+    /// Plans the agents of all sessions of the scope: those whose paths are unique, too (R14).
+    fn add_agents(
+        &mut self,
+        sessions: &[(usize, &'a ProjectSurvey, &'a Surveyed)],
+        wanted: &Wanted,
+        dirs: &[&str],
+        names: &mut Names<'_>,
+    ) {
+        let mut agents: Vec<(usize, &ProjectSurvey, &Surveyed)> = Vec::new();
+        for &(index, project, session) in sessions.iter().filter(|(.., file)| !is_agent(file)) {
+            let own = project.agents_of(&session.file.id);
+            let own = own.filter(|agent| wanted.all || !is_warmup(agent));
+            agents.extend(own.map(|agent| (index, project, agent)));
+        }
+        agents.sort_by_key(|(_, _, file)| {
+            (file.digest.facts.started, file.digest.facts.last_active, &file.file.relative)
+        });
+        let digests: Vec<&Digest> = agents.iter().map(|(_, _, file)| &file.digest).collect();
+        let mut paths: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (agent, conversation) in unique_paths(&digests) {
+            paths.entry(agent).or_default().insert(conversation);
+        }
+        for (index, conversations) in paths {
+            let (project_index, project, session) = agents[index];
+            let files: Vec<Option<String>> = (0..session.digest.conversations.len())
+                .map(|n| {
+                    let is_kept = conversations.contains(&n);
+                    is_kept.then(|| names.agent(dirs[project_index], session, n))
+                })
+                .collect();
+            let resuming = session.digest.conversations.iter().position(|end| end.resumes);
+            let main = resuming.and_then(|n| files[n].as_ref()).or(files.iter().flatten().next());
+            if let Some(main) = main {
+                let key = (project_index, session.file.id.clone());
+                self.agent_files.entry(key).or_insert_with(|| main.clone());
+            }
+            self.agents.push(Job { project, project_index, session, files, end: None });
+        }
     }
 
     pub(super) fn transcripts(&self) -> usize {
         self.jobs.iter().map(|job| job.files.iter().flatten().count()).sum()
     }
 
+    /// Returns the names of all files that may be written.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let jobs = self.jobs.iter().chain(&self.agents);
+        jobs.flat_map(|job| job.files.iter().flatten()).map(String::as_str)
+    }
+
     pub(super) fn bytes(&self) -> u64 {
-        self.jobs.iter().map(|job| job.session.file.bytes).sum()
+        self.jobs.iter().chain(&self.agents).map(|job| job.session.file.bytes).sum()
+    }
+
+    /// Returns the transcript of an agent of the same project.
+    pub(super) fn agent_file(&self, job: &Job<'_>, id: &str) -> Option<&str> {
+        self.agent_files.get(&(job.project_index, id.to_owned())).map(String::as_str)
     }
 
     /// Returns the session of the same project that holds a record.
@@ -109,6 +184,14 @@ impl Wanted {
             && (!self.active_only || conversation.resumes)
             && self.since.is_none_or(|since| conversation.last_active >= Some(since))
     }
+}
+
+fn is_agent(file: &Surveyed) -> bool {
+    file.file.role.is_agent()
+}
+
+fn is_warmup(agent: &Surveyed) -> bool {
+    agent.digest.agent_class == AgentClass::Warmup
 }
 
 /// Leaves one path, to the record that was asked for.
@@ -170,8 +253,16 @@ impl Names<'_> {
     }
 
     fn file(&mut self, dir: &str, session: &Surveyed, index: usize) -> String {
+        self.named(&format!("{dir}transcript_{}", safe(&session.file.id)), session, index)
+    }
+
+    fn agent(&mut self, dir: &str, agent: &Surveyed, index: usize) -> String {
+        self.named(&format!("{dir}agents/agent_{}", safe(&agent.file.id)), agent, index)
+    }
+
+    fn named(&mut self, stem: &str, session: &Surveyed, index: usize) -> String {
         let conversation = &session.digest.conversations[index];
-        let mut stem = format!("{dir}transcript_{}", safe(&session.file.id));
+        let mut stem = stem.to_owned();
         if session.digest.conversations.len() > 1 {
             stem = format!("{stem}_path{}", index + 1);
             if conversation.status == ramus_core::branches::Status::Abandoned {

@@ -6,25 +6,35 @@ use ramus_core::time::Time;
 use ramus_render::export::site::{self, Path, Project, Session};
 
 use super::Format;
-use super::path::{Written, site_name};
+use super::path::{Site, Written, site_name};
 
-/// The transcripts of a project by session, the oldest first.
-type Sessions<'a> = BTreeMap<(Option<Time>, &'a str), Vec<&'a Written>>;
+/// The transcripts and the agents of a project by session, the oldest first.
+type Sessions<'a> = BTreeMap<(Option<Time>, &'a str), (Vec<&'a Written>, Vec<&'a Written>)>;
 
 /// Returns the name and text of the page, where the format has one.
-pub(super) fn index(format: Format, written: &[Written]) -> Option<(&'static str, String)> {
+pub(super) fn index(format: Format, site: &Site) -> Option<(&'static str, String)> {
     let name = site_name(format)?;
     let mut by_project: BTreeMap<&str, Sessions<'_>> = BTreeMap::new();
-    for path in written {
+    let mut began: BTreeMap<&str, Option<Time>> = BTreeMap::new();
+    for path in &site.transcripts {
         let header = &path.header;
+        began.insert(&header.session, path.began);
         let sessions = by_project.entry(&header.project).or_default();
-        sessions.entry((path.began, &header.session)).or_default().push(path);
+        sessions.entry((path.began, &header.session)).or_default().0.push(path);
+    }
+    for agent in &site.agents {
+        let header = &agent.header;
+        let session = header.parent.as_deref().unwrap_or_default();
+        // Its session may stand in the transcripts of others.
+        let began = began.get(session).copied().unwrap_or(agent.began);
+        let sessions = by_project.entry(&header.project).or_default();
+        sessions.entry((began, session)).or_default().1.push(agent);
     }
     let projects: Vec<Project> = by_project
         .into_iter()
         .map(|(name, sessions)| Project {
             name: name.to_owned(),
-            sessions: sessions.into_values().rev().map(|paths| session(&paths)).collect(),
+            sessions: sessions.into_iter().rev().map(session).collect(),
         })
         .collect();
     let mut out = String::new();
@@ -35,9 +45,14 @@ pub(super) fn index(format: Format, written: &[Written]) -> Option<(&'static str
     Some((name, out))
 }
 
-fn session(paths: &[&Written]) -> Session {
+fn session(
+    ((_, id), (paths, agents)): ((Option<Time>, &str), (Vec<&Written>, Vec<&Written>)),
+) -> Session {
+    let agents: Vec<Path> = agents.into_iter().map(to_path).collect();
     let main = paths.iter().find(|path| path.header.resumes).or(paths.last());
-    let Some(main) = main else { return Session::default() };
+    let Some(main) = main else {
+        return Session { title: id.to_owned(), id: id.to_owned(), agents, ..Session::default() };
+    };
     let day = |time: Option<Time>| time.map(|time| time.to_string()[..10].to_owned());
     let started = paths.iter().filter_map(|path| path.header.started).min();
     let ended = paths.iter().filter_map(|path| path.header.ended).max();
@@ -50,6 +65,7 @@ fn session(paths: &[&Written]) -> Session {
         id: main.header.session.clone(),
         days: days.join(" – "),
         paths,
+        agents,
     }
 }
 

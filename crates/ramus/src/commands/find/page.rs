@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ramus_core::branches::Status;
 use ramus_render::Line;
 use ramus_render::json::HitNeighbour;
 use ramus_store::place::FileRole;
@@ -16,15 +17,15 @@ use crate::ui::Ui;
 impl Search<'_> {
     /// Writes sessions in the order of their first hits, each with all of its hits.
     pub(super) fn write_rows(&mut self, ui: &mut Ui) -> Result<(), CommandError> {
-        ui.page();
+        if !self.has_begun {
+            ui.page();
+        }
         let clock = Clock::new();
-        let mut is_first = true;
         let mut shown = 0_usize;
         for group in self.groups() {
-            if !is_first {
+            if std::mem::replace(&mut self.has_begun, true) {
                 ui.line(&Line::default())?;
             }
-            is_first = false;
             for (position, index) in group.into_iter().enumerate() {
                 self.look_up(ui, index);
                 if position == 0 {
@@ -54,7 +55,7 @@ impl Search<'_> {
                 FileRole::NestedAgent { session } | FileRole::Journal { session } => session,
                 FileRole::Session => &source.file.id,
                 FileRole::FlatAgent => {
-                    self.sessions.get(&hit.place.source).unwrap_or(&source.file.id)
+                    self.said.sessions.get(&hit.place.source).unwrap_or(&source.file.id)
                 }
             };
             let group = *known.entry((source.project, session)).or_insert_with(|| {
@@ -79,10 +80,11 @@ impl Search<'_> {
 
     fn rows(&mut self, ui: &mut Ui, index: usize, clock: &Clock) -> Vec<Line> {
         let address = self.address(index);
-        let known = self.known[index].take().unwrap_or_default();
+        let known = std::mem::take(&mut self.known[index]);
         let branch = known.spot.branch;
         let (width, query) = (ui.width, self.query);
-        let places = self.hits[index].places().count();
+        let statuses: Vec<Option<Status>> =
+            known.branches().map(|branch| branch.map(|branch| branch.status)).collect();
         let source = self.hits[index].place.source;
         let is_agent = self.sources[source as usize].file.role.is_agent();
         let shown = self.show(ui, index, |finding| {
@@ -93,7 +95,7 @@ impl Search<'_> {
                 conversation: branch.map(|branch| branch.n),
                 is_agent: is_agent || finding.sidechain,
                 address: &address,
-                places,
+                copies: &statuses[1..],
             };
             let snippet = Snippet::new(&finding.text, &finding.range, row.room(width, clock));
             row.lines(width, clock, &snippet, |text| query.marks(text))

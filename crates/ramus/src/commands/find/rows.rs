@@ -26,7 +26,8 @@ pub(super) struct Row<'a> {
     pub(super) conversation: Option<u32>,
     pub(super) is_agent: bool,
     pub(super) address: &'a str,
-    pub(super) places: usize,
+    /// The status of each copy.
+    pub(super) copies: &'a [Option<Status>],
 }
 
 /// Below this width a row takes two lines.
@@ -100,11 +101,7 @@ impl Row<'_> {
     }
 
     fn head(&self, clock: &Clock) -> Line {
-        let (mark, label) = match self.status {
-            Some(Status::Active) => ("●", Label::Active),
-            Some(Status::Abandoned) => ("○", Label::Abandoned),
-            None => ("·", Label::Dim),
-        };
+        let (mark, label) = mark(self.status);
         let time = self.time.map(|time| clock.short(time)).unwrap_or_default();
         let branch = self.conversation.map(|n| format!("@{n}")).unwrap_or_default();
         let mut line = Line::plain("  ");
@@ -119,10 +116,27 @@ impl Row<'_> {
 
     fn tail(&self) -> Line {
         let mut line = Line::new(self.address, Label::Dim);
-        if self.places > 1 {
-            line.push(&format!(" ×{}", self.places), Label::Dim);
+        if !self.copies.is_empty() {
+            line.push(&format!(" ×{}", self.copies.len() + 1), Label::Dim);
+        }
+        // What became of the copies is told only where it is something else.
+        let mut others: Vec<Option<Status>> = Vec::new();
+        for status in self.copies.iter().filter(|status| **status != self.status) {
+            if !others.contains(status) {
+                others.push(*status);
+                let (mark, label) = mark(*status);
+                line.push(mark, label);
+            }
         }
         pad(line, ADDRESS)
+    }
+}
+
+fn mark(status: Option<Status>) -> (&'static str, Label) {
+    match status {
+        Some(Status::Active) => ("●", Label::Active),
+        Some(Status::Abandoned) => ("○", Label::Abandoned),
+        None => ("·", Label::Dim),
     }
 }
 

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use ramus_core::branches::Status;
 use ramus_core::query::{Finding, Query};
+use ramus_core::title::Summaries;
 use ramus_render::json::HitContext;
-use ramus_store::scan::{Again, Branch, Content, Histories, Hit, Place, Source, Spot};
+use ramus_store::scan::{Again, Branch, Content, Histories, Hit, Place, Said, Source, Spot};
 use ramus_store::{Bodies, PathError};
 
 use super::{BranchFilter, context};
+use crate::error::CommandError;
 use crate::select::Library;
 use crate::ui::Ui;
 
@@ -23,19 +25,37 @@ pub(super) struct Search<'a> {
     again: Again,
     pub(super) hits: Vec<Hit>,
     /// Where each hit lies; found out for all hits of a file at once.
-    pub(super) known: Vec<Option<Known>>,
-    /// The hits of each source; empty until the first is asked for.
-    by_source: Vec<Vec<usize>>,
+    pub(super) known: Vec<Known>,
+    /// The hits of each source, and which of their places it is; empty until the first is asked for.
+    by_source: Vec<Vec<(usize, usize)>>,
     /// The session and title of each source that was looked at.
     pub(super) titles: BTreeMap<u32, (String, Option<String>)>,
-    /// The session that started the agent of a source, where only its records say so.
-    pub(super) sessions: BTreeMap<u32, String>,
+    pub(super) said: Said,
+    /// Only files of one session are looked into.
+    pub(super) is_one_session: bool,
+    /// The summaries of its project.
+    elsewhere: Option<Summaries>,
+    /// Whether rows were written before.
+    pub(super) has_begun: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) spot: Spot,
+    /// The branches of its copies, in their order.
+    pub(super) copies: Vec<Option<Branch>>,
     pub(super) context: Option<HitContext>,
+}
+
+impl Known {
+    fn of(hit: &Hit) -> Self {
+        Self { copies: vec![None; hit.copies.len()], ..Self::default() }
+    }
+
+    /// Returns the branches of all places, the eldest first.
+    pub(super) fn branches(&self) -> impl Iterator<Item = Option<Branch>> {
+        std::iter::once(self.spot.branch).chain(self.copies.iter().copied())
+    }
 }
 
 impl<'a> Search<'a> {
@@ -44,7 +64,6 @@ impl<'a> Search<'a> {
         sources: &'a [Source],
         query: &'a Query,
         depth: usize,
-        hits: Vec<Hit>,
     ) -> Self {
         Self {
             library,
@@ -53,12 +72,32 @@ impl<'a> Search<'a> {
             depth,
             histories: Histories::new(library.rule),
             again: Again::default(),
-            known: hits.iter().map(|_| None).collect(),
+            known: Vec::new(),
             titles: BTreeMap::new(),
             by_source: Vec::new(),
-            sessions: BTreeMap::new(),
-            hits,
+            said: Said::default(),
+            is_one_session: false,
+            elsewhere: None,
+            has_begun: false,
+            hits: Vec::new(),
         }
+    }
+
+    /// Turns to other hits.
+    pub(super) fn turn_to(&mut self, hits: Vec<Hit>) {
+        self.known = hits.iter().map(Known::of).collect();
+        self.by_source.clear();
+        self.hits = hits;
+    }
+
+    /// Tells of all hits, after those that were told before.
+    pub(super) fn write(&mut self, ui: &mut Ui) -> Result<(), CommandError> {
+        if ui.json {
+            self.write_json(ui)?
+        } else {
+            self.write_rows(ui)?
+        }
+        Ok(ui.out().flush()?)
     }
 
     pub(super) fn truncate(&mut self, limit: usize) {
@@ -77,9 +116,9 @@ impl<'a> Search<'a> {
         for index in 0..self.hits.len() {
             self.look_up(ui, index);
         }
-        let fits = |known: &Option<Known>| {
-            let branch = known.as_ref().and_then(|known| known.spot.branch);
-            branch.is_some_and(|branch: Branch| branch.status == status)
+        // One of its copies is enough.
+        let fits = |known: &Known| {
+            known.branches().flatten().any(|branch: Branch| branch.status == status)
         };
         let kept: Vec<bool> = self.known.iter().map(fits).collect();
         let mut keep = kept.iter();
@@ -89,51 +128,58 @@ impl<'a> Search<'a> {
         self.by_source.clear();
     }
 
-    /// Finds out where a hit lies, and with it all others of its file.
+    /// Finds out where a hit and its copies lie, and with it all others of their files.
     pub(super) fn look_up(&mut self, ui: &mut Ui, index: usize) {
-        if self.known[index].is_some() {
-            return;
-        }
-        let source = self.hits[index].place.source;
         if self.by_source.is_empty() {
             self.by_source = vec![Vec::new(); self.sources.len()];
             for (at, hit) in self.hits.iter().enumerate() {
-                self.by_source[hit.place.source as usize].push(at);
+                for (nth, place) in hit.places().enumerate() {
+                    self.by_source[place.source as usize].push((at, nth));
+                }
             }
         }
-        let together = std::mem::take(&mut self.by_source[source as usize]);
-        let places: Vec<Place> = together.iter().map(|at| self.hits[*at].place).collect();
-        if let Err(problem) = self.look_up_all(source, &together, &places) {
-            ui.warn(&problem);
-        }
-        for at in together {
-            self.known[at].get_or_insert_default();
+        let sources: Vec<u32> = self.hits[index].places().map(|place| place.source).collect();
+        for source in sources {
+            let together = std::mem::take(&mut self.by_source[source as usize]);
+            if together.is_empty() {
+                continue;
+            }
+            if let Err(problem) = self.look_up_all(source, &together) {
+                ui.warn(&problem);
+            }
         }
     }
 
-    fn look_up_all(
-        &mut self,
-        index: u32,
-        together: &[usize],
-        places: &[Place],
-    ) -> Result<(), PathError> {
+    fn look_up_all(&mut self, index: u32, together: &[(usize, usize)]) -> Result<(), PathError> {
         let source = &self.sources[index as usize];
         let files = source.project.map_or(&[][..], |project| &self.library.projects[project].files);
-        let found = self.histories.whereabouts(source, places, files)?;
+        let places: Vec<Place> = together
+            .iter()
+            .filter_map(|(at, nth)| self.hits[*at].places().nth(*nth).copied())
+            .collect();
+        // Files that were not looked into may name nodes of this one.
+        let elsewhere = self
+            .is_one_session
+            .then(|| self.elsewhere.get_or_insert_with(|| ramus_store::scan::summaries(files)));
+        let known = self.said.summaries.entry(source.project).or_default();
+        let summaries = elsewhere.unwrap_or(known);
+        let found = self.histories.whereabouts(source, &places, files, summaries)?;
         self.titles.insert(index, (found.session, found.title));
         let mut nearby = if self.depth > 0 && source.content == Content::Records {
             Some((self.histories.read(&source.file.path)?, Bodies::open(&source.file.path)?))
         } else {
             None
         };
-        for (at, spot) in together.iter().zip(found.spots) {
-            let context = match (&mut nearby, spot.node) {
-                (Some((history, bodies)), Some(node)) => {
-                    Some(context::context(history, bodies, node, self.depth)?)
-                }
-                _ => None,
-            };
-            self.known[*at] = Some(Known { spot, context });
+        for ((at, nth), spot) in together.iter().zip(found.spots) {
+            let known = &mut self.known[*at];
+            if let Some(copy) = nth.checked_sub(1) {
+                known.copies[copy] = spot.branch;
+                continue;
+            }
+            if let (Some((history, bodies)), Some(node)) = (&mut nearby, spot.node) {
+                known.context = Some(context::context(history, bodies, node, self.depth)?);
+            }
+            known.spot = spot;
         }
         Ok(())
     }
@@ -168,8 +214,7 @@ impl<'a> Search<'a> {
         // A file that lies elsewhere has no other name than its path.
         let is_elsewhere = self.sources[source as usize].project.is_none();
         let session = if is_elsewhere { file.relative.clone() } else { session };
-        let spot = self.known[index].as_ref().map(|known| &known.spot);
-        match spot.and_then(|spot| spot.uuid.as_deref()) {
+        match self.known[index].spot.uuid.as_deref() {
             Some(uuid) => format!("{session}:{}", short(uuid)),
             None => session,
         }

@@ -29,7 +29,7 @@ impl Search<'_> {
             (finding.text_kind, finding.time, snippet)
         })?;
         let address = self.address(index);
-        let known = self.known[index].take().unwrap_or_default();
+        let known = std::mem::take(&mut self.known[index]);
         let hit = &self.hits[index];
         let source = &self.sources[hit.place.source as usize];
         let file = |place: &Place| self.sources[place.source as usize].file.relative.clone();
@@ -44,7 +44,7 @@ impl Search<'_> {
             address,
             file: file(&hit.place),
             line: hit.place.line,
-            uuid: known.spot.uuid.filter(|_| known.spot.is_own),
+            uuid: known.spot.uuid.clone().filter(|_| known.spot.is_own),
             role: kind.role().word(),
             kind: kind.word(),
             conversation: branch.map(|branch| branch.n),
@@ -55,7 +55,13 @@ impl Search<'_> {
             snippet: snippet.text(),
             places: hit
                 .places()
-                .map(|place| HitPlace { file: file(place), line: place.line })
+                .zip(known.branches())
+                .map(|(place, branch)| HitPlace {
+                    file: file(place),
+                    line: place.line,
+                    status: branch.map(|branch| branch.status.word()),
+                    conversation: branch.map(|branch| branch.n),
+                })
                 .collect(),
             context: known.context,
         })

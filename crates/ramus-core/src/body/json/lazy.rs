@@ -1,0 +1,168 @@
+//! JSON values that know where they stand and are decoded when they are taken.
+//!
+//! Most of a line is never looked at: a file as it was before an edit, an output
+//! that is told twice. So texts and numbers stay as they are written until
+//! somebody wants them. What cannot be decoded then is read as far as it can be,
+//! as [`unescape`] does (R2).
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::unescape;
+use crate::cursor::{Broken, Cursor};
+
+/// A value inside of a line.
+#[derive(Debug, Default)]
+pub(in crate::body) enum Json<'a> {
+    #[default]
+    Null,
+    Bool(bool),
+    /// As it is written.
+    Number(&'a [u8]),
+    /// What stands between the quotes, escapes and all.
+    Text(&'a [u8]),
+    List(Vec<Json<'a>>),
+    /// Pairs in file order; of two with one key the last counts.
+    Object(Vec<(&'a [u8], Json<'a>)>),
+}
+
+/// How deep values may be nested; serde_json draws the same line.
+const DEEPEST: usize = 127;
+
+impl<'a> Json<'a> {
+    /// Reads bytes that hold one value; `None`: they do not, or it is nested too deep.
+    pub(in crate::body) fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes, 0);
+        let value = value(&mut cursor, 0).ok()?;
+        cursor.peek().is_none().then_some(value)
+    }
+
+    /// Returns the value of a key, if this is an object that has it.
+    pub(in crate::body) fn get(&self, key: &str) -> Option<&Self> {
+        let Self::Object(pairs) = self else { return None };
+        pairs.iter().rev().find(|(name, _)| *name == key.as_bytes()).map(|(_, value)| value)
+    }
+
+    pub(in crate::body) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let Self::Object(pairs) = self else { return None };
+        pairs.iter_mut().rev().find(|(name, _)| *name == key.as_bytes()).map(|(_, value)| value)
+    }
+
+    /// Takes the value of a key; a null stays in its place.
+    pub(in crate::body) fn take(&mut self, key: &str) -> Option<Self> {
+        self.get_mut(key).map(std::mem::take)
+    }
+
+    /// Returns the text, if this is one.
+    pub(in crate::body) fn text(&self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Text(raw) => Some(unescape(raw)),
+            _ => None,
+        }
+    }
+
+    /// Decodes the value and all that it holds.
+    pub(in crate::body) fn into_value(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(is_true) => Value::Bool(is_true),
+            Self::Number(raw) => serde_json::from_slice(raw).unwrap_or_default(),
+            Self::Text(raw) => Value::String(unescape(raw).into_owned()),
+            Self::List(list) => Value::Array(list.into_iter().map(Self::into_value).collect()),
+            Self::Object(pairs) => {
+                let mut map = Map::with_capacity(pairs.len());
+                for (key, value) in pairs {
+                    map.insert(unescape(key).into_owned(), value.into_value());
+                }
+                Value::Object(map)
+            }
+        }
+    }
+}
+
+fn value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Json<'a>, Broken> {
+    match cursor.peek() {
+        Some(b'"') => cursor.string().map(Json::Text),
+        Some(b'{' | b'[') if depth == DEEPEST => Err(Broken { at: cursor.pos() }),
+        Some(b'{') => {
+            // A record has some two dozen keys, what it holds a few.
+            let mut pairs = Vec::with_capacity(if depth == 0 { 28 } else { 6 });
+            cursor.object(|cursor, key| {
+                pairs.push((key, value(cursor, depth + 1)?));
+                Ok(())
+            })?;
+            Ok(Json::Object(pairs))
+        }
+        Some(b'[') => {
+            let mut list = Vec::new();
+            cursor.array(|cursor| {
+                list.push(value(cursor, depth + 1)?);
+                Ok(())
+            })?;
+            Ok(Json::List(list))
+        }
+        _ => scalar(cursor),
+    }
+}
+
+fn scalar<'a>(cursor: &mut Cursor<'a>) -> Result<Json<'a>, Broken> {
+    let start = cursor.pos();
+    cursor.skip()?;
+    Ok(match cursor.since(start) {
+        b"null" => Json::Null,
+        b"true" => Json::Bool(true),
+        b"false" => Json::Bool(false),
+        number => Json::Number(number),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::json::parse;
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+
+    fn decoded(bytes: &[u8]) -> Option<Value> {
+        Json::parse(bytes).map(Json::into_value)
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_refused_like_elsewhere() {
+        for (levels, is_read) in [(127, true), (128, false), (200_000, false)] {
+            let line = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+            assert_eq!(decoded(line.as_bytes()).is_some(), is_read, "{levels}");
+            assert_eq!(parse(line.as_bytes()).is_ok(), is_read, "{levels}");
+        }
+    }
+
+    #[test]
+    fn of_two_values_with_one_key_the_last_counts() {
+        let json = Json::parse(br#"{"a":1,"b":2,"a":"x"}"#).unwrap();
+        assert_eq!(json.get("a").unwrap().text().unwrap(), "x");
+        assert_eq!(json.into_value().to_string(), r#"{"a":"x","b":2}"#);
+    }
+
+    #[test]
+    fn only_one_value_is_a_line() {
+        for bytes in ["", "{} {}", "1 2", r#"{"a":}"#, "nul"] {
+            assert!(Json::parse(bytes.as_bytes()).is_none(), "{bytes}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_serde_takes_comes_out_the_same(
+            json in r#"([\[\]{}:, ]|"a"|"b"|null|true|-?[0-9]{1,3}(\.[0-9])?|"(\\n|\\u00e9|é|x)*"){0,12}"#,
+        ) {
+            if let Ok(value) = serde_json::from_str::<Value>(&json) {
+                prop_assert_eq!(decoded(json.as_bytes()), Some(value));
+            }
+        }
+
+        #[test]
+        fn any_bytes_do_not_panic(bytes in any::<Vec<u8>>()) {
+            let _ = decoded(&bytes);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What is told in the same words in every format.
+
+use ramus_core::turn::{Compaction, ForkWay, HookEffect, Notification};
+
+use crate::text::{grouped, model_name};
+
+/// Says what became of a way that was not taken.
+pub(super) fn way(way: &ForkWay) -> &'static str {
+    match (way.draft, way.current) {
+        (true, _) => "draft",
+        (_, true) => "current",
+        _ => "abandoned",
+    }
+}
+
+/// Says what a hook did.
+pub(super) fn hook(effect: HookEffect) -> &'static str {
+    match effect {
+        HookEffect::Said => "says",
+        HookEffect::Failed => "failed",
+        HookEffect::Blocked => "blocked",
+    }
+}
+
+/// Sums up what a task or an agent reports.
+pub(super) fn news(news: &Notification) -> String {
+    let from = news.from.as_deref().unwrap_or("a task");
+    let status = news.status.as_deref().unwrap_or("reports");
+    news.summary.clone().unwrap_or_else(|| format!("{from} {status}"))
+}
+
+/// Says how much a compaction cut away, if that was written down.
+pub(super) fn compaction(compaction: &Compaction) -> Option<String> {
+    Some(match (compaction.pre_tokens, compaction.post_tokens) {
+        (Some(pre), Some(post)) => format!("{} → {} tokens", grouped(pre), grouped(post)),
+        (Some(pre), None) => format!("{} tokens before", grouped(pre)),
+        _ => return None,
+    })
+}
+
+/// Says which model took over from which.
+pub(super) fn fallback(from: Option<&str>, to: Option<&str>) -> String {
+    let name = |model: Option<&str>| model.map_or("another model", model_name).to_owned();
+    format!("{} took over from {}", name(to), name(from))
+}

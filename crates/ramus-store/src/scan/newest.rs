@@ -1,0 +1,207 @@
+//! Hits as they become certain, the newest first.
+//!
+//! Files are looked into in the order of the last times they say, the newest
+//! first. A message is certain once every file that is left ends before it: none
+//! of them can hold something newer, or a copy of it. That holds for files whose
+//! last records are their newest. Where one is not so, a hit in it can come later
+//! than it should, and a copy of a message that was told already is not told.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use ramus_core::query::{Detail, Query};
+use ramus_core::time::Time;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use super::pieces::end_time;
+use super::{Content, Found, Hit, Order, Place, Said, Source, ToolFilter, look};
+use crate::error::PathError;
+
+/// How many hits come together first; each time it is twice as many.
+const FIRST: usize = 32;
+
+/// Hits that come together, in order.
+#[derive(Debug)]
+pub struct Batch<'a> {
+    pub hits: Vec<Hit>,
+    pub said: &'a Said,
+}
+
+/// Looks into all sources and hands out hits in batches as soon as they are certain.
+///
+/// What says no time itself, such as a title, comes last. How many hits a batch
+/// has depends on nothing but their number. `each` may end it; returned is what
+/// could not be read.
+pub fn newest<B>(
+    sources: &[Source],
+    query: &Query,
+    tool: Option<&ToolFilter>,
+    on_read: &(dyn Fn(u64) + Sync),
+    mut each: impl FnMut(Batch<'_>) -> ControlFlow<B>,
+) -> (Vec<PathError>, ControlFlow<B>) {
+    let ends: Vec<Time> = sources.par_iter().map(end).collect();
+    let mut order: Vec<usize> = (0..sources.len()).collect();
+    order.sort_by_key(|index| (Reverse(ends[*index]), Reverse(sources[*index].file.bytes)));
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (send, receive) = mpsc::channel();
+    let work = |send: mpsc::Sender<(usize, Result<Found, PathError>)>| {
+        while !stop.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&index) = order.get(at) else { break };
+            let found = look(index, &sources[index], query, tool, (Detail::Whether, true));
+            on_read(sources[index].file.bytes);
+            if send.send((at, found)).is_err() {
+                break;
+            }
+        }
+    };
+    let mut finds = Finds::new(sources);
+    let mut is_done = vec![false; order.len()];
+    let mut first_open = 0;
+    let flow = std::thread::scope(|threads| {
+        let work = &work;
+        threads.spawn(move || {
+            rayon::scope(|workers| {
+                for _ in 0..rayon::current_num_threads() {
+                    let send = send.clone();
+                    workers.spawn(move |_| work(send));
+                }
+            });
+        });
+        for (at, found) in receive {
+            finds.take(found);
+            is_done[at] = true;
+            while is_done.get(first_open) == Some(&true) {
+                first_open += 1;
+            }
+            let Some(&open) = order.get(first_open) else { break };
+            let flow = finds.settle(ends[open], &mut each);
+            if flow.is_break() {
+                stop.store(true, Ordering::Relaxed);
+                return flow;
+            }
+        }
+        finds.end(&mut each)
+    });
+    (finds.problems, flow)
+}
+
+/// Returns the time that no record of a source is later than, as far as its end tells.
+fn end(source: &Source) -> Time {
+    let unknown = Time::from_millis(i64::MAX);
+    match source.content {
+        Content::Records => end_time(&source.file.path).ok().flatten().unwrap_or(unknown),
+        Content::Spilled => unknown,
+    }
+}
+
+/// What was found so far and not yet handed out.
+struct Finds<'a> {
+    sources: &'a [Source],
+    dated: Vec<Place>,
+    /// Those of them that are not certain yet, the newest on top.
+    open: BinaryHeap<(Option<Time>, usize)>,
+    undated: Vec<Place>,
+    /// Certain.
+    ready: Vec<Place>,
+    /// The messages among them.
+    messages: FxHashSet<u128>,
+    told: FxHashSet<u128>,
+    said: Said,
+    problems: Vec<PathError>,
+    batch: usize,
+}
+
+impl<'a> Finds<'a> {
+    fn new(sources: &'a [Source]) -> Self {
+        Self {
+            sources,
+            dated: Vec::new(),
+            open: BinaryHeap::new(),
+            undated: Vec::new(),
+            ready: Vec::new(),
+            messages: FxHashSet::default(),
+            told: FxHashSet::default(),
+            said: Said::default(),
+            problems: Vec::new(),
+            batch: FIRST,
+        }
+    }
+
+    fn take(&mut self, found: Result<Found, PathError>) {
+        match found {
+            Ok(mut found) => {
+                self.said.take(self.sources, &mut found);
+                for place in found.places {
+                    if place.is_dated {
+                        self.open.push((place.time, self.dated.len()));
+                        self.dated.push(place);
+                    } else {
+                        self.undated.push(place);
+                    }
+                }
+            }
+            // Cleanup may take a file between listing and reading.
+            Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+
+    /// Hands out what is later than the end of all files that are left.
+    fn settle<B>(
+        &mut self,
+        end: Time,
+        each: &mut impl FnMut(Batch<'_>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        while let Some(&(time, at)) = self.open.peek()
+            && time > Some(end)
+        {
+            self.open.pop();
+            self.ready(self.dated[at]);
+        }
+        while self.messages.len() >= self.batch {
+            let mut hits = self.hits();
+            for place in hits.split_off(self.batch).iter().flat_map(Hit::places) {
+                self.ready(*place);
+            }
+            self.batch *= 2;
+            self.hand_out(hits, each)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end<B>(&mut self, each: &mut impl FnMut(Batch<'_>) -> ControlFlow<B>) -> ControlFlow<B> {
+        self.settle(Time::from_millis(i64::MIN), each)?;
+        for place in std::mem::take(&mut self.undated) {
+            self.ready(place);
+        }
+        let hits = self.hits();
+        if hits.is_empty() { ControlFlow::Continue(()) } else { self.hand_out(hits, each) }
+    }
+
+    fn ready(&mut self, place: Place) {
+        if !self.told.contains(&place.identity) {
+            self.messages.insert(place.identity);
+            self.ready.push(place);
+        }
+    }
+
+    fn hits(&mut self) -> Vec<Hit> {
+        self.messages.clear();
+        Hit::merge(std::mem::take(&mut self.ready), self.sources, Order::Time)
+    }
+
+    fn hand_out<B>(
+        &mut self,
+        hits: Vec<Hit>,
+        each: &mut impl FnMut(Batch<'_>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.told.extend(hits.iter().map(|hit| hit.place.identity));
+        each(Batch { hits, said: &self.said })
+    }
+}

@@ -1,0 +1,137 @@
+//! What the agents of a conversation did: it counts for the side that called them (R6).
+
+use ramus_core::agent::{call_of, inline_agents};
+use ramus_core::body::Body;
+use ramus_core::compare::Side;
+use ramus_core::history::{History, Path};
+use ramus_core::record::Kind;
+use ramus_core::resume::Rule;
+use ramus_core::session::NodeId;
+use ramus_core::turn::Turn;
+use ramus_store::agents::{Agent, agents_of};
+use ramus_store::place::HistoryFile;
+use ramus_store::trace::Part;
+use ramus_store::{Bodies, from_jsonl};
+
+use crate::commands::show::each_turn;
+use crate::error::CommandError;
+
+/// The agents of one session, those not yet met.
+pub(super) struct Team {
+    rule: Rule,
+    left: Vec<Agent>,
+}
+
+/// An agent with the call that started it.
+pub(super) struct Started {
+    call: NodeId,
+    part: Part,
+}
+
+impl Team {
+    pub(super) fn new(files: &[HistoryFile], session: &str, rule: Rule) -> Self {
+        // What cannot be read has no part in the comparison.
+        let (left, _) = agents_of(files, session);
+        Self { rule, left }
+    }
+
+    /// Takes out the agents that the calls of a file started.
+    pub(super) fn started_by(
+        &mut self,
+        file: &HistoryFile,
+        history: &History,
+    ) -> Result<Vec<Started>, CommandError> {
+        let mut started = inline(file, history);
+        let own_id = file.role.is_agent().then_some(file.id.as_str());
+        for agent in std::mem::take(&mut self.left) {
+            let is_ours = match agent.meta.parent.as_deref() {
+                Some(parent) => own_id == Some(parent),
+                None => own_id != Some(agent.file.id.as_str()),
+            };
+            let call = call_of(history, &agent.hint).filter(|_| is_ours);
+            let Some(call) = call else {
+                self.left.push(agent);
+                continue;
+            };
+            let history = from_jsonl(&agent.file.path, self.rule)?;
+            let branches = &history.branches;
+            let end = branches.resuming().or(branches.conversations.last()).cloned();
+            if let Some(end) = end {
+                let path = history.path(&end);
+                started.push(Started { call, part: Part { file: agent.file, history, path } });
+            }
+        }
+        Ok(started)
+    }
+
+    /// Tells a side of all that the agents called by a turn did, and of those that they called.
+    pub(super) fn tell(
+        &mut self,
+        started: &mut Vec<Started>,
+        turn: &Turn,
+        is_own: bool,
+        side: &mut Side,
+    ) -> Result<(), CommandError> {
+        let (called, rest): (Vec<Started>, _) =
+            std::mem::take(started).into_iter().partition(|agent| turn.nodes.contains(&agent.call));
+        *started = rest;
+        for Started { part, .. } in called {
+            // Sidechains in the session's own file have called nobody.
+            let is_inline = !part.file.role.is_agent();
+            let mut below = match is_inline {
+                true => Vec::new(),
+                false => self.started_by(&part.file, &part.history)?,
+            };
+            side.agents += u32::from(is_own);
+            each_turn(&part, |turn| {
+                match is_own {
+                    true => side.agent(&turn),
+                    false => side.shared(&turn),
+                }
+                self.tell(&mut below, &turn, is_own, side)
+            })?;
+            if is_own {
+                spend(&part, &part.path.nodes, side)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds the tokens of some records.
+pub(super) fn spend(part: &Part, nodes: &[NodeId], side: &mut Side) -> Result<(), CommandError> {
+    let mut bodies = Bodies::open(&part.file.path)?;
+    let records = nodes.iter().map(|node| part.history.session.record(*node));
+    for record in records.filter(|record| record.kind == Kind::Assistant) {
+        if let Ok(Body::Assistant(body)) = Body::parse(&bodies.bytes(record.span)?) {
+            side.usage.take(&body);
+        }
+    }
+    Ok(())
+}
+
+/// Finds the sidechains inside the file of a session.
+fn inline(file: &HistoryFile, history: &History) -> Vec<Started> {
+    if file.role.is_agent() {
+        return Vec::new();
+    }
+    let agents = inline_agents(history).into_iter();
+    agents
+        .filter_map(|agent| {
+            let path = lane(history, agent.root)?;
+            let part = Part { file: file.clone(), history: history.clone(), path };
+            Some(Started { call: agent.call?, part })
+        })
+        .collect()
+}
+
+/// Returns the path of a sidechain, to the last of its records.
+fn lane(history: &History, root: NodeId) -> Option<Path> {
+    let (mut last, mut open) = (root, vec![root]);
+    while let Some(node) = open.pop() {
+        last = last.max(node);
+        let children = history.tree.children(node).iter().copied();
+        open.extend(children.filter(|child| history.session.record(*child).sidechain));
+    }
+    history.path_to(last)
+}
