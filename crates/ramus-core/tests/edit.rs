@@ -1,6 +1,8 @@
 //! Laws of plans: what is there stays, and the client goes on where it should.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::fmt::Write;
+
 use proptest::prelude::*;
 use ramus_core::body::Body;
 use ramus_core::edit::{
@@ -87,7 +89,7 @@ fn sessions() -> impl Strategy<Value = String> {
         let mut short = String::from("n0 user hello\n");
         for (index, (kind, back)) in rows.into_iter().enumerate() {
             let parent = index.saturating_sub(back);
-            short.push_str(&format!("n{} < n{parent} {kind} text {index}\n", index + 1));
+            writeln!(short, "n{} < n{parent} {kind} text {index}", index + 1).unwrap();
         }
         jsonl(&short).replace("2.0.74", version)
     })

@@ -79,9 +79,9 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
     }
     if Era::of(session) == Era::Timestamp {
         let future = |record: &Record| record.time.filter(|time| *time > now);
-        let main = session.nodes().filter(|(_, record)| !record.sidechain);
+        let mut main = session.nodes().filter(|(_, record)| !record.sidechain);
         if let Some((line, time)) =
-            main.filter_map(|(_, record)| Some((record.line, future(record)?))).next()
+            main.find_map(|(_, record)| Some((record.line, future(record)?)))
         {
             return Err(Refusal::Future { line, time });
         }
@@ -96,12 +96,10 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
 
 /// Whether anybody said something at or above a node since the last compaction.
 fn has_message(history: &History, node: NodeId) -> bool {
-    let records = history.tree.ancestors(node).map(|id| history.session.record(id));
-    let said = records
-        .filter(|record| {
-            matches!(record.kind, Kind::User | Kind::Assistant) || record.voice == Voice::Boundary
-        })
-        .next();
+    let mut records = history.tree.ancestors(node).map(|id| history.session.record(id));
+    let said = records.find(|record| {
+        matches!(record.kind, Kind::User | Kind::Assistant) || record.voice == Voice::Boundary
+    });
     said.is_some_and(|record| record.voice != Voice::Boundary)
 }
 

@@ -65,7 +65,7 @@ impl FileHistoryDelta {
 
 impl FileBackup {
     fn of(mut fields: Fields) -> Self {
-        let named = fields.peek("backupFileName").is_some_and(|name| !name.is_null());
+        let named = fields.peek("backupFileName").is_some();
         let backup_file_name = fields.text("backupFileName");
         // "Did not exist" is a strong word: only the client's own way of saying so counts.
         let odd = named && backup_file_name.is_none();
