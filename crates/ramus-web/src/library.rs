@@ -110,6 +110,12 @@ impl Library {
         survey(&self.place, self.rule, &self.surveyed)
     }
 
+    /// Returns the last survey, if there is one already; it may be a little old.
+    pub(crate) fn surveyed(&self) -> Option<Arc<Survey>> {
+        let held = self.surveyed.try_lock().ok()?;
+        held.as_ref().map(|(_, survey)| survey.clone())
+    }
+
     /// Finds a session or an agent by its whole id.
     pub(crate) fn find(&self, id: &str) -> Result<Found, ApiError> {
         let projects = self.projects();

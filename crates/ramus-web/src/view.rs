@@ -359,6 +359,7 @@ impl Look<'_> {
             tools,
             cwd: self.history.session.facts().cwd.as_deref().unwrap_or_default(),
             other: &|_| None,
+            agent: &|_| None,
             picture: &|_| None,
         }
     }

@@ -83,6 +83,7 @@ fn document(path: &Transcript, project: String, format: Format, out: &Out) -> st
                 tools: Tools::Brief,
                 cwd: session.facts().cwd.as_deref().unwrap_or_default(),
                 other: &|_| None,
+                agent: &|_| None,
                 picture: &|_| None,
             };
             if !first {

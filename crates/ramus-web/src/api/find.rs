@@ -14,11 +14,13 @@ use axum::response::{IntoResponse, Response};
 use ramus_core::branches::Status;
 use ramus_core::query::{Query, Role};
 use ramus_core::time::Time;
+use ramus_core::title::Summaries;
 use ramus_render::json::{Answer, Hit as JsonHit, HitPlace};
 use ramus_store::place::{FileRole, Project};
 use ramus_store::scan::{
     Again, Branch, Content, Histories, Hit, Order, Place, Source, Spot, ToolFilter, scan, spills,
 };
+use ramus_store::survey::Survey;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc::{Sender, channel};
@@ -87,6 +89,7 @@ fn query(wanted: &Wanted) -> Result<Query, ApiError> {
 /// One search while it runs.
 struct Search<'a> {
     projects: Arc<Vec<Project>>,
+    survey: Option<Arc<Survey>>,
     query: &'a Query,
     tool: Option<ToolFilter>,
     status: Option<Status>,
@@ -116,6 +119,7 @@ impl<'a> Search<'a> {
         let name = wanted.tool.clone().filter(|name| !name.is_empty());
         Self {
             projects,
+            survey: state.library.surveyed(),
             query,
             tool: name.map(|name| ToolFilter { name: Some(name), file: None }),
             status: match wanted.branch.as_deref() {
@@ -204,7 +208,13 @@ impl<'a> Search<'a> {
         let source = &self.sources[index as usize];
         let places: Vec<Place> = together.iter().map(|at| hits[*at].place).collect();
         let files = source.project.map_or(&[][..], |project| &self.projects[project].files);
-        if let Ok(found) = self.histories.whereabouts(source, &places, files) {
+        let name = source.project.map(|project| &self.projects[project].name);
+        // Titles that other sessions gave come with the survey; hits do not wait for it.
+        let surveyed = self.survey.iter().flat_map(|survey| &survey.projects);
+        let owner = { surveyed }.find(|project| Some(&project.name) == name);
+        let none = Summaries::default();
+        let summaries = owner.map_or(&none, |project| &project.summaries);
+        if let Ok(found) = self.histories.whereabouts(source, &places, files, summaries) {
             for (at, spot) in together.iter().zip(found.spots) {
                 known[*at] = Some((found.session.clone(), found.title.clone(), spot));
             }
@@ -250,7 +260,16 @@ impl<'a> Search<'a> {
             matched,
             places: hit
                 .places()
-                .map(|place| HitPlace { file: file(place), line: place.line })
+                .map(|place| {
+                    // Where copies lie is found out when somebody goes there.
+                    let branch = branch.filter(|_| place.span == hit.place.span);
+                    HitPlace {
+                        file: file(place),
+                        line: place.line,
+                        status: branch.map(|branch| branch.status.word()),
+                        conversation: branch.map(|branch| branch.n),
+                    }
+                })
                 .collect(),
             context: None,
         })
