@@ -75,11 +75,33 @@ impl History {
     pub fn pieces(&self, path: &Path) -> Vec<Path> {
         let on_path: FxHashSet<FoldId> = path.folds.iter().copied().collect();
         let pieces = path.folds.split_inclusive(|fold| self.branches.fork_at(*fold).is_some());
-        let piece = |folds: &[FoldId]| Path {
-            folds: folds.to_vec(),
-            nodes: self.nodes_along(folds, &on_path),
-        };
-        pieces.map(piece).collect()
+        pieces.map(|folds| self.block(folds, &on_path)).collect()
+    }
+
+    /// Cuts a path into blocks of about `size` folds, each of which reads by itself.
+    ///
+    /// A block ends after a fork, or before a prompt or an answer, so that what is
+    /// told together, such as a command and what it printed, stays together.
+    pub fn blocks(&self, path: &Path, size: usize) -> Vec<Path> {
+        let on_path: FxHashSet<FoldId> = path.folds.iter().copied().collect();
+        let mut blocks = Vec::new();
+        let mut from = 0;
+        for (at, fold) in path.folds.iter().enumerate() {
+            let opens = matches!(self.folds.fold(*fold).voice, Voice::Prompt | Voice::Answer);
+            let forks = at > from && self.branches.fork_at(path.folds[at - 1]).is_some();
+            if forks || opens && at - from >= size.max(1) {
+                blocks.push(self.block(&path.folds[from..at], &on_path));
+                from = at;
+            }
+        }
+        if from < path.folds.len() {
+            blocks.push(self.block(&path.folds[from..], &on_path));
+        }
+        blocks
+    }
+
+    fn block(&self, folds: &[FoldId], on_path: &FxHashSet<FoldId>) -> Path {
+        Path { folds: folds.to_vec(), nodes: self.nodes_along(folds, on_path) }
     }
 
     /// Returns the conversation that a node lies on: the active one if there are several.

@@ -5,14 +5,20 @@
 
 mod diff;
 mod files;
+mod list;
 mod merge;
+mod outline;
+mod stats;
 mod turn;
 mod watch;
 mod written;
 
 pub use diff::{Diff, diff};
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
+pub use list::{Listed, bookmarks, conversations, resume, session, tree};
 pub use merge::{MergeAnswer, conflict, merged_exchange};
+pub use outline::{Outline, OutlineRow, outline_row};
+pub use stats::{most_complex, stats};
 pub use turn::{Show, Turn, turn};
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
 pub use written::{FixAnswer, Log, LogEntry, Written};

@@ -27,4 +27,6 @@ pub mod text;
 
 pub mod export;
 
+pub mod html;
+
 pub use span::{Label, Line, Span, SyntaxKind};

@@ -1,6 +1,6 @@
 //! All sessions of a place in short, read in parallel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,7 +13,7 @@ use ramus_core::resume::Rule;
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile, Listing, Project, is_encoded};
@@ -45,7 +45,7 @@ pub struct ProjectSurvey {
 #[derive(Debug)]
 pub struct Surveyed {
     pub file: HistoryFile,
-    pub digest: Digest,
+    pub digest: Arc<Digest>,
     /// Nodes whose parent is in no session of the project (R5).
     pub orphans: Vec<Defect>,
     /// All that was read; only [`survey_keeping`] keeps it.
@@ -83,21 +83,48 @@ impl ProjectSurvey {
 /// `on_read` hears the size of each file when it has been read; it is called
 /// from several threads.
 pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
-    read_all(listing, rule, 0, on_read)
+    read_all(&Survey::default(), listing, rule, 0, on_read)
+}
+
+/// Reads only the files of a listing that changed since an earlier survey by the same rule.
+pub fn resurvey(
+    earlier: &Survey,
+    listing: Listing,
+    rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
+    read_all(earlier, listing, rule, 0, on_read)
 }
 
 /// The same, keeping the histories of sessions for who reads their bodies next, as long as there is room.
 pub fn survey_keeping(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
-    read_all(listing, rule, KEPT, on_read)
+    read_all(&Survey::default(), listing, rule, KEPT, on_read)
 }
 
-fn read_all(listing: Listing, rule: Rule, room: usize, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
+fn read_all(
+    earlier: &Survey,
+    listing: Listing,
+    rule: Rule,
+    room: usize,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
     let Listing { projects, mut problems } = listing;
+    let known = known(earlier);
     let mut files: Vec<(usize, &HistoryFile)> = projects
         .iter()
         .enumerate()
         .flat_map(|(index, project)| project.files.iter().map(move |file| (index, file)))
         .collect();
+    let mut by_project: Vec<Vec<Surveyed>> = projects.iter().map(|_| Vec::new()).collect();
+    files.retain(|(index, file)| match known.get(&*file.path) {
+        Some(same) if same.file == **file => {
+            let (digest, history) = (same.digest.clone(), same.history.clone());
+            let file = same.file.clone();
+            by_project[*index].push(Surveyed { file, digest, orphans: Vec::new(), history });
+            false
+        }
+        _ => true,
+    });
     // The largest first, so that no thread is left with one at the end.
     files.sort_by_key(|(_, file)| std::cmp::Reverse(file.bytes));
     let kept = AtomicUsize::new(0);
@@ -112,7 +139,7 @@ fn read_all(listing: Listing, rule: Rule, room: usize, on_read: &(dyn Fn(u64) + 
         .map(|(index, file)| {
             let surveyed = read(&file.path).map(|session| {
                 let history = History::new(session, rule);
-                let digest = Digest::new(&history);
+                let digest = Arc::new(Digest::new(&history));
                 let history = keeps(file, &history).then(|| Arc::new(history));
                 Surveyed { file: (*file).clone(), digest, orphans: Vec::new(), history }
             });
@@ -120,7 +147,6 @@ fn read_all(listing: Listing, rule: Rule, room: usize, on_read: &(dyn Fn(u64) + 
             (*index, surveyed)
         })
         .collect();
-    let mut by_project: Vec<Vec<Surveyed>> = projects.iter().map(|_| Vec::new()).collect();
     for (index, surveyed) in read {
         match surveyed {
             Ok(surveyed) => by_project[index].push(surveyed),
@@ -134,6 +160,14 @@ fn read_all(listing: Listing, rule: Rule, room: usize, on_read: &(dyn Fn(u64) + 
         .collect();
     problems.sort_by(|a, b| a.path.cmp(&b.path));
     Survey { projects, problems }
+}
+
+/// Returns what is known of each file from earlier.
+fn known(earlier: &Survey) -> FxHashMap<&Path, &Surveyed> {
+    let lists = earlier.projects.iter().flat_map(|project| {
+        project.sessions.iter().chain(&project.agents).chain(&project.journals)
+    });
+    lists.map(|one| (&*one.file.path, one)).collect()
 }
 
 fn project_survey(project: Project, mut files: Vec<Surveyed>) -> ProjectSurvey {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path as FilePath;
+use std::sync::Arc;
 
 use memchr::memmem::Finder;
 use ramus_core::history::{History, Path};
@@ -17,7 +18,7 @@ use crate::read::from_jsonl;
 #[derive(Debug)]
 pub struct Part {
     pub file: HistoryFile,
-    pub history: History,
+    pub history: Arc<History>,
     pub path: Path,
 }
 
@@ -28,11 +29,11 @@ const LONGEST: usize = 64;
 pub fn trace(
     files: &[HistoryFile],
     file: HistoryFile,
-    history: History,
+    history: impl Into<Arc<History>>,
     path: Path,
     rule: Rule,
 ) -> Result<Vec<Part>, PathError> {
-    let mut parts = vec![Part { file, history, path }];
+    let mut parts = vec![Part { file, history: history.into(), path }];
     while parts.len() < LONGEST {
         let Some(earlier) = earlier(files, &parts, rule)? else { break };
         parts.push(earlier);
@@ -58,7 +59,7 @@ fn earlier(files: &[HistoryFile], parts: &[Part], rule: Rule) -> Result<Option<P
         let history = from_jsonl(&file.path, rule)?;
         let node = history.tree.find(Name::new(spelling.as_bytes()));
         if let Some(path) = node.and_then(|node| history.path_to(node)) {
-            return Ok(Some(Part { file: file.clone(), history, path }));
+            return Ok(Some(Part { file: file.clone(), history: history.into(), path }));
         }
     }
     Ok(None)

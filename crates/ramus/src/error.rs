@@ -59,6 +59,17 @@ impl From<ramus_store::PathError> for CommandError {
     }
 }
 
+impl From<ramus_web::ServeError> for CommandError {
+    fn from(error: ramus_web::ServeError) -> Self {
+        let is_address = matches!(error, ramus_web::ServeError::Listen { .. });
+        let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };
+        match is_address {
+            true => error.hinted("`--port` takes another port, `--listen` another address"),
+            false => error,
+        }
+    }
+}
+
 impl From<ramus_store::apply::ApplyError> for CommandError {
     fn from(error: ramus_store::apply::ApplyError) -> Self {
         Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() }

@@ -140,6 +140,14 @@ impl Ui {
         let _ = writeln!(io::stderr(), "{}", to_ansi(line, &self.error_theme).trim_end());
     }
 
+    /// Returns a way to say something from any thread, while the program serves others.
+    pub(crate) fn log(&self) -> fn(&str) {
+        |text| {
+            let line = Line::new(text, Label::Dim);
+            let _ = writeln!(io::stderr(), "{}", to_ansi(&line, &Theme::NONE).trim_end());
+        }
+    }
+
     /// Tells of something that could not be read; the exit code remembers it.
     pub(crate) fn warn(&mut self, error: &(dyn std::error::Error + 'static)) {
         self.incomplete = true;

@@ -15,7 +15,8 @@ const LINES: usize = 40;
 const BYTES: usize = 4_000;
 
 /// A piece of an opened call.
-pub(super) enum Section<'a> {
+#[derive(Debug)]
+pub enum Section<'a> {
     /// Text to be shown as it is; the language is a name or the end of a file's name.
     Code {
         language: &'a str,
@@ -31,15 +32,16 @@ pub(super) enum Section<'a> {
 }
 
 /// A call in one line: name, subject, outcome.
-pub(super) struct Summary {
-    pub(super) name: String,
-    pub(super) subject: String,
-    pub(super) outcome: String,
-    pub(super) failed: bool,
+#[derive(Debug)]
+pub struct Summary {
+    pub name: String,
+    pub subject: String,
+    pub outcome: String,
+    pub failed: bool,
 }
 
 /// Sums up a call.
-pub(super) fn summary(call: &Call, config: &Config<'_>) -> Summary {
+pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
     let text = TextConfig {
         width: 120,
         thinking: false,
@@ -56,7 +58,7 @@ pub(super) fn summary(call: &Call, config: &Config<'_>) -> Summary {
 }
 
 /// Opens a call.
-pub(super) fn sections<'a>(call: &'a Call, config: &Config<'_>) -> Vec<Section<'a>> {
+pub fn sections<'a>(call: &'a Call, config: &Config<'_>) -> Vec<Section<'a>> {
     let mut sections = Sections { config, list: Vec::new() };
     let input_tells_all = sections.input(call);
     if let Some(result) = &call.result {
@@ -70,6 +72,26 @@ pub(super) fn sections<'a>(call: &'a Call, config: &Config<'_>) -> Vec<Section<'
         sections.list.extend(result.feedback.as_deref().map(Section::Feedback));
     }
     sections.list
+}
+
+/// Returns what a call changed in a file; `None`: it is no edit.
+pub fn hunks(call: &Call) -> Option<Vec<Hunk>> {
+    let made = patch(call).map(|patch| {
+        let hunk = |hunk: &ramus_core::body::Hunk| Hunk {
+            old_start: hunk.old_start as usize,
+            old_lines: hunk.old_lines as usize,
+            new_start: hunk.new_start as usize,
+            new_lines: hunk.new_lines as usize,
+            lines: hunk.lines.clone(),
+        };
+        patch.hunks.iter().map(hunk).collect()
+    });
+    made.or_else(|| match call.action() {
+        Action::Edit { replacements, .. } => Some(
+            replacements.iter().flat_map(|edit| diff::hunks(&edit.old, &edit.new, 3)).collect(),
+        ),
+        _ => None,
+    })
 }
 
 struct Sections<'a, 'c> {

@@ -16,9 +16,10 @@ use ramus_core::turn::{Answer, Call, Command, Compaction, Fork, Part, Thought, T
 use super::call::{Section, sections, summary};
 use super::head::stamp;
 use super::{Config, Tools, words};
+use crate::html::escape;
 use crate::text::{count, media, model_name};
 pub(super) use page::{close, head, open};
-use prose::{escape, escape_clean, line, prose};
+use prose::{escape_clean, line, prose};
 
 /// Closes the page.
 pub(super) fn foot(out: &mut String) {

@@ -1,10 +1,7 @@
-use ramus_core::branches::{ForkKind, Status};
-use ramus_core::digest::{ConversationDigest, Digest, ResumeDigest};
-use ramus_core::title::conversation_title;
-use ramus_render::json::{Answer, Bookmark, Conversation, Conversations};
+use ramus_core::digest::ResumeDigest;
+use ramus_render::json::{self, Answer, Conversation, Conversations};
 use ramus_render::layout::{truncate, wrap};
 use ramus_render::{Label, Line};
-use ramus_store::survey::ProjectSurvey;
 
 use crate::args::Global;
 use crate::env::Clock;
@@ -49,11 +46,11 @@ pub(crate) fn conversations(
                 _ => global.all || !file.digest.class.is_hidden(),
             };
             if wanted {
-                bookmarks.extend(self::bookmarks(project, &file.file.id, &file.digest));
+                bookmarks.extend(json::bookmarks(&file.file.id, &file.digest, &project.summaries));
                 groups.push((
                     &file.file.id,
                     &file.digest,
-                    list(project, &file.file.id, &file.digest),
+                    json::conversations(&file.file.id, &file.digest, &project.summaries),
                 ));
             }
         }
@@ -125,68 +122,6 @@ fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Cloc
         ]);
     }
     table
-}
-
-fn list(project: &ProjectSurvey, session: &str, digest: &Digest) -> Vec<Conversation> {
-    (1..)
-        .zip(&digest.conversations)
-        .map(|(n, conversation)| Conversation {
-            session: session.to_owned(),
-            n,
-            leaf: conversation.leaf.to_string(),
-            status: conversation.status.word(),
-            resumes: conversation.resumes,
-            draft: conversation.draft,
-            why: why(digest, conversation),
-            title: conversation_title(digest, conversation, &project.summaries).map(str::to_owned),
-            prompt: conversation.first_prompt.as_deref().map(str::to_owned),
-            fork_point: conversation.fork_point.as_deref().map(str::to_owned),
-            fork_kind: conversation.fork_kind.map(ForkKind::word),
-            messages: conversation.messages,
-            records: conversation.records,
-            compactions: conversation.compactions,
-            last_active: conversation.last_active.map(|time| time.to_string()),
-        })
-        .collect()
-}
-
-/// Finds the nodes that a summary names and no conversation ends with (R10).
-fn bookmarks(project: &ProjectSurvey, session: &str, digest: &Digest) -> Vec<Bookmark> {
-    let named = project.summaries.in_session(digest);
-    let is_leaf = |node: &str| {
-        digest.conversations.iter().any(|conversation| *conversation.leaf == *node)
-            || digest.resume.as_ref().is_some_and(|resume| *resume.point == *node)
-    };
-    named
-        .map(|(node, title)| Bookmark {
-            session: session.to_owned(),
-            node: node.to_string(),
-            title: title.to_owned(),
-        })
-        .filter(|bookmark| !is_leaf(&bookmark.node))
-        .collect()
-}
-
-/// Says why a conversation has its status (R11, R12).
-fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
-    match (&digest.resume, conversation.resumes, conversation.status) {
-        (Some(resume), true, _) => {
-            format!(
-                "{} would continue from {}: {} (line {})",
-                resume.by(),
-                resume.point,
-                resume.reason,
-                resume.line
-            )
-        }
-        (_, _, Status::Active) => "it is current at every fork on its way".to_owned(),
-        (_, _, Status::Abandoned) => match (conversation.fork_kind, &conversation.fork_point) {
-            (Some(kind), Some(point)) => {
-                format!("another way was taken at the {kind} below {point}")
-            }
-            _ => "another way was taken".to_owned(),
-        },
-    }
 }
 
 /// Tells in full how the resume point was chosen.

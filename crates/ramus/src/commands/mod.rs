@@ -17,6 +17,7 @@ mod man;
 mod merge;
 mod projects;
 mod rename;
+mod serve;
 mod sessions;
 mod show;
 mod stats;
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Log(log::LogArgs),
     Undo(undo::UndoArgs),
     Restore(undo::RestoreArgs),
+    Serve(serve::ServeArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -69,6 +71,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Conversations(args)) => conversations::conversations(ui, global, args),
         Some(Command::Show(args)) => show::show(ui, global, args),
         Some(Command::Export(args)) => export::export(ui, global, args),
+        Some(Command::Serve(args)) => serve::serve(ui, global, args),
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Diff(args)) => diff::diff(ui, global, args),

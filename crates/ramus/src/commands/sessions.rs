@@ -1,9 +1,7 @@
 use ramus_core::digest::Digest;
 use ramus_core::history::AgentClass;
-use ramus_core::link::{LinkKind, links};
-use ramus_core::stats::{Complexity, Flow, flows};
-use ramus_core::title::session_title;
-use ramus_render::json::{Answer, Link, Session, Sessions};
+use ramus_core::link::links;
+use ramus_render::json::{self, Answer, Link, Listed, Session, Sessions};
 use ramus_render::{Label, Line};
 use ramus_store::survey::{ProjectSurvey, Surveyed};
 
@@ -106,7 +104,7 @@ fn project_word(session: &Session) -> String {
 
 fn project_sessions(project: &ProjectSurvey, all: bool) -> Vec<Session> {
     let named: Vec<(&str, &Digest)> =
-        project.sessions.iter().map(|session| (&*session.file.id, &session.digest)).collect();
+        project.sessions.iter().map(|session| (&*session.file.id, &*session.digest)).collect();
     let links = links(&named);
     let shown = project
         .sessions
@@ -116,50 +114,26 @@ fn project_sessions(project: &ProjectSurvey, all: bool) -> Vec<Session> {
     shown
         .map(|(index, session)| {
             let own = links.iter().filter(|link| link.from == index);
-            let forked =
-                own.clone().any(|link| matches!(link.kind, LinkKind::Fork | LinkKind::Copy));
-            let links = own
-                .map(|link| Link {
-                    kind: link.kind.word(),
-                    session: project.sessions[link.to].file.id.clone(),
-                })
-                .collect();
-            to_json(project, session, forked, links)
+            let links = own.map(|link| Link {
+                kind: link.kind.word(),
+                session: project.sessions[link.to].file.id.clone(),
+            });
+            to_json(project, session, links.collect())
         })
         .collect()
 }
 
-fn to_json(project: &ProjectSurvey, session: &Surveyed, forked: bool, links: Vec<Link>) -> Session {
-    let digest = &session.digest;
-    let facts = &digest.facts;
-    let agents = project
-        .agents_of(&session.file.id)
-        .filter(|agent| agent.digest.agent_class != AgentClass::Warmup)
-        .count();
-    let forked = forked || facts.forked_from.is_some();
-    Session {
-        id: session.file.id.clone(),
-        file: session.file.relative.clone(),
-        project: project.name.clone(),
-        class: digest.class.word(),
-        title: session_title(digest, &project.summaries).map(str::to_owned),
-        version: facts.version.as_ref().map(|version| version.text.to_string()),
-        records: digest.records(),
-        lines: digest.counts.lines(),
-        messages: digest.messages,
-        conversations: digest.conversations.len(),
-        forks: digest.forks.values().sum(),
-        compactions: facts.compactions.len(),
-        agents: agents + digest.inline_agents as usize,
-        defects: session.defects().count(),
+fn to_json(project: &ProjectSurvey, session: &Surveyed, links: Vec<Link>) -> Session {
+    let agents = project.agents_of(&session.file.id);
+    json::session(Listed {
+        id: &session.file.id,
+        file: &session.file.relative,
+        project: &project.name,
         bytes: session.file.bytes,
-        started: facts.started.map(|time| time.to_string()),
-        last_active: facts.last_active.map(|time| time.to_string()),
-        resume_leaf: digest.resume.as_ref().map(|resume| resume.leaf.to_string()),
-        cwd: facts.cwd.as_deref().map(str::to_owned),
-        git_branch: facts.git_branch.as_deref().map(str::to_owned),
-        flow: flows(digest, agents as u32, forked).into_iter().map(Flow::word).collect(),
-        complexity: Complexity::new(digest, agents as u32, forked).score(),
+        digest: &session.digest,
+        summaries: &project.summaries,
+        agents: agents.filter(|agent| agent.digest.agent_class != AgentClass::Warmup).count(),
+        defects: session.defects().count(),
         links,
-    }
+    })
 }

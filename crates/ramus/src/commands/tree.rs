@@ -2,12 +2,11 @@ use std::collections::HashMap;
 
 use ramus_core::agent::call_of;
 use ramus_core::body::{Body, plain_text};
-use ramus_core::branches::Artefact;
 use ramus_core::digest::{one_line, resume_of};
 use ramus_core::history::History;
 use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
-use ramus_render::json::{self, Answer, Otherwise, Resume};
+use ramus_render::json::{self, Answer};
 use ramus_render::outline::{AgentLane, OutlineConfig, Row, RowKind, Words, draw, legend, outline};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
@@ -64,7 +63,10 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         None => node(&history, &spot)?,
     };
     if ui.json {
-        return ui.json(&Answer::new("ramus.tree/1", to_json(&found, &history)));
+        return ui.json(&Answer::new(
+            "ramus.tree/1",
+            json::tree(&found.file.id, &history, found.file.role.is_agent()),
+        ));
     }
     if history.folds.is_empty() {
         return Err(CommandError::nothing("there is no conversation in this session"));
@@ -155,59 +157,4 @@ fn agents(ui: &mut Ui, library: &Library, found: &Found, history: &History) -> V
         records: agent.records,
     };
     agents.into_iter().filter(task).map(lane).collect()
-}
-
-fn to_json(found: &Found, history: &History) -> json::Tree {
-    let session = &history.session;
-    let spell =
-        |id: NodeId| session.record(id).name.map_or_else(String::new, |name| session.spell(name));
-    let branches = &history.branches;
-    let head = |fold| spell(history.folds.fold(fold).head);
-    json::Tree {
-        session: found.file.id.clone(),
-        resume: resume_of(history).map(|resume| Resume {
-            point: resume.point.to_string(),
-            leaf: resume.leaf.to_string(),
-            rule: resume.by(),
-            why: resume.reason.to_string(),
-            line: resume.line,
-            otherwise: resume
-                .otherwise
-                .iter()
-                .map(|(era, leaf)| Otherwise { rule: era.to_string(), leaf: leaf.to_string() })
-                .collect(),
-        }),
-        roots: history
-            .tree
-            .roots()
-            .iter()
-            .filter(|id| !session.record(**id).sidechain || found.file.role.is_agent())
-            .map(|id| spell(*id))
-            .collect(),
-        forks: branches
-            .forks
-            .iter()
-            .map(|fork| json::Fork {
-                node: spell(fork.node),
-                kind: fork.kind.word(),
-                children: fork.ways.iter().map(|way| head(way.fold)).collect(),
-                current: fork.ways.iter().find(|way| way.current).map(|way| head(way.fold)),
-                drafts: fork
-                    .ways
-                    .iter()
-                    .filter(|way| way.draft)
-                    .map(|way| head(way.fold))
-                    .collect(),
-            })
-            .collect(),
-        artefacts: Artefact::ALL
-            .into_iter()
-            .map(|kind| (kind.word(), branches.artefacts.get(&kind).copied().unwrap_or(0)))
-            .collect(),
-        leaves: branches
-            .conversations
-            .iter()
-            .map(|conversation| spell(conversation.leaf))
-            .collect(),
-    }
 }

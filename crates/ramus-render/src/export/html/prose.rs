@@ -2,6 +2,7 @@
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
+use crate::html::escape;
 use crate::sanitize::sanitize;
 
 /// Writes Markdown as HTML: its own HTML becomes text, its pictures become links.
@@ -59,26 +60,6 @@ fn address(url: CowStr<'_>) -> CowStr<'_> {
         Some("http" | "https" | "mailto") => url,
         _ => CowStr::Borrowed("#"),
     }
-}
-
-/// Writes text with nothing in it that means something to HTML.
-pub(super) fn escape(text: &str, out: &mut String) {
-    let mut rest = text;
-    while let Some(at) =
-        rest.bytes().position(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\''))
-    {
-        let (before, found) = rest.split_at(at);
-        out.push_str(before);
-        out.push_str(match found.as_bytes()[0] {
-            b'<' => "&lt;",
-            b'>' => "&gt;",
-            b'&' => "&amp;",
-            b'"' => "&quot;",
-            _ => "&#39;",
-        });
-        rest = &found[1..];
-    }
-    out.push_str(rest);
 }
 
 /// The same without escape sequences and other controls.

@@ -68,7 +68,7 @@ impl<'a> Plan<'a> {
         sessions.sort_by_key(|(_, _, file)| {
             (file.digest.facts.started, file.digest.facts.last_active, &file.file.relative)
         });
-        let digests: Vec<&Digest> = sessions.iter().map(|(_, _, file)| &file.digest).collect();
+        let digests: Vec<&Digest> = sessions.iter().map(|(_, _, file)| &*file.digest).collect();
         let mut paths: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (session, conversation) in unique_paths(&digests) {
             let digest = &digests[session].conversations[conversation];

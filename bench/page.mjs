@@ -1,0 +1,120 @@
+#!/usr/bin/env node
+// Measures the page in a real browser against large histories.
+//
+//     node bench/page.mjs --corpus DIR [--ramus target/release/ramus] [--word WORD]
+//
+// A corpus is a Claude directory. Opens its largest session, scrolls through its transcript, searches; prints
+// Markdown rows. Times are those of the browser: first contentful paint, the first message of the transcript,
+// tasks that block it for over 50 ms, and the first hit of a search.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const { chromium } = createRequire(join(root, "web/package.json"))("playwright-core");
+const option = (name, usual) => { const at = process.argv.indexOf(`--${name}`); return at < 0 ? usual : process.argv[at + 1]; };
+const corpus = option("corpus");
+const ramus = option("ramus", join(root, "target/release/ramus"));
+const word = option("word", "qzneedleusertextonce");
+if (!corpus) { console.error("--corpus DIR is needed"); process.exit(2); }
+
+function largest(dir) {
+  let best = { size: 0 };
+  for (const project of readdirSync(join(dir, "projects"))) {
+    for (const name of readdirSync(join(dir, "projects", project))) {
+      const path = join(dir, "projects", project, name);
+      const { size } = statSync(path);
+      if (name.endsWith(".jsonl") && !name.startsWith("agent-") && size > best.size) best = { id: name.slice(0, -6), size };
+    }
+  }
+  return best;
+}
+
+const row = (name, value) => console.log(`| ${name} | ${value} |`);
+const memory = (pid, what) => Number(readFileSync(`/proc/${pid}/status`, "utf8").match(new RegExp(`${what}:\\s+(\\d+)`))?.[1] ?? 0) / 1024;
+
+const home = mkdtempSync(join(tmpdir(), "ramus-bench-"));
+const server = spawn(ramus, ["--claude-dir", corpus, "serve", "--port", "7800"], { env: { ...process.env, HOME: home, RAMUS_STATE_DIR: join(home, "state") } });
+const url = await new Promise((done) => server.stdout.once("data", (data) => done(String(data).trim())));
+const { origin } = new URL(url);
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+const page = await context.newPage();
+await page.goto(url);
+await page.waitForSelector(".side section", { timeout: 120_000 });
+
+const session = largest(corpus);
+console.log(`\n### ${corpus.split("/").pop()}: a session of ${Math.round(session.size / 1e6)} MB\n\n| what | is |\n|---|---:|`);
+const opening = async () => {
+  await page.goto("about:blank");
+  await page.goto(`${origin}/s/${session.id}`);
+  await page.waitForSelector(".turn", { timeout: 120_000 });
+  return page.evaluate(() => ({ paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0, turn: performance.now() }));
+};
+const first = await opening();
+row("first contentful paint, first time", `${Math.round(first.paint)} ms`);
+row("first message there, first time", `${Math.round(first.turn)} ms`);
+const again = await opening();
+row("first contentful paint, again", `${Math.round(again.paint)} ms`);
+row("first message there, again", `${Math.round(again.turn)} ms`);
+
+// Scrolling through: a screen a frame pair, up to 10,000 messages, from the beginning on.
+await page.keyboard.press("g");
+await page.waitForTimeout(500);
+const scrolled = await page.evaluate(async () => {
+  const long = [];
+  new PerformanceObserver((list) => long.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: "longtask", buffered: false });
+  const box = document.querySelector(".scroll");
+  const frames = [];
+  let last = performance.now();
+  let seen = 0;
+  for (let n = 0; n < 1500; n++) {
+    box.scrollTop += 700;
+    await new Promise((done) => requestAnimationFrame(done));
+    const now = performance.now();
+    frames.push(now - last);
+    last = now;
+    seen = Math.max(seen, ...[...document.querySelectorAll(".row")].slice(-1).map((one) => Number(one.dataset.at)));
+    if (seen >= 10_000 || box.scrollTop + box.clientHeight >= box.scrollHeight - 2) break;
+  }
+  await new Promise((done) => setTimeout(done, 300));
+  frames.sort((a, b) => a - b);
+  return { long, frames: frames.length, seen, median: frames[frames.length >> 1], most: frames.at(-1), p95: frames[Math.floor(frames.length * 0.95)] };
+});
+row("messages scrolled through", scrolled.seen);
+row("frame: median, 95 %", `${scrolled.median.toFixed(1)} ms, ${scrolled.p95.toFixed(1)} ms`);
+row("tasks over 50 ms while scrolling", `${scrolled.long.length}${scrolled.long.length ? ` (the longest ${Math.round(Math.max(...scrolled.long))} ms)` : ""}`);
+
+for (const q of [word, "the"]) {
+  const hit = await page.evaluate(async (q) => {
+    const start = performance.now();
+    const response = await fetch(`/api/find?q=${q}`);
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
+    let text = "";
+    let firstHit;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+      if (firstHit === undefined && text.includes('"ramus.find/1"')) firstHit = performance.now() - start;
+    }
+    return { firstHit, all: performance.now() - start };
+  }, q);
+  row(`search for \`${q}\`: first hit, all`, `${hit.firstHit === undefined ? "none" : `${Math.round(hit.firstHit)} ms`}, ${Math.round(hit.all)} ms`);
+}
+await page.goto(origin);
+await page.waitForSelector(".sessions li", { timeout: 120_000 });
+row("server memory: peak, now", `${Math.round(memory(server.pid, "VmHWM"))} MB, ${Math.round(memory(server.pid, "VmRSS"))} MB`);
+const dist = join(root, "web/dist");
+const files = [join(dist, "index.html"), ...readdirSync(join(dist, "assets")).map((name) => join(dist, "assets", name))];
+const sum = (pack) => Math.round(files.reduce((all, file) => all + pack(readFileSync(file)).length, 0) / 1000);
+row("the page itself: gzip, brotli", `${sum(gzipSync)} KB, ${sum(brotliCompressSync)} KB`);
+await browser.close();
+server.kill("SIGINT");
+rmSync(home, { recursive: true, force: true });

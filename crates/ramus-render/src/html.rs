@@ -1,0 +1,243 @@
+//! Pieces of a transcript as HTML without effect, for a page of ours.
+//!
+//! Everything is escaped: nothing in it runs, loads or leads away. Links and
+//! pictures of others become buttons that hand over their address, code becomes
+//! spans with one class for each label.
+
+use std::fmt::Write as _;
+
+use pulldown_cmark::{
+    Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd,
+};
+
+use crate::highlight;
+use crate::sanitize::sanitize;
+use crate::span::{Label, Line, SyntaxKind};
+
+/// Bytes of code that are highlighted in one text.
+const HIGHLIGHTED: usize = highlight::LIMIT;
+
+/// Returns Markdown as HTML; its own HTML is shown as text.
+pub fn prose(text: &str) -> String {
+    let text = sanitize(text);
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut events = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    let mut left = HIGHLIGHTED;
+    for event in Parser::new_ext(&text, options) {
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => language.to_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                open = Some((language, String::new()));
+            }
+            Event::End(TagEnd::CodeBlock) => {
+                if let Some((language, code)) = open.take() {
+                    let lines = highlight::limited_code(&language, &code, left);
+                    left = left.saturating_sub(code.len());
+                    events.push(Event::Html(block(&language, &lines).into()));
+                }
+            }
+            Event::Text(text) if open.is_some() => {
+                if let Some((_, code)) = &mut open {
+                    code.push_str(&text);
+                }
+            }
+            event => events.push(harmless(event)),
+        }
+    }
+    let mut out = String::with_capacity(text.len() * 3 / 2);
+    pulldown_cmark::html::push_html(&mut out, events.into_iter());
+    out
+}
+
+/// Returns source code as a block with its language and a button that copies it.
+pub fn code(language: &str, text: &str) -> String {
+    block(language, &highlight::code(language, text.trim_matches('\n')))
+}
+
+/// Returns labelled lines as a block.
+pub fn block(language: &str, lines: &[Line]) -> String {
+    let mut out = String::from("<div class=\"code\"><div class=\"bar\"><span>");
+    let name: String = language.chars().take(24).collect();
+    escape(&sanitize(&name), &mut out);
+    out.push_str("</span><button type=\"button\" class=\"copy\">Copy</button></div>");
+    out.push_str("<pre tabindex=\"0\"><code>");
+    for line in lines {
+        write_line(line, &mut out);
+        out.push('\n');
+    }
+    out.push_str("</code></pre></div>");
+    out
+}
+
+/// Returns a diff as a block whose lines are marked over their whole width.
+pub fn diff(lines: &[Line]) -> String {
+    let mut out = String::from("<div class=\"code diff\"><pre tabindex=\"0\"><code>");
+    for line in lines {
+        let has = |wanted: &[Label]| line.0.iter().any(|span| wanted.contains(&span.label));
+        let class = if has(&[Label::Added, Label::AddedStrong]) {
+            "row add"
+        } else if has(&[Label::Removed, Label::RemovedStrong]) {
+            "row del"
+        } else if has(&[Label::Hunk]) {
+            "row hunk"
+        } else {
+            "row"
+        };
+        let _ = write!(out, "<span class=\"{class}\">");
+        write_line(line, &mut out);
+        out.push_str("\n</span>");
+    }
+    out.push_str("</code></pre></div>");
+    out
+}
+
+/// Returns plain text, escaped.
+pub fn text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    escape(&sanitize(text), &mut out);
+    out
+}
+
+fn write_line(line: &Line, out: &mut String) {
+    for span in &line.0 {
+        match class(span.label) {
+            "" => escape(span.text(), out),
+            class => {
+                let _ = write!(out, "<span class=\"{class}\">");
+                escape(span.text(), out);
+                out.push_str("</span>");
+            }
+        }
+    }
+}
+
+/// The one table from labels to classes of the page's style sheet.
+fn class(label: Label) -> &'static str {
+    match label {
+        Label::Syntax(kind) => match kind {
+            SyntaxKind::Keyword => "k",
+            SyntaxKind::String => "s",
+            SyntaxKind::Number | SyntaxKind::Constant => "n",
+            SyntaxKind::Comment => "c",
+            SyntaxKind::Function => "f",
+            SyntaxKind::Type | SyntaxKind::Tag => "t",
+            SyntaxKind::Attribute => "a",
+            SyntaxKind::Operator | SyntaxKind::Punctuation | SyntaxKind::Variable => "",
+        },
+        Label::AddedStrong => "ins",
+        Label::RemovedStrong => "rem",
+        Label::LineNumber => "no",
+        Label::Hunk | Label::Dim => "dim",
+        Label::Heading | Label::Strong => "b",
+        _ => "",
+    }
+}
+
+fn harmless(event: Event<'_>) -> Event<'_> {
+    match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            opened("<button type=\"button\" class=\"link\"", &dest_url)
+        }
+        Event::End(TagEnd::Link) => Event::InlineHtml(CowStr::Borrowed("</button>")),
+        Event::Start(Tag::Image { dest_url, .. }) => {
+            opened("<span class=\"link picture\"", &dest_url)
+        }
+        Event::End(TagEnd::Image) => Event::InlineHtml(CowStr::Borrowed("</span>")),
+        // Their alignment would be a style of its own, which the page does not allow.
+        Event::Start(Tag::Table(columns)) => {
+            Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
+        }
+        Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
+            level: below(level),
+            id: None,
+            classes: Vec::new(),
+            attrs: Vec::new(),
+        }),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
+        Event::TaskListMarker(done) => {
+            Event::Text(CowStr::Borrowed(if done { "☑ " } else { "☐ " }))
+        }
+        event => event,
+    }
+}
+
+/// Returns a start tag that carries an address without leading there.
+fn opened(tag: &str, address: &str) -> Event<'static> {
+    let mut html = format!("{tag} data-address=\"");
+    escape(address, &mut html);
+    html.push_str("\" title=\"");
+    escape(address, &mut html);
+    html.push_str("\">");
+    Event::InlineHtml(html.into())
+}
+
+/// Headings in a transcript stand below those of the page.
+fn below(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H4,
+        HeadingLevel::H2 => HeadingLevel::H5,
+        _ => HeadingLevel::H6,
+    }
+}
+
+/// Writes text with nothing in it that means something to HTML.
+pub(crate) fn escape(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(at) =
+        rest.bytes().position(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\''))
+    {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        out.push_str(match found.as_bytes()[0] {
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'&' => "&amp;",
+            b'"' => "&quot;",
+            _ => "&#39;",
+        });
+        rest = &found[1..];
+    }
+    out.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_text_becomes_markup() {
+        let html = prose(
+            "<script>alert(1)</script> <img src=x onerror=alert(1)>\n\n[a](javascript:alert(1) \"t\\\" onclick=x\")\n\n\
+             ![p](https://example.org/p.png)\n\n```\"><script>\n</code></pre><script>alert(2)</script>\n```",
+        );
+        for bad in ["<script", "<img", "<a ", "href=", "src=\"", " onclick=\""] {
+            assert!(!html.contains(bad), "{bad} in {html}");
+        }
+        assert!(html.contains("data-address=\"javascript:alert(1)\""), "{html}");
+        let table = prose("| a |\n|--:|\n| <b style=x>1</b> |");
+        assert!(table.contains("<td>") && !table.contains("<b "), "{table}");
+    }
+
+    #[test]
+    fn code_is_highlighted_and_can_be_copied() {
+        let html = prose("```rust\nfn a() {}\n```");
+        assert!(html.contains("<span class=\"k\">fn</span>"), "{html}");
+        assert!(html.contains("class=\"copy\""));
+    }
+
+    #[test]
+    fn a_diff_marks_rows_and_words() {
+        let lines = crate::diff::diff("one two\n", "one <b>\n", &Default::default());
+        let html = diff(&lines);
+        assert!(html.contains("<span class=\"row add\">"), "{html}");
+        assert!(html.contains("class=\"ins\"") && html.contains("&lt;b&gt;"), "{html}");
+    }
+}

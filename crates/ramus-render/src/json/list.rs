@@ -1,0 +1,184 @@
+//! Sessions, conversations and trees into what scripts and the page get.
+
+use ramus_core::branches::{Artefact, ForkKind, Status};
+use ramus_core::digest::{ConversationDigest, Digest, resume_of};
+use ramus_core::history::History;
+use ramus_core::session::NodeId;
+use ramus_core::stats::{Complexity, Flow, flows};
+use ramus_core::title::{Summaries, conversation_title, session_title};
+
+use super::{Bookmark, Conversation, Fork, Link, Otherwise, Resume, Session, Tree};
+
+/// A session's file, and what its neighbours say of it.
+#[derive(Debug)]
+pub struct Listed<'a> {
+    pub id: &'a str,
+    /// Its path from the Claude directory on.
+    pub file: &'a str,
+    /// The encoded name of its project.
+    pub project: &'a str,
+    pub bytes: u64,
+    pub digest: &'a Digest,
+    pub summaries: &'a Summaries,
+    /// Its agents that did something, in files of their own.
+    pub agents: usize,
+    pub defects: usize,
+    pub links: Vec<Link>,
+}
+
+/// Turns a session into what scripts get.
+pub fn session(listed: Listed<'_>) -> Session {
+    let Listed { id, file, project, bytes, digest, summaries, agents, defects, links } = listed;
+    let facts = &digest.facts;
+    let forked = facts.forked_from.is_some()
+        || links.iter().any(|link| matches!(link.kind, "fork" | "copy"));
+    Session {
+        id: id.to_owned(),
+        file: file.to_owned(),
+        project: project.to_owned(),
+        class: digest.class.word(),
+        title: session_title(digest, summaries).map(str::to_owned),
+        version: facts.version.as_ref().map(|version| version.text.to_string()),
+        records: digest.records(),
+        lines: digest.counts.lines(),
+        messages: digest.messages,
+        conversations: digest.conversations.len(),
+        forks: digest.forks.values().sum(),
+        compactions: facts.compactions.len(),
+        agents: agents + digest.inline_agents as usize,
+        defects,
+        bytes,
+        started: facts.started.map(|time| time.to_string()),
+        last_active: facts.last_active.map(|time| time.to_string()),
+        resume_leaf: digest.resume.as_ref().map(|resume| resume.leaf.to_string()),
+        cwd: facts.cwd.as_deref().map(str::to_owned),
+        git_branch: facts.git_branch.as_deref().map(str::to_owned),
+        flow: flows(digest, agents as u32, forked).into_iter().map(Flow::word).collect(),
+        complexity: Complexity::new(digest, agents as u32, forked).score(),
+        links,
+    }
+}
+
+/// Turns the conversations of a session into what scripts get.
+pub fn conversations(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<Conversation> {
+    (1..)
+        .zip(&digest.conversations)
+        .map(|(n, conversation)| Conversation {
+            session: session.to_owned(),
+            n,
+            leaf: conversation.leaf.to_string(),
+            status: conversation.status.word(),
+            resumes: conversation.resumes,
+            draft: conversation.draft,
+            why: why(digest, conversation),
+            title: conversation_title(digest, conversation, summaries).map(str::to_owned),
+            prompt: conversation.first_prompt.as_deref().map(str::to_owned),
+            fork_point: conversation.fork_point.as_deref().map(str::to_owned),
+            fork_kind: conversation.fork_kind.map(ForkKind::word),
+            messages: conversation.messages,
+            records: conversation.records,
+            compactions: conversation.compactions,
+            last_active: conversation.last_active.map(|time| time.to_string()),
+        })
+        .collect()
+}
+
+/// Finds the nodes that a summary names and no conversation ends with (R10).
+pub fn bookmarks(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<Bookmark> {
+    let named = summaries.in_session(digest);
+    let is_leaf = |node: &str| {
+        digest.conversations.iter().any(|conversation| *conversation.leaf == *node)
+            || digest.resume.as_ref().is_some_and(|resume| *resume.point == *node)
+    };
+    named
+        .map(|(node, title)| Bookmark {
+            session: session.to_owned(),
+            node: node.to_string(),
+            title: title.to_owned(),
+        })
+        .filter(|bookmark| !is_leaf(&bookmark.node))
+        .collect()
+}
+
+/// Says why a conversation has its status (R11, R12).
+fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
+    match (&digest.resume, conversation.resumes, conversation.status) {
+        (Some(resume), true, _) => {
+            format!(
+                "{} would continue from {}: {} (line {})",
+                resume.by(),
+                resume.point,
+                resume.reason,
+                resume.line
+            )
+        }
+        (_, _, Status::Active) => "it is current at every fork on its way".to_owned(),
+        (_, _, Status::Abandoned) => match (conversation.fork_kind, &conversation.fork_point) {
+            (Some(kind), Some(point)) => {
+                format!("another way was taken at the {kind} below {point}")
+            }
+            _ => "another way was taken".to_owned(),
+        },
+    }
+}
+
+/// Turns the tree of a session into what scripts get; an agent's own file is all sidechain.
+pub fn tree(id: &str, history: &History, is_agent: bool) -> Tree {
+    let session = &history.session;
+    let spell =
+        |id: NodeId| session.record(id).name.map_or_else(String::new, |name| session.spell(name));
+    let branches = &history.branches;
+    let head = |fold| spell(history.folds.fold(fold).head);
+    Tree {
+        session: id.to_owned(),
+        resume: resume(history),
+        roots: history
+            .tree
+            .roots()
+            .iter()
+            .filter(|id| !session.record(**id).sidechain || is_agent)
+            .map(|id| spell(*id))
+            .collect(),
+        forks: branches
+            .forks
+            .iter()
+            .map(|fork| Fork {
+                node: spell(fork.node),
+                kind: fork.kind.word(),
+                children: fork.ways.iter().map(|way| head(way.fold)).collect(),
+                current: fork.ways.iter().find(|way| way.current).map(|way| head(way.fold)),
+                drafts: fork
+                    .ways
+                    .iter()
+                    .filter(|way| way.draft)
+                    .map(|way| head(way.fold))
+                    .collect(),
+            })
+            .collect(),
+        artefacts: Artefact::ALL
+            .into_iter()
+            .map(|kind| (kind.word(), branches.artefacts.get(&kind).copied().unwrap_or(0)))
+            .collect(),
+        leaves: branches
+            .conversations
+            .iter()
+            .map(|conversation| spell(conversation.leaf))
+            .collect(),
+    }
+}
+
+/// Tells where the client would continue, and why (R11).
+pub fn resume(history: &History) -> Option<Resume> {
+    resume_of(history).map(|resume| Resume {
+        point: resume.point.to_string(),
+        leaf: resume.leaf.to_string(),
+        rule: resume.by(),
+        why: resume.reason.to_string(),
+        line: resume.line,
+        otherwise: resume
+            .otherwise
+            .iter()
+            .map(|(era, leaf)| Otherwise { rule: era.to_string(), leaf: leaf.to_string() })
+            .collect(),
+    })
+}

@@ -1,0 +1,105 @@
+//! Statistics for scripts and the page.
+
+use std::collections::BTreeMap;
+
+use ramus_core::branches::{Artefact, ForkKind};
+use ramus_core::history::{AgentClass, Class};
+use ramus_core::stats::{Complexity, Flow, Stats};
+
+use super::{MostComplex, RawStats};
+
+/// Tells of the session with the most in it.
+pub fn most_complex(session: &str, title: Option<&str>, complexity: &Complexity) -> MostComplex {
+    MostComplex {
+        session: session.to_owned(),
+        title: title.map(str::to_owned),
+        score: complexity.score(),
+        parts: parts(complexity),
+    }
+}
+
+fn parts(complexity: &Complexity) -> BTreeMap<&'static str, u32> {
+    BTreeMap::from([
+        ("forks", complexity.forks),
+        ("conversations", complexity.conversations),
+        ("compactions", complexity.compactions),
+        ("agents", complexity.agents),
+        ("ways", complexity.ways),
+        ("forked", complexity.forked),
+    ])
+}
+
+/// Turns statistics into what scripts get.
+pub fn stats(stats: &Stats, projects: usize, most_complex: Option<MostComplex>) -> super::Stats {
+    let class = |class: Class| stats.by_class.get(&class).copied().unwrap_or(0);
+    let sessions = class(Class::Conversation);
+    let flow = |flow: Flow| stats.flows.get(&flow).copied().unwrap_or(0);
+    let mut agents: BTreeMap<&'static str, u64> =
+        [AgentClass::Task, AgentClass::Warmup, AgentClass::Incomplete]
+            .into_iter()
+            .map(|class| (class.word(), stats.agents.get(&class).copied().unwrap_or(0)))
+            .collect();
+    agents.insert("inline", stats.inline_agents);
+    let text = |counts: &BTreeMap<Box<str>, u64>| {
+        counts.iter().map(|(name, n)| (name.to_string(), *n)).collect()
+    };
+    super::Stats {
+        projects,
+        sessions,
+        files: stats.files,
+        bytes: stats.bytes,
+        by_class: Class::ALL.into_iter().map(|kind| (kind.word(), class(kind))).collect(),
+        lines: stats.lines,
+        blank: stats.blank,
+        records: stats.records,
+        unknown: stats.unknown,
+        damaged: stats.damaged,
+        by_type: text(&stats.by_type),
+        system_by_subtype: text(&stats.system),
+        messages: stats.messages,
+        forks: stats.fork_count(),
+        forks_by_kind: ForkKind::ALL
+            .into_iter()
+            .map(|kind| (kind.word(), stats.forks.get(&kind).copied().unwrap_or(0)))
+            .collect(),
+        drafts: stats.drafts,
+        artefacts: Artefact::ALL
+            .into_iter()
+            .map(|kind| (kind.word(), stats.artefacts.get(&kind).copied().unwrap_or(0)))
+            .collect(),
+        conversations: stats.conversations(),
+        active: stats.active,
+        abandoned: stats.abandoned,
+        unique_paths: stats.unique_paths,
+        compactions: stats.compactions,
+        compaction_records: stats.compaction_records,
+        sidechain_records: stats.sidechain_records,
+        agents,
+        duplicate_uuids: stats.repeated_names,
+        orphans: stats.orphans,
+        defects: stats.defects,
+        sessions_with_forks: stats.rules.sessions,
+        sessions_with_sidechains: stats.sessions_with_sidechains,
+        forked_sessions: stats.forked_sessions,
+        linear_sessions: flow(Flow::Linear),
+        complex_sessions: sessions - flow(Flow::Linear),
+        largest_branching: stats.rules.most_ways,
+        mean_branching: round(stats.rules.mean()),
+        flow: stats.flows.iter().map(|(flow, n)| (flow.word(), *n)).collect(),
+        most_complex,
+        raw: RawStats {
+            forks: stats.raw.forks,
+            leaves: stats.raw_leaves,
+            roots: stats.raw_roots,
+            sessions_with_forks: stats.raw.sessions,
+            linear_sessions: sessions.saturating_sub(stats.raw.sessions),
+            complex_sessions: stats.raw.sessions,
+            largest_branching: stats.raw.most_ways,
+            mean_branching: round(stats.raw.mean()),
+        },
+    }
+}
+
+fn round(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}

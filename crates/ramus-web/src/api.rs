@@ -1,0 +1,116 @@
+//! What the page asks for, as JSON; one file for each kind of thing.
+
+mod act;
+mod diff;
+mod events;
+mod export;
+mod files;
+mod find;
+mod list;
+mod session;
+mod stats;
+mod turns;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::State;
+use crate::error::ApiError;
+
+pub(crate) use act::Shown;
+pub(crate) use events::tell;
+
+type Answered<T> = Result<Json<T>, ApiError>;
+
+/// What is answered at once.
+pub(crate) fn timed() -> Router<Arc<State>> {
+    Router::new()
+        .route("/overview", get(list::overview))
+        .route("/projects", get(list::projects))
+        .route("/sessions", get(list::sessions))
+        .route("/stats", get(stats::stats))
+        .route("/log", get(act::log))
+        .route("/plan", post(act::plan))
+        .route("/apply", post(act::apply))
+        .route("/diff", get(diff::diff))
+        .route("/sessions/{id}", get(session::session))
+        .route("/sessions/{id}/conversations", get(session::conversations))
+        .route("/sessions/{id}/tree", get(session::tree))
+        .route("/sessions/{id}/outline", get(session::outline))
+        .route("/sessions/{id}/path", get(turns::path))
+        .route("/sessions/{id}/turns", get(turns::turns))
+        .route("/sessions/{id}/next", get(turns::next))
+        .route("/sessions/{id}/turn", get(turns::turn))
+        .route("/sessions/{id}/call", get(turns::call))
+        .route("/sessions/{id}/files", get(files::files))
+        .route("/sessions/{id}/file", get(files::file))
+        .route("/sessions/{id}/picture", get(turns::picture))
+}
+
+/// What comes bit by bit.
+pub(crate) fn streams() -> Router<Arc<State>> {
+    Router::new()
+        .route("/events", get(events::events))
+        .route("/find", get(find::find))
+        .route("/sessions/{id}/export", get(export::export))
+}
+
+pub(crate) async fn unknown() -> ApiError {
+    ApiError::not_found("thing to ask for")
+}
+
+/// Does work that reads files away from the threads that talk.
+async fn work<T: Send + 'static>(
+    state: Arc<State>,
+    work: impl FnOnce(&State) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let done = tokio::task::spawn_blocking(move || work(&state)).await;
+    done.unwrap_or_else(|error| {
+        let message = format!("this should not have happened: {error}");
+        let hint = "please report it; the other pages still work";
+        Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message, hint))
+    })
+}
+
+/// The same, as JSON.
+async fn answer<T: Serialize + Send + 'static>(
+    state: Arc<State>,
+    make: impl FnOnce(&State) -> Result<T, ApiError> + Send + 'static,
+) -> Answered<T> {
+    work(state, make).await.map(Json)
+}
+
+/// Answers are marked with what they say, and not sent again to who has them.
+pub(crate) async fn tagged(request: Request, next: Next) -> Response {
+    let known = request.headers().get(header::IF_NONE_MATCH).cloned();
+    let (mut parts, body) = next.run(request).await.into_parts();
+    if parts.status != StatusCode::OK {
+        return Response::from_parts(parts, body);
+    }
+    let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let tag = format!("W/\"{:016x}\"", xxh3_64(&bytes));
+    let Ok(tag) = HeaderValue::from_str(&tag) else {
+        return Response::from_parts(parts, Body::from(bytes));
+    };
+    let is_known = known.is_some_and(|known| known == tag);
+    parts.headers.insert(header::ETAG, tag);
+    // Kept by the browser, asked for each time.
+    parts.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    if is_known {
+        parts.status = StatusCode::NOT_MODIFIED;
+        parts.headers.remove(header::CONTENT_LENGTH);
+        return Response::from_parts(parts, Body::empty());
+    }
+    Response::from_parts(parts, Body::from(bytes))
+}

@@ -1,0 +1,352 @@
+//! Search: hits as they are found, one object a line.
+//!
+//! Files are looked through the newest first, in batches that grow, so that the
+//! first hits are there at once however large the history is.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Query as Asked, State as Extract};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use ramus_core::branches::Status;
+use ramus_core::query::{Query, Role};
+use ramus_core::time::Time;
+use ramus_core::title::Summaries;
+use ramus_render::json::{Answer, Hit as JsonHit, HitPlace};
+use ramus_store::place::{FileRole, Project};
+use ramus_store::scan::{
+    Again, Branch, Content, Histories, Hit, Order, Place, Source, Spot, ToolFilter, scan, spills,
+};
+use ramus_store::survey::Survey;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::mpsc::{Sender, channel};
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::State;
+use crate::error::ApiError;
+
+/// How many bytes the first batch has; each one after is twice as large.
+const BATCH: u64 = 16 * 1024 * 1024;
+/// How many characters of a text are shown.
+const ROOM: usize = 240;
+/// How many hits are sent at most.
+const MOST: usize = 500;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Wanted {
+    q: String,
+    #[serde(default)]
+    regex: bool,
+    project: Option<String>,
+    session: Option<String>,
+    role: Option<String>,
+    tool: Option<String>,
+    branch: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    #[serde(default)]
+    limit: usize,
+}
+
+pub(crate) async fn find(
+    Extract(state): Extract<Arc<State>>,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Response, ApiError> {
+    let query = query(&wanted)?;
+    let (sender, receiver) = channel::<Result<Bytes, std::convert::Infallible>>(64);
+    tokio::task::spawn_blocking(move || {
+        let mut search = Search::new(&state, &query, &wanted, sender);
+        search.run();
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "application/x-ndjson"),
+        // Compressing would hold hits back until there are more.
+        (header::CONTENT_ENCODING, "identity"),
+    ];
+    Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
+}
+
+fn query(wanted: &Wanted) -> Result<Query, ApiError> {
+    let made = if wanted.regex { Query::regex(&wanted.q) } else { Query::words(&wanted.q) };
+    let mut query = made.map_err(|error| ApiError::bad(error.to_string()))?;
+    if let Some(word) = wanted.role.as_deref().filter(|word| !word.is_empty()) {
+        let role = Role::ALL.into_iter().find(|role| role.word() == word);
+        query.roles.push(role.ok_or_else(|| ApiError::bad("there is no such role"))?);
+    }
+    let day = |text: &Option<String>, end: &str| {
+        let text = text.as_deref().filter(|text| !text.is_empty())?;
+        Time::parse(format!("{text}T{end}Z").as_bytes())
+    };
+    query.since = day(&wanted.since, "00:00:00.000");
+    query.until = day(&wanted.until, "23:59:59.999");
+    Ok(query)
+}
+
+/// One search while it runs.
+struct Search<'a> {
+    projects: Arc<Vec<Project>>,
+    survey: Option<Arc<Survey>>,
+    query: &'a Query,
+    tool: Option<ToolFilter>,
+    status: Option<Status>,
+    limit: usize,
+    sources: Vec<Source>,
+    histories: Histories,
+    again: Again,
+    seen: HashSet<u128>,
+    sent: usize,
+    found: usize,
+    out: Sender<Result<Bytes, std::convert::Infallible>>,
+}
+
+/// Nobody listens any more.
+struct Gone;
+
+impl<'a> Search<'a> {
+    fn new(
+        state: &State,
+        query: &'a Query,
+        wanted: &Wanted,
+        out: Sender<Result<Bytes, std::convert::Infallible>>,
+    ) -> Self {
+        let projects = state.library.projects();
+        let mut sources = sources(&projects, wanted);
+        sources.sort_by_key(|source| Reverse(source.file.modified));
+        let name = wanted.tool.clone().filter(|name| !name.is_empty());
+        Self {
+            projects,
+            survey: state.library.surveyed(),
+            query,
+            tool: name.map(|name| ToolFilter { name: Some(name), file: None }),
+            status: match wanted.branch.as_deref() {
+                Some("active") => Some(Status::Active),
+                Some("abandoned") => Some(Status::Abandoned),
+                _ => None,
+            },
+            limit: if wanted.limit == 0 { MOST } else { wanted.limit.min(MOST) },
+            sources,
+            histories: Histories::new(state.library.rule),
+            again: Again::default(),
+            seen: HashSet::new(),
+            sent: 0,
+            found: 0,
+            out,
+        }
+    }
+
+    fn run(&mut self) {
+        let all: u64 = self.sources.iter().map(|source| source.file.bytes).sum();
+        let (mut from, mut batch, mut done) = (0, BATCH, 0);
+        while from < self.sources.len() {
+            let mut to = from;
+            let mut bytes = 0;
+            while to < self.sources.len() && (bytes < batch || to == from) {
+                bytes += self.sources[to].file.bytes;
+                to += 1;
+            }
+            if self.batch(from, to).is_err() {
+                return;
+            }
+            (from, batch, done) = (to, batch * 2, done + bytes);
+            let progress = json!({"schema": "ramus.find.progress/1", "bytes": done, "of": all,
+                "found": self.found, "shown": self.sent});
+            if self.send(&progress).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn batch(&mut self, from: usize, to: usize) -> Result<(), Gone> {
+        let found =
+            scan(&self.sources[from..to], self.query, self.tool.as_ref(), Order::Time, &|_| {});
+        let mut places = found.places;
+        for place in &mut places {
+            place.source += from as u32;
+        }
+        let hits = Hit::merge(places, &self.sources, Order::Time);
+        let new: Vec<Hit> =
+            hits.into_iter().filter(|hit| self.seen.insert(hit.place.identity)).collect();
+        self.found += new.len();
+        let mut by_source: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, hit) in new.iter().enumerate() {
+            by_source.entry(hit.place.source).or_default().push(index);
+        }
+        let mut known: Vec<Option<(String, Option<String>, Spot)>> =
+            new.iter().map(|_| None).collect();
+        for index in 0..new.len() {
+            if self.sent >= self.limit {
+                return Ok(());
+            }
+            let source = new[index].place.source;
+            if let Some(together) = by_source.remove(&source) {
+                self.look_up(source, &together, &new, &mut known);
+            }
+            let (session, title, spot) = known[index].take().unwrap_or_default();
+            if self.status.is_some() && self.status != spot.branch.map(|branch| branch.status) {
+                continue;
+            }
+            if let Some(hit) = self.hit(&new[index], session, title, spot) {
+                self.sent += 1;
+                self.send(&Answer::new("ramus.find/1", hit))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out where all hits of one file lie.
+    fn look_up(
+        &mut self,
+        index: u32,
+        together: &[usize],
+        hits: &[Hit],
+        known: &mut [Option<(String, Option<String>, Spot)>],
+    ) {
+        let source = &self.sources[index as usize];
+        let places: Vec<Place> = together.iter().map(|at| hits[*at].place).collect();
+        let files = source.project.map_or(&[][..], |project| &self.projects[project].files);
+        let name = source.project.map(|project| &self.projects[project].name);
+        // Titles that other sessions gave come with the survey; hits do not wait for it.
+        let surveyed = self.survey.iter().flat_map(|survey| &survey.projects);
+        let owner = { surveyed }.find(|project| Some(&project.name) == name);
+        let none = Summaries::default();
+        let summaries = owner.map_or(&none, |project| &project.summaries);
+        if let Ok(found) = self.histories.whereabouts(source, &places, files, summaries) {
+            for (at, spot) in together.iter().zip(found.spots) {
+                known[*at] = Some((found.session.clone(), found.title.clone(), spot));
+            }
+        }
+    }
+
+    fn hit(
+        &mut self,
+        hit: &Hit,
+        session: String,
+        title: Option<String>,
+        spot: Spot,
+    ) -> Option<JsonHit> {
+        let source = &self.sources[hit.place.source as usize];
+        let shown = self.again.read(source, &hit.place, self.query, |finding| {
+            let (snippet, matched) = snippet(&finding.text, finding.range.clone());
+            (finding.text_kind, finding.time, snippet, matched)
+        });
+        let (kind, time, snippet, matched) = shown.ok().flatten()?;
+        let file = |place: &Place| self.sources[place.source as usize].file.relative.clone();
+        let branch: Option<Branch> = spot.branch;
+        let is_agent = source.file.role.is_agent();
+        let owner = if is_agent { format!("agent-{}", source.file.id) } else { session.clone() };
+        Some(JsonHit {
+            title,
+            project: source.project.map(|project| self.projects[project].name.clone()),
+            agent: is_agent.then(|| source.file.id.clone()),
+            address: match &spot.uuid {
+                Some(uuid) => format!("{owner}:{uuid}"),
+                None => owner,
+            },
+            session,
+            file: file(&hit.place),
+            line: hit.place.line,
+            uuid: spot.uuid.filter(|_| spot.is_own),
+            role: kind.role().word(),
+            kind: kind.word(),
+            conversation: branch.map(|branch| branch.n),
+            status: branch.map(|branch| branch.status.word()),
+            resumes: branch.is_some_and(|branch| branch.resumes),
+            timestamp: time.map(|time| time.to_string()),
+            snippet,
+            matched,
+            places: hit
+                .places()
+                .map(|place| {
+                    // Where copies lie is found out when somebody goes there.
+                    let branch = branch.filter(|_| place.span == hit.place.span);
+                    HitPlace {
+                        file: file(place),
+                        line: place.line,
+                        status: branch.map(|branch| branch.status.word()),
+                        conversation: branch.map(|branch| branch.n),
+                    }
+                })
+                .collect(),
+            context: None,
+        })
+    }
+
+    fn send(&self, line: &impl Serialize) -> Result<(), Gone> {
+        let mut bytes = serde_json::to_vec(line).map_err(|_| Gone)?;
+        bytes.push(b'\n');
+        self.out.blocking_send(Ok(bytes.into())).map_err(|_| Gone)
+    }
+}
+
+/// Cuts the text around a match, with white space folded.
+fn snippet(text: &str, range: std::ops::Range<usize>) -> (String, [usize; 2]) {
+    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let before: Vec<char> = text[..range.start].chars().rev().take(ROOM / 3).collect();
+    let mut before = fold(&before.into_iter().rev().collect::<String>());
+    let matched: String = fold(&text[range.clone()]).chars().take(ROOM).collect();
+    let after: String = text[range.end..].chars().take(ROOM * 2 / 3).collect();
+    let space =
+        |text: &str, at: Option<char>| at.is_some_and(char::is_whitespace) && !text.is_empty();
+    if space(&before, text[..range.start].chars().next_back()) {
+        before.push(' ');
+    }
+    let gap = if space(&after, text[range.end..].chars().next()) { " " } else { "" };
+    let start = before.chars().count();
+    let end = start + matched.chars().count();
+    (format!("{before}{matched}{gap}{}", fold(&after)), [start, end])
+}
+
+fn sources(projects: &[Project], wanted: &Wanted) -> Vec<Source> {
+    let mut sources = Vec::new();
+    let session = wanted.session.as_deref().filter(|session| !session.is_empty());
+    let only = wanted.project.as_deref().filter(|project| !project.is_empty());
+    for (index, project) in projects.iter().enumerate() {
+        if only.is_some_and(|only| project.name != only) {
+            continue;
+        }
+        let source = |file, content, only_session| Source {
+            file,
+            content,
+            project: Some(index),
+            only_session,
+            sidechain: None,
+        };
+        for file in &project.files {
+            let mut only_session = None;
+            let is_meant = match (session, &file.role) {
+                (None, _) => true,
+                (Some(id), FileRole::Session) => file.id == id,
+                (Some(id), FileRole::NestedAgent { session } | FileRole::Journal { session }) => {
+                    session == id
+                }
+                (Some(id), FileRole::FlatAgent) => {
+                    only_session = Some(id.to_owned());
+                    true
+                }
+            };
+            if is_meant {
+                sources.push(source(file.clone(), Content::Records, only_session));
+            }
+        }
+        let spilled = spills(project, session);
+        sources.extend(spilled.into_iter().map(|file| source(file, Content::Spilled, None)));
+    }
+    sources
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snippet;
+
+    #[test]
+    fn a_match_stands_amid_its_words() {
+        let (text, [from, to]) = snippet("one\n  two harp, three", 10..14);
+        assert_eq!(text, "one two harp, three");
+        let matched: String = text.chars().skip(from).take(to - from).collect();
+        assert_eq!(matched, "harp");
+    }
+}

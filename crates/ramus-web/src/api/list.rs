@@ -1,0 +1,211 @@
+//! The three levels, and what there is to see first.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use axum::extract::{Query, State as Extract};
+use ramus_core::digest::Digest;
+use ramus_core::history::AgentClass;
+use ramus_core::link::links;
+use ramus_render::json::{self, Answer, Link, Listed, Project, Projects, Session, Sessions};
+use ramus_store::place::RETENTION_DAYS;
+use ramus_store::survey::{ProjectSurvey, Surveyed, to_time};
+use serde::{Deserialize, Serialize};
+
+use super::{Answered, answer};
+use crate::State;
+
+/// How many sessions the overview shows.
+const RECENT: usize = 40;
+/// A session is live when it was written to this lately.
+const LIVE: Duration = Duration::from_secs(120);
+/// How far ahead deletions are told.
+const SOON: Duration = Duration::from_secs(7 * DAY);
+const DAY: u64 = 24 * 60 * 60;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Overview {
+    projects: usize,
+    sessions: usize,
+    conversations: usize,
+    bytes: u64,
+    recent: Vec<Session>,
+    /// Ids of the sessions that are being written.
+    live: Vec<String>,
+    /// How many days the client keeps a session, and whether its settings say so.
+    retention_days: u32,
+    retention_set: bool,
+    leaving: Vec<Leaving>,
+    /// Sessions that were used on each day.
+    activity: BTreeMap<String, u32>,
+}
+
+/// A session that the client's clean-up deletes soon.
+#[derive(Debug, Serialize)]
+pub(crate) struct Leaving {
+    id: String,
+    project: String,
+    title: Option<String>,
+    at: String,
+}
+
+pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Overview>> {
+    answer(state, |state| {
+        let survey = state.library.survey();
+        let set = state.library.place.retention_days();
+        let days = set.unwrap_or(RETENTION_DAYS);
+        let kept = Duration::from_secs(u64::from(days) * DAY);
+        let now = SystemTime::now();
+        let mut overview = Overview {
+            projects: survey
+                .projects
+                .iter()
+                .filter(|project| shown(project).next().is_some())
+                .count(),
+            sessions: 0,
+            conversations: 0,
+            bytes: 0,
+            recent: Vec::new(),
+            live: Vec::new(),
+            retention_days: days,
+            retention_set: set.is_some(),
+            leaving: Vec::new(),
+            activity: BTreeMap::new(),
+        };
+        let mut newest: Vec<(&ProjectSurvey, &Surveyed)> = Vec::new();
+        for project in &survey.projects {
+            let files = project.sessions.iter().chain(&project.agents).chain(&project.journals);
+            overview.bytes += files.map(|file| file.file.bytes).sum::<u64>();
+            for session in shown(project) {
+                overview.sessions += 1;
+                overview.conversations += session.digest.conversations.len();
+                newest.push((project, session));
+                let facts = &session.digest.facts;
+                let mut days: Vec<String> = [facts.started, facts.last_active]
+                    .into_iter()
+                    .flatten()
+                    .map(|time| time.to_string().chars().take(10).collect())
+                    .collect();
+                days.dedup();
+                for day in days {
+                    *overview.activity.entry(day).or_default() += 1;
+                }
+                let age = now.duration_since(session.file.modified).unwrap_or_default();
+                // A file that was copied is new, what is said in it is not.
+                let said = facts.last_active.map_or(0, |time| time.millis());
+                let silent = to_time(now).millis().saturating_sub(said);
+                if age < LIVE && u128::from(silent.unsigned_abs()) < 5 * LIVE.as_millis() {
+                    overview.live.push(session.file.id.clone());
+                }
+                if age < kept && age + SOON > kept {
+                    overview.leaving.push(Leaving {
+                        id: session.file.id.clone(),
+                        project: project.name.clone(),
+                        title: title(project, session),
+                        at: to_time(session.file.modified + kept).to_string(),
+                    });
+                }
+            }
+        }
+        overview.leaving.sort_by(|a, b| a.at.cmp(&b.at));
+        newest.sort_by_key(|(_, session)| std::cmp::Reverse(session.digest.facts.last_active));
+        newest.truncate(RECENT);
+        let recent =
+            newest.into_iter().map(|(project, session)| listed(project, session, Vec::new()));
+        overview.recent = recent.collect();
+        Ok(Answer::new("ramus.overview/1", overview))
+    })
+    .await
+}
+
+pub(crate) async fn projects(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Projects>> {
+    answer(state, |state| {
+        let survey = state.library.survey();
+        let mut projects: Vec<Project> = survey.projects.iter().map(project).collect();
+        projects.retain(|project| project.sessions > 0);
+        projects
+            .sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.name.cmp(&b.name)));
+        Ok(Answer::new("ramus.projects/1", Projects { projects }))
+    })
+    .await
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Only {
+    project: Option<String>,
+}
+
+pub(crate) async fn sessions(
+    Extract(state): Extract<Arc<State>>,
+    Query(only): Query<Only>,
+) -> Answered<Answer<Sessions>> {
+    answer(state, move |state| {
+        let survey = state.library.survey();
+        let wanted = |project: &&ProjectSurvey| {
+            only.project.as_ref().is_none_or(|name| project.name == *name)
+        };
+        let mut sessions: Vec<Session> =
+            survey.projects.iter().filter(wanted).flat_map(linked).collect();
+        sessions
+            .sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
+        Ok(Answer::new("ramus.sessions/1", Sessions { sessions }))
+    })
+    .await
+}
+
+fn shown(project: &ProjectSurvey) -> impl Iterator<Item = &Surveyed> {
+    project.sessions.iter().filter(|session| !session.digest.class.is_hidden())
+}
+
+fn title(project: &ProjectSurvey, session: &Surveyed) -> Option<String> {
+    ramus_core::title::session_title(&session.digest, &project.summaries).map(str::to_owned)
+}
+
+fn project(survey: &ProjectSurvey) -> Project {
+    let files = survey.sessions.iter().chain(&survey.agents).chain(&survey.journals);
+    let last_active = shown(survey).filter_map(|session| session.digest.facts.last_active).max();
+    Project {
+        name: survey.name.clone(),
+        path: survey.path.clone(),
+        dir: survey.dir.display().to_string(),
+        sessions: shown(survey).count(),
+        conversations: shown(survey).map(|session| session.digest.conversations.len()).sum(),
+        agents: survey.agents.len(),
+        bytes: files.map(|file| file.file.bytes).sum(),
+        last_active: last_active.map(|time| time.to_string()),
+    }
+}
+
+/// Returns the sessions of a project, each with the sessions it is linked to.
+fn linked(project: &ProjectSurvey) -> Vec<Session> {
+    let named: Vec<(&str, &Digest)> =
+        project.sessions.iter().map(|session| (&*session.file.id, &*session.digest)).collect();
+    let links = links(&named);
+    let numbered = project.sessions.iter().enumerate();
+    let visible = numbered.filter(|(_, session)| !session.digest.class.is_hidden());
+    visible
+        .map(|(index, session)| {
+            let own = links.iter().filter(|link| link.from == index).map(|link| Link {
+                kind: link.kind.word(),
+                session: project.sessions[link.to].file.id.clone(),
+            });
+            listed(project, session, own.collect())
+        })
+        .collect()
+}
+
+fn listed(project: &ProjectSurvey, session: &Surveyed, links: Vec<Link>) -> Session {
+    let agents = project.agents_of(&session.file.id);
+    json::session(Listed {
+        id: &session.file.id,
+        file: &session.file.relative,
+        project: &project.name,
+        bytes: session.file.bytes,
+        digest: &session.digest,
+        summaries: &project.summaries,
+        agents: agents.filter(|agent| agent.digest.agent_class != AgentClass::Warmup).count(),
+        defects: session.defects().count(),
+        links,
+    })
+}

@@ -1,0 +1,202 @@
+//! One session: what it is, its conversations, its tree and its agents.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{Path, State as Extract};
+use ramus_core::agent::call_of;
+use ramus_core::body::{Body, plain_text};
+use ramus_core::digest::{Digest, one_line};
+use ramus_core::history::History;
+use ramus_core::record::Voice;
+use ramus_core::session::NodeId;
+use ramus_core::title::{Summaries, session_title};
+use ramus_render::json::{self, Answer, Conversation, Conversations, Outline, Resume, Tree};
+use ramus_render::outline::{AgentLane, OutlineConfig, Row, RowKind, Words, outline as rows};
+use ramus_store::Bodies;
+use ramus_store::agents::{Agent, agents_of};
+use ramus_store::place::{FileRole, HistoryFile};
+use ramus_store::survey::to_time;
+use serde::Serialize;
+
+use super::{Answered, answer};
+use crate::State;
+use crate::error::ApiError;
+use crate::library::Found;
+
+/// A session, as its own file tells.
+#[derive(Debug, Serialize)]
+pub(crate) struct Detail {
+    id: String,
+    project: String,
+    title: Option<String>,
+    cwd: Option<String>,
+    git_branch: Option<String>,
+    version: Option<String>,
+    bytes: u64,
+    records: u64,
+    messages: u32,
+    forks: u32,
+    compactions: usize,
+    started: Option<String>,
+    last_active: Option<String>,
+    resume: Option<Resume>,
+    conversations: Vec<Conversation>,
+    /// The session that this agent works for.
+    parent: Option<String>,
+    forked_from: Option<[String; 2]>,
+    /// Changes when the file does.
+    stamp: String,
+}
+
+pub(crate) async fn session(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+) -> Answered<Answer<Detail>> {
+    answer(state, move |state| {
+        let found = state.library.find(&id)?;
+        let history = state.library.read(&found.file)?;
+        let (digest, summaries) = digest(&found.file, &history);
+        let facts = &digest.facts;
+        let parent = match &found.file.role {
+            FileRole::NestedAgent { session } => Some(session.clone()),
+            FileRole::FlatAgent => facts.session_ids.first().map(ToString::to_string),
+            _ => None,
+        };
+        let detail = Detail {
+            project: found.project().name.clone(),
+            title: session_title(&digest, &summaries).map(str::to_owned),
+            cwd: facts.cwd.as_deref().map(str::to_owned),
+            git_branch: facts.git_branch.as_deref().map(str::to_owned),
+            version: facts.version.as_ref().map(|version| version.text.to_string()),
+            bytes: found.file.bytes,
+            records: digest.records(),
+            messages: digest.messages,
+            forks: digest.forks.values().sum(),
+            compactions: facts.compactions.len(),
+            started: facts.started.map(|time| time.to_string()),
+            last_active: facts.last_active.map(|time| time.to_string()),
+            resume: json::resume(&history),
+            conversations: json::conversations(&id, &digest, &summaries),
+            parent,
+            forked_from: facts
+                .forked_from
+                .as_ref()
+                .map(|(session, message)| [session.to_string(), message.to_string()]),
+            stamp: format!("{}-{}", found.file.bytes, to_time(found.file.modified).millis()),
+            id,
+        };
+        Ok(Answer::new("ramus.session/1", detail))
+    })
+    .await
+}
+
+fn digest(file: &HistoryFile, history: &History) -> (Digest, Summaries) {
+    let digest = Digest::new(history);
+    let mut summaries = Summaries::default();
+    summaries.add(&digest, to_time(file.modified));
+    (digest, summaries)
+}
+
+pub(crate) async fn conversations(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+) -> Answered<Answer<Conversations>> {
+    answer(state, move |state| {
+        let found = state.library.find(&id)?;
+        let history = state.library.read(&found.file)?;
+        let (digest, summaries) = digest(&found.file, &history);
+        let conversations = json::conversations(&found.file.id, &digest, &summaries);
+        let bookmarks = json::bookmarks(&found.file.id, &digest, &summaries);
+        Ok(Answer::new("ramus.conversations/1", Conversations { conversations, bookmarks }))
+    })
+    .await
+}
+
+pub(crate) async fn tree(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+) -> Answered<Answer<Tree>> {
+    answer(state, move |state| {
+        let found = state.library.find(&id)?;
+        let history = state.library.read(&found.file)?;
+        let tree = json::tree(&found.file.id, &history, found.file.role.is_agent());
+        Ok(Answer::new("ramus.tree/1", tree))
+    })
+    .await
+}
+
+pub(crate) async fn outline(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+) -> Answered<Answer<Outline>> {
+    answer(state, move |state| {
+        let found = state.library.find(&id)?;
+        let history = state.library.read(&found.file)?;
+        let config = OutlineConfig {
+            records: false,
+            around: None,
+            depth: 0,
+            width: 0,
+            agents: agents(&found, &history),
+            time: &|_| String::new(),
+        };
+        let mut rows = rows(&history, &config);
+        put_answers(&found, &history, &mut rows)?;
+        let rows = rows.iter().map(|row| json::outline_row(&history, row)).collect();
+        Ok(Answer::new("ramus.outline/1", Outline { session: id, rows }))
+    })
+    .await
+}
+
+/// Gives the rows that an answer opens its first words, which only the file has.
+fn put_answers(found: &Found, history: &History, rows: &mut [Row]) -> Result<(), ApiError> {
+    let mut bodies = Bodies::open(&found.file.path)?;
+    for row in rows {
+        let is_answer =
+            matches!(row.kind, RowKind::Run { opening: Voice::Answer | Voice::Synthetic });
+        let Some(fold) = history.folds.of(row.first).filter(|_| is_answer && row.words.is_none())
+        else {
+            continue;
+        };
+        for &node in history.folds.members(fold).iter().take(LOOKED_AT) {
+            let body = Body::parse(&bodies.bytes(history.session.record(node).span)?).ok();
+            let text = body.map(|body| one_line(&plain_text(body.blocks())));
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                row.words = Some(Words { node, text: text.chars().take(WORDS).collect() });
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many records of an answer are looked at for its first words.
+const LOOKED_AT: usize = 8;
+/// How many letters are enough for any row.
+const WORDS: usize = 160;
+
+/// Finds the agents of a session and the calls they hang at.
+fn agents(found: &Found, history: &History) -> Vec<AgentLane> {
+    if found.file.role != FileRole::Session {
+        return Vec::new();
+    }
+    let (agents, _) = agents_of(&found.project().files, &found.file.id);
+    let task = |agent: &Agent| agent.words.as_deref() != Some("Warmup");
+    let calls: HashMap<String, NodeId> = agents
+        .iter()
+        .filter_map(|agent| Some((agent.file.id.clone(), call_of(history, &agent.hint)?)))
+        .collect();
+    // An agent that another one started hangs where that one does.
+    let call = |agent: &Agent| {
+        let starter = agent.meta.parent.as_ref();
+        calls.get(&agent.file.id).or_else(|| calls.get(starter?)).copied()
+    };
+    let lane = |agent: Agent| AgentLane {
+        node: call(&agent),
+        label: agent.meta.description.or(agent.words).unwrap_or_default(),
+        id: agent.file.id,
+        records: agent.records,
+    };
+    agents.into_iter().filter(task).map(lane).collect()
+}

@@ -1,0 +1,231 @@
+//! A transcript by position, and what in it is opened.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State as Extract};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use ramus_core::body::MediaSource;
+use ramus_render::json::Answer;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Answered, answer, work};
+use crate::State;
+use crate::error::ApiError;
+use crate::transcript::{Placed, Transcript};
+use crate::view::{Look, View, picture_type, pictures};
+
+/// How many positions are sent at once.
+const MOST: usize = 200;
+/// How many messages are looked through for the next mistake before the page asks again.
+const LOOKED_AT: usize = 4_000;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct At {
+    /// The last message of the path; none: where the client would continue.
+    #[serde(default)]
+    leaf: String,
+    /// A message to be found on the path.
+    #[serde(default)]
+    node: String,
+    #[serde(default)]
+    from: usize,
+    #[serde(default)]
+    to: usize,
+    #[serde(default)]
+    at: usize,
+    #[serde(default)]
+    i: usize,
+    #[serde(default)]
+    n: usize,
+    #[serde(default)]
+    whole: bool,
+    #[serde(default)]
+    back: bool,
+}
+
+/// A path in short: how long it is and what stands where.
+#[derive(Debug, Serialize)]
+pub(crate) struct PathView {
+    session: String,
+    leaf: String,
+    status: &'static str,
+    resumes: bool,
+    conversation: Option<u32>,
+    count: usize,
+    /// A letter for each message: who speaks.
+    shape: String,
+    /// A letter for each message: how long it is.
+    sizes: String,
+    /// Positions after which the path forks.
+    forks: Vec<usize>,
+    /// The position of the fork at which it leaves what is current.
+    left_at: Option<usize>,
+    /// The position of the message that was asked for.
+    at: Option<usize>,
+    /// The sessions it runs through, the eldest first.
+    sessions: Vec<String>,
+}
+
+pub(crate) async fn path(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+    Query(at): Query<At>,
+) -> Answered<Answer<PathView>> {
+    answer(state, move |state| {
+        let found = state.library.find(&id)?;
+        let leaf = if at.leaf.is_empty() { &at.node } else { &at.leaf };
+        let path = state.library.transcript(&found, leaf)?;
+        let view = PathView {
+            session: id,
+            leaf: path.leaf.clone(),
+            status: path.status,
+            resumes: path.resumes,
+            conversation: path.n,
+            count: path.len(),
+            shape: path.shape(),
+            sizes: path.sizes(),
+            forks: path.forks(),
+            left_at: path.left_at(),
+            at: (!at.node.is_empty()).then(|| path.position(&at.node)).flatten(),
+            sessions: path.parts.iter().map(|part| part.file.id.clone()).collect(),
+        };
+        Ok(Answer::new("ramus.path/1", view))
+    })
+    .await
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Turns {
+    from: usize,
+    to: usize,
+    turns: Vec<View>,
+}
+
+pub(crate) async fn turns(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+    Query(at): Query<At>,
+) -> Answered<Answer<Turns>> {
+    answer(state, move |state| {
+        let found = state.library.find(&id)?;
+        let path = state.library.transcript(&found, &at.leaf)?;
+        let to = at.to.clamp(at.from, at.from.saturating_add(MOST)).min(path.len());
+        // Whole blocks are read anyway; what is sent begins and ends with them.
+        let (first, last) = (path.block(at.from), path.block(to.saturating_sub(1)));
+        let placed = path.read(first.start..last.end)?;
+        let views = views(&path, &placed);
+        Ok(Answer::new("ramus.turns/1", Turns { from: first.start, to: last.end, turns: views }))
+    })
+    .await
+}
+
+pub(super) fn views(path: &Transcript, placed: &[Placed]) -> Vec<View> {
+    let mut views: Vec<View> = Vec::with_capacity(placed.len());
+    for Placed { at, part, turn } in placed {
+        let i = views.iter().rev().take_while(|view| view.at == *at).count();
+        let look = Look { history: &path.parts[*part].history, whole: false };
+        views.push(look.turn(*at, i, turn));
+    }
+    views
+}
+
+/// Sends one turn with nothing left out.
+pub(crate) async fn turn(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+    Query(at): Query<At>,
+) -> Answered<Answer<View>> {
+    answer(state, move |state| {
+        let found = state.library.find(&id)?;
+        let path = state.library.transcript(&found, &at.leaf)?;
+        let placed = path.turn(at.at, at.i)?;
+        let look = Look { history: &path.parts[placed.part].history, whole: true };
+        Ok(Answer::new("ramus.turn/1", look.turn(at.at, at.i, &placed.turn)))
+    })
+    .await
+}
+
+/// Opens a call of a tool.
+pub(crate) async fn call(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+    Query(at): Query<At>,
+) -> Answered<Value> {
+    answer(state, move |state| {
+        let found = state.library.find(&id)?;
+        let path = state.library.transcript(&found, &at.leaf)?;
+        let placed = path.turn(at.at, at.i)?;
+        let look = Look { history: &path.parts[placed.part].history, whole: at.whole };
+        let call = placed.turn.calls().nth(at.n).ok_or_else(|| ApiError::not_found("call"))?;
+        Ok(json!({"html": look.opened(call)}))
+    })
+    .await
+}
+
+/// Finds the next failure of a tool or of the service.
+pub(crate) async fn next(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+    Query(at): Query<At>,
+) -> Answered<Value> {
+    answer(state, move |state| {
+        let found = state.library.find(&id)?;
+        let path = state.library.transcript(&found, &at.leaf)?;
+        let mut here = path.block(at.at.min(path.len().saturating_sub(1)));
+        let mut looked_at = 0;
+        let beyond = |place: usize| if at.back { place < at.at } else { place > at.at };
+        while !here.is_empty() && looked_at < LOOKED_AT {
+            looked_at += here.len();
+            let placed = path.read(here.clone())?;
+            let failed = |placed: &&Placed| beyond(placed.at) && failed(placed);
+            let hit =
+                if at.back { placed.iter().rfind(failed) } else { placed.iter().find(failed) };
+            if let Some(hit) = hit {
+                return Ok(json!({"at": hit.at}));
+            }
+            here = match at.back {
+                true if here.start == 0 => 0..0,
+                true => path.block(here.start - 1),
+                false => path.block(here.end),
+            };
+        }
+        Ok(json!({"at": null}))
+    })
+    .await
+}
+
+fn failed(placed: &Placed) -> bool {
+    use ramus_core::turn::TurnKind;
+    let call =
+        |call: &ramus_core::turn::Call| call.result.as_ref().is_some_and(|result| result.is_error);
+    match &placed.turn.kind {
+        TurnKind::Synthetic(said) => said.is_api_error,
+        TurnKind::Note(note) => note.kind == "api_error",
+        TurnKind::Damaged { .. } => true,
+        _ => placed.turn.calls().any(call),
+    }
+}
+
+/// Sends a picture: of a kind that only draws, decoded here.
+pub(crate) async fn picture(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+    Query(at): Query<At>,
+) -> Result<Response, ApiError> {
+    let (kind, bytes) = work(state, move |state| {
+        let nothing = || ApiError::not_found("picture");
+        let found = state.library.find(&id)?;
+        let path = state.library.transcript(&found, &at.leaf)?;
+        let placed = path.turn(at.at, at.i)?;
+        let media = *pictures(&placed.turn).get(at.n).ok_or_else(nothing)?;
+        let kind = picture_type(media).ok_or_else(nothing)?;
+        let MediaSource::Base64(data) = &media.source else { return Err(nothing()) };
+        let bytes = base64::engine::general_purpose::STANDARD.decode(data.trim());
+        Ok((kind, bytes.map_err(|_| nothing())?))
+    })
+    .await?;
+    Ok(([(header::CONTENT_TYPE, kind)], bytes).into_response())
+}

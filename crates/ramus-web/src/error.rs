@@ -1,0 +1,52 @@
+//! What goes wrong, for the page: a status, a message, and what to do next.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use ramus_store::PathError;
+use serde_json::json;
+
+/// An answer that something could not be done.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    message: String,
+    hint: &'static str,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>, hint: &'static str) -> Self {
+        Self { status, message: message.into(), hint }
+    }
+
+    pub(crate) fn not_found(what: &str) -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            format!("there is no such {what}"),
+            "it may have been deleted meanwhile; go back to the overview",
+        )
+    }
+
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message, "")
+    }
+}
+
+impl From<PathError> for ApiError {
+    fn from(error: PathError) -> Self {
+        // The file's name is enough: the page has no business with paths.
+        let name = error.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let status = match error.source.kind() {
+            std::io::ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, format!("cannot read {name}: {}", error.source), "")
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let body = json!({"error": self.message, "hint": self.hint});
+        (self.status, Json(body)).into_response()
+    }
+}

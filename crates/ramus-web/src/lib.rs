@@ -1,0 +1,91 @@
+//! The local server: Claude Code histories in the browser.
+//!
+//! [`app`] is all of it as a value that answers requests; [`serve`] gives it an
+//! address. Whoever asks must come from this machine's own page: every request is
+//! checked for its host, its origin and the token of this start. Addresses are
+//! ids, never paths. What a transcript says is sent as escaped text.
+
+mod api;
+mod error;
+mod guard;
+mod library;
+mod page;
+mod serve;
+mod token;
+mod transcript;
+mod view;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::middleware;
+use axum::routing::get;
+use tokio::sync::broadcast::Sender;
+use tower_http::compression::CompressionLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::timeout::TimeoutLayer;
+
+use api::Shown;
+pub use library::Library;
+pub use serve::{Listen, Listening, ServeError, serve};
+pub use token::Token;
+
+/// What the server knows: the histories, and who may ask.
+#[derive(Debug)]
+pub struct State {
+    pub library: Library,
+    pub token: Token,
+    /// The hosts it answers to, such as `127.0.0.1:7468`.
+    pub hosts: Vec<String>,
+    /// Hears what was refused, and why.
+    pub log: fn(&str),
+    /// Ramus's own directory, with the journal.
+    own: ramus_store::State,
+    news: Sender<String>,
+    plans: Mutex<Vec<Shown>>,
+}
+
+/// News that a page may be behind before it misses some.
+const NEWS: usize = 256;
+
+impl State {
+    pub fn new(
+        library: Library,
+        own: ramus_store::State,
+        token: Token,
+        hosts: Vec<String>,
+        log: fn(&str),
+    ) -> Self {
+        let (news, plans) = (Sender::new(NEWS), Mutex::default());
+        Self { library, token, hosts, log, own, news, plans }
+    }
+
+    fn plans(&self) -> MutexGuard<'_, Vec<Shown>> {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// No request needs more; nothing large is ever sent to us.
+const BODY: usize = 64 * 1024;
+/// How long an answer may take.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Returns the server as a value that answers requests.
+pub fn app(state: Arc<State>) -> Router {
+    let timed = api::timed()
+        .layer(middleware::from_fn(api::tagged))
+        .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, TIME));
+    Router::new()
+        .nest("/api", timed.merge(api::streams()).fallback(api::unknown))
+        .route("/", get(page::index))
+        .route("/{*path}", get(page::file))
+        .layer(CompressionLayer::new())
+        .layer(RequestBodyLimitLayer::new(BODY))
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(middleware::from_fn_with_state(state.clone(), guard::check))
+        .layer(middleware::from_fn(page::headers))
+        .with_state(state)
+}

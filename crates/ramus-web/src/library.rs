@@ -1,0 +1,209 @@
+//! The histories that are served: listed and read when asked for, kept while they do not change.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ramus_core::history::History;
+use ramus_core::resume::Rule;
+use ramus_store::from_jsonl;
+use ramus_store::place::{FileRole, HistoryFile, Place, Project};
+use ramus_store::survey::{Survey, resurvey};
+
+use crate::error::ApiError;
+use crate::transcript::Transcript;
+
+/// How long a listing of the directories is good for.
+const FRESH: Duration = Duration::from_secs(2);
+/// How many sessions and how many of their paths are kept in memory.
+const KEPT: usize = 4;
+
+/// The Claude directories and what was read of them.
+#[derive(Debug)]
+pub struct Library {
+    pub place: Place,
+    pub rule: Rule,
+    listed: Mutex<Option<(Instant, Arc<Vec<Project>>)>>,
+    surveyed: Arc<Mutex<Option<(Instant, Arc<Survey>)>>>,
+    open: Mutex<Vec<Opened>>,
+    paths: Mutex<Vec<Kept>>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    file: HistoryFile,
+    history: Arc<History>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    file: PathBuf,
+    leaf: String,
+    history: Arc<History>,
+    transcript: Arc<Transcript>,
+}
+
+/// A session's or an agent's file, found by its id.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) projects: Arc<Vec<Project>>,
+    pub(crate) project: usize,
+    pub(crate) file: HistoryFile,
+}
+
+impl Found {
+    pub(crate) fn project(&self) -> &Project {
+        &self.projects[self.project]
+    }
+}
+
+/// A panic elsewhere leaves nothing half done in here: what is kept is replaced whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Library {
+    pub fn new(place: Place, rule: Rule) -> Self {
+        Self {
+            place,
+            rule,
+            listed: Mutex::default(),
+            surveyed: Arc::default(),
+            open: Mutex::default(),
+            paths: Mutex::default(),
+        }
+    }
+
+    /// Begins to read everything in short, so that the first page need not wait for it.
+    pub(crate) fn warm_up(&self) {
+        let (place, rule, surveyed) = (self.place.clone(), self.rule, self.surveyed.clone());
+        tokio::task::spawn_blocking(move || {
+            survey(&place, rule, &surveyed);
+        });
+    }
+
+    /// Looks at the directories again when the next one asks.
+    pub(crate) fn forget(&self) {
+        *lock(&self.listed) = None;
+        if let Some((at, _)) = &mut *lock(&self.surveyed)
+            && let Some(earlier) = at.checked_sub(FRESH)
+        {
+            *at = earlier;
+        }
+    }
+
+    /// Lists the projects and their files.
+    pub(crate) fn projects(&self) -> Arc<Vec<Project>> {
+        let mut listed = lock(&self.listed);
+        match &*listed {
+            Some((at, projects)) if at.elapsed() < FRESH => projects.clone(),
+            _ => {
+                let projects = Arc::new(self.place.projects().projects);
+                *listed = Some((Instant::now(), projects.clone()));
+                projects
+            }
+        }
+    }
+
+    /// Returns every file in short; what did not change is not read again.
+    pub(crate) fn survey(&self) -> Arc<Survey> {
+        survey(&self.place, self.rule, &self.surveyed)
+    }
+
+    /// Returns the last survey, if there is one already; it may be a little old.
+    pub(crate) fn surveyed(&self) -> Option<Arc<Survey>> {
+        let held = self.surveyed.try_lock().ok()?;
+        held.as_ref().map(|(_, survey)| survey.clone())
+    }
+
+    /// Finds a session or an agent by its whole id.
+    pub(crate) fn find(&self, id: &str) -> Result<Found, ApiError> {
+        let projects = self.projects();
+        let agent = id.strip_prefix("agent-");
+        let fits = |file: &HistoryFile| match agent {
+            Some(agent) => file.role.is_agent() && file.id == agent,
+            None => file.role == FileRole::Session && file.id == id,
+        };
+        let mut found: Option<(usize, HistoryFile)> = None;
+        for (index, project) in projects.iter().enumerate() {
+            for file in project.files.iter().filter(|file| fits(file)) {
+                // Of copies of one session the one that was written last is meant.
+                if found.as_ref().is_none_or(|(_, best)| file.modified > best.modified) {
+                    found = Some((index, file.clone()));
+                }
+            }
+        }
+        let (project, listed) = found.ok_or_else(|| ApiError::not_found("session"))?;
+        let file = HistoryFile {
+            role: listed.role,
+            relative: listed.relative,
+            ..HistoryFile::at(&listed.path)?
+        };
+        Ok(Found { projects, project, file })
+    }
+
+    /// Reads a session, unless it is known as it is now.
+    pub(crate) fn read(&self, file: &HistoryFile) -> Result<Arc<History>, ApiError> {
+        if let Some(known) = lock(&self.open).iter().find(|known| known.file == *file) {
+            return Ok(known.history.clone());
+        }
+        let history = Arc::new(from_jsonl(&file.path, self.rule)?);
+        let mut open = lock(&self.open);
+        open.retain(|known| known.file.path != file.path);
+        open.insert(0, Opened { file: file.clone(), history: history.clone() });
+        open.truncate(KEPT);
+        Ok(history)
+    }
+
+    /// Returns the path to a leaf of a session, cut into blocks.
+    pub(crate) fn transcript(
+        &self,
+        found: &Found,
+        leaf: &str,
+    ) -> Result<Arc<Transcript>, ApiError> {
+        let history = self.read(&found.file)?;
+        {
+            let paths = lock(&self.paths);
+            let known = paths.iter().find(|kept| {
+                kept.file == found.file.path
+                    && kept.leaf == leaf
+                    && Arc::ptr_eq(&kept.history, &history)
+            });
+            if let Some(kept) = known {
+                return Ok(kept.transcript.clone());
+            }
+        }
+        let transcript = Arc::new(Transcript::new(self, found, history.clone(), leaf)?);
+        let mut paths = lock(&self.paths);
+        paths.retain(|kept| kept.file != found.file.path || kept.leaf != leaf);
+        let kept = Kept {
+            file: found.file.path.clone(),
+            leaf: leaf.to_owned(),
+            history,
+            transcript: transcript.clone(),
+        };
+        paths.insert(0, kept);
+        paths.truncate(KEPT);
+        Ok(transcript)
+    }
+}
+
+fn survey(
+    place: &Place,
+    rule: Rule,
+    surveyed: &Mutex<Option<(Instant, Arc<Survey>)>>,
+) -> Arc<Survey> {
+    // Held while reading: whoever asks meanwhile wants the same answer.
+    let mut held = lock(surveyed);
+    let earlier = match held.take() {
+        Some((at, survey)) if at.elapsed() < FRESH => {
+            *held = Some((at, survey.clone()));
+            return survey;
+        }
+        Some((_, survey)) => survey,
+        None => Arc::default(),
+    };
+    let survey = Arc::new(resurvey(&earlier, place.projects(), rule, &|_| {}));
+    *held = Some((Instant::now(), survey.clone()));
+    survey
+}

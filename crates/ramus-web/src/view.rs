@@ -1,0 +1,469 @@
+//! Turns as the page shows them: who, when, and pieces of HTML without effect.
+
+use ramus_core::body::{Block, Media, MediaSource};
+use ramus_core::history::History;
+use ramus_core::session::NodeId;
+use ramus_core::turn::{
+    Action, Answer, Call, Fork, HookEffect, Part, Prompt, Thought, Turn, TurnKind,
+};
+use ramus_render::export::{Config, Section, Tools, hunks, sections, summary};
+use ramus_render::{diff, html};
+use serde::Serialize;
+
+/// Longer texts are cut until somebody asks for all of them.
+const TEXT: usize = 24 * 1024;
+
+/// One thing a reader sees.
+#[derive(Debug, Serialize)]
+pub(crate) struct View {
+    /// Its position on the path, and which of the turns there it is.
+    pub(crate) at: usize,
+    pub(crate) i: usize,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uuid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<String>,
+    /// A word beside who speaks: the model, `queued`, the trigger of a compaction.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    detail: String,
+    #[serde(skip_serializing_if = "is_false")]
+    recovered: bool,
+    parts: Vec<Piece>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fork: Option<ForkView>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// A piece of a turn.
+#[derive(Debug, Serialize)]
+#[serde(tag = "t", rename_all = "snake_case")]
+pub(crate) enum Piece {
+    /// Escaped HTML of ours; `cut`: how many bytes there are in all.
+    Html {
+        html: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cut: Option<usize>,
+    },
+    /// Text as it is.
+    Text {
+        text: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cut: Option<usize>,
+    },
+    /// A line about something that happened.
+    Note {
+        text: String,
+        bad: bool,
+    },
+    /// Something to open.
+    Fold {
+        title: String,
+        html: String,
+    },
+    Thinking {
+        html: Option<String>,
+    },
+    Call(CallView),
+    /// The `n`-th picture of the turn.
+    Picture {
+        n: usize,
+        name: String,
+        shown: bool,
+    },
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct CallView {
+    /// Which of the calls of the turn it is.
+    n: usize,
+    /// `run`, `read`, `edit`, `write`, `grep`, …: what the page draws a sign for.
+    tool: &'static str,
+    name: String,
+    subject: String,
+    outcome: String,
+    failed: bool,
+    running: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ForkView {
+    kind: &'static str,
+    ways: Vec<WayView>,
+}
+
+#[derive(Debug, Serialize)]
+struct WayView {
+    node: String,
+    leaf: String,
+    words: String,
+    timestamp: Option<String>,
+    messages: u32,
+    draft: bool,
+    current: bool,
+    taken: bool,
+}
+
+/// How a turn is shown.
+pub(crate) struct Look<'a> {
+    pub(crate) history: &'a History,
+    /// Whether long texts are shown whole.
+    pub(crate) whole: bool,
+}
+
+impl Look<'_> {
+    /// Shows a turn.
+    pub(crate) fn turn(&self, at: usize, i: usize, turn: &Turn) -> View {
+        let (kind, detail, parts) = self.contents(turn);
+        let fork = match &turn.kind {
+            TurnKind::Fork(fork) => Some(self.fork(fork)),
+            _ => None,
+        };
+        View {
+            at,
+            i,
+            kind,
+            uuid: turn.uuid.clone(),
+            timestamp: turn.time.map(|time| time.to_string()),
+            detail,
+            recovered: turn.recovered,
+            parts,
+            fork,
+        }
+    }
+
+    fn contents(&self, turn: &Turn) -> (&'static str, String, Vec<Piece>) {
+        let note = |text: String, bad: bool| vec![Piece::Note { text, bad }];
+        let none = String::new;
+        match &turn.kind {
+            TurnKind::Prompt(prompt) => self.prompt(prompt),
+            TurnKind::Answer(answer) => {
+                ("answer", answer.model.clone().unwrap_or_default(), self.answer(answer))
+            }
+            TurnKind::Result(call) => ("result", none(), vec![self.call(0, call)]),
+            TurnKind::Command(command) => {
+                let mut parts = Vec::new();
+                if !command.name.is_empty() {
+                    let text = format!("{} {}", command.name, command.args).trim().to_owned();
+                    parts.push(Piece::Text { text, cut: None });
+                }
+                for out in [&command.stdout, &command.stderr] {
+                    if !out.trim().is_empty() {
+                        parts.push(Piece::Html { html: html::code("", out), cut: None });
+                    }
+                }
+                ("command", none(), parts)
+            }
+            TurnKind::Interrupt { for_tool_use } => {
+                let text =
+                    if *for_tool_use { "Interrupted: a tool was refused" } else { "Interrupted" };
+                ("interrupt", none(), note(text.to_owned(), true))
+            }
+            TurnKind::Synthetic(said) => {
+                let kind = if said.is_api_error { "error" } else { "note" };
+                (kind, none(), note(said.text.clone(), said.is_api_error))
+            }
+            TurnKind::Compaction(compaction) => {
+                let mut parts = Vec::new();
+                if let Some(pre) = compaction.pre_tokens {
+                    let text = match compaction.post_tokens {
+                        Some(post) => format!("{pre} → {post} tokens"),
+                        None => format!("{pre} tokens before"),
+                    };
+                    parts.push(Piece::Note { text, bad: false });
+                }
+                if let Some(summary) = &compaction.summary {
+                    let html = html::prose(&self.cut(summary).0);
+                    parts.push(Piece::Fold { title: "Summary".to_owned(), html });
+                }
+                ("compaction", compaction.trigger.clone().unwrap_or_default(), parts)
+            }
+            TurnKind::Notification(news) => {
+                let from = news.from.as_deref().unwrap_or("a task");
+                let status = news.status.as_deref().unwrap_or("reports");
+                let title = news.summary.clone().unwrap_or_else(|| format!("{from} {status}"));
+                let html = html::prose(&self.cut(&news.text).0);
+                let parts = match news.text.trim() {
+                    "" => note(title, false),
+                    _ => vec![Piece::Fold { title, html }],
+                };
+                ("notification", none(), parts)
+            }
+            TurnKind::Hook(hook) => {
+                let verb = match hook.effect {
+                    HookEffect::Said => "says",
+                    HookEffect::Failed => "failed",
+                    HookEffect::Blocked => "blocked",
+                };
+                let title = format!("hook {} {verb}", hook.name);
+                (
+                    "hook",
+                    none(),
+                    vec![Piece::Fold { title, html: html::code("", &self.cut(&hook.text).0) }],
+                )
+            }
+            TurnKind::File(file) => {
+                let what = if file.edited { "changed meanwhile" } else { "attached" };
+                let title = format!("{} {what}", file.path);
+                let parts = match &file.text {
+                    Some(text) => {
+                        vec![Piece::Fold { title, html: html::code(&file.path, &self.cut(text).0) }]
+                    }
+                    None => note(title, false),
+                };
+                ("file", none(), parts)
+            }
+            TurnKind::Note(said) => {
+                let bad = said.kind == "api_error" || said.level.as_deref() == Some("error");
+                (if bad { "error" } else { "note" }, none(), note(said.text.clone(), bad))
+            }
+            TurnKind::Fork(_) => ("fork", none(), Vec::new()),
+            TurnKind::Unknown { kind, value } => {
+                let title = format!("a record of the unknown type {kind}");
+                let text = format!("{value:#}");
+                (
+                    "unknown",
+                    none(),
+                    vec![Piece::Fold { title, html: html::code("json", &self.cut(&text).0) }],
+                )
+            }
+            TurnKind::Damaged { line, text } => {
+                let text = self.cut(text).0;
+                ("damaged", none(), note(format!("Line {line} is damaged. {text}"), true))
+            }
+        }
+    }
+
+    fn prompt(&self, prompt: &Prompt) -> (&'static str, String, Vec<Piece>) {
+        let mut parts = Vec::new();
+        if !prompt.text.is_empty() {
+            let (text, cut) = self.cut(prompt.text.trim_end());
+            parts.push(Piece::Text { text, cut });
+        }
+        parts.extend(prompt.media.iter().enumerate().map(|(n, media)| picture(n, media)));
+        let detail = if prompt.queued { "while it worked" } else { "" };
+        (if prompt.delegated { "task" } else { "prompt" }, detail.to_owned(), parts)
+    }
+
+    fn answer(&self, answer: &Answer) -> Vec<Piece> {
+        let (mut calls, mut pictures) = (0, 0);
+        let mut pieces = Vec::new();
+        for part in &answer.parts {
+            match part {
+                Part::Text(text) => {
+                    let (text, cut) = self.cut(text);
+                    pieces.push(Piece::Html { html: html::prose(&text), cut });
+                }
+                Part::Thinking(Thought::Text(text)) => {
+                    pieces.push(Piece::Thinking { html: Some(html::prose(&self.cut(text).0)) });
+                }
+                Part::Thinking(_) => pieces.push(Piece::Thinking { html: None }),
+                Part::Call(call) => {
+                    pieces.push(self.call(calls, call));
+                    calls += 1;
+                    for media in call_media(call) {
+                        pieces.push(picture(pictures, media));
+                        pictures += 1;
+                    }
+                }
+                Part::Media(media) => {
+                    pieces.push(picture(pictures, media));
+                    pictures += 1;
+                }
+                Part::Fallback { from, to } => {
+                    let name = |model: &Option<String>| {
+                        model.clone().unwrap_or("another model".to_owned())
+                    };
+                    let text = format!("{} took over from {}", name(to), name(from));
+                    pieces.push(Piece::Note { text, bad: false });
+                }
+                Part::Unknown(value) => {
+                    let text = self.cut(&value.to_string()).0;
+                    pieces.push(Piece::Html { html: html::code("json", &text), cut: None });
+                }
+            }
+        }
+        pieces
+    }
+
+    fn call(&self, n: usize, call: &Call) -> Piece {
+        let said = summary(call, &self.config(Tools::Brief));
+        let short = |text: String| text.chars().take(400).collect();
+        Piece::Call(CallView {
+            n,
+            tool: tool(call),
+            name: short(said.name),
+            subject: short(said.subject),
+            outcome: short(said.outcome),
+            failed: said.failed,
+            running: call.result.is_none(),
+            agent: call.agent.clone(),
+        })
+    }
+
+    /// Opens a call: what was asked and what came of it.
+    pub(crate) fn opened(&self, call: &Call) -> String {
+        let mut out = String::new();
+        let tools = if self.whole { Tools::Full } else { Tools::Brief };
+        let config = self.config(tools);
+        let failed = call.result.as_ref().is_some_and(|result| result.is_error);
+        if let Some(hunks) = hunks(call).filter(|_| !failed) {
+            let numbers = diff::DiffConfig { numbers: true, ..Default::default() };
+            let lines = diff::patch(&hunks, &numbers);
+            let shown = if self.whole { lines.len() } else { lines.len().min(DIFF) };
+            out.push_str(&html::diff(&lines[..shown]));
+            self.left_out(lines.len() - shown, &mut out);
+            return out;
+        }
+        for section in sections(call, &config) {
+            match section {
+                Section::Code { language, text } => out.push_str(&html::code(language, &text)),
+                Section::Markdown(text) => {
+                    out.push_str("<div class=\"prose\">");
+                    out.push_str(&html::prose(&text));
+                    out.push_str("</div>");
+                }
+                Section::Error(text) => {
+                    out.push_str("<div class=\"failure\">");
+                    out.push_str(&html::code("", &text));
+                    out.push_str("</div>");
+                }
+                Section::Feedback(text) => {
+                    out.push_str("<blockquote>");
+                    out.push_str(&html::text(text));
+                    out.push_str("</blockquote>");
+                }
+                Section::Cut(lines) => self.left_out(lines, &mut out),
+            }
+        }
+        out
+    }
+
+    fn left_out(&self, lines: usize, out: &mut String) {
+        if lines > 0 {
+            let plural = if lines == 1 { "" } else { "s" };
+            out.push_str(&format!(
+                "<button type=\"button\" class=\"more\" data-more>{lines} more line{plural}</button>"
+            ));
+        }
+    }
+
+    fn config(&self, tools: Tools) -> Config<'_> {
+        Config {
+            thinking: true,
+            tools,
+            cwd: self.history.session.facts().cwd.as_deref().unwrap_or_default(),
+            other: &|_| None,
+            agent: &|_| None,
+            picture: &|_| None,
+        }
+    }
+
+    fn fork(&self, fork: &Fork) -> ForkView {
+        let spell = |id: NodeId| {
+            let name = self.history.session.record(id).name;
+            name.map_or_else(String::new, |name| self.history.session.spell(name))
+        };
+        let ways = fork.ways.iter().map(|way| WayView {
+            node: spell(way.node),
+            leaf: spell(way.leaf),
+            words: ramus_core::digest::one_line(&way.words).chars().take(200).collect(),
+            timestamp: way.time.map(|time| time.to_string()),
+            messages: way.messages,
+            draft: way.draft,
+            current: way.current,
+            taken: way.taken,
+        });
+        ForkView { kind: fork.kind.word(), ways: ways.collect() }
+    }
+
+    fn cut(&self, text: &str) -> (String, Option<usize>) {
+        let mut end = TEXT;
+        if self.whole || text.len() <= end {
+            return (text.to_owned(), None);
+        }
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        (text[..end].to_owned(), Some(text.len()))
+    }
+}
+
+/// How many lines of a diff are shown at first.
+const DIFF: usize = 400;
+
+/// Returns the pictures of a turn in the order they are numbered.
+pub(crate) fn pictures(turn: &Turn) -> Vec<&Media> {
+    match &turn.kind {
+        TurnKind::Prompt(prompt) => prompt.media.iter().collect(),
+        TurnKind::Answer(answer) => {
+            let media = answer.parts.iter().flat_map(|part| match part {
+                Part::Media(media) => vec![media],
+                Part::Call(call) => call_media(call).collect(),
+                _ => Vec::new(),
+            });
+            media.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn call_media(call: &Call) -> impl Iterator<Item = &Media> {
+    let blocks = call.result.iter().flat_map(|result| &result.content);
+    blocks.filter_map(|block| match block {
+        Block::Image(media) | Block::Document(media) => Some(media),
+        _ => None,
+    })
+}
+
+fn picture(n: usize, media: &Media) -> Piece {
+    let kind = media.media_type.as_deref().unwrap_or("attachment");
+    let name = match &media.title {
+        Some(title) => format!("{title} ({kind})"),
+        None => kind.to_owned(),
+    };
+    Piece::Picture { n, name, shown: picture_type(media).is_some() }
+}
+
+/// Returns the type of a picture that a browser may draw: no documents, nothing with scripts.
+pub(crate) fn picture_type(media: &Media) -> Option<&'static str> {
+    if !matches!(media.source, MediaSource::Base64(_)) {
+        return None;
+    }
+    match media.media_type.as_deref() {
+        Some("image/png") => Some("image/png"),
+        Some("image/jpeg") => Some("image/jpeg"),
+        Some("image/gif") => Some("image/gif"),
+        Some("image/webp") => Some("image/webp"),
+        _ => None,
+    }
+}
+
+fn tool(call: &Call) -> &'static str {
+    if call.name.starts_with("mcp__") {
+        return "mcp";
+    }
+    match call.action() {
+        Action::Run { .. } => "run",
+        Action::Read { .. } => "read",
+        Action::Edit { .. } => "edit",
+        Action::Write { .. } => "write",
+        Action::Grep { .. } => "grep",
+        Action::Glob { .. } => "glob",
+        Action::Delegate { .. } => "agent",
+        Action::Todos(_) => "todos",
+        Action::Fetch { .. } => "fetch",
+        Action::Search { .. } => "search",
+        Action::Ask(_) => "ask",
+        Action::Plan(_) => "plan",
+        Action::Skill { .. } => "skill",
+        Action::NewTask { .. } | Action::ChangeTask { .. } => "todos",
+        Action::Tell { .. } => "tell",
+        Action::Other(_) => "other",
+    }
+}

@@ -1,0 +1,148 @@
+//! What changes something: planned, shown, carried out, undone.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::fs;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
+use ramus_core::resume::Rule;
+use ramus_store::place::Place;
+use ramus_web::{Library, State, Token, app};
+use serde_json::{Value, json};
+use testkit::Home;
+use tower::ServiceExt;
+
+const ID: &str = "0a1b2c3d-0000-4000-8000-000000000000";
+const SHORT: &str = "a user hello\nb < a assistant hi\nc < b user more\nd < c assistant done";
+
+struct Page {
+    home: Home,
+    app: Router,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Page {
+    fn new() -> Self {
+        let home = Home::new();
+        home.session(&format!("-home-dev-app/{ID}.jsonl"), SHORT);
+        let place = Place::open(vec![home.claude()]).unwrap();
+        let own = ramus_store::State::new(home.path().join("state"));
+        let library = Library::new(place, Rule::Client);
+        let state = State::new(library, own, Token::new("teapot"), vec!["h:1".to_owned()], |_| {});
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self { home, app: app(Arc::new(state)), runtime }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        fs::read(self.home.claude().join("projects/-home-dev-app").join(format!("{ID}.jsonl")))
+            .unwrap()
+    }
+
+    fn send(&self, request: Request<Body>) -> (StatusCode, Value) {
+        self.runtime.block_on(async {
+            let response = self.app.clone().oneshot(request).await.unwrap();
+            let status = response.status();
+            let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            (status, serde_json::from_slice(&bytes).unwrap_or_default())
+        })
+    }
+
+    fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
+        let request = Request::post(path)
+            .header("host", "h:1")
+            .header("cookie", "ramus=teapot")
+            .header("origin", "http://h:1")
+            .header("content-type", "application/json");
+        self.send(request.body(Body::from(body.to_string())).unwrap())
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let request = Request::get(path).header("host", "h:1").header("cookie", "ramus=teapot");
+        self.send(request.body(Body::empty()).unwrap()).1
+    }
+
+    /// Plans and carries out.
+    #[track_caller]
+    fn act(&self, wanted: &Value) -> Value {
+        let (status, plan) = self.post("/api/plan", wanted);
+        assert_eq!(status, StatusCode::OK, "{plan}");
+        let (status, done) = self.post("/api/apply", &json!({"plan": plan["id"]}));
+        assert_eq!(status, StatusCode::OK, "{done}");
+        done
+    }
+}
+
+#[test]
+fn a_plan_writes_nothing_and_undo_brings_back_every_byte() {
+    let page = Page::new();
+    let before = page.bytes();
+    let wanted = json!({"what": "goto", "session": ID, "node": "b"});
+    let (status, plan) = page.post("/api/plan", &wanted);
+    assert_eq!((status, &plan["what"]), (StatusCode::OK, &json!("goto")), "{plan}");
+    assert_eq!(page.bytes(), before);
+    let (status, done) = page.post("/api/apply", &json!({"plan": plan["id"]}));
+    assert_eq!(status, StatusCode::OK, "{done}");
+    let after = page.bytes();
+    assert!(after.starts_with(&before) && after.len() > before.len());
+    let resume = page.get(&format!("/api/sessions/{ID}"));
+    assert_eq!(resume["resume"]["leaf"], "b");
+    // A plan is good for once.
+    let (status, _) = page.post("/api/apply", &json!({"plan": plan["id"]}));
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let log = page.get("/api/log");
+    assert_eq!(log["operations"][0]["what"], "goto");
+    page.act(&json!({"what": "undo", "op": done["op"]}));
+    assert_eq!(page.bytes(), before);
+    assert_eq!(page.get("/api/log")["operations"][1]["can_undo"], false);
+}
+
+#[test]
+fn fork_rename_and_trash() {
+    let page = Page::new();
+    let before = page.bytes();
+    let forked = page.act(&json!({"what": "fork", "session": ID, "node": "b"}));
+    assert_eq!(page.bytes(), before);
+    let id = forked["session"].as_str().unwrap();
+    assert_eq!(page.get(&format!("/api/sessions/{id}/path"))["shape"], "pa");
+    page.act(&json!({"what": "rename", "session": id, "title": "A pot"}));
+    assert_eq!(page.get(&format!("/api/sessions/{id}"))["title"], "A pot");
+    page.act(&json!({"what": "trash", "session": id}));
+    assert!(page.get(&format!("/api/sessions/{id}"))["error"].is_string());
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let page = Page::new();
+    for (wanted, status) in [
+        (json!({"what": "goto", "session": ID, "node": "nothing"}), StatusCode::NOT_FOUND),
+        (json!({"what": "goto", "session": "../x", "node": "a"}), StatusCode::NOT_FOUND),
+        (json!({"what": "dance", "session": ID}), StatusCode::BAD_REQUEST),
+        (json!({"what": "rename", "session": ID, "title": "  "}), StatusCode::BAD_REQUEST),
+        (json!({"what": "undo"}), StatusCode::CONFLICT),
+        (json!({"what": "undo", "op": 7}), StatusCode::NOT_FOUND),
+        (
+            json!({"what": "trash", "session": ID, "file": "/etc/passwd"}),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+    ] {
+        assert_eq!(page.post("/api/plan", &wanted).0, status, "{wanted}");
+    }
+    assert_eq!(page.post("/api/apply", &json!({"plan": "guessed"})).0, StatusCode::NOT_FOUND);
+    let get = Request::get("/api/plan").header("host", "h:1").header("cookie", "ramus=teapot");
+    assert_eq!(page.send(get.body(Body::empty()).unwrap()).0, StatusCode::METHOD_NOT_ALLOWED);
+}
+
+#[test]
+fn a_session_that_grew_since_the_plan_is_left_alone() {
+    let page = Page::new();
+    let (_, plan) = page.post("/api/plan", &json!({"what": "goto", "session": ID, "node": "b"}));
+    let path = page.home.claude().join("projects/-home-dev-app").join(format!("{ID}.jsonl"));
+    let mut longer = page.bytes();
+    longer.extend_from_slice(b"{\"type\":\"mode\"}\n");
+    fs::write(&path, &longer).unwrap();
+    let (status, told) = page.post("/api/apply", &json!({"plan": plan["id"]}));
+    assert_eq!(status, StatusCode::CONFLICT, "{told}");
+    assert_eq!(page.bytes(), longer);
+}

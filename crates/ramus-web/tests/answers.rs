@@ -1,0 +1,202 @@
+//! What the page is told.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
+use ramus_core::resume::Rule;
+use ramus_store::place::Place;
+use ramus_web::{Library, State, Token, app};
+use serde_json::Value;
+use testkit::Home;
+use tower::ServiceExt;
+
+const ID: &str = "0a1b2c3d-0000-4000-8000-000000000000";
+
+fn home(short: &str) -> Home {
+    let home = Home::new();
+    home.session(&format!("-home-dev-app/{ID}.jsonl"), short);
+    home
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn ask(home: &Home, path: &str) -> (StatusCode, String) {
+    let place = Place::open(vec![home.claude()]).unwrap();
+    let own = ramus_store::State::new(home.path().join("state"));
+    let state = State::new(
+        Library::new(place, Rule::Client),
+        own,
+        Token::new("teapot"),
+        vec!["h:1".to_owned()],
+        |_| {},
+    );
+    let request = Request::get(path).header("host", "h:1").header("cookie", "ramus=teapot");
+    let response =
+        app(Arc::new(state)).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let status = response.status();
+    let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+#[track_caller]
+fn json(home: &Home, path: &str) -> Value {
+    let (status, body) = ask(home, path);
+    assert_eq!(status, StatusCode::OK, "{path}: {body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+/// Returns the kinds of turns of the whole path with their positions.
+fn kinds(home: &Home, leaf: &str) -> Vec<String> {
+    let turns = json(home, &format!("/api/sessions/{ID}/turns?to=200&leaf={leaf}"));
+    let turns = turns["turns"].as_array().unwrap().clone();
+    turns.iter().map(|turn| format!("{} {}", turn["at"], turn["kind"].as_str().unwrap())).collect()
+}
+
+const FORKED: &str = "a user hello\nb < a assistant hi\nc < b user more\nd < c assistant one\ne < c assistant @90 two";
+
+#[test]
+fn a_path_is_told_in_letters() {
+    let path = json(&home(FORKED), &format!("/api/sessions/{ID}/path?node=b"));
+    assert_eq!(path["shape"], "papa");
+    assert_eq!(path["at"], 1);
+    assert_eq!(path["forks"], serde_json::json!([2]));
+    assert_eq!(path["sizes"].as_str().unwrap().len(), 4);
+}
+
+#[test]
+fn at_a_fork_all_ways_are_told() {
+    let home = home(FORKED);
+    assert_eq!(kinds(&home, "d"), ["0 prompt", "1 answer", "2 prompt", "2 fork", "3 answer"]);
+    let turns = json(&home, &format!("/api/sessions/{ID}/turns?to=9&leaf=d"));
+    let ways = &turns["turns"][3]["fork"]["ways"];
+    assert_eq!(ways[0]["taken"], true);
+    assert_eq!(ways[0]["leaf"], "d");
+    assert_eq!(ways[1]["leaf"], "e");
+    assert_eq!(ways[1]["words"], "two");
+}
+
+#[test]
+fn any_stretch_of_a_long_path_reads_as_the_whole_does() {
+    let mut short = String::from("n0 user begin\n");
+    for n in 1..120 {
+        let kind =
+            ["call:t{n}:Bash ls", "result:t{n} fine", "assistant so", "user next"][(n - 1) % 4];
+        let kind = kind.replace("{n}", &(n - usize::from(n % 4 == 2)).to_string());
+        short.push_str(&format!("n{n} < n{} {}\n", n - 1, kind.replacen(' ', "  ", 1)));
+    }
+    let home = home(&short);
+    let whole = json(&home, &format!("/api/sessions/{ID}/turns?to=200"));
+    let whole = whole["turns"].as_array().unwrap();
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    let count = json(&home, &format!("/api/sessions/{ID}/path"))["count"].as_u64().unwrap();
+    while at < count {
+        let piece = json(&home, &format!("/api/sessions/{ID}/turns?from={at}&to={}", at + 7));
+        assert_eq!(piece["from"], at);
+        pieces.extend(piece["turns"].as_array().unwrap().clone());
+        at = piece["to"].as_u64().unwrap();
+    }
+    assert!(whole.len() > 60, "{}", whole.len());
+    assert_eq!(*whole, pieces);
+}
+
+#[test]
+fn calls_are_opened_on_demand() {
+    let home = home("a user go\nb < a call:t1:Bash echo <b>\nc < b result:t1 <script>x</script>");
+    let turns = json(&home, &format!("/api/sessions/{ID}/turns?to=9"));
+    let call = &turns["turns"][1]["parts"][0];
+    assert_eq!(call["t"], "call");
+    assert_eq!(call["tool"], "run");
+    let opened = json(&home, &format!("/api/sessions/{ID}/call?at=1&i=0&n=0"));
+    let html = opened["html"].as_str().unwrap();
+    assert!(html.contains("&lt;script&gt;") && !html.contains("<script"), "{html}");
+    let (status, _) = ask(&home, &format!("/api/sessions/{ID}/call?at=1&i=0&n=7"));
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn hits_come_one_a_line_and_say_where_they_lie() {
+    let home = home(FORKED);
+    let (_, body) = ask(&home, "/api/find?q=one");
+    let lines: Vec<Value> = body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["schema"], "ramus.find/1");
+    assert_eq!(lines[0]["uuid"], "d");
+    assert_eq!(lines[0]["status"], "abandoned");
+    assert_eq!(lines[1]["schema"], "ramus.find.progress/1");
+    assert_eq!(lines[1]["found"], 1);
+    let (_, none) = ask(&home, "/api/find?q=one&branch=active");
+    assert!(!none.contains("ramus.find/1"), "{none}");
+    assert_eq!(ask(&home, "/api/find?q=(&regex=true").0, StatusCode::BAD_REQUEST);
+}
+
+#[test]
+fn files_are_told_as_of_a_message() {
+    let home = home("a user go\nb < a call:t1:Bash ls\nc < b result:t1 fine");
+    let files = json(&home, &format!("/api/sessions/{ID}/files?node=b"));
+    assert_eq!(
+        (&files["schema"], &files["files"]),
+        (&"ramus.files/1".into(), &serde_json::json!([]))
+    );
+    for path in ["/etc/passwd", "../../secret.txt", ""] {
+        let (status, _) = ask(&home, &format!("/api/sessions/{ID}/file?node=b&path={path}"));
+        assert_eq!(status, StatusCode::NOT_FOUND);
+    }
+}
+
+#[test]
+fn branches_are_compared() {
+    let home = home(FORKED);
+    let diff = json(&home, &format!("/api/diff?a={ID}&a_leaf=d&b={ID}&b_leaf=e"));
+    assert_eq!(diff["common"]["messages"], 3);
+    assert_eq!(diff["views_a"].as_array().unwrap().len(), 1);
+    assert!(diff["views_b"][0]["parts"][0]["html"].as_str().unwrap().contains("two"));
+}
+
+#[test]
+fn the_lists_are_those_of_the_command_line() {
+    let home = home(FORKED);
+    assert_eq!(json(&home, "/api/projects")["projects"][0]["conversations"], 2);
+    assert_eq!(json(&home, "/api/sessions")["sessions"][0]["forks"], 1);
+    let conversations = json(&home, &format!("/api/sessions/{ID}/conversations"));
+    assert_eq!(conversations["schema"], "ramus.conversations/1");
+    assert_eq!(json(&home, &format!("/api/sessions/{ID}/tree"))["forks"][0]["kind"], "retry");
+    assert_eq!(json(&home, "/api/stats")["forks"], 1);
+    let overview = json(&home, "/api/overview");
+    assert_eq!(overview["recent"][0]["id"], ID);
+    let rows = json(&home, &format!("/api/sessions/{ID}/outline"));
+    let kinds: Vec<&str> =
+        rows["rows"].as_array().unwrap().iter().map(|r| r["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["prompt", "fork", "answer", "answer"]);
+}
+
+#[test]
+fn a_transcript_can_be_taken_along() {
+    let home = home(FORKED);
+    for (format, sign) in [
+        ("md", "hello"),
+        ("html", "<!doctype html>"),
+        ("json", "{"),
+        ("txt", "hello"),
+        ("jsonl", "{\""),
+    ] {
+        let (status, body) = ask(&home, &format!("/api/sessions/{ID}/export?format={format}"));
+        assert_eq!(status, StatusCode::OK);
+        assert!(body.to_lowercase().contains(sign), "{format}: {body}");
+    }
+    let (_, body) = ask(&home, &format!("/api/sessions/{ID}/export?format=json"));
+    serde_json::from_str::<Value>(&body).unwrap();
+}
+
+#[test]
+fn a_damaged_file_is_read_as_far_as_it_can_be() {
+    let home = home("a user hello");
+    home.write(
+        &format!("-home-dev-app/{ID}.jsonl"),
+        b"{\"type\":\"user\",\"uuid\":\"a\",\n\xff\xfe\nnull\n",
+    );
+    let detail = json(&home, &format!("/api/sessions/{ID}"));
+    assert_eq!(detail["id"], ID);
+    assert_eq!(ask(&home, &format!("/api/sessions/{ID}/path")).0, StatusCode::NOT_FOUND);
+    json(&home, &format!("/api/sessions/{ID}/outline"));
+}

@@ -1,0 +1,188 @@
+//! Who is let in, and with what.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::sync::{Arc, Mutex};
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, Response, StatusCode};
+use ramus_core::resume::Rule;
+use ramus_store::place::Place;
+use ramus_web::{Library, State, Token, app};
+use testkit::Home;
+use tower::ServiceExt;
+
+const HOST: &str = "127.0.0.1:7468";
+const ID: &str = "0a1b2c3d-0000-4000-8000-000000000000";
+static REFUSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn home() -> Home {
+    let home = Home::new();
+    home.session(
+        &format!("-home-dev-app/{ID}.jsonl"),
+        "a user hello\nb < a assistant hi\nc < a assistant hey there",
+    );
+    home.write("../secret.txt", "do not read this");
+    home
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn send(home: &Home, request: Request<Body>) -> Response<Body> {
+    let place = Place::open(vec![home.claude()]).unwrap();
+    let own = ramus_store::State::new(home.path().join("state"));
+    let state = State::new(
+        Library::new(place, Rule::Client),
+        own,
+        Token::new("teapot"),
+        vec![HOST.to_owned(), "localhost:7468".to_owned()],
+        |line| REFUSED.lock().unwrap().push(line.to_owned()),
+    );
+    let response = app(Arc::new(state)).oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    Response::from_parts(parts, Body::from(to_bytes(body, usize::MAX).await.unwrap()))
+}
+
+fn get(path: &str) -> axum::http::request::Builder {
+    Request::get(path).header("host", HOST).header("cookie", "a=b; ramus=teapot")
+}
+
+#[track_caller]
+fn check(request: axum::http::request::Builder, expected: StatusCode) -> Response<Body> {
+    let response = send(&home(), request.body(Body::empty()).unwrap());
+    assert_eq!(response.status(), expected);
+    let policy = response.headers()["content-security-policy"].to_str().unwrap();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"));
+    assert_eq!(response.headers()["x-content-type-options"], "nosniff");
+    response
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn text(response: Response<Body>) -> String {
+    let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn the_page_of_this_start_is_let_in() {
+    let body = text(check(get("/api/projects"), StatusCode::OK));
+    assert!(body.starts_with(r#"{"schema":"ramus.projects/1""#), "{body}");
+    check(get("/api/projects").header("origin", "http://localhost:7468"), StatusCode::OK);
+    check(get("/").header("sec-fetch-site", "none"), StatusCode::OK);
+}
+
+#[test]
+fn without_the_token_nothing_is_answered() {
+    for path in ["/", "/api/projects", "/assets/x.js", "/s/abc", "/api/nothing"] {
+        let bare = Request::get(path).header("host", HOST);
+        check(bare, StatusCode::UNAUTHORIZED);
+        let wrong = Request::get(path).header("host", HOST).header("cookie", "ramus=teapots");
+        check(wrong, StatusCode::UNAUTHORIZED);
+    }
+    assert!(REFUSED.lock().unwrap().iter().any(|line| line.contains("token")));
+}
+
+#[test]
+fn the_token_moves_from_the_address_into_a_cookie() {
+    let request = Request::get("/s/abc?token=teapot").header("host", HOST);
+    let response = check(request, StatusCode::SEE_OTHER);
+    assert_eq!(response.headers()["location"], "/s/abc");
+    let cookie = response.headers()["set-cookie"].to_str().unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+}
+
+#[test]
+fn a_redirect_never_leaves_this_host() {
+    let request = Request::get("//evil.example/?token=teapot").header("host", HOST);
+    let response = check(request, StatusCode::SEE_OTHER);
+    assert_eq!(response.headers()["location"], "/evil.example/");
+}
+
+#[test]
+fn other_hosts_are_refused() {
+    for host in ["evil.example", "evil.example:7468", "127.0.0.1", "127.0.0.1:80", "localhost", ""]
+    {
+        let request =
+            Request::get("/api/projects").header("host", host).header("cookie", "ramus=teapot");
+        check(request, StatusCode::FORBIDDEN);
+    }
+    check(Request::get("/").header("cookie", "ramus=teapot"), StatusCode::FORBIDDEN);
+    let two = get("/").header("host", "evil.example");
+    check(two, StatusCode::FORBIDDEN);
+}
+
+#[test]
+fn other_origins_are_refused() {
+    for origin in
+        ["http://evil.example", "https://127.0.0.1:7468", "null", "http://localhost:80", ""]
+    {
+        check(get("/api/projects").header("origin", origin), StatusCode::FORBIDDEN);
+    }
+    for site in ["cross-site", "same-site"] {
+        check(get("/api/projects").header("sec-fetch-site", site), StatusCode::FORBIDDEN);
+        let followed = get("/").header("sec-fetch-site", site).header("sec-fetch-mode", "navigate");
+        check(followed, StatusCode::OK);
+    }
+}
+
+#[test]
+fn addresses_are_ids_and_never_paths() {
+    let ups = ["..", "%2e%2e", "%2E.", "..%2f..", "..%5c..", ".%2e%2fsecret.txt"];
+    for up in ups {
+        for path in [
+            format!("/{up}/secret.txt"),
+            format!("/assets/{up}/index.html"),
+            format!("/api/sessions/{up}"),
+            format!("/api/sessions/{up}/path"),
+            format!("/api/{up}/projects"),
+        ] {
+            let response = send(&home(), get(&path).body(Body::empty()).unwrap());
+            assert!(response.status().is_client_error(), "{path}: {}", response.status());
+            assert!(!text(response).contains("do not read"), "{path}");
+        }
+        for query in ["leaf", "node"] {
+            check(get(&format!("/api/sessions/{ID}/path?{query}={up}")), StatusCode::NOT_FOUND);
+        }
+    }
+    for id in ["secret.txt", "-home-dev-app", "0a1b", "%00", "a%0Ab"] {
+        check(get(&format!("/api/sessions/{id}")), StatusCode::NOT_FOUND);
+    }
+}
+
+#[test]
+fn large_bodies_and_other_methods_are_refused() {
+    let large = Request::post("/api/projects")
+        .header("host", HOST)
+        .header("cookie", "ramus=teapot")
+        .header("content-length", "10000000")
+        .body(Body::from(vec![b'x'; 100_000]))
+        .unwrap();
+    assert_eq!(send(&home(), large).status(), StatusCode::PAYLOAD_TOO_LARGE);
+    for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
+        check(get("/api/projects").method(method), StatusCode::FORBIDDEN);
+    }
+}
+
+#[test]
+fn what_is_known_is_not_sent_again() {
+    let home = home();
+    let path = format!("/api/sessions/{ID}/turns?to=10");
+    let first = send(&home, get(&path).body(Body::empty()).unwrap());
+    let tag = first.headers()["etag"].clone();
+    let again = send(&home, get(&path).header("if-none-match", tag).body(Body::empty()).unwrap());
+    assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+    assert!(text(again).is_empty());
+}
+
+#[test]
+fn long_answers_are_compressed() {
+    let home = Home::new();
+    home.session(
+        "-p/0a1b2c3d-0000-4000-8000-000000000000.jsonl",
+        &format!("a user {}", "tea ".repeat(2000)),
+    );
+    for coding in ["gzip", "br"] {
+        let request =
+            get(&format!("/api/sessions/{ID}/turns?to=10")).header("accept-encoding", coding);
+        let response = send(&home, request.body(Body::empty()).unwrap());
+        assert_eq!(response.headers()["content-encoding"], coding);
+    }
+}

@@ -1,0 +1,84 @@
+use std::net::IpAddr;
+use std::process::{Command, Stdio};
+
+use ramus_render::{Label, Line};
+use ramus_web::{Library, Listen, Listening, serve as listen};
+
+use crate::args::Global;
+use crate::env;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Open the histories in the browser
+///
+/// A page on this machine: projects, sessions, transcripts with their trees, search, comparison. It
+/// listens on the loopback address only and answers only to who has the address it prints: that holds
+/// a token that is new at every start. Nothing leaves the machine. Ctrl-C ends it.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus serve --open\n  ramus serve --port 9000\n  ramus serve --listen 192.0.2.7    be careful: whoever has the address can read everything"
+)]
+pub(crate) struct ServeArgs {
+    /// Open the browser
+    #[arg(long)]
+    open: bool,
+    /// The port; the next free one if it is taken
+    #[arg(long, default_value_t = 7468)]
+    port: u16,
+    /// Listen on another address than this machine's own
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", hide_default_value = true)]
+    listen: IpAddr,
+    /// Answer to this name, too, such as that of this machine in its network
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+}
+
+pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<(), CommandError> {
+    let library = Library::new(env::place(global)?, global.active.rule());
+    let wanted = Listen { address: args.listen, port: args.port, names: args.host.clone() };
+    if args.listen.is_unspecified() && args.host.is_empty() {
+        return Err(CommandError::user(
+            "whoever asks must name this machine, and it is not known how",
+        )
+        .hinted("`--host NAME` gives the name or address that others open in their browser"));
+    }
+    if !args.listen.is_loopback() {
+        ui.say(&Line::new("Careful: ", Label::Warning).with(
+            "others on the network can reach this; whoever has the whole address can read everything.",
+            Label::Plain,
+        ));
+    }
+    let log = ui.log();
+    let served = listen(library, env::state(), &wanted, log, |listening: &Listening| {
+        let _ = writeln!(ui.out(), "{}", listening.url);
+        let _ = ui.out().flush();
+        ui.say(&Line::new("Open that address in a browser; Ctrl-C ends the server.", Label::Dim));
+        if args.open && !open(&listening.url) {
+            ui.say(&Line::plain(
+                "There is no browser to be found here; open the address yourself.",
+            ));
+        }
+    });
+    served.map_err(CommandError::from)
+}
+
+/// Opens an address in the browser; `false`: there is none.
+fn open(url: &str) -> bool {
+    let programs: &[&[&str]] = if cfg!(target_os = "macos") {
+        &[&["open"]]
+    } else if cfg!(windows) {
+        &[&["rundll32", "url.dll,FileProtocolHandler"]]
+    } else {
+        &[&["xdg-open"], &["wslview"], &["gio", "open"]]
+    };
+    programs.iter().any(|program| {
+        Command::new(program[0])
+            .args(&program[1..])
+            .arg(url)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .is_ok()
+    })
+}

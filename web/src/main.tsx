@@ -1,0 +1,145 @@
+// The page: a frame with the histories on the left, and a view for each address.
+
+import { render } from "preact";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import type { Project, Session } from "./api";
+import { useGet, useKeys, useNews } from "./hooks";
+import { copied } from "./html";
+import { Branch } from "./parts";
+import { Help } from "./help";
+import { Palette } from "./palette";
+import { follow, go, project as projectAt, session as sessionAt, useRoute } from "./route";
+import { Compare } from "./views/compare";
+import { FilesView } from "./views/files";
+import { Log } from "./views/log";
+import { Overview } from "./views/overview";
+import { ProjectView } from "./views/project";
+import { Search } from "./views/search";
+import { SessionView } from "./views/session";
+import { StatsView } from "./views/stats";
+import { place, short, when } from "./words";
+
+const THEMES = ["system", "light", "dark"] as const;
+type Theme = (typeof THEMES)[number];
+
+function useTheme(): [Theme, () => void] {
+  const [theme, set] = useState<Theme>(() => (localStorage.getItem("theme") as Theme | null) ?? "system");
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    localStorage.setItem("theme", theme);
+  }, [theme]);
+  return [theme, () => set(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])];
+}
+
+function App() {
+  const { path, query } = useRoute();
+  const [theme, nextTheme] = useTheme();
+  const [sheet, setSheet] = useState<"help" | "palette" | null>(null);
+  const [drawer, setDrawer] = useState(false);
+  const [toast, setToast] = useState("");
+  const projects = useGet<{ projects: Project[] }>("projects");
+  const sessions = useGet<{ sessions: Session[] }>("sessions");
+  const say = useCallback((text: string) => {
+    setToast(text);
+    setTimeout(() => setToast((now) => (now === text ? "" : now)), 4000);
+  }, []);
+  useNews((news) => { if (news.kind === "found" || news.kind === "gone") { projects.again(); sessions.again(); } });
+  useKeys({
+    "?": () => setSheet("help"),
+    "/": () => { go("/search"); requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#query")?.focus()); },
+    b: () => setDrawer((open) => !open),
+    h: () => go("/"),
+    s: () => go("/stats"),
+    d: nextTheme,
+  });
+  useEffect(() => {
+    const hear = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); setSheet("palette"); }
+    };
+    addEventListener("keydown", hear);
+    return () => removeEventListener("keydown", hear);
+  }, []);
+  useEffect(() => setDrawer(false), [path, query.toString()]);
+  const [, kind = "", id = ""] = path.split("/").map(decode);
+  return (
+    <div class="frame" onClick={(event) => { copied(event, say); follow(event); }}>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Go to the content</a>
+      <header class="top">
+        <button type="button" class="quiet menu" aria-label="Projects and sessions" aria-expanded={drawer} onClick={() => setDrawer(!drawer)}>☰</button>
+        <a class="brand" href="/"><Branch />ramus</a>
+        <nav aria-label="Views">
+          <a href="/search" aria-current={kind === "search" ? "page" : undefined}>Search</a>
+          <a href="/stats" aria-current={kind === "stats" ? "page" : undefined}>Numbers</a>
+          <a href="/log" aria-current={kind === "log" ? "page" : undefined}>Log</a>
+        </nav>
+        <span class="grow" />
+        <button type="button" class="quiet hint" aria-label="Go to… Ctrl K" onClick={() => setSheet("palette")}><span>Go to…</span> <kbd>Ctrl K</kbd></button>
+        <button type="button" class="quiet" onClick={nextTheme} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}>{theme === "system" ? "◐" : theme === "light" ? "☀" : "☾"}</button>
+        <button type="button" class="quiet" onClick={() => setSheet("help")} aria-label="Keys" title="Keys">?</button>
+      </header>
+      <Side open={drawer} projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} here={kind === "s" ? id : ""} project={kind === "p" ? id : ""} busy={sessions.busy && !sessions.data} />
+      <main id="main" tabIndex={-1}>{view(kind, id, query, say)}</main>
+      {drawer && <div class="shade" onClick={() => setDrawer(false)} />}
+      {sheet === "help" && <Help onClose={() => setSheet(null)} />}
+      {sheet === "palette" && <Palette projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} onTheme={nextTheme} onHelp={() => setSheet("help")} onClose={() => setSheet((now) => (now === "palette" ? null : now))} />}
+      <div class="toast" role="status" aria-live="polite">{toast}</div>
+    </div>
+  );
+}
+
+function decode(part: string): string {
+  try { return decodeURIComponent(part); } catch { return part; }
+}
+
+function view(kind: string, id: string, query: URLSearchParams, say: (text: string) => void) {
+  switch (kind) {
+    case "": return <Overview />;
+    case "p": return <ProjectView key={id} name={id} />;
+    case "s": return <SessionView key={id} id={id} leaf={query.get("leaf") ?? ""} at={query.get("at") ?? ""} say={say} />;
+    case "f": return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} />;
+    case "compare": return <Compare query={query} />;
+    case "search": return <Search query={query} />;
+    case "stats": return <StatsView />;
+    case "log": return <Log say={say} />;
+    default: return <div class="page"><h1>There is no such page</h1><p><a href="/">Go to the overview</a></p></div>;
+  }
+}
+
+/** How many sessions of a project are listed before more are asked for. */
+const SHOWN = 8;
+
+function Side({ open, projects, sessions, here, project, busy }: { open: boolean; projects: Project[]; sessions: Session[]; here: string; project: string; busy: boolean }) {
+  const [filter, setFilter] = useState("");
+  const [all, setAll] = useState(new Set<string>());
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (session: Session) => words.every((word) => `${session.title} ${session.cwd} ${session.id}`.toLowerCase().includes(word));
+  const by = new Map<string, Session[]>();
+  for (const session of sessions) if (fits(session)) by.set(session.project, [...(by.get(session.project) ?? []), session]);
+  return (
+    <nav class={`side${open ? " open" : ""}`} aria-label="Projects and sessions">
+      <input type="search" placeholder="Filter by title, path or id" aria-label="Filter sessions" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+      {busy && <p class="hush">Reading the histories…</p>}
+      {projects.filter((one) => by.has(one.name)).slice(0, 60).map((one) => {
+        const listed = by.get(one.name) ?? [];
+        const shown = all.has(one.name) || words.length > 0 ? listed.slice(0, 200) : listed.slice(0, SHOWN);
+        return (
+          <section key={one.name}>
+            <h2><a href={projectAt(one.name)} aria-current={project === one.name ? "page" : undefined} title={one.path ?? one.name}>{place(one.path) || one.name}</a><span>{listed.length}</span></h2>
+            <ul>
+              {shown.map((session) => (
+                <li key={session.id}><a href={sessionAt(session.id)} aria-current={here === session.id ? "page" : undefined} title={session.title ?? session.id}>
+                  <span class="title">{session.title ?? short(session.id)}</span>
+                  <span class="facts">{session.conversations > 1 && <span class="branches" title={`${session.conversations} branches`}><Branch />{session.conversations}</span>}<time>{when(session.last_active)}</time></span>
+                </a></li>
+              ))}
+            </ul>
+            {shown.length < listed.length && <button type="button" class="quiet more" onClick={() => setAll(new Set([...all, one.name]))}>{listed.length - shown.length} more</button>}
+          </section>
+        );
+      })}
+    </nav>
+  );
+}
+
+const root = document.getElementById("app");
+if (root) { root.textContent = ""; render(<App />, root); }

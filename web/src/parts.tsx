@@ -1,0 +1,99 @@
+// Small things that many views use.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Refused, Session } from "./api";
+import * as route from "./route";
+import { bytes, count, exactly, place, several, short, when } from "./words";
+
+/** The sign of a branch. */
+export const Branch = () => <svg class="branch-sign" viewBox="0 0 16 16" aria-hidden="true"><path d="M5 14V2M5 9.5c0-3.5 6-2 6-6.5" /><circle cx="11" cy="2.6" r="1.2" /></svg>;
+
+export function Time({ at }: { at: string | null | undefined }) {
+  return at ? <time dateTime={at} title={exactly(at)}>{when(at)}</time> : null;
+}
+
+export function Failure({ error, again }: { error: Refused; again?: () => void }) {
+  return (
+    <div class="failure-box" role="alert">
+      <strong>{error.message}</strong>
+      {error.hint && <p>{error.hint}</p>}
+      {again && <button type="button" onClick={again}>Try again</button>}
+    </div>
+  );
+}
+
+export function Waiting({ what }: { what: string }) {
+  return <p class="hush" role="status">{what}…</p>;
+}
+
+export function Head({ title, children }: { title: string; children?: ComponentChildren }) {
+  useEffect(() => { document.title = title ? `${title} · ramus` : "ramus"; }, [title]);
+  return <header class="head"><h1>{title}</h1>{children}</header>;
+}
+
+export function SessionList({ sessions, live = [], showProject = true }: { sessions: Session[]; live?: string[]; showProject?: boolean }) {
+  return (
+    <ul class="sessions">
+      {sessions.map((session) => (
+        <li key={session.id}>
+          <a href={route.session(session.id)}>
+            <span class="title">{live.includes(session.id) && <span class="live" title="being written right now">live</span>}{session.title ?? short(session.id)}</span>
+            <span class="facts">
+              {showProject && <span class="where">{place(session.cwd) || session.project}</span>}
+              <span>{several(session.messages, "message")}</span>
+              {session.conversations > 1 && <span class="branches">{several(session.conversations, "branch", "branches")}</span>}
+              {session.agents > 0 && <span>{several(session.agents, "agent")}</span>}
+              {session.defects > 0 && <span class="bad">{several(session.defects, "defect")}</span>}
+              <span>{bytes(session.bytes)}</span>
+              <Time at={session.last_active} />
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Numbers({ of }: { of: [string, string | number][] }) {
+  return (
+    <dl class="numbers">
+      {of.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{typeof value === "number" ? count(value) : value}</dd></div>)}
+    </dl>
+  );
+}
+
+/** Bars beside their names: a chart that is a table. */
+export function Bars({ title, of, show = count }: { title: string; of: [string, number][]; show?: (n: number) => string }) {
+  const most = Math.max(1, ...of.map(([, n]) => n));
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      <table class="bars">
+        <caption class="unseen">{title}</caption>
+        <tbody>
+          {of.map(([name, n]) => (
+            <tr key={name}>
+              <th scope="row" title={name}>{name}</th>
+              <td class="bar-cell"><span class="meter" style={{ inlineSize: `${Math.max(n > 0 ? 1 : 0, (100 * n) / most)}%` }} /></td>
+              <td class="amount">{show(n)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+export function Dialog({ title, onClose, children, wide }: { title: string; onClose: () => void; children: ComponentChildren; wide?: boolean }) {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => { box.current?.showModal(); }, []);
+  return (
+    <dialog ref={box} class={wide ? "wide" : ""} aria-label={title} onClose={onClose} onClick={(event) => { if (event.target === box.current) onClose(); }}>
+      <div class="dialog-in">
+        <header><h2>{title}</h2><button type="button" class="quiet" onClick={onClose} aria-label="Close">✕</button></header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

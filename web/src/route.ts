@@ -1,0 +1,52 @@
+// Every view has an address.
+
+import { useEffect, useState } from "preact/hooks";
+
+export interface Route { path: string; query: URLSearchParams }
+
+function now(): Route {
+  return { path: location.pathname, query: new URLSearchParams(location.search) };
+}
+
+const changed = new Set<() => void>();
+const tell = () => changed.forEach((hear) => hear());
+addEventListener("popstate", tell);
+
+export function go(to: string, how: "push" | "replace" = "push"): void {
+  if (to === location.pathname + location.search) return;
+  if (how === "push") history.pushState(null, "", to);
+  else history.replaceState(null, "", to);
+  tell();
+}
+
+export function useRoute(): Route {
+  const [route, set] = useState(now);
+  useEffect(() => {
+    const hear = () => set(now());
+    changed.add(hear);
+    return () => void changed.delete(hear);
+  }, []);
+  return route;
+}
+
+/** Follows links inside the page without loading it again. */
+export function follow(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  const link = (event.target as Element).closest?.("a");
+  if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
+  if (link.pathname.startsWith("/api/")) return;
+  event.preventDefault();
+  go(link.pathname + link.search);
+}
+
+export const session = (id: string, leaf?: string, at?: string) => {
+  const query = new URLSearchParams();
+  if (leaf) query.set("leaf", leaf);
+  if (at) query.set("at", at);
+  return `/s/${encodeURIComponent(id)}${query.size ? `?${query}` : ""}`;
+};
+export const files = (id: string, at: string, path = "") =>
+  `/f/${encodeURIComponent(id)}?${new URLSearchParams({ at, ...(path ? { path } : {}) })}`;
+export const project = (name: string) => `/p/${encodeURIComponent(name)}`;
+export const compare = (a: string, al: string, b: string, bl: string) =>
+  `/compare?${new URLSearchParams({ a, al, b, bl })}`;

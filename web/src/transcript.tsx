@@ -1,0 +1,261 @@
+// A transcript of any length: only what is near the window exists.
+//
+// The truth is an anchor: a position and how far the window's top lies below its
+// top. Heights are guessed from sizes until a row has been drawn and measured.
+
+import { Component, createRef, type RefObject } from "preact";
+import { type PathView, type View, get, query } from "./api";
+import { type Doing, Turn, type Where } from "./turn";
+
+/** How many positions are asked for at once, and how much is drawn beyond the window. */
+const CHUNK = 32;
+const BEYOND = 900;
+
+interface Props {
+  session: string; path: PathView; start: number | null; doing: Doing;
+  onSee: (at: number) => void; selected: number | null; handle: RefObject<Transcript | null>;
+}
+
+export class Transcript extends Component<Props, { tick: number }> {
+  state = { tick: 0 };
+  box = createRef<HTMLDivElement>();
+  heights: Float64Array = new Float64Array(0);
+  tops = new Float64Array(1);
+  loaded = new Uint8Array(0);
+  asked = new Set<number>();
+  views = new Map<number, View[]>();
+  anchor = { at: 0, offset: 0 };
+  following = false;
+  ours = false;
+  first = 0;
+  last = 0;
+  observer?: ResizeObserver;
+  rows = new Map<Element, number>();
+  frame = 0;
+  where: Where = { session: "", leaf: "" };
+  stop = new AbortController();
+
+  componentWillMount() { this.begin(this.props, this.props.start ?? Math.max(0, this.props.path.count - 1), this.props.start === null); }
+
+  componentDidMount() {
+    if (this.props.handle) (this.props.handle as { current: Transcript | null }).current = this;
+    this.observer = new ResizeObserver((entries) => this.measured(entries));
+    this.rows.forEach((_, row) => this.observer?.observe(row));
+    this.settle();
+    if (this.box.current) new ResizeObserver(() => this.draw()).observe(this.box.current);
+  }
+
+  componentWillUnmount() {
+    this.stop.abort();
+    this.observer?.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+
+  componentWillReceiveProps(next: Props) {
+    const was = this.props.path;
+    if (next.path === was) return;
+    const grew = next.path.leaf !== was.leaf ? next.path.shape.startsWith(was.shape) && next.session === this.props.session : next.path.count >= was.count;
+    const sameWay = next.session === this.props.session && (next.path.leaf === was.leaf || (grew && next.path.status === was.status && next.path.conversation === was.conversation));
+    if (sameWay && grew) this.grow(next);
+    else this.begin(next, next.start ?? this.anchor.at, false);
+  }
+
+  componentDidUpdate() { this.settle(); }
+
+  /** Forgets everything but where the reader is. */
+  begin(props: Props, at: number, atEnd: boolean) {
+    this.stop.abort();
+    this.stop = new AbortController();
+    const { count } = props.path;
+    this.heights = guess(props.path);
+    this.loaded = new Uint8Array(count);
+    this.asked.clear();
+    this.views.clear();
+    this.anchor = { at: Math.min(at, Math.max(0, count - 1)), offset: 0 };
+    this.following = atEnd;
+    this.sum();
+  }
+
+  /** New messages came to the end; the last ones may have changed with them. */
+  grow(props: Props) {
+    const was = this.heights;
+    const first = Math.max(0, Math.min(was.length, props.path.count) - 2);
+    this.heights = guess(props.path);
+    this.heights.set(was.subarray(0, first));
+    const loaded = new Uint8Array(props.path.count);
+    loaded.set(this.loaded.subarray(0, first));
+    this.loaded = loaded;
+    this.asked.clear();
+    this.sum();
+  }
+
+  sum() {
+    const tops = new Float64Array(this.heights.length + 1);
+    for (let at = 0; at < this.heights.length; at++) tops[at + 1] = tops[at] + this.heights[at];
+    this.tops = tops;
+  }
+
+  /** Finds the row at a height. */
+  rowAt(top: number): number {
+    let low = 0;
+    let high = this.heights.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.tops[middle] <= top) low = middle;
+      else high = middle - 1;
+    }
+    return Math.max(0, low);
+  }
+
+  get total() { return this.tops[this.heights.length] ?? 0; }
+
+  /** Puts the window where the anchor says. */
+  settle() {
+    const box = this.box.current;
+    if (!box) return;
+    const top = this.following ? this.total - box.clientHeight : this.tops[this.anchor.at] + this.anchor.offset;
+    if (Math.abs(box.scrollTop - top) > 1) {
+      const was = box.scrollTop;
+      box.scrollTop = top;
+      // A scroll of ours tells nothing about what the reader looks at.
+      this.ours = box.scrollTop !== was;
+    }
+    this.ask();
+  }
+
+  scrolled = () => {
+    const box = this.box.current;
+    if (!box) return;
+    const { ours } = this;
+    this.ours = false;
+    const top = box.scrollTop;
+    const at = this.rowAt(top);
+    this.anchor = { at, offset: top - this.tops[at] };
+    this.following = top + box.clientHeight >= this.total - 4;
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => {
+      const [first, last] = this.range();
+      if (first < this.first || last > this.last) this.draw();
+      this.ask();
+      if (!ours) this.props.onSee(this.rowAt(top + 24));
+    });
+  };
+
+  draw() { this.setState((was) => ({ tick: was.tick + 1 })); }
+
+  range(beyond = 200): [number, number] {
+    const box = this.box.current;
+    const top = this.following ? this.total - (box?.clientHeight ?? 800) : this.tops[this.anchor.at] + this.anchor.offset;
+    const height = box?.clientHeight ?? 800;
+    return [this.rowAt(Math.max(0, top - beyond)), Math.min(this.heights.length, this.rowAt(top + height + beyond) + 1)];
+  }
+
+  measured(entries: ResizeObserverEntry[]) {
+    let changed = false;
+    for (const entry of entries) {
+      const at = this.rows.get(entry.target);
+      if (at === undefined || !this.loaded[at]) continue;
+      const height = entry.borderBoxSize[0].blockSize;
+      if (Math.abs(height - this.heights[at]) > 0.5) { this.heights[at] = height; changed = true; }
+    }
+    if (!changed) return;
+    this.sum();
+    this.draw();
+  }
+
+  /** Asks for what is near the window and not there. */
+  ask() {
+    const [first, last] = this.range(BEYOND);
+    const { session, path } = this.props;
+    for (let chunk = Math.floor(first / CHUNK); chunk * CHUNK < last; chunk++) {
+      const from = chunk * CHUNK;
+      const to = Math.min(path.count, from + CHUNK);
+      if (this.asked.has(chunk) || this.isLoaded(from, to)) continue;
+      this.asked.add(chunk);
+      get<{ from: number; to: number; turns: View[] }>(
+        `sessions/${encodeURIComponent(session)}/turns${query({ leaf: path.leaf, from, to })}`, this.stop.signal,
+      ).then((told) => this.took(told), () => this.asked.delete(chunk));
+    }
+  }
+
+  isLoaded(from: number, to: number) {
+    for (let at = from; at < to; at++) if (!this.loaded[at]) return false;
+    return true;
+  }
+
+  took({ from, to, turns }: { from: number; to: number; turns: View[] }) {
+    for (let at = from; at < to; at++) { this.loaded[at] = 1; this.views.delete(at); }
+    for (const view of turns) {
+      const here = this.views.get(view.at);
+      if (here) here.push(view);
+      else this.views.set(view.at, [view]);
+    }
+    // A message that shows nothing has no height.
+    for (let at = from; at < to; at++) if (!this.views.has(at)) this.heights[at] = 0;
+    this.sum();
+    this.draw();
+  }
+
+  /** Goes to a position. */
+  jump(at: number) {
+    this.following = false;
+    this.anchor = { at: Math.max(0, Math.min(at, this.heights.length - 1)), offset: 0 };
+    this.draw();
+    this.props.onSee(this.anchor.at);
+  }
+
+  end() { this.following = true; this.draw(); this.props.onSee(this.heights.length - 1); }
+
+  keep = (at: number) => (row: HTMLElement | null) => {
+    if (!row) return;
+    this.rows.set(row, at);
+    this.observer?.observe(row);
+  };
+
+  render({ session, path, doing, selected }: Props) {
+    const [first, last] = this.range(BEYOND);
+    this.first = first;
+    this.last = last;
+    this.rows.forEach((_, row) => { if (!row.isConnected) { this.rows.delete(row); this.observer?.unobserve(row); } });
+    // The same object while it means the same, so that turns are not drawn again.
+    if (this.where.session !== session || this.where.leaf !== path.leaf) this.where = { session, leaf: path.leaf };
+    const { where } = this;
+    const rows = [];
+    let before = this.views.get(first - 1)?.at(-1);
+    for (let at = first; at < last; at++) {
+      const views = this.views.get(at);
+      if (this.loaded[at] && !views) continue;
+      const goesOn = views?.map((view) => {
+        const same = view.kind === "answer" && before?.kind === "answer" && before.detail === view.detail;
+        before = view;
+        return same;
+      });
+      if (!views) before = undefined;
+      const left = path.left_at !== null && at > path.left_at;
+      rows.push(
+        <div key={`${path.leaf}-${at}`} ref={this.keep(at)} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}`} data-at={at}
+          style={views ? undefined : { blockSize: `${this.heights[at]}px` }}>
+          {views ? views.map((view, index) => <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />) : <div class="ghost" />}
+        </div>,
+      );
+    }
+    return (
+      <div class="scroll" ref={this.box} onScroll={this.scrolled} tabIndex={0} role="region" aria-label="Transcript">
+        <div class="long" style={{ blockSize: `${this.total}px` }}>
+          <div class="window" style={{ transform: `translateY(${this.tops[first] ?? 0}px)` }}>{rows}</div>
+        </div>
+      </div>
+    );
+  }
+}
+
+/** Guesses heights by who speaks and how much. */
+function guess(path: PathView): Float64Array {
+  const heights = new Float64Array(path.count);
+  for (let at = 0; at < path.count; at++) {
+    const size = path.sizes.charCodeAt(at) - 65;
+    const letter = path.shape[at];
+    heights[at] = letter === "d" ? 0 : letter === "a" ? 60 + 14 * size : letter === "p" ? 70 + 6 * size : 48;
+  }
+  return heights;
+}

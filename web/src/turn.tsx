@@ -1,0 +1,134 @@
+// One turn of a transcript: who speaks, what was said, which tools ran.
+
+import { memo } from "preact/compat";
+import { useEffect, useState } from "preact/hooks";
+import { type Call, type Piece, type View, type Way, get, query } from "./api";
+import { Html } from "./html";
+import { Time } from "./parts";
+import * as route from "./route";
+import { bytes, model, several } from "./words";
+
+export interface Where { session: string; leaf: string }
+export interface Doing { onTurn?: (view: View, anchor: HTMLElement) => void; onWay?: (way: Way, at: number) => void }
+
+const SIGNS: Record<string, string> = {
+  run: "$", read: "▤", edit: "±", write: "+", grep: "⌕", glob: "✱", agent: "⇉", todos: "☑", fetch: "↓",
+  search: "⌕", ask: "?", plan: "≡", skill: "✦", tell: "✉", mcp: "⧉", other: "◇",
+};
+const WHO: Record<string, string> = {
+  prompt: "You", task: "Task", answer: "Claude", command: "Command", compaction: "Compacted",
+};
+
+export const Turn = memo(function Turn({ view, where, doing, goesOn }: { view: View; where: Where; doing?: Doing; goesOn?: boolean }) {
+  const [whole, setWhole] = useState<View>();
+  const shown = whole ?? view;
+  const all = () => void get<View>(`sessions/${encodeURIComponent(where.session)}/turn${query({ leaf: where.leaf, at: view.at, i: view.i })}`).then(setWhole);
+  if (view.fork) return <Fork view={view} doing={doing} />;
+  const who = WHO[view.kind];
+  return (
+    <article class={`turn ${view.kind}${goesOn ? " goes-on" : ""}`} aria-label={who ?? view.kind}>
+      {who && (
+        <header>
+          <span class="who">{who}</span>
+          {view.detail && <span class="detail">{view.kind === "answer" ? model(view.detail) : view.detail}</span>}
+          {view.recovered && <span class="detail bad">from a damaged line</span>}
+          <span class="grow" />
+          <Time at={view.timestamp} />
+          {doing?.onTurn && view.uuid && (
+            <button type="button" class="quiet dots" aria-label="What to do with this message" onClick={(event) => doing.onTurn?.(view, event.currentTarget as HTMLElement)}>⋯</button>
+          )}
+        </header>
+      )}
+      {shown.parts.map((piece, index) => <PieceView key={index} piece={piece} view={view} where={where} onAll={all} />)}
+    </article>
+  );
+});
+
+function PieceView({ piece, view, where, onAll }: { piece: Piece; view: View; where: Where; onAll: () => void }) {
+  switch (piece.t) {
+    case "html": return <><Html html={piece.html} />{piece.cut && <More cut={piece.cut} onAll={onAll} />}</>;
+    case "text": return <><div class="said">{piece.text}</div>{piece.cut && <More cut={piece.cut} onAll={onAll} />}</>;
+    case "note": return <p class={piece.bad ? "note bad" : "note"}>{piece.text}</p>;
+    case "fold": return <Folded title={piece.title} html={piece.html} />;
+    case "thinking":
+      return piece.html === null
+        ? <p class="note thinking" title="The client kept only a signature of it">∴ Thinking (the text was withheld)</p>
+        : <Folded title="∴ Thinking" html={piece.html} />;
+    case "picture": return <Picture piece={piece} view={view} where={where} />;
+    case "call": return <CallView call={piece} view={view} where={where} />;
+  }
+}
+
+const More = ({ cut, onAll }: { cut: number; onAll: () => void }) => (
+  <button type="button" class="more" onClick={onAll}>Show all {bytes(cut)}</button>
+);
+
+function Folded({ title, html }: { title: string; html: string }) {
+  const [open, set] = useState(false);
+  return (
+    <details class="fold" open={open} onToggle={(event) => set(event.currentTarget.open)}>
+      <summary>{title}</summary>
+      {open && <Html html={html} />}
+    </details>
+  );
+}
+
+function Picture({ piece, view, where }: { piece: Piece & { t: "picture" }; view: View; where: Where }) {
+  if (!piece.shown) return <p class="note">▣ {piece.name}</p>;
+  const src = `/api/sessions/${encodeURIComponent(where.session)}/picture${query({ leaf: where.leaf, at: view.at, i: view.i, n: piece.n })}`;
+  return <p class="picture"><img src={src} alt={piece.name} loading="lazy" decoding="async" /></p>;
+}
+
+function CallView({ call, view, where }: { call: Call; view: View; where: Where }) {
+  const [open, setOpen] = useState(false);
+  const [html, setHtml] = useState<string>();
+  const [whole, setWhole] = useState(false);
+  useEffect(() => {
+    if (!open) return;
+    const path = `sessions/${encodeURIComponent(where.session)}/call${query({ leaf: where.leaf, at: view.at, i: view.i, n: call.n, whole: whole || undefined })}`;
+    get<{ html: string }>(path).then((told) => setHtml(told.html), (error: Error) => setHtml(undefined) ?? alertInside(error));
+    function alertInside(error: Error) { setHtml(`<p class="note bad">${error.message.replace(/[<&]/g, "")}</p>`); }
+  }, [open, whole]);
+  return (
+    <details class={`call ${call.tool}${call.failed ? " failed" : ""}`} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span class="sign" aria-hidden="true">{SIGNS[call.tool] ?? SIGNS.other}</span>
+        <span class="name">{call.name}</span>
+        <span class="subject">{call.subject}</span>
+        <span class="outcome">{call.running ? "no result" : call.outcome}</span>
+      </summary>
+      <div class="opened" onClick={(event) => { if ((event.target as Element).closest("[data-more]")) setWhole(true); }}>
+        {html === undefined ? <p class="hush">…</p> : <Html html={html} class="pieces" />}
+        {call.agent && <a class="agent-link" href={route.session(`agent-${call.agent}`)}>Read what the agent did →</a>}
+      </div>
+    </details>
+  );
+}
+
+function Fork({ view, doing }: { view: View; doing?: Doing }) {
+  const ways = view.fork?.ways ?? [];
+  const taken = ways.findIndex((way) => way.taken);
+  const other = (step: number) => ways[(taken + step + ways.length) % ways.length];
+  const switchTo = (way: Way | undefined) => way && doing?.onWay?.(way, view.at);
+  return (
+    <nav class="fork" aria-label={`Fork: ${several(ways.length, "way")}`}>
+      <div class="switch">
+        <button type="button" onClick={() => switchTo(other(-1))} aria-label="Previous way">‹</button>
+        <span class="which">{taken < 0 ? "–" : taken + 1}/{ways.length}</span>
+        <button type="button" onClick={() => switchTo(other(1))} aria-label="Next way">›</button>
+        <span class="kind">{view.fork?.kind}</span>
+      </div>
+      <ol>
+        {ways.map((way, index) => (
+          <li key={way.leaf} class={`${way.taken ? "taken" : ""} ${way.current ? "current" : "left"}`}>
+            <button type="button" disabled={way.taken} onClick={() => switchTo(way)}>
+              <span class="n">{index + 1}</span>
+              <span class="words">{way.taken ? "this way" : way.words || "(nothing said)"}</span>
+              <span class="facts">{several(way.messages, "message")}{way.draft ? ", draft" : way.current ? ", current" : ", abandoned"}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}

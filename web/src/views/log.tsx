@@ -1,0 +1,36 @@
+// What ramus did, newest first, each with a way back.
+
+import { useState } from "preact/hooks";
+import { Act, type Request } from "../act";
+import { useGet } from "../hooks";
+import { Failure, Head, Time, Waiting } from "../parts";
+import * as route from "../route";
+import { short } from "../words";
+
+interface Operation { op: number; at: string; what: string; session: string; words: string; done: boolean; undone_by: number | null; undoes: number | null; can_undo: boolean }
+
+export function Log({ say }: { say: (text: string) => void }) {
+  const { data, error, again } = useGet<{ operations: Operation[] }>("log");
+  const [request, setRequest] = useState<Request>();
+  if (error) return <div class="page"><Failure error={error} again={again} /></div>;
+  if (!data) return <div class="page"><Waiting what="Reading the log" /></div>;
+  return (
+    <div class="page">
+      <Head title="Log" />
+      <p class="hush">Everything that ramus wrote, and the way back. Reading leaves no trace here.</p>
+      {data.operations.length === 0 && <section class="card"><p>Nothing yet. Going to a message, forking, renaming and moving to the trash are noted here.</p></section>}
+      <ol class="log">
+        {data.operations.map((one) => (
+          <li key={one.op} class={one.undone_by !== null ? "undone" : ""}>
+            <span class="op">{one.op}</span>
+            <span class="what">{one.what}</span>
+            <span class="words">{one.words} <a href={route.session(one.session)}>{short(one.session)}</a>{!one.done && <span class="bad"> not finished</span>}{one.undone_by !== null && <span class="hush"> undone by {one.undone_by}</span>}</span>
+            <Time at={one.at} />
+            {one.can_undo ? <button type="button" onClick={() => setRequest({ what: "undo", op: one.op })}>Undo</button> : <span />}
+          </li>
+        ))}
+      </ol>
+      {request && <Act request={request} onClose={() => setRequest(undefined)} onDone={(done) => { setRequest(undefined); say(`Done: ${done.words}`); again(); }} />}
+    </div>
+  );
+}

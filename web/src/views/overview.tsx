@@ -1,0 +1,70 @@
+// What there is, what is new, what is about to go.
+
+import type { Overview as Told } from "../api";
+import { useGet, useNews } from "../hooks";
+import { Failure, Head, Numbers, SessionList, Waiting } from "../parts";
+import * as route from "../route";
+import { bytes, exactly, several, short, until } from "../words";
+
+export function Overview() {
+  const { data, error, again } = useGet<Told>("overview");
+  useNews((news) => { if (!news.agent) again(); });
+  if (error) return <div class="page"><Failure error={error} again={again} /></div>;
+  if (!data) return <div class="page"><Waiting what="Reading the histories" /></div>;
+  const live = data.recent.filter((session) => data.live.includes(session.id));
+  const recent = data.recent.filter((session) => !data.live.includes(session.id));
+  return (
+    <div class="page">
+      <Head title="Overview" />
+      <Numbers of={[["projects", data.projects], ["sessions", data.sessions], ["conversations", data.conversations], ["on disk", bytes(data.bytes)]]} />
+      <Heat activity={data.activity} />
+      {live.length > 0 && <section class="card"><h2>Live</h2><SessionList sessions={live} live={data.live} /></section>}
+      {data.leaving.length > 0 && (
+        <section class="card warn">
+          <h2>About to be deleted</h2>
+          <p>Claude Code deletes sessions that were not used for {data.retention_days} days{data.retention_set ? "" : " unless `cleanupPeriodDays` in its settings says otherwise"}. Use or export what you want to keep.</p>
+          <ul class="leaving">
+            {data.leaving.slice(0, 12).map((one) => <li key={one.id}><a href={route.session(one.id)}>{one.title ?? short(one.id)}</a> <time dateTime={one.at} title={exactly(one.at)}>{until(one.at)}</time></li>)}
+          </ul>
+          {data.leaving.length > 12 && <p class="hush">and {several(data.leaving.length - 12, "more session")}</p>}
+        </section>
+      )}
+      <section class="card"><h2>Recent</h2><SessionList sessions={recent} /></section>
+    </div>
+  );
+}
+
+const DAY = 86_400_000;
+
+/** A year of days, or what there is of it: one square a day, one column a week. */
+function Heat({ activity }: { activity: Record<string, number> }) {
+  const days = Object.keys(activity).sort();
+  if (days.length === 0) return null;
+  const newest = new Date(`${days[days.length - 1]}T12:00:00Z`).getTime();
+  const end = newest + (6 - new Date(newest).getUTCDay()) * DAY;
+  const weeks = 53;
+  const begin = end - (weeks * 7 - 1) * DAY;
+  const most = Math.max(...Object.values(activity));
+  const squares = [];
+  const months = [];
+  for (let week = 0; week < weeks; week++) {
+    for (let day = 0; day < 7; day++) {
+      const time = new Date(begin + (week * 7 + day) * DAY);
+      if (time.getTime() > newest) break;
+      const key = time.toISOString().slice(0, 10);
+      const n = activity[key] ?? 0;
+      const level = n === 0 ? 0 : Math.ceil((4 * Math.log1p(n)) / Math.log1p(most));
+      squares.push(<rect key={key} x={week * 14} y={18 + day * 14} width="11" height="11" rx="2.5" class={`heat${level}`}><title>{`${key}: ${several(n, "session")}`}</title></rect>);
+      if (day === 0 && time.getUTCDate() <= 7) months.push(<text key={key} x={week * 14} y="11">{time.toLocaleString("en", { month: "short", timeZone: "UTC" })}</text>);
+    }
+  }
+  const total = Object.values(activity).reduce((sum, n) => sum + n, 0);
+  return (
+    <section class="card">
+      <h2>Activity</h2>
+      <div class="heat" ref={(box) => { if (box) box.scrollLeft = box.scrollWidth; }} tabIndex={0} role="group" aria-label="Activity by day">
+        <svg width={weeks * 14} height="118" role="img" aria-label={`Sessions by day up to ${days[days.length - 1]}: ${several(total, "session day")} on ${several(days.length, "day")}`}>{months}{squares}</svg>
+      </div>
+    </section>
+  );
+}

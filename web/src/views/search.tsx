@@ -1,0 +1,112 @@
+// Search: hits as they are found.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Hit, type Progress, Refused, query as asQuery, stream } from "../api";
+import { useKeys } from "../hooks";
+import { Failure, Head, Time } from "../parts";
+import { go, session } from "../route";
+import { several, short } from "../words";
+
+const FIELDS = ["q", "regex", "role", "branch", "tool", "since", "until", "project", "session"] as const;
+
+export function Search({ query }: { query: URLSearchParams }) {
+  const asked = query.toString();
+  const [hits, setHits] = useState<Hit[]>([]);
+  const [progress, setProgress] = useState<Progress>();
+  const [error, setError] = useState<Refused>();
+  const [busy, setBusy] = useState(false);
+  const [cursor, setCursor] = useState(-1);
+  const form = useRef<HTMLFormElement>(null);
+  const q = query.get("q") ?? "";
+  useEffect(() => {
+    const stop = new AbortController();
+    setHits([]); setProgress(undefined); setError(undefined); setCursor(-1);
+    if (!q.trim()) { setBusy(false); return; }
+    setBusy(true);
+    let held: Hit[] = [];
+    let drawn = 0;
+    const draw = () => { drawn = 0; setHits(held); };
+    const values = Object.fromEntries(FIELDS.map((field) => [field, query.get(field)]));
+    stream<Hit | Progress>(`find${asQuery(values)}`, stop.signal, (line) => {
+      if (line.schema === "ramus.find/1") {
+        held = [...held, line as Hit];
+        drawn ||= requestAnimationFrame(draw);
+      } else setProgress(line as Progress);
+    }).then(
+      () => { draw(); setBusy(false); },
+      (failure) => { if (!stop.signal.aborted) { setError(failure instanceof Refused ? failure : new Refused("the server does not answer", "", 0)); setBusy(false); } },
+    );
+    return () => { stop.abort(); cancelAnimationFrame(drawn); };
+  }, [asked]);
+  const submit = (event?: Event) => {
+    event?.preventDefault();
+    if (!form.current) return;
+    const values = new FormData(form.current);
+    const next = Object.fromEntries(FIELDS.map((field) => [field, String(values.get(field) ?? "")]));
+    go(`/search${asQuery(next)}`, "replace");
+  };
+  const open = (hit: Hit | undefined) => { if (hit) go(to(hit)); };
+  const move = (step: number) => {
+    const next = Math.max(0, Math.min(hits.length - 1, cursor + step));
+    setCursor(next);
+    document.querySelectorAll(".hits > li")[next]?.scrollIntoView({ block: "nearest" });
+  };
+  useKeys({ j: () => move(1), k: () => move(-1), Enter: () => open(hits[cursor]) });
+  const select = (name: string, label: string, options: [string, string][]) => (
+    <label>{label}<select name={name} value={query.get(name) ?? ""} onChange={() => submit()}>{options.map(([value, text]) => <option key={value} value={value} selected={value === (query.get(name) ?? "")}>{text}</option>)}</select></label>
+  );
+  return (
+    <div class="page">
+      <Head title="Search" />
+      <form class="search" ref={form} onSubmit={submit} role="search">
+        <div class="search-line">
+          <input id="query" name="q" type="search" autoFocus={!q} aria-label="What to look for" placeholder={'words, or "words together"'} value={q} autocomplete="off" />
+          <button type="submit">Search</button>
+        </div>
+        <div class="filters">
+          {select("role", "Said by ", [["", "anybody"], ["user", "you"], ["assistant", "Claude"], ["tool", "tools"], ["system", "the client"]])}
+          {select("branch", "Branch ", [["", "any"], ["active", "active"], ["abandoned", "abandoned"]])}
+          <label>Tool <input name="tool" value={query.get("tool") ?? ""} placeholder="Bash, Edit…" onChange={() => submit()} /></label>
+          <label>From <input name="since" type="date" value={query.get("since") ?? ""} onChange={() => submit()} /></label>
+          <label>To <input name="until" type="date" value={query.get("until") ?? ""} onChange={() => submit()} /></label>
+          <label class="check"><input name="regex" type="checkbox" value="true" checked={query.get("regex") === "true"} onChange={() => submit()} /> regular expression</label>
+          <input type="hidden" name="project" value={query.get("project") ?? ""} />
+          <input type="hidden" name="session" value={query.get("session") ?? ""} />
+          {(query.get("project") || query.get("session")) && <button type="button" class="quiet chip" onClick={() => { query.delete("project"); query.delete("session"); go(`/search?${query}`, "replace"); }}>only in {query.get("session") ? `session ${short(query.get("session") ?? "")}` : query.get("project")} ✕</button>}
+        </div>
+      </form>
+      <p class="hush" role="status">
+        {!q ? "All words must occur in one message. Every branch, agent and tool result is searched." :
+          busy ? `Looking… ${several(hits.length, "hit")}` :
+          progress ? `${several(progress.found, "message")}${progress.shown < progress.found ? `, the newest ${progress.shown} are shown` : ""}` : ""}
+      </p>
+      {error && <Failure error={error} />}
+      <ol class="hits">
+        {hits.map((hit, index) => (
+          <li key={`${hit.address}-${index}`} class={cursor === index ? "cursor" : ""}>
+            <a href={to(hit)}>
+              <span class="hit-head">
+                <span class={`status ${hit.status ?? "none"}`} title={hit.status ? `${hit.status} branch` : "no branch"}>{hit.status === "active" ? "●" : hit.status ? "○" : "·"}</span>
+                <span class="title">{hit.title ?? short(hit.session)}</span>
+                <span class="facts">{hit.agent && <span class="agent-word">agent</span>}<span>{hit.kind}</span>{hit.conversation && <span>@{hit.conversation}</span>}{hit.status === "abandoned" && <span class="left-word">abandoned</span>}<Time at={hit.timestamp} /></span>
+              </span>
+              <Snippet hit={hit} />
+            </a>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Snippet({ hit }: { hit: Hit }) {
+  const letters = [...hit.snippet];
+  const [from, to] = hit.match;
+  return <span class="snippet">{letters.slice(0, from).join("")}<mark>{letters.slice(from, to).join("")}</mark>{letters.slice(to).join("")}</span>;
+}
+
+const to = (hit: Hit) => {
+  const id = hit.agent ? `agent-${hit.agent}` : hit.session;
+  const node = hit.address.includes(":") ? hit.address.slice(hit.address.indexOf(":") + 1) : "";
+  return session(id, "", node);
+};

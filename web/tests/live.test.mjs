@@ -1,0 +1,44 @@
+// What Claude Code writes appears without loading anything again.
+
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+import { demo, file, id, open, serve } from "./page.mjs";
+
+const record = (parent, uuid, kind, text, session) => JSON.stringify({
+  parentUuid: parent, isSidechain: false, userType: "external", cwd: "/home/dev/teapot", sessionId: session, version: "2.1.240", type: kind,
+  message: kind === "user" ? { role: "user", content: text } : { id: `msg_${uuid}`, type: "message", role: "assistant", model: "claude-opus-5", content: [{ type: "text", text }] },
+  uuid, timestamp: new Date().toISOString(),
+});
+
+test("an append appears", async (t) => {
+  const claude = demo(t);
+  const session = id(claude, "7ea9");
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${session}`);
+  await page.waitForSelector(".turn.answer");
+  await page.evaluate(() => { globalThis.sameDocument = true; });
+  const path = file(claude, "7ea9");
+  const leaf = await page.evaluate(async (address) => (await (await fetch(address)).json()).leaf, `/api/sessions/${session}/path`);
+  const uuid = "aaaaaaaa-0000-4000-8000-000000000001";
+  appendFileSync(path, `${record(leaf, uuid, "user", "And a lid, please: live.", session)}\n`);
+  appendFileSync(path, `${JSON.stringify({ type: "last-prompt", lastPrompt: "And a lid", leafUuid: uuid, sessionId: session })}\n`);
+  await page.locator(".said", { hasText: "And a lid, please: live." }).waitFor();
+  appendFileSync(path, `${record(uuid, "aaaaaaaa-0000-4000-8000-000000000002", "assistant", "The lid is on.", session)}\n`);
+  await page.locator(".turn.answer", { hasText: "The lid is on." }).waitFor();
+  assert.equal(await page.evaluate(() => globalThis.sameDocument), true);
+  assert.deepEqual(wrong, []);
+});
+
+test("a new session appears in the lists", async (t) => {
+  const claude = demo(t);
+  const { page, wrong } = await open(t, await serve(t, claude));
+  const path = file(claude, "7ea9");
+  const session = "bbbbbbbb-0000-4000-8000-000000000001";
+  const text = record(null, "bbbbbbbb-0000-4000-8000-000000000002", "user", "A kettle that sings", session);
+  writeFileSync(join(path, "..", `${session}.jsonl`), `${text}\n`);
+  await page.locator(".side li", { hasText: "A kettle that sings" }).waitFor();
+  assert.ok(readFileSync(path).length > 0);
+  assert.deepEqual(wrong, []);
+});

@@ -1,0 +1,93 @@
+// A server, a browser and a page for a test; all of them end with it.
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium as browsers } from "playwright-core";
+import { chromium, ramus, shots } from "./where.mjs";
+
+const QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--force-prefers-reduced-motion"];
+
+/** A directory that is gone after the test. */
+export function scratch(t) {
+  const dir = mkdtempSync(join(tmpdir(), "ramus-page-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** The demo history in a directory of its own. */
+export function demo(t) {
+  const dir = join(scratch(t), "claude");
+  const made = spawnSync(ramus, ["demo", dir], { encoding: "utf8" });
+  assert.equal(made.status, 0, made.stderr);
+  return dir;
+}
+
+export function copy(t, from) {
+  const dir = join(scratch(t), "claude");
+  cpSync(from, dir, { recursive: true });
+  return dir;
+}
+
+/** Starts the server and returns its address with the token. */
+export async function serve(t, claude, args = []) {
+  const home = scratch(t);
+  const server = spawn(ramus, ["--claude-dir", claude, "serve", "--port", "7700", ...args], {
+    env: { ...process.env, HOME: home, RAMUS_STATE_DIR: join(home, "state"), TZ: "UTC" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const log = [];
+  server.stderr.on("data", (data) => log.push(String(data)));
+  const ended = new Promise((resolve) => server.once("exit", (code, signal) => resolve({ code, signal })));
+  t.after(async () => { server.kill("SIGINT"); await ended; });
+  const url = await new Promise((resolve, reject) => {
+    let text = "";
+    server.stdout.on("data", (data) => { text += data; if (text.includes("\n")) resolve(text.trim()); });
+    server.once("exit", () => reject(new Error(`the server ended: ${log.join("")}`)));
+  });
+  return { url, origin: new URL(url).origin, server, ended, log, home };
+}
+
+/** Opens a page; a message on its console, an error or a request elsewhere fails the test. */
+export async function open(t, server, { width = 1440, height = 900, scheme = "light", csp = true } = {}) {
+  const browser = await browsers.launch({ executablePath: chromium, args: QUIET });
+  t.after(() => browser.close());
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, timezoneId: "UTC", locale: "en-GB", bypassCSP: !csp, acceptDownloads: true });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
+  const page = await context.newPage();
+  const wrong = [];
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(message.text()); });
+  page.on("pageerror", (error) => wrong.push(error.message));
+  page.on("dialog", (dialog) => { wrong.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  page.on("request", (request) => { if (!request.url().startsWith(server.origin) && !request.url().startsWith("data:")) wrong.push(`request to ${request.url()}`); });
+  page.setDefaultTimeout(20_000);
+  await page.goto(server.url);
+  await page.waitForSelector(".side section, .failure-box", { state: "attached" });
+  return { page, context, browser, wrong, go: (path) => page.goto(new URL(path, server.origin).href) };
+}
+
+export async function shot(page, name) {
+  mkdirSync(shots, { recursive: true });
+  await page.screenshot({ path: join(shots, `${name}.png`) });
+}
+
+/** The id of the session that begins so. */
+export function id(claude, start) {
+  for (const project of readdirSync(join(claude, "projects"))) {
+    for (const file of readdirSync(join(claude, "projects", project))) {
+      if (file.startsWith(start) && file.endsWith(".jsonl")) return file.slice(0, -".jsonl".length);
+    }
+  }
+  throw new Error(`no session begins with ${start}`);
+}
+
+export function file(claude, start) {
+  for (const project of readdirSync(join(claude, "projects"))) {
+    for (const name of readdirSync(join(claude, "projects", project))) {
+      if (name.startsWith(start) && name.endsWith(".jsonl")) return join(claude, "projects", project, name);
+    }
+  }
+  throw new Error(`no session begins with ${start}`);
+}

@@ -1,0 +1,174 @@
+// Reading, as a person does it: with the mouse, and with keys alone.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { demo, id, open, serve } from "./page.mjs";
+
+test("open a session, switch at a fork, click in the tree, compare, open an agent", async (t) => {
+  const claude = demo(t);
+  const { page, wrong } = await open(t, await serve(t, claude));
+  await page.locator(".sessions a", { hasText: "Tiny HTTP teapot" }).click();
+  await page.waitForSelector(".turn.answer");
+  assert.match(page.url(), /\/s\/7ea9/);
+
+  // ‹ 2/3 ›: the other way at a fork is read instead, and the reader stays there.
+  const fork = page.locator("nav.fork").last();
+  const before = await fork.locator(".which").textContent();
+  await fork.getByRole("button", { name: "Next way" }).click();
+  await page.waitForURL(/leaf=/);
+  await page.waitForSelector(".left-banner");
+  await page.waitForFunction((was) => [...document.querySelectorAll("nav.fork .which")].at(-1)?.textContent !== was, before);
+  await page.goBack();
+  await page.waitForFunction(() => !document.querySelector(".left-banner"));
+
+  // The tree: a row that was left leads to its branch.
+  await page.locator(".tree-row.left", { hasText: "Do the pool anyway" }).click();
+  await page.waitForSelector(".left-banner");
+  await page.locator(".said", { hasText: "Do the pool anyway" }).waitFor();
+  assert.equal(await page.locator(".tree-row.on", { hasText: "Do the pool anyway" }).count(), 1);
+
+  // Side by side with the one that resumes.
+  await page.getByRole("button", { name: "Details" }).click();
+  await page.locator(".conversations li", { hasText: "Tiny HTTP teapot" }).getByRole("link", { name: "compare" }).click();
+  await page.waitForSelector(".side-column.b .turn");
+  assert.equal(await page.locator(".side-column").count(), 2);
+  assert.ok(await page.locator(".table tr").count() > 4);
+
+  // An agent is a conversation of its own, with a way back.
+  await page.goBack();
+  await page.locator(".tree-row.agent").first().click();
+  await page.waitForURL(/agent-/);
+  await page.waitForSelector(".turn.task");
+  await page.getByRole("link", { name: /agent of/ }).click();
+  await page.waitForURL(/\/s\/7ea9/);
+  assert.deepEqual(wrong, []);
+});
+
+test("files as of a message, and what became of them", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  await page.keyboard.press("g");
+  await page.waitForSelector(".row[data-at='0'] .said");
+  await page.keyboard.press("p");
+  const prompt = page.locator(".row.selected .turn.prompt");
+  await prompt.getByRole("button", { name: "What to do" }).click();
+  await page.getByRole("link", { name: "Files as of here" }).click();
+  await page.locator(".files nav a", { hasText: "src/main.rs" }).click();
+  await page.locator(".files .code code", { hasText: "TcpListener" }).waitFor();
+  await page.getByLabel("what became of it").check();
+  await page.waitForSelector(".files .diff .row.add");
+  assert.deepEqual(wrong, []);
+});
+
+test("search finds every branch and leads to the message", async (t) => {
+  const { page, wrong, go } = await open(t, await serve(t, demo(t)));
+  await go("/search");
+  await page.fill("#query", "crates.io");
+  await page.keyboard.press("Enter");
+  const hit = page.locator(".hits li", { hasText: "abandoned" }).first();
+  await hit.waitFor();
+  assert.match(await hit.locator("mark").first().textContent(), /crates\.io/i);
+  await hit.locator("a").click();
+  await page.waitForSelector(".left-banner");
+  await page.locator(".turn", { hasText: "crates.io" }).first().waitFor();
+  await go("/search?q=crates.io&branch=active");
+  await page.waitForFunction(() => /message/.test(document.querySelector("[role=status]")?.textContent ?? ""));
+  assert.equal(await page.locator(".hits .left-word").count(), 0);
+  await go("/search?q=(&regex=true");
+  await page.waitForSelector(".failure-box");
+  assert.equal(wrong.filter((text) => !text.includes("400")).length, 0, wrong.join());
+});
+
+test("keys alone", async (t) => {
+  const claude = demo(t);
+  const { page, wrong } = await open(t, await serve(t, claude));
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("teapot server");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".turn.answer");
+  await page.keyboard.press("g");
+  await page.waitForFunction(() => document.querySelector(".row.selected")?.dataset.at === "0");
+  await page.keyboard.press("]");
+  await page.waitForFunction(() => Number(document.querySelector(".row.selected")?.dataset.at) > 0);
+  const at = await page.locator(".row.selected").getAttribute("data-at");
+  await page.waitForSelector(`.row[data-at="${at}"] nav.fork`);
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForSelector(".left-banner");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => !document.querySelector(".left-banner"));
+  await page.keyboard.press("g");
+  await page.keyboard.press("j");
+  await page.keyboard.press("o");
+  await page.waitForSelector(".row.selected details.call[open] .code");
+  await page.keyboard.press("G");
+  await page.keyboard.press("P");
+  await page.waitForSelector(".row.selected .turn.prompt");
+  await page.keyboard.press("?");
+  await page.waitForSelector("dialog[open]");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => !document.querySelector("dialog[open]"));
+  await page.keyboard.press("/");
+  await page.waitForURL(/search/);
+  await page.keyboard.type("milk");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".hits li");
+  // The tree by keys: focus it, move, go there.
+  await page.goBack();
+  await page.waitForSelector(".tree-row");
+  await page.locator("[role=tree]").focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".left-banner");
+  assert.deepEqual(wrong, []);
+});
+
+test("code and addresses can be copied, a transcript taken along", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  await page.keyboard.press("g");
+  await page.locator(".code .copy").first().click();
+  await page.waitForFunction(() => document.querySelector(".toast")?.textContent === "Code copied");
+  assert.ok((await page.evaluate(() => navigator.clipboard.readText())).length > 5);
+  await page.getByRole("button", { name: "Export" }).click();
+  const loading = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Markdown" }).click();
+  const text = readFileSync(await (await loading).path(), "utf8");
+  assert.match(text, /teapot/i);
+  assert.deepEqual(wrong, []);
+});
+
+test("colours are chosen and kept", async (t) => {
+  const { page, go, wrong } = await open(t, await serve(t, demo(t)));
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await ground();
+  await page.keyboard.press("d");
+  await page.keyboard.press("d");
+  await page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light);
+  const dark = await ground();
+  await go("/stats");
+  await page.waitForSelector(".bars");
+  assert.equal(await ground(), dark);
+  assert.deepEqual(wrong, []);
+});
+
+test("a phone has the lists in a drawer and the tree over the transcript", async (t) => {
+  const claude = demo(t);
+  const { page, wrong } = await open(t, await serve(t, claude), { width: 390, height: 844 });
+  assert.equal(await page.locator(".side").isVisible(), false);
+  await page.getByRole("button", { name: "Projects and sessions" }).click();
+  await page.locator(".side li a", { hasText: "Tiny HTTP teapot" }).click();
+  await page.waitForSelector(".turn.answer");
+  assert.equal(await page.locator(".side").isVisible(), false);
+  await page.getByRole("button", { name: "Tree" }).click();
+  await page.locator(".tree-row.left", { hasText: "Do the pool anyway" }).click();
+  await page.waitForSelector(".left-banner");
+  await page.locator(".said", { hasText: "Do the pool anyway" }).waitFor();
+  assert.deepEqual(wrong, []);
+});

@@ -1,0 +1,82 @@
+// Changing something: the plan is shown, what is done is what was shown, and it can be undone.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import test from "node:test";
+import { demo, file, id, open, serve } from "./page.mjs";
+import { ramus } from "./where.mjs";
+
+const told = (claude, ...args) => JSON.parse(spawnSync(ramus, ["--claude-dir", claude, ...args, "--json"], { encoding: "utf8" }).stdout);
+
+async function act(page, name) {
+  await page.locator("dialog[open] .plan").waitFor();
+  await page.locator("dialog[open] .buttons").getByRole("button", { name }).click();
+  await page.waitForFunction(() => /^Done/.test(document.querySelector(".toast")?.textContent ?? ""));
+}
+
+test("go to a message and undo it", async (t) => {
+  const claude = demo(t);
+  const path = file(claude, "7ea9");
+  const before = readFileSync(path);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  await page.keyboard.press("g");
+  const turn = page.locator(".row[data-at='1'] .turn").first();
+  await turn.hover();
+  await turn.getByRole("button", { name: "What to do" }).click();
+  await page.getByRole("button", { name: "Go on from here" }).click();
+  await page.locator("dialog[open] .plan").waitFor();
+  assert.deepEqual(readFileSync(path), before, "a plan that is only shown writes nothing");
+  await act(page, "Go here");
+  const after = readFileSync(path);
+  assert.deepEqual(after.subarray(0, before.length), before, "nothing that was there is changed");
+  assert.ok(after.length > before.length);
+  const resumed = told(claude, "tree", "7ea9").resume;
+  assert.notEqual(resumed.leaf, undefined);
+  await page.waitForFunction(() => document.querySelectorAll(".tree-row").length > 0);
+
+  await go("/log");
+  await page.getByRole("button", { name: "Undo" }).first().click();
+  await act(page, "Undo");
+  assert.deepEqual(readFileSync(path), before, "undo brings back every byte");
+  await page.locator(".log .undone").waitFor();
+  assert.deepEqual(wrong, []);
+});
+
+test("fork, rename, trash and back", async (t) => {
+  const claude = demo(t);
+  const path = file(claude, "7ea9");
+  const before = readFileSync(path);
+  const count = () => readdirSync(dirname(path)).filter((name) => name.endsWith(".jsonl")).length;
+  const files = count();
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  const turn = page.locator(".turn.prompt").last();
+  await turn.getByRole("button", { name: "What to do" }).click();
+  await page.getByRole("button", { name: "Fork from here" }).click();
+  await act(page, "Fork");
+  await page.locator(".session-head h1", { hasText: "(fork)" }).waitFor();
+  assert.equal(count(), files + 1);
+  assert.deepEqual(readFileSync(path), before, "the session that was forked is untouched");
+
+  await page.getByRole("button", { name: "Details" }).click();
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByLabel("New title").fill("A pot of <b>my</b> own");
+  await page.getByRole("button", { name: "Show the plan" }).click();
+  await act(page, "Rename");
+  await page.locator(".session-head h1", { hasText: "A pot of <b>my</b> own" }).waitFor();
+
+  const forked = file(claude, new URL(page.url()).pathname.split("/").pop());
+  await page.getByRole("button", { name: "Move to the trash" }).click();
+  await act(page, "Move to the trash");
+  assert.equal(existsSync(forked), false);
+  await go("/log");
+  await page.getByRole("button", { name: "Undo" }).first().click();
+  await act(page, "Undo");
+  assert.equal(existsSync(forked), true);
+  assert.deepEqual(wrong, []);
+});
