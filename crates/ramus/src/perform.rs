@@ -12,7 +12,7 @@ use ramus_render::json::{Answer, Written};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 use ramus_store::apply::{ApplyError, apply};
-use ramus_store::plan::{Plan, Step, Subject};
+use ramus_store::plan::{Plan, Step, Subject, What};
 use ramus_store::{Bodies, PathError};
 use serde::Serialize;
 
@@ -186,6 +186,30 @@ pub(crate) fn perform_as<T: Serialize>(
         resume_command(ui, &plan.session, cwd)?;
     }
     Ok(())
+}
+
+/// Tells a program that everything is as it should be already.
+pub(crate) fn tell_nothing(
+    ui: &mut Ui,
+    schema: &'static str,
+    site: &Site,
+    node: NodeId,
+) -> Result<(), CommandError> {
+    let session = site.found.file.id.clone();
+    ui.json(&Answer::new(
+        schema,
+        Written {
+            op: None,
+            operation: What::Goto.word(),
+            file: site.found.file.path.display().to_string(),
+            resume_leaf: Some(site.leaf(node)),
+            appended_bytes: 0,
+            backup: None,
+            resume_command: Some(format!("claude --resume {session}")),
+            undoes: None,
+            session,
+        },
+    ))
 }
 
 /// Prints how to go on, and where.

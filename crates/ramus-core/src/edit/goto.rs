@@ -79,10 +79,8 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
     }
     if Era::of(session) == Era::Timestamp {
         let future = |record: &Record| record.time.filter(|time| *time > now);
-        let mut main = session.nodes().filter(|(_, record)| !record.sidechain);
-        if let Some((line, time)) =
-            main.find_map(|(_, record)| Some((record.line, future(record)?)))
-        {
+        let found = session.nodes().find_map(|(_, record)| Some((record.line, future(record)?)));
+        if let Some((line, time)) = found {
             return Err(Refusal::Future { line, time });
         }
         let is_marked = session.records().first().is_some_and(|first| first.span.at == 3);

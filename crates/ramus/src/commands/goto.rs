@@ -10,7 +10,7 @@ use crate::args::Global;
 use crate::commands::fork::{ForkTo, fork_at};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, Site, WriteArgs, perform, resume_command};
+use crate::perform::{Proposal, Site, WriteArgs, perform, resume_command, tell_nothing};
 use crate::select::{Library, Spot};
 use crate::ui::Ui;
 
@@ -93,7 +93,10 @@ fn go(
         history.folds.of(resume.leaf) == history.folds.of(node)
             && site.leaf(resume.leaf) == site.leaf(node)
     });
-    if is_there && !ui.json {
+    if is_there && ui.json {
+        return tell_nothing(ui, "ramus.goto/1", site, node);
+    }
+    if is_there {
         ui.say(&Line::plain("The session resumes there already; nothing was written."));
         return resume_command(ui, &site.found.file.id, cwd);
     }
