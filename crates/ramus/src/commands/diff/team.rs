@@ -58,7 +58,7 @@ impl Team {
             let end = branches.resuming().or(branches.conversations.last()).cloned();
             if let Some(end) = end {
                 let path = history.path(&end);
-                started.push(Started { call, part: Part { file: agent.file, history, path } });
+                started.push(Started { call, part: Part { file: agent.file, history: history.into(), path } });
             }
         }
         Ok(started)
@@ -119,7 +119,7 @@ fn inline(file: &HistoryFile, history: &History) -> Vec<Started> {
     agents
         .filter_map(|agent| {
             let path = lane(history, agent.root)?;
-            let part = Part { file: file.clone(), history: history.clone(), path };
+            let part = Part { file: file.clone(), history: history.clone().into(), path };
             Some(Started { call: agent.call?, part })
         })
         .collect()

@@ -126,7 +126,7 @@ impl<'a> Plan<'a> {
         agents.sort_by_key(|(_, _, file)| {
             (file.digest.facts.started, file.digest.facts.last_active, &file.file.relative)
         });
-        let digests: Vec<&Digest> = agents.iter().map(|(_, _, file)| &file.digest).collect();
+        let digests: Vec<&Digest> = agents.iter().map(|(_, _, file)| &*file.digest).collect();
         let mut paths: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (agent, conversation) in unique_paths(&digests) {
             paths.entry(agent).or_default().insert(conversation);
