@@ -25,7 +25,7 @@ function views(claude) {
     ["project", `/p/${project}`, ".sessions li", []],
     ["session", `/s/${teapot}`, ".turn.answer", []],
     ["session-start", `/s/${teapot}`, ".turn.answer", ["g", "click:details.call >> nth=0"]],
-    ["session-tree", `/s/${teapot}`, ".turn.answer", ["t", "t"]],
+    ["session-tree", `/s/${teapot}`, ".turn.answer", ["tree"]],
     ["session-details", `/s/${teapot}`, ".turn.answer", ["i"]],
     ["session-abandoned", `/s/${teapot}?leaf=${leaves[0]}`, ".turn.answer", []],
     ["compare", `/compare?a=${teapot}&al=${leaves[0]}&b=${teapot}&bl=${leaves.at(-2)}`, ".side-column .turn", []],
@@ -48,7 +48,8 @@ for (const [look, options] of LOOKS) {
       await go(path);
       await page.waitForSelector(sign);
       for (const act of acts) {
-        if (act.startsWith("click:")) await page.locator(act.slice(6)).click();
+        if (act === "tree") await page.locator("button[aria-pressed=false]", { hasText: "Tree" }).click({ timeout: 500 }).catch(() => {});
+        else if (act.startsWith("click:")) await page.locator(act.slice(6)).click();
         else await page.keyboard.press(act);
       }
       await page.waitForTimeout(250);

@@ -62,7 +62,9 @@ pub fn code(language: &str, text: &str) -> String {
 /// Returns labelled lines as a block.
 pub fn block(language: &str, lines: &[Line]) -> String {
     let mut out = String::from("<div class=\"code\"><div class=\"bar\"><span>");
-    let name: String = language.chars().take(24).collect();
+    // A language may be given by the name of a file.
+    let name = language.rsplit(['/', '\\']).next().unwrap_or(language);
+    let name: String = name.chars().take(32).collect();
     escape(&sanitize(&name), &mut out);
     out.push_str("</span><button type=\"button\" class=\"copy\">Copy</button></div>");
     out.push_str("<pre tabindex=\"0\"><code>");

@@ -60,7 +60,7 @@ impl Team {
                 let path = history.path(&end);
                 started.push(Started {
                     call,
-                    part: Part { file: agent.file, history: std::sync::Arc::new(history), path },
+                    part: Part { file: agent.file, history: history.into(), path },
                 });
             }
         }
@@ -122,8 +122,7 @@ fn inline(file: &HistoryFile, history: &History) -> Vec<Started> {
     agents
         .filter_map(|agent| {
             let path = lane(history, agent.root)?;
-            let part =
-                Part { file: file.clone(), history: std::sync::Arc::new(history.clone()), path };
+            let part = Part { file: file.clone(), history: history.clone().into(), path };
             Some(Started { call: agent.call?, part })
         })
         .collect()
