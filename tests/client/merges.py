@@ -159,4 +159,9 @@ def fix_times(trial):
     session.turns(1, 2)
     for record in session.records:
         del record["timestamp"]
-    repaired(trial, session, ["ask-1", "say-1", "ask-2", "say-2"])
+    put(trial, session)
+    copy = trial.change("check", session.name, "--fix", forks=True)
+    if (2, 0, 0) <= version(trial) < (2, 1, 0):
+        # These clients end at such a file wherever it lies in the project.
+        trial.ramus("trash", session.name)
+    trial.go_on(copy, ["ask-1", "say-1", "ask-2", "say-2"])

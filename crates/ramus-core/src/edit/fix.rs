@@ -61,7 +61,8 @@ pub fn to_fix(history: &History, now: Time) -> Option<NodeId> {
     let is_message = |record: &Record| !record.sidechain && record.voice != Voice::Decoration;
     let main = || session.nodes().filter(|(id, record)| tree.is_first(*id) && is_message(record));
     let last = main().last().map(|(id, _)| id);
-    let Some(resume) = branches.resume else { return last };
+    let is_main = |leaf: NodeId| !session.record(leaf).sidechain;
+    let Some(resume) = branches.resume.filter(|resume| is_main(resume.leaf)) else { return last };
     match resume.reason {
         Reason::NoTimestamps => last,
         Reason::NewestTimestamp if session.record(resume.point).time > Some(now) => {

@@ -22,6 +22,7 @@ use super::splice::Splice;
 use super::{NewLine, Writer};
 use crate::body::{Block, Body};
 use crate::fold::FoldId;
+use crate::history::History;
 use crate::name::{Key, Name};
 use crate::record::{Kind, Record, Voice};
 use crate::session::NodeId;
@@ -320,8 +321,13 @@ impl<'a, 'w> Weave<'a, 'w> {
     }
 
     fn side(&mut self, source: usize, node: NodeId, renames: &Arc<Renames>) {
-        let record = self.origins[source].history.session.record(node);
+        let History { session, tree, .. } = self.origins[source].history;
+        let record = session.record(node);
         let mut splice = self.splice(source, record, renames);
+        // Some clients go on below the end if only a sidechain hangs there, so it hangs nowhere.
+        if !tree.parent(node).is_some_and(|parent| session.record(parent).sidechain) {
+            splice.set_raw("parentUuid", "null");
+        }
         self.name(record, source, renames, &mut splice);
         self.row(source, record, splice, Place::Side);
     }
