@@ -45,6 +45,7 @@ def main():
             "cat … | wc -l": f"xargs -0 cat < {listing} | wc -l",
             "wc -l": f"xargs -0 wc -l < {listing}",
             "ramus stats": [a.ramus, "--claude-dir", corpus, "stats", "--json"],
+            "ramus usage": [a.ramus, "--claude-dir", corpus, "usage", "--utc", "--json"],
             "ramus sessions": [a.ramus, "--claude-dir", corpus, "sessions", "--json"],
             f"ramus tree of {os.path.getsize(biggest) / 1e6:.0f} MB": [a.ramus, "--claude-dir", corpus, "tree", biggest],
         }

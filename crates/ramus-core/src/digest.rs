@@ -137,102 +137,125 @@ impl Chain {
 impl Digest {
     /// Sums up a session.
     pub fn new(history: &History) -> Self {
-        let History { session, tree, folds, branches } = history;
-        let lane = history.lane();
-        let (chain, places) = chain(history);
-        let place = |id: NodeId| places[tree.first(id).0 as usize];
-        let spell = |id: NodeId| -> Box<str> {
-            session
-                .record(id)
-                .name
-                .map_or_else(|| id.0.to_string(), |name| session.spell(name))
-                .into()
-        };
-        let words = |id: NodeId| {
-            let words = session.words(id).map(|words| one_line(&human_text(words)))?;
-            (!words.is_empty()).then_some(words)
-        };
-        let conversations = branches
-            .conversations
-            .iter()
-            .map(|conversation| {
-                let fork = conversation.fork.map(|fork| &branches.forks[fork]);
-                ConversationDigest {
-                    leaf: spell(conversation.leaf),
-                    place: place(history.tip(conversation)),
-                    status: conversation.status,
-                    resumes: conversation.resumes,
-                    draft: conversation.draft,
-                    fork_point: fork.map(|fork| spell(fork.node)),
-                    fork_kind: fork.map(|fork| fork.kind),
-                    messages: conversation.messages,
-                    records: conversation.records,
-                    compactions: conversation.compactions,
-                    last_active: session.record(conversation.leaf).time,
-                    first_prompt: history
-                        .first_prompt(conversation)
-                        .or_else(|| history.opening(conversation))
-                        .and_then(words),
-                }
-            })
-            .collect();
-        let mut forks = BTreeMap::new();
-        for fork in &branches.forks {
-            *forks.entry(fork.kind).or_default() += 1;
-        }
-        let resuming = branches.resuming().or(branches.conversations.last());
+        let (brief, places) = sketch(history);
+        let spell = |id: NodeId| spelling(history, id);
         Self {
-            class: history.class(),
-            agent_class: AgentClass::of(session),
-            facts: session.facts().clone(),
-            counts: session.counts(),
             by_type: by_type(history, |_| true),
             unknown_types: by_type(history, |kind| !kind.is_known()),
-            messages: folds
-                .iter()
-                .filter(|(_, fold)| {
-                    lane.has(fold.sidechain) && fold.voice.is_displayable() && !fold.again
-                })
-                .count() as u32,
-            forks,
-            ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).sum(),
-            most_ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).max().unwrap_or(0),
-            artefacts: branches.artefacts.iter().map(|(kind, count)| (*kind, *count)).collect(),
-            drafts: branches
-                .forks
-                .iter()
-                .flat_map(|fork| &fork.ways)
-                .filter(|way| way.draft)
-                .count() as u32,
+            artefacts: history.branches.artefacts.iter().map(|(kind, n)| (*kind, *n)).collect(),
             raw: raw(history),
-            conversations,
             resume: resume_digest(history, &spell),
-            given_title: history.given_title().map(one_line),
-            last_prompt: history.last_prompt().map(one_line),
-            first_prompt: resuming
-                .and_then(|conversation| history.opening(conversation))
-                .and_then(words),
-            summaries: session.summaries().map(|(text, leaf)| (one_line(text), leaf)).collect(),
-            agents: session.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),
-            inline_agents: if lane.has(true) { 0 } else { inline_agents(history).len() as u32 },
-            repeated_names: tree.repeated_names(),
-            defects: session
-                .defects()
-                .iter()
-                .cloned()
-                .chain(session.torn())
-                .chain(tree.defects().iter().cloned())
-                .collect(),
+            inline_agents: match history.lane().has(true) {
+                true => 0,
+                false => inline_agents(history).len() as u32,
+            },
+            defects: defects(history),
             unpaired: unpaired(history),
             missing: missing(history, &places),
-            chain,
+            ..brief
         }
+    }
+
+    /// Sums up a session for who only wants its conversations, names and times: what is wrong with it,
+    /// what it is made of and where it would be resumed is left empty.
+    pub fn brief(history: &History) -> Self {
+        sketch(history).0
     }
 
     /// Returns the number of records that could be read from whole lines.
     pub fn records(&self) -> u64 {
         self.counts.known + self.counts.unknown
     }
+}
+
+/// Sums up what every reader wants; returns also the place of each record in the chain.
+fn sketch(history: &History) -> (Digest, Vec<u32>) {
+    let History { session, tree, folds, branches } = history;
+    let lane = history.lane();
+    let (chain, places) = chain(history);
+    let place = |id: NodeId| places[tree.first(id).0 as usize];
+    let spell = |id: NodeId| spelling(history, id);
+    let words = |id: NodeId| {
+        let words = session.words(id).map(|words| one_line(&human_text(words)))?;
+        (!words.is_empty()).then_some(words)
+    };
+    let conversations = branches
+        .conversations
+        .iter()
+        .map(|conversation| {
+            let fork = conversation.fork.map(|fork| &branches.forks[fork]);
+            ConversationDigest {
+                leaf: spell(conversation.leaf),
+                place: place(history.tip(conversation)),
+                status: conversation.status,
+                resumes: conversation.resumes,
+                draft: conversation.draft,
+                fork_point: fork.map(|fork| spell(fork.node)),
+                fork_kind: fork.map(|fork| fork.kind),
+                messages: conversation.messages,
+                records: conversation.records,
+                compactions: conversation.compactions,
+                last_active: session.record(conversation.leaf).time,
+                first_prompt: history
+                    .first_prompt(conversation)
+                    .or_else(|| history.opening(conversation))
+                    .and_then(words),
+            }
+        })
+        .collect();
+    let mut forks = BTreeMap::new();
+    for fork in &branches.forks {
+        *forks.entry(fork.kind).or_default() += 1;
+    }
+    let resuming = branches.resuming().or(branches.conversations.last());
+    let brief = Digest {
+        class: history.class(),
+        agent_class: AgentClass::of(session),
+        facts: session.facts().clone(),
+        counts: session.counts(),
+        by_type: BTreeMap::new(),
+        unknown_types: BTreeMap::new(),
+        messages: folds
+            .iter()
+            .filter(|(_, fold)| {
+                lane.has(fold.sidechain) && fold.voice.is_displayable() && !fold.again
+            })
+            .count() as u32,
+        forks,
+        ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).sum(),
+        most_ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).max().unwrap_or(0),
+        artefacts: BTreeMap::new(),
+        drafts: branches.forks.iter().flat_map(|fork| &fork.ways).filter(|way| way.draft).count()
+            as u32,
+        raw: Raw::default(),
+        conversations,
+        resume: None,
+        given_title: history.given_title().map(one_line),
+        last_prompt: history.last_prompt().map(one_line),
+        first_prompt: resuming
+            .and_then(|conversation| history.opening(conversation))
+            .and_then(words),
+        summaries: session.summaries().map(|(text, leaf)| (one_line(text), leaf)).collect(),
+        agents: session.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),
+        inline_agents: 0,
+        repeated_names: tree.repeated_names(),
+        defects: Vec::new(),
+        unpaired: Vec::new(),
+        missing: Vec::new(),
+        chain,
+    };
+    (brief, places)
+}
+
+fn spelling(history: &History, id: NodeId) -> Box<str> {
+    let name = history.session.record(id).name;
+    name.map_or_else(|| id.0.to_string(), |name| history.session.spell(name)).into()
+}
+
+fn defects(history: &History) -> Vec<Defect> {
+    let session = &history.session;
+    let damaged = session.defects().iter().cloned().chain(session.torn());
+    damaged.chain(history.tree.defects().iter().cloned()).collect()
 }
 
 impl ResumeDigest {
@@ -249,10 +272,7 @@ impl ResumeDigest {
 
 /// Tells of the resume point of a session.
 pub fn resume_of(history: &History) -> Option<ResumeDigest> {
-    let session = &history.session;
-    resume_digest(history, &|id| {
-        session.record(id).name.map_or_else(|| id.0.to_string(), |name| session.spell(name)).into()
-    })
+    resume_digest(history, &|id| spelling(history, id))
 }
 
 fn resume_digest(history: &History, spell: &dyn Fn(NodeId) -> Box<str>) -> Option<ResumeDigest> {

@@ -30,6 +30,11 @@ pub(crate) struct Envelope<'a> {
     pub(crate) origin: Option<&'a [u8]>,
     pub(crate) message_id: Option<&'a [u8]>,
     pub(crate) model: Option<&'a [u8]>,
+    pub(crate) request_id: Option<&'a [u8]>,
+    /// The object `usage` of an answer, unread.
+    pub(crate) usage: Option<&'a [u8]>,
+    /// `costUSD`, unread; only the oldest clients wrote it.
+    pub(crate) cost: Option<&'a [u8]>,
     /// The first text that is not wrapped context, else the first text.
     pub(crate) text: Option<&'a [u8]>,
     pub(crate) has_tool_result: bool,
@@ -39,6 +44,10 @@ pub(crate) struct Envelope<'a> {
     pub(crate) withheld: u32,
     /// Ids of the tool calls made or answered.
     pub(crate) tool_ids: Vec<&'a [u8]>,
+    /// The tools called, beside the ids of the calls.
+    pub(crate) tool_names: Vec<&'a [u8]>,
+    /// Which of the first 64 results are of calls that failed.
+    pub(crate) failed_tools: u64,
     /// Calls that start an agent: the call's id and its raw prompt.
     pub(crate) spawns: Vec<(&'a [u8], Option<&'a [u8]>)>,
     /// `toolUseResult.agentId`.
@@ -103,6 +112,11 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
                 message(c, &mut found)?;
                 content = Some(c.since(start));
             }
+            b"requestId" => found.request_id = c.string_or_skip()?,
+            // The oldest records have these beside the message.
+            b"usage" => found.usage = Some(raw(c)?),
+            b"costUSD" => found.cost = Some(raw(c)?),
+            b"model" if found.model.is_none() => found.model = c.string_or_skip()?,
             b"compactMetadata" => found.preserved = preserved(c)?,
             b"toolUseResult" => found.result_agent = member(c, b"agentId")?,
             b"attachment" => attachment(c, &mut found)?,
@@ -256,6 +270,7 @@ fn message<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broke
         match key {
             b"id" => found.message_id = c.string_or_skip()?,
             b"model" => found.model = c.string_or_skip()?,
+            b"usage" => found.usage = Some(raw(c)?),
             b"content" => match c.peek() {
                 Some(b'"') => found.text = Some(c.string()?),
                 Some(b'[') => c.array(|c| block(c, found))?,
@@ -276,6 +291,7 @@ struct Block<'a> {
     text: Option<&'a [u8]>,
     thinking: Option<&'a [u8]>,
     prompt: Option<&'a [u8]>,
+    failed: bool,
 }
 
 fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken> {
@@ -288,6 +304,7 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
             b"tool_use_id" => block.tool_use_id = c.string_or_skip()?,
             b"text" => block.text = c.string_or_skip()?,
             b"thinking" => block.thinking = c.string_or_skip()?,
+            b"is_error" => block.failed = c.is_true()?,
             b"input" if matches!(block.name, Some(b"Task" | b"Agent")) => {
                 block.prompt = member(c, b"prompt")?;
             }
@@ -304,6 +321,7 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
         Some(b"tool_use") => {
             if let Some(id) = block.id {
                 found.tool_ids.push(id);
+                found.tool_names.push(block.name.unwrap_or_default());
                 if matches!(block.name, Some(b"Task" | b"Agent")) {
                     found.spawns.push((id, block.prompt));
                 }
@@ -311,6 +329,9 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
         }
         Some(b"tool_result") => {
             found.has_tool_result = true;
+            if block.failed && found.tool_ids.len() < 64 {
+                found.failed_tools |= 1 << found.tool_ids.len();
+            }
             found.tool_ids.extend(block.tool_use_id);
         }
         _ => found.has_other_block = true,
@@ -387,6 +408,14 @@ fn forked_from<'a>(c: &mut Cursor<'a>) -> Result<Option<Origin<'a>>, Broken> {
         Ok(())
     })?;
     Ok(session.map(|session| (session, message.unwrap_or_default())))
+}
+
+/// Returns the value at the cursor as it is written.
+fn raw<'a>(c: &mut Cursor<'a>) -> Result<&'a [u8], Broken> {
+    c.peek();
+    let start = c.pos();
+    c.skip()?;
+    Ok(c.since(start))
 }
 
 /// Returns the string member `wanted` of the object at the cursor.

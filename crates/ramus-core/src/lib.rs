@@ -46,6 +46,7 @@
 //! result. Bodies of messages are parsed on demand, see [`body`]; [`turn`] puts
 //! them together into what a reader sees.
 
+pub mod activity;
 pub mod agent;
 pub mod body;
 pub mod branches;

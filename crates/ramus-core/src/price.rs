@@ -1,8 +1,17 @@
 //! What tokens cost by the public list, in US dollars.
 //!
-//! For people with a subscription the figure is only a comparison.
+//! The list is compiled in and dated; a file can add models and put other prices
+//! in place of these. For people with a subscription the figure is only a comparison.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use crate::body::Usage;
+
+/// The day on which the list was last compared with what the client itself charges (`tests/client/cost.py`).
+pub const DATE: &str = "2026-11-15";
 
 /// Dollars for a million tokens of each kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,36 +25,65 @@ pub struct Price {
     pub fast: f64,
 }
 
+/// Models and what they cost.
+#[derive(Clone, Debug)]
+pub struct PriceList {
+    rows: Vec<Row>,
+    /// The date that the file with other prices gives itself.
+    pub file_date: Option<String>,
+}
+
 /// How the list is written: input, output, and what reading from the cache costs.
 ///
 /// Writing to the cache costs 1.25 times the input for five minutes, twice for an hour.
-#[derive(Clone, Copy)]
-struct Row {
-    model: &'static str,
-    prices: [f64; 3],
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    model: std::borrow::Cow<'static, str>,
+    rates: Rates,
     fast: f64,
     /// From how large a prompt on other prices hold, and which.
-    above: Option<(u64, [f64; 3])>,
+    above: Option<(u64, Rates)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rates {
+    input: f64,
+    output: f64,
+    read: f64,
+    write_5m: f64,
+    write_1h: f64,
+}
+
+const fn rates([input, output, read]: [f64; 3]) -> Rates {
+    Rates { input, output, read, write_5m: input * 1.25, write_1h: input * 2.0 }
 }
 
 const fn row(model: &'static str, input: f64, output: f64, read: f64) -> Row {
-    Row { model, prices: [input, output, read], fast: 1.0, above: None }
+    let model = std::borrow::Cow::Borrowed(model);
+    Row { model, rates: rates([input, output, read]), fast: 1.0, above: None }
 }
 
-const fn fast(factor: f64, row: Row) -> Row {
-    Row { fast: factor, ..row }
+const fn fast(factor: f64, mut row: Row) -> Row {
+    row.fast = factor;
+    row
 }
 
-const fn above(tokens: u64, prices: [f64; 3], row: Row) -> Row {
-    Row { above: Some((tokens, prices)), ..row }
+const fn write_5m(price: f64, mut row: Row) -> Row {
+    row.rates.write_5m = price;
+    row
 }
 
-const LIST: &[Row] = &[
+const fn above(tokens: u64, prices: [f64; 3], mut row: Row) -> Row {
+    row.above = Some((tokens, rates(prices)));
+    row
+}
+
+static LIST: &[Row] = &[
     row("claude-fable-5", 10.0, 50.0, 1.0),
     row("claude-mythos-5", 10.0, 50.0, 1.0),
     row("claude-fable-5-1", 10.0, 50.0, 0.25),
     row("claude-mythos-5-1", 10.0, 50.0, 0.25),
-    row("claude-opus-5-5", 4.0, 20.0, 0.2),
+    fast(2.0, row("claude-opus-5-5", 4.0, 20.0, 0.2)),
     fast(2.0, row("claude-opus-5", 5.0, 25.0, 0.5)),
     fast(2.0, row("claude-opus-4-8", 5.0, 25.0, 0.5)),
     fast(6.0, row("claude-opus-4-7", 5.0, 25.0, 0.5)),
@@ -57,83 +95,216 @@ const LIST: &[Row] = &[
     row("claude-sonnet-5-5", 2.0, 10.0, 0.1),
     row("claude-sonnet-5", 2.0, 10.0, 0.2),
     row("claude-sonnet-4-6", 3.0, 15.0, 0.3),
-    above(200_000, [6.0, 22.5, 0.6], row("claude-sonnet-4-5", 3.0, 15.0, 0.3)),
-    above(200_000, [6.0, 22.5, 0.6], row("claude-sonnet-4", 3.0, 15.0, 0.3)),
+    // The client asks no more for a prompt past 200,000 tokens, unlike the list of 2025.
+    row("claude-sonnet-4-5", 3.0, 15.0, 0.3),
+    row("claude-sonnet-4", 3.0, 15.0, 0.3),
     row("claude-3-7-sonnet", 3.0, 15.0, 0.3),
     row("claude-3-5-sonnet", 3.0, 15.0, 0.3),
+    row("claude-3-sonnet", 3.0, 15.0, 0.3),
     above(100_000, [0.5, 2.5, 0.05], row("claude-haiku-5-5", 0.1, 0.5, 0.01)),
     row("claude-haiku-4-5", 1.0, 5.0, 0.1),
     row("claude-3-5-haiku", 0.8, 4.0, 0.08),
-    row("claude-3-haiku", 0.25, 1.25, 0.03),
+    // The oldest is the one whose cache was not priced by the rule.
+    write_5m(0.3, row("claude-3-haiku", 0.25, 1.25, 0.03)),
 ];
 
 /// Dollars for one search of the web.
-const WEB_SEARCH: f64 = 0.01;
+pub const WEB_SEARCH: f64 = 0.01;
 
-/// Finds the price of a model for a prompt of some length.
-///
-/// The longest known beginning of its name counts. `None`: it is not on the list.
-pub fn price(model: &str, prompt_tokens: u64) -> Option<Price> {
-    let name = plain_name(model);
-    let starts = |row: &&Row| {
-        name.strip_prefix(row.model)
-            .is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
-    };
-    let row = LIST.iter().filter(starts).max_by_key(|row| row.model.len())?;
-    let [input, output, cache_read] = match row.above {
-        Some((tokens, prices)) if prompt_tokens > tokens => prices,
-        _ => row.prices,
-    };
-    // The oldest model is the one whose cache was not priced by the rule.
-    let (five, hour) = if row.model == "claude-3-haiku" { (1.2, 2.0) } else { (1.25, 2.0) };
-    Some(Price {
-        input,
-        output,
-        cache_write_5m: input * five,
-        cache_write_1h: input * hour,
-        cache_read,
-        fast: row.fast,
-    })
+/// A file of prices as it is written; `docs/usage.md` shows one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PriceFile {
+    date: Option<String>,
+    models: BTreeMap<String, FileRow>,
 }
 
-/// Returns what one message cost. `None`: its model, or one that helped, is not on the list.
-pub fn cost(model: &str, usage: &Usage) -> Option<f64> {
-    if model == "<synthetic>" {
-        return Some(0.0);
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileRow {
+    input: f64,
+    output: f64,
+    cache_read: Option<f64>,
+    cache_write_5m: Option<f64>,
+    cache_write_1h: Option<f64>,
+    fast: Option<f64>,
+    above: Option<FileAbove>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileAbove {
+    tokens: u64,
+    input: f64,
+    output: f64,
+    cache_read: Option<f64>,
+    cache_write_5m: Option<f64>,
+    cache_write_1h: Option<f64>,
+}
+
+/// Why a file of prices cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PriceError {
+    #[error("not a list of prices: {0}")]
+    Form(#[from] serde_json::Error),
+    #[error("the price of {0} is not a number of dollars")]
+    Negative(String),
+}
+
+impl Default for PriceList {
+    fn default() -> Self {
+        Self { rows: LIST.to_vec(), file_date: None }
     }
-    let tokens = if usage.iterations.len() > 1 {
-        let each = usage.iterations.iter().map(|iteration| {
-            tokens_cost(iteration.model.as_deref().unwrap_or(model), &iteration.usage, usage)
-        });
-        each.sum::<Option<f64>>()?
-    } else {
-        tokens_cost(model, usage, usage)?
-    };
-    Some(tokens + usage.web_search_requests as f64 * WEB_SEARCH)
 }
 
-/// Prices the tokens of `usage` in the mode of the `whole` message.
-fn tokens_cost(model: &str, usage: &Usage, whole: &Usage) -> Option<f64> {
-    let price = price(model, usage.context_tokens())?;
-    let writes = usage.cache_writes();
-    let parts = [
-        (usage.input_tokens, price.input),
-        (usage.output_tokens, price.output),
-        (writes.five_minutes, price.cache_write_5m),
-        (writes.one_hour, price.cache_write_1h),
-        (usage.cache_read_input_tokens, price.cache_read),
-    ];
-    let list: f64 = parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum();
-    let fast = if whole.is_fast() { price.fast } else { 1.0 };
-    let batch = if whole.service_tier.as_deref() == Some("batch") { 0.5 } else { 1.0 };
-    let place = if whole.inference_geo.as_deref() == Some("us") { 1.1 } else { 1.0 };
-    Some(list * fast * batch * place)
+impl PriceList {
+    /// Reads a file of prices; the models it does not name keep the prices of the list.
+    pub fn with_file(text: &str) -> Result<Self, PriceError> {
+        let file: PriceFile = serde_json::from_str(text)?;
+        let mut list = Self { file_date: file.date, ..Self::default() };
+        for (model, price) in file.models {
+            let row = price.row(plain_name(&model));
+            if !row.is_sound() {
+                return Err(PriceError::Negative(model));
+            }
+            list.rows.retain(|held| held.model != row.model);
+            list.rows.push(row);
+        }
+        Ok(list)
+    }
+
+    /// Finds the price of a model for a prompt of some length.
+    ///
+    /// The longest known beginning of its name counts. `None`: it is not on the list.
+    pub fn price(&self, model: &str, prompt_tokens: u64) -> Option<Price> {
+        self.row(model).map(|row| row.price(prompt_tokens))
+    }
+
+    /// Finds the row of a model, to price many messages with.
+    pub(crate) fn row(&self, model: &str) -> Option<&Row> {
+        let name = plain_name(model);
+        let starts = |row: &&Row| {
+            name.strip_prefix(&*row.model)
+                .is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
+        };
+        self.rows.iter().filter(starts).max_by_key(|row| row.model.len())
+    }
+
+    /// Returns what one message cost. `None`: its model, or one that helped, is not on the list.
+    pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
+        if usage.iterations.len() < 2 {
+            return Some(self.tokens_cost(model, usage, usage)? + searches_cost(usage));
+        }
+        let each = usage
+            .iterations
+            .iter()
+            .map(|run| self.tokens_cost(run.model.as_deref().unwrap_or(model), &run.usage, usage));
+        Some(each.sum::<Option<f64>>()? + searches_cost(usage))
+    }
+
+    /// Prices the tokens of `usage` in the mode of the `whole` message.
+    pub(crate) fn tokens_cost(&self, model: &str, usage: &Usage, whole: &Usage) -> Option<f64> {
+        if model == SYNTHETIC {
+            return Some(0.0);
+        }
+        self.row(model).map(|row| row.cost(usage, whole))
+    }
+}
+
+/// Returns what one message cost by the list that is built in.
+pub fn cost(model: &str, usage: &Usage) -> Option<f64> {
+    static BUILT_IN: LazyLock<PriceList> = LazyLock::new(PriceList::default);
+    BUILT_IN.cost(model, usage)
+}
+
+/// The model that the client names for what it says itself.
+pub(crate) const SYNTHETIC: &str = "<synthetic>";
+
+/// Returns what the searches of the web cost that the server made for a message.
+pub fn searches_cost(usage: &Usage) -> f64 {
+    usage.web_search_requests as f64 * WEB_SEARCH
+}
+
+impl FileRow {
+    fn row(self, model: String) -> Row {
+        let Self { input, output, cache_read, cache_write_5m, cache_write_1h, fast, above } = self;
+        Row {
+            model: model.into(),
+            rates: file_rates(input, output, cache_read, cache_write_5m, cache_write_1h),
+            fast: fast.unwrap_or(1.0),
+            above: above.map(|above| {
+                let FileAbove { tokens, input, output, .. } = above;
+                let (five, hour) = (above.cache_write_5m, above.cache_write_1h);
+                (tokens, file_rates(input, output, above.cache_read, five, hour))
+            }),
+        }
+    }
+}
+
+fn file_rates(
+    input: f64,
+    output: f64,
+    read: Option<f64>,
+    five: Option<f64>,
+    hour: Option<f64>,
+) -> Rates {
+    let usual = rates([input, output, read.unwrap_or(input * 0.1)]);
+    Rates {
+        write_5m: five.unwrap_or(usual.write_5m),
+        write_1h: hour.unwrap_or(usual.write_1h),
+        ..usual
+    }
+}
+
+impl Row {
+    fn price(&self, prompt_tokens: u64) -> Price {
+        let rates = match self.above {
+            Some((tokens, rates)) if prompt_tokens > tokens => rates,
+            _ => self.rates,
+        };
+        Price {
+            input: rates.input,
+            output: rates.output,
+            cache_write_5m: rates.write_5m,
+            cache_write_1h: rates.write_1h,
+            cache_read: rates.read,
+            fast: self.fast,
+        }
+    }
+
+    /// Prices the tokens of `usage` in the mode of the `whole` message.
+    pub(crate) fn cost(&self, usage: &Usage, whole: &Usage) -> f64 {
+        let price = self.price(usage.context_tokens());
+        let writes = usage.cache_writes();
+        let parts = [
+            (usage.input_tokens, price.input),
+            (usage.output_tokens, price.output),
+            (writes.five_minutes, price.cache_write_5m),
+            (writes.one_hour, price.cache_write_1h),
+            (usage.cache_read_input_tokens, price.cache_read),
+        ];
+        let list: f64 = parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum();
+        let fast = if whole.is_fast() { price.fast } else { 1.0 };
+        let batch = if whole.service_tier.as_deref() == Some("batch") { 0.5 } else { 1.0 };
+        let place = if whole.inference_geo.as_deref() == Some("us") { 1.1 } else { 1.0 };
+        list * fast * batch * place
+    }
+
+    fn is_sound(&self) -> bool {
+        let sound = |n: f64| n.is_finite() && n >= 0.0;
+        let all = |rates: &Rates| {
+            let Rates { input, output, read, write_5m, write_1h } = *rates;
+            [input, output, read, write_5m, write_1h].into_iter().all(sound)
+        };
+        sound(self.fast) && all(&self.rates) && self.above.iter().all(|(_, rates)| all(rates))
+    }
 }
 
 /// Takes away what a provider put before the name, and writes `4.5` as the list does.
 fn plain_name(model: &str) -> String {
-    let start = model.rfind("claude-").unwrap_or(0);
-    model[start..].to_ascii_lowercase().replace('.', "-")
+    let bare = model.rsplit('/').next().unwrap_or(model);
+    let start = bare.rfind("claude-").unwrap_or(0);
+    bare[start..].to_ascii_lowercase().replace('.', "-")
 }
 
 #[cfg(test)]
@@ -143,7 +314,8 @@ mod tests {
 
     #[track_caller]
     fn check(model: &str, prompt: u64, expected: Option<(f64, f64)>) {
-        let found = price(model, prompt).map(|price| (price.input, price.output));
+        let found =
+            PriceList::default().price(model, prompt).map(|price| (price.input, price.output));
         assert_eq!(found, expected, "{model}");
     }
 
@@ -174,8 +346,8 @@ mod tests {
 
     #[test]
     fn long_prompts_have_their_own() {
-        check("claude-sonnet-4-5", 200_000, Some((3.0, 15.0)));
-        check("claude-sonnet-4-5", 200_001, Some((6.0, 22.5)));
+        check("claude-sonnet-4-5", 200_001, Some((3.0, 15.0)));
+        check("claude-haiku-5-5", 100_000, Some((0.1, 0.5)));
         check("claude-haiku-5-5", 100_001, Some((0.5, 2.5)));
     }
 
@@ -192,7 +364,8 @@ mod tests {
 
     #[track_caller]
     fn check_cost(model: &str, usage: &Usage, expected: Option<f64>) {
-        let found = cost(model, usage).map(|dollars| (dollars * 1e6).round() / 1e6);
+        let found =
+            PriceList::default().cost(model, usage).map(|dollars| (dollars * 1e6).round() / 1e6);
         assert_eq!(found, expected);
     }
 
@@ -222,5 +395,44 @@ mod tests {
         };
         check_cost("claude-opus-5", &two("claude-haiku-4-5"), Some(30.0));
         check_cost("claude-opus-5", &two("glm-5"), None);
+    }
+
+    #[test]
+    fn a_file_adds_models_and_replaces_prices() {
+        let list = PriceList::with_file(
+            r#"{"date":"2027-01-01","models":{
+                "glm-4.6":{"input":0.6,"output":2.2},
+                "claude-opus-5":{"input":1,"output":2,"cache_read":0.3,"cache_write_1h":9,"fast":3,
+                    "above":{"tokens":10,"input":4,"output":5}}}}"#,
+        );
+        let list = list.unwrap();
+        let price = |model: &str, prompt| {
+            let price = list.price(model, prompt).unwrap();
+            [
+                price.input,
+                price.output,
+                price.cache_read,
+                price.cache_write_5m,
+                price.cache_write_1h,
+            ]
+        };
+        assert_eq!(price("z-ai/GLM-4.6", 0), [0.6, 2.2, 0.06, 0.75, 1.2]);
+        assert_eq!(price("claude-opus-5", 10), [1.0, 2.0, 0.3, 1.25, 9.0]);
+        assert_eq!(price("claude-opus-5", 11), [4.0, 5.0, 0.4, 5.0, 8.0]);
+        assert_eq!(price("claude-haiku-4-5", 0)[0], 1.0);
+        assert_eq!(list.file_date.as_deref(), Some("2027-01-01"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_list_is_refused() {
+        for text in [
+            "",
+            "[]",
+            r#"{"models":{"x":{"input":1}}}"#,
+            r#"{"models":{"x":{"input":-1,"output":1}}}"#,
+            r#"{"models":{"x":{"input":1,"output":1,"read":1}}}"#,
+        ] {
+            assert!(PriceList::with_file(text).is_err(), "{text}");
+        }
     }
 }

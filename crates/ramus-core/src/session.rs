@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 
+use crate::activity::ToolLog;
 use crate::body::json;
 use crate::defect::{Defect, DefectKind};
 use crate::envelope::{Envelope, Leaf, scan};
@@ -16,6 +17,7 @@ use crate::line::{Line, LineBuffer};
 use crate::name::{Key, Name};
 use crate::record::{ByteSpan, Kind, Record, Voice};
 use crate::time::Time;
+use crate::usage::Uses;
 
 /// A record's place in file order: its identity (R4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +56,10 @@ pub struct Session {
     defects: Vec<Defect>,
     counts: LineCounts,
     facts: Facts,
+    /// `None`: nobody asked what the answers used.
+    uses: Option<Box<Uses>>,
+    /// `None`: nobody asked for pictures.
+    tool_log: Option<Box<ToolLog>>,
 }
 
 /// How the lines of a file were taken (R2): `known + unknown + damaged` is every line that is not blank.
@@ -165,6 +171,16 @@ pub struct Spawn {
 }
 
 impl Session {
+    /// Makes a session that keeps what every answer used (R20), besides what all sessions keep.
+    pub fn with_uses() -> Self {
+        Self { uses: Some(Box::default()), ..Self::default() }
+    }
+
+    /// Makes a session that keeps what pictures of it need, besides what all sessions keep.
+    pub fn with_activity() -> Self {
+        Self { tool_log: Some(Box::default()), ..Self::with_uses() }
+    }
+
     /// Takes the next bytes of the file.
     pub fn push(&mut self, chunk: &[u8]) {
         self.facts.bytes += chunk.len() as u64;
@@ -291,6 +307,16 @@ impl Session {
     /// Returns the ids of the tool calls a record makes or answers.
     pub fn tool_ids(&self, record: &Record) -> &[Key] {
         &self.tool_ids[record.tools_at as usize..][..usize::from(record.tools)]
+    }
+
+    /// Returns what the answers used, if that was asked for.
+    pub fn uses(&self) -> Option<&Uses> {
+        self.uses.as_deref()
+    }
+
+    /// Returns the tool calls and results, if pictures were asked for.
+    pub fn tool_log(&self) -> Option<&ToolLog> {
+        self.tool_log.as_deref()
     }
 
     /// Returns the damaged lines; links are judged by the tree.
@@ -430,6 +456,14 @@ impl Session {
             call: Key::new(call),
             prompt: prompt.map(Key::new),
         }));
+        if kind == Kind::Assistant
+            && let Some(uses) = &mut self.uses
+        {
+            uses.take(id, found, record.message);
+        }
+        if let Some(log) = &mut self.tool_log {
+            log.take(id, found, kind);
+        }
         if let Some(kept) = &found.preserved {
             let kept = kept.iter().map(|uuid| self.name(uuid)).collect();
             self.preserved.push((id, kept));

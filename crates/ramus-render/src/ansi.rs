@@ -68,6 +68,7 @@ fn base(label: Label) -> &'static str {
         Label::AddedStrong => "1;7;32",
         Label::RemovedStrong => "1;7;31",
         Label::Hunk => "36",
+        Label::Bar => "32",
         Label::Match => "1;7;33",
         Label::Lane(number) => LANES[usize::from(number) % LANES.len()],
         Label::Syntax(kind) => syntax(kind),

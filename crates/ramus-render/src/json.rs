@@ -10,6 +10,7 @@ mod merge;
 mod outline;
 mod stats;
 mod turn;
+mod usage;
 mod watch;
 mod written;
 
@@ -20,6 +21,10 @@ pub use merge::{MergeAnswer, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
 pub use stats::{most_complex, stats};
 pub use turn::{Show, Turn, turn};
+pub use usage::{
+    Amounts, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, ByTime, Client,
+    ClientModel, OfBranch, Prices, RunningBlock, Unpriced, Usage, dollars,
+};
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
 pub use written::{FixAnswer, Log, LogEntry, Written};
 

@@ -17,9 +17,12 @@ pub mod json;
 
 pub mod diff;
 
+pub mod chart;
 pub mod compare;
 
 pub mod outline;
+
+pub mod pictures;
 
 pub mod ansi;
 

@@ -38,6 +38,8 @@ pub enum Label {
     RemovedStrong,
     Hunk,
     LineNumber,
+    /// A part of a picture of numbers.
+    Bar,
     Match,
     /// One of several speakers that are told apart by colour; the numbers go round.
     Lane(u8),

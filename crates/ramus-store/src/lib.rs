@@ -57,7 +57,7 @@ pub use backup::Backup;
 pub use disk::WriteError;
 pub use error::PathError;
 pub use file_history::FileHistory;
-pub use read::{Bodies, from_jsonl, last_active, read, spilled};
+pub use read::{Bodies, from_jsonl, last_active, read, settings, spilled};
 pub use source::Source;
 pub use stamp::Stamp;
 pub use state::State;

@@ -25,7 +25,11 @@ thread_local! {
 /// Content never makes this fail; only the disk does. A file that grows,
 /// shrinks or is replaced meanwhile gives what was there when it was read.
 pub fn read(path: &Path) -> Result<Session, PathError> {
-    let mut session = Session::default();
+    read_as(Session::default(), path)
+}
+
+/// Reads a file into a session that may have been asked to keep more than usual.
+pub(crate) fn read_as(mut session: Session, path: &Path) -> Result<Session, PathError> {
     read_into(&mut session, path).map_err(|source| PathError::new(path, source))?;
     session.end();
     Ok(session)
@@ -107,6 +111,15 @@ pub fn spilled(session: &Path, named: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(SPILLED).read_to_end(&mut bytes)).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Reads a small file of the user's own, such as settings; `None` when there is none.
+pub fn settings(path: &Path) -> Result<Option<String>, PathError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(PathError::new(path, source)),
+    }
 }
 
 /// How much of a file's end is read to see when somebody last spoke in it.

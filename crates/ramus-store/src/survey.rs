@@ -5,19 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ramus_core::activity::Activity;
 use ramus_core::defect::Defect;
 use ramus_core::digest::Digest;
 use ramus_core::history::History;
 use ramus_core::name::Name;
+use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
+use ramus_core::session::Session;
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
+use ramus_core::usage::Account;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile, Listing, Project, is_encoded};
-use crate::read::read;
+use crate::read::{read, read_as};
 
 /// Everything found, in short.
 #[derive(Debug, Default)]
@@ -50,12 +54,27 @@ pub struct Surveyed {
     pub orphans: Vec<Defect>,
     /// All that was read; only [`survey_keeping`] keeps it.
     pub history: Option<Arc<History>>,
+    /// What its messages used (R20); only [`survey_usage`] tells.
+    pub account: Option<Account>,
+    /// What was done in it; only [`survey_activity`] tells.
+    pub activity: Option<Activity>,
 }
 
 /// How many records are kept; they take some 80 MB.
 const KEPT: usize = 250_000;
 
 impl Surveyed {
+    fn new(file: &HistoryFile, digest: Digest) -> Self {
+        Self {
+            file: file.clone(),
+            digest: Arc::new(digest),
+            orphans: Vec::new(),
+            history: None,
+            account: None,
+            activity: None,
+        }
+    }
+
     /// Returns the session an agent's file belongs to.
     pub fn parent_session(&self) -> Option<&str> {
         match &self.file.role {
@@ -83,7 +102,7 @@ impl ProjectSurvey {
 /// `on_read` hears the size of each file when it has been read; it is called
 /// from several threads.
 pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
-    read_all(&Survey::default(), listing, rule, 0, on_read)
+    read_all(&Survey::default(), listing, on_read, &keeping(rule, 0))
 }
 
 /// Reads only the files of a listing that changed since an earlier survey by the same rule.
@@ -93,20 +112,56 @@ pub fn resurvey(
     rule: Rule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    read_all(earlier, listing, rule, 0, on_read)
+    read_all(earlier, listing, on_read, &keeping(rule, 0))
 }
 
 /// The same, keeping the histories of sessions for who reads their bodies next, as long as there is room.
 pub fn survey_keeping(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
-    read_all(&Survey::default(), listing, rule, KEPT, on_read)
+    read_all(&Survey::default(), listing, on_read, &keeping(rule, KEPT))
+}
+
+/// Reads what the messages of every file used, and of the rest as much as [`Digest::brief`] holds.
+pub fn survey_usage(
+    listing: Listing,
+    rule: Rule,
+    prices: &PriceList,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
+    read_all(&Survey::default(), listing, on_read, &|file| {
+        let history = History::new(read_as(Session::with_uses(), &file.path)?, rule);
+        let account = Some(Account::new(&history, prices));
+        Ok(Surveyed { account, ..Surveyed::new(file, Digest::brief(&history)) })
+    })
+}
+
+/// Reads every file of a listing like [`survey`], and what pictures of it need.
+pub fn survey_activity(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
+    read_all(&Survey::default(), listing, on_read, &|file| {
+        let history = History::new(read_as(Session::with_activity(), &file.path)?, rule);
+        let activity = Some(Activity::new(&history));
+        Ok(Surveyed { activity, ..Surveyed::new(file, Digest::new(&history)) })
+    })
+}
+
+/// Looks at a file, and keeps what was read of it while there is room for so many records.
+fn keeping(rule: Rule, room: usize) -> impl Fn(&HistoryFile) -> Result<Surveyed, PathError> + Sync {
+    let kept = AtomicUsize::new(0);
+    move |file| {
+        let history = History::new(read(&file.path)?, rule);
+        let records = history.session.records().len();
+        let digest = Digest::new(&history);
+        let keeps = file.role == FileRole::Session
+            && kept.fetch_add(records, Ordering::Relaxed) + records <= room;
+        let history = keeps.then(|| Arc::new(history));
+        Ok(Surveyed { history, ..Surveyed::new(file, digest) })
+    }
 }
 
 fn read_all(
     earlier: &Survey,
     listing: Listing,
-    rule: Rule,
-    room: usize,
     on_read: &(dyn Fn(u64) + Sync),
+    look: &(dyn Fn(&HistoryFile) -> Result<Surveyed, PathError> + Sync),
 ) -> Survey {
     let Listing { projects, mut problems } = listing;
     let known = known(earlier);
@@ -118,31 +173,25 @@ fn read_all(
     let mut by_project: Vec<Vec<Surveyed>> = projects.iter().map(|_| Vec::new()).collect();
     files.retain(|(index, file)| match known.get(&*file.path) {
         Some(same) if same.file == **file => {
-            let (digest, history) = (same.digest.clone(), same.history.clone());
-            let file = same.file.clone();
-            by_project[*index].push(Surveyed { file, digest, orphans: Vec::new(), history });
+            by_project[*index].push(Surveyed {
+                file: same.file.clone(),
+                digest: same.digest.clone(),
+                history: same.history.clone(),
+                orphans: Vec::new(),
+                account: None,
+                activity: None,
+            });
             false
         }
         _ => true,
     });
     // The largest first, so that no thread is left with one at the end.
     files.sort_by_key(|(_, file)| std::cmp::Reverse(file.bytes));
-    let kept = AtomicUsize::new(0);
-    let keeps = |file: &HistoryFile, history: &History| {
-        let records = history.session.records().len();
-        file.role == FileRole::Session
-            && kept.fetch_add(records, Ordering::Relaxed) + records <= room
-    };
     let read: Vec<(usize, Result<Surveyed, PathError>)> = files
         .par_iter()
         .with_max_len(1)
         .map(|(index, file)| {
-            let surveyed = read(&file.path).map(|session| {
-                let history = History::new(session, rule);
-                let digest = Arc::new(Digest::new(&history));
-                let history = keeps(file, &history).then(|| Arc::new(history));
-                Surveyed { file: (*file).clone(), digest, orphans: Vec::new(), history }
-            });
+            let surveyed = look(file);
             on_read(file.bytes);
             (*index, surveyed)
         })

@@ -15,6 +15,14 @@ pub(crate) fn place(global: &Global) -> Result<Place, PlaceError> {
     Place::open(candidates(global))
 }
 
+/// Returns where a file of the user's own settings for ramus lies.
+pub(crate) fn config_file(name: &str) -> PathBuf {
+    let config = std::env::var_os("XDG_CONFIG_HOME").filter(|dir| !dir.is_empty());
+    let config = config
+        .map_or_else(|| std::env::home_dir().unwrap_or_default().join(".config"), PathBuf::from);
+    config.join("ramus").join(name)
+}
+
 /// Returns the directories that count, whether they exist or not.
 pub(crate) fn candidates(global: &Global) -> Vec<PathBuf> {
     if let Some(dir) = &global.claude_dir {

@@ -5,6 +5,7 @@ mod commands;
 mod demo;
 mod env;
 mod error;
+mod mcp;
 mod perform;
 mod select;
 mod table;

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use ramus_core::history::History;
+use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project, encode, is_encoded};
-use ramus_store::survey::{Survey, survey, survey_keeping};
+use ramus_store::survey::{Survey, survey, survey_activity, survey_keeping, survey_usage};
 use ramus_store::{from_jsonl, last_active};
 
 use crate::args::Global;
@@ -51,9 +52,6 @@ pub(crate) enum Spot {
     Nth(usize),
 }
 
-/// A way of reading every file in short.
-type Surveyor = fn(Listing, Rule, &(dyn Fn(u64) + Sync)) -> Survey;
-
 impl Library {
     /// Lists the files of the Claude directories; a file named by its path needs none.
     pub(crate) fn open_for(
@@ -85,15 +83,30 @@ impl Library {
 
     /// Reads every file of a scope in short, with a progress bar.
     pub(crate) fn survey(&self, ui: &mut Ui, scope: &Scope) -> Survey {
-        self.survey_by(ui, scope, survey)
+        self.look(ui, scope, |listing, on_read| survey(listing, self.rule, on_read))
     }
 
     /// The same, keeping more of what was read for who reads bodies next.
     pub(crate) fn survey_keeping(&self, ui: &mut Ui, scope: &Scope) -> Survey {
-        self.survey_by(ui, scope, survey_keeping)
+        self.look(ui, scope, |listing, on_read| survey_keeping(listing, self.rule, on_read))
     }
 
-    fn survey_by(&self, ui: &mut Ui, scope: &Scope, survey: Surveyor) -> Survey {
+    /// Reads every file of a scope in short, and what its messages used.
+    pub(crate) fn survey_usage(&self, ui: &mut Ui, scope: &Scope, prices: &PriceList) -> Survey {
+        self.look(ui, scope, |listing, on_read| survey_usage(listing, self.rule, prices, on_read))
+    }
+
+    /// Reads every file of a scope in short, and what pictures of it need.
+    pub(crate) fn survey_activity(&self, ui: &mut Ui, scope: &Scope) -> Survey {
+        self.look(ui, scope, |listing, on_read| survey_activity(listing, self.rule, on_read))
+    }
+
+    fn look(
+        &self,
+        ui: &mut Ui,
+        scope: &Scope,
+        look: impl Fn(Listing, &(dyn Fn(u64) + Sync)) -> Survey,
+    ) -> Survey {
         let projects = match scope {
             Scope::All => self.projects.clone(),
             Scope::Project(index) => vec![self.projects[*index].clone()],
@@ -109,8 +122,7 @@ impl Library {
         };
         let bytes = projects.iter().flat_map(|project| &project.files).map(|file| file.bytes).sum();
         let bar = ui.progress(bytes);
-        let listing = Listing { projects, problems: Vec::new() };
-        let surveyed = survey(listing, self.rule, &|bytes| bar.inc(bytes));
+        let surveyed = look(Listing { projects, problems: Vec::new() }, &|bytes| bar.inc(bytes));
         bar.finish_and_clear();
         for problem in &surveyed.problems {
             ui.warn(problem);

@@ -5,7 +5,8 @@ use std::process::{Child, Command, ExitCode, Stdio};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramus_render::ansi::{Theme, to_ansi};
-use ramus_render::{Label, Line, layout};
+use ramus_render::layout::truncate;
+use ramus_render::{Label, Line};
 use serde_json::to_writer;
 
 use crate::args::{Color, Global};
@@ -25,11 +26,18 @@ pub(crate) struct Ui {
     status: bool,
     /// Something could not be read; the rest was shown.
     incomplete: bool,
+    /// How many lines were drawn last.
+    drawn: usize,
 }
 
 enum Out {
+    /// Kept for whoever asked, such as an agent.
+    Caught(Vec<u8>),
     Plain(BufWriter<io::Stdout>),
-    Pager { child: Child, pipe: BufWriter<std::process::ChildStdin> },
+    Pager {
+        child: Child,
+        pipe: BufWriter<std::process::ChildStdin>,
+    },
 }
 
 /// How wide lines are when nobody says.
@@ -60,6 +68,31 @@ impl Ui {
             status: false,
             pager: terminal && !global.no_pager && !global.json,
             incomplete: false,
+            drawn: 0,
+        }
+    }
+
+    /// Makes one that keeps what would be printed.
+    pub(crate) fn caught(global: &Global) -> Self {
+        Self {
+            out: Out::Caught(Vec::new()),
+            theme: Theme::NONE,
+            error_theme: Theme::NONE,
+            width: WIDTH,
+            json: global.json,
+            terminal: false,
+            status: false,
+            pager: false,
+            incomplete: false,
+            drawn: 0,
+        }
+    }
+
+    /// Returns what was kept.
+    pub(crate) fn take(self) -> String {
+        match self.out {
+            Out::Caught(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Out::Plain(_) | Out::Pager { .. } => String::new(),
         }
     }
 
@@ -102,7 +135,7 @@ impl Ui {
         if let Some((width, _)) = terminal_size::terminal_size() {
             self.width = usize::from(width.0).clamp(30, 400);
         }
-        let text = to_ansi(&layout::truncate(line, self.width - 1), &self.theme);
+        let text = to_ansi(&truncate(line, self.width - 1), &self.theme);
         self.status = true;
         write!(self.out(), "\r\x1b[2K{text}")
     }
@@ -120,9 +153,28 @@ impl Ui {
         let _ = write!(io::stderr(), "\x07");
     }
 
+    /// Writes lines in place of those that were drawn last; in a pipe, below them.
+    pub(crate) fn redraw(&mut self, lines: &[Line]) -> io::Result<()> {
+        let drawn = self.drawn;
+        if self.terminal && drawn > 0 {
+            write!(self.out(), "\x1b[{drawn}A\x1b[J")?;
+        }
+        for line in lines {
+            self.line(&truncate(line, self.width))?;
+        }
+        self.drawn = lines.len();
+        self.flush()
+    }
+
+    /// Hands everything over that was written so far.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out().flush()
+    }
+
     /// Writes raw bytes to stdout.
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         match &mut self.out {
+            Out::Caught(bytes) => bytes,
             Out::Plain(out) => out,
             Out::Pager { pipe, .. } => pipe,
         }
@@ -167,7 +219,8 @@ impl Ui {
 
     /// Whether there is somebody to ask.
     pub(crate) fn can_ask(&self) -> bool {
-        io::stdin().is_terminal() && io::stderr().is_terminal()
+        let caught = matches!(self.out, Out::Caught(_));
+        !caught && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Asks a person; `false` when there is nobody to ask.

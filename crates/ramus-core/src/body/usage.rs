@@ -1,6 +1,10 @@
 //! The tokens of one answer, as the model's server counted them.
 
+use std::borrow::Cow;
+
 use super::fields::Fields;
+use super::json;
+use crate::cursor::{Broken, Cursor};
 
 /// Token counts; what is missing or null counts 0.
 ///
@@ -19,13 +23,16 @@ pub struct Usage {
     pub web_fetch_requests: u64,
     /// Part of `output_tokens` spent on thinking; 0 before 2.1.228.
     pub thinking_tokens: u64,
-    pub service_tier: Option<String>,
-    pub inference_geo: Option<String>,
+    pub service_tier: Option<Word>,
+    pub inference_geo: Option<Word>,
     /// `standard` or `fast`; `None` before 2.1.41.
-    pub speed: Option<String>,
+    pub speed: Option<Word>,
     /// More than one means that another model took over inside the message.
     pub iterations: Vec<Iteration>,
 }
+
+/// A word of the server's; the usual ones take no memory.
+type Word = Cow<'static, str>;
 
 /// One run of a model inside one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,25 +50,72 @@ pub struct CacheWrites {
 }
 
 impl Usage {
-    pub(super) fn of(mut fields: Fields<'_>) -> Self {
-        let split = fields.object("cache_creation").unwrap_or_default();
-        let server = fields.object("server_tool_use").unwrap_or_default();
-        let output = fields.object("output_tokens_details").unwrap_or_default();
-        Self {
-            input_tokens: fields.count("input_tokens"),
-            output_tokens: fields.count("output_tokens"),
-            cache_creation_input_tokens: fields.count("cache_creation_input_tokens"),
-            cache_read_input_tokens: fields.count("cache_read_input_tokens"),
-            ephemeral_5m_input_tokens: split.count("ephemeral_5m_input_tokens"),
-            ephemeral_1h_input_tokens: split.count("ephemeral_1h_input_tokens"),
-            web_search_requests: server.count("web_search_requests"),
-            web_fetch_requests: server.count("web_fetch_requests"),
-            thinking_tokens: output.count("thinking_tokens"),
-            service_tier: fields.text("service_tier"),
-            inference_geo: fields.text("inference_geo"),
-            speed: fields.text("speed"),
-            iterations: fields.objects("iterations").map(Iteration::of).collect(),
-        }
+    /// Reads a `usage` object that was parsed along with its record.
+    pub(super) fn of(fields: Fields<'_>) -> Self {
+        Self::read(fields.into_value().to_string().as_bytes())
+    }
+
+    /// Reads a `usage` object as it stands in a line; what is broken or of another type is absent.
+    ///
+    /// Every answer of a history goes through here when its cost is asked for, so nothing is built
+    /// that is not kept.
+    pub fn read(raw: &[u8]) -> Self {
+        let mut usage = Self::default();
+        // What was read before the break is kept.
+        let _ = usage.walk(&mut Cursor::new(raw, 0), &mut None);
+        usage
+    }
+
+    fn walk(&mut self, c: &mut Cursor<'_>, model: &mut Option<String>) -> Result<(), Broken> {
+        c.object(|c, key| {
+            match key {
+                b"input_tokens" => self.input_tokens = count(c)?,
+                b"output_tokens" => self.output_tokens = count(c)?,
+                b"cache_creation_input_tokens" => self.cache_creation_input_tokens = count(c)?,
+                b"cache_read_input_tokens" => self.cache_read_input_tokens = count(c)?,
+                b"cache_creation" => c.object(|c, key| {
+                    match key {
+                        b"ephemeral_5m_input_tokens" => self.ephemeral_5m_input_tokens = count(c)?,
+                        b"ephemeral_1h_input_tokens" => self.ephemeral_1h_input_tokens = count(c)?,
+                        _ => c.skip()?,
+                    }
+                    Ok(())
+                })?,
+                b"server_tool_use" => c.object(|c, key| {
+                    match key {
+                        b"web_search_requests" => self.web_search_requests = count(c)?,
+                        b"web_fetch_requests" => self.web_fetch_requests = count(c)?,
+                        _ => c.skip()?,
+                    }
+                    Ok(())
+                })?,
+                b"output_tokens_details" => c.object(|c, key| {
+                    match key {
+                        b"thinking_tokens" => self.thinking_tokens = count(c)?,
+                        _ => c.skip()?,
+                    }
+                    Ok(())
+                })?,
+                b"service_tier" => self.service_tier = word(c)?,
+                b"inference_geo" => self.inference_geo = word(c)?,
+                b"speed" => self.speed = word(c)?,
+                b"model" => *model = text(c)?,
+                b"iterations" => {
+                    self.iterations.clear();
+                    c.array(|c| {
+                        if c.peek() != Some(b'{') {
+                            return c.skip();
+                        }
+                        let mut run = Iteration::default();
+                        run.usage.walk(c, &mut run.model)?;
+                        self.iterations.push(run);
+                        Ok(())
+                    })?;
+                }
+                _ => c.skip()?,
+            }
+            Ok(())
+        })
     }
 
     /// Returns the cache writes; those without a recorded life live five minutes.
@@ -90,10 +144,33 @@ impl Usage {
     }
 }
 
-impl Iteration {
-    fn of(mut fields: Fields) -> Self {
-        Self { model: fields.text("model"), usage: Usage::of(fields) }
+/// Reads a number that counts something; fractions and numbers in quotes occur.
+fn count(c: &mut Cursor<'_>) -> Result<u64, Broken> {
+    c.peek();
+    let start = c.pos();
+    c.skip()?;
+    let raw = c.since(start);
+    let quoted = raw.first() == Some(&b'"');
+    let digits = if quoted { &raw[1..raw.len() - 1] } else { raw };
+    if !digits.is_empty() && digits.len() < 20 && digits.iter().all(u8::is_ascii_digit) {
+        return Ok(digits.iter().fold(0, |n, digit| n * 10 + u64::from(digit - b'0')));
     }
+    let text = std::str::from_utf8(digits).unwrap_or_default();
+    let fraction = || text.parse::<f64>().ok().filter(|_| !quoted).map(|n| n as u64);
+    Ok(text.parse().ok().or_else(fraction).unwrap_or(0))
+}
+
+fn word(c: &mut Cursor<'_>) -> Result<Option<Word>, Broken> {
+    Ok(c.string_or_skip()?.map(|raw| match raw {
+        b"standard" => Cow::Borrowed("standard"),
+        b"not_available" => Cow::Borrowed("not_available"),
+        b"" => Cow::Borrowed(""),
+        other => Cow::Owned(json::unescape(other).into()),
+    }))
+}
+
+fn text(c: &mut Cursor<'_>) -> Result<Option<String>, Broken> {
+    Ok(c.string_or_skip()?.map(|raw| json::unescape(raw).into()))
 }
 
 #[cfg(test)]
@@ -102,7 +179,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, writes: (u64, u64), context: u64, total: u64) {
-        let usage = Usage::of(Fields::read(json));
+        let usage = Usage::read(json.as_bytes());
         let (five_minutes, one_hour) = writes;
         assert_eq!(usage.cache_writes(), CacheWrites { five_minutes, one_hour });
         assert_eq!((usage.context_tokens(), usage.total_tokens()), (context, total));
@@ -114,6 +191,18 @@ mod tests {
         check("[]", (0, 0), 0, 0);
         check(r#"{"input_tokens":null,"output_tokens":"x"}"#, (0, 0), 0, 0);
         check(r#"{"input_tokens":1,"output_tokens":2}"#, (0, 0), 1, 3);
+    }
+
+    #[test]
+    fn numbers_are_read_in_every_dress() {
+        check(r#"{"input_tokens":7.9,"output_tokens":"2"}"#, (0, 0), 7, 9);
+        check(r#"{"input_tokens":-7,"output_tokens": 2e3 }"#, (0, 0), 0, 2000);
+        check(r#"{"input_tokens":{"a":1},"output_tokens":true}"#, (0, 0), 0, 0);
+    }
+
+    #[test]
+    fn what_stands_before_a_break_is_kept() {
+        check(r#"{"input_tokens":7,"output_tokens":2,"#, (0, 0), 7, 9);
     }
 
     #[test]
@@ -136,9 +225,19 @@ mod tests {
     }
 
     #[test]
+    fn tools_of_the_server_and_thinking_are_counted() {
+        let json = r#"{"server_tool_use":{"web_search_requests":2,"web_fetch_requests":1},
+            "output_tokens_details":{"thinking_tokens":9},"service_tier":"batch","inference_geo":null}"#;
+        let usage = Usage::read(json.as_bytes());
+        assert_eq!((usage.web_search_requests, usage.web_fetch_requests), (2, 1));
+        assert_eq!(usage.thinking_tokens, 9);
+        assert_eq!((usage.service_tier.as_deref(), usage.inference_geo), (Some("batch"), None));
+    }
+
+    #[test]
     fn iterations_have_their_own_model() {
         let json = r#"{"speed":"fast","iterations":[{"model":"m","input_tokens":3},7]}"#;
-        let usage = Usage::of(Fields::read(json));
+        let usage = Usage::read(json.as_bytes());
         assert!(usage.is_fast());
         assert_eq!(usage.iterations.len(), 1);
         assert_eq!(usage.iterations[0].model.as_deref(), Some("m"));

@@ -93,7 +93,10 @@ fn draw(common: &Common, [a, b]: &[Side; 2]) -> String {
             format!("{letter}: {}", list(&mut { names })),
             list(&mut { tools }),
             list(&mut { ran }),
-            format!("{} tokens, {seconds}s", side.usage.spent().tokens()),
+            format!(
+                "{} tokens, {seconds}s",
+                side.usage.spent(&crate::price::PriceList::default()).sum.tokens.total()
+            ),
         ];
         writeln!(drawing, "{}", line.join("; ")).unwrap();
     }

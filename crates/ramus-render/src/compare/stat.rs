@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use ramus_core::compare::Calls;
+use ramus_core::price::PriceList;
 use ramus_core::usage::Spent;
 
 use super::files::lines_changed;
@@ -92,7 +93,7 @@ fn files(compared: &Compared<'_>, side: usize) -> Line {
 }
 
 fn usage(compared: &Compared<'_>, rows: &mut Vec<Row>) {
-    let spent = compared.sides.map(|side| side.usage.spent());
+    let spent = compared.sides.map(|side| side.usage.spent(&PriceList::default()));
     let amounts = |name: &str, get: fn(&Spent) -> u64| Row {
         name: Line::plain(name),
         cells: spent.each_ref().map(|spent| match get(spent) {
@@ -100,11 +101,13 @@ fn usage(compared: &Compared<'_>, rows: &mut Vec<Row>) {
             n => Line::plain(&tokens(n)),
         }),
     };
-    rows.push(amounts("tokens", Spent::tokens));
-    rows.push(part(amounts("input", |spent| spent.input)));
-    rows.push(part(amounts("output", |spent| spent.output)));
-    rows.push(part(amounts("cache read", |spent| spent.cache_read)));
-    rows.push(part(amounts("cache written", |spent| spent.cache_write_5m + spent.cache_write_1h)));
+    rows.push(amounts("tokens", |spent| spent.sum.tokens.total()));
+    rows.push(part(amounts("input", |spent| spent.sum.tokens.input)));
+    rows.push(part(amounts("output", |spent| spent.sum.tokens.output)));
+    rows.push(part(amounts("cache read", |spent| spent.sum.tokens.cache_read)));
+    rows.push(part(amounts("cache written", |spent| {
+        spent.sum.tokens.cache_write_5m + spent.sum.tokens.cache_write_1h
+    })));
     rows.push(Row { name: Line::plain("cost"), cells: spent.each_ref().map(cost) });
     let models = spent.each_ref().map(|spent| {
         let names: Vec<&str> = spent.models.keys().map(|name| model_name(name)).collect();
@@ -115,13 +118,13 @@ fn usage(compared: &Compared<'_>, rows: &mut Vec<Row>) {
 
 /// Returns what a side cost; models without a price are named instead.
 fn cost(spent: &Spent) -> Line {
-    let dollars = match spent.cost {
+    let dollars = match spent.sum.cost {
         cost if cost > 0.0 && cost < 0.001 => "< $0.001".to_owned(),
         cost if cost < 1.0 => format!("${cost:.3}"),
         cost => format!("${cost:.2}"),
     };
     if spent.unpriced.is_empty() {
-        return if spent.messages == 0 { number(0) } else { Line::plain(&dollars) };
+        return if spent.sum.messages == 0 { number(0) } else { Line::plain(&dollars) };
     }
     let names: Vec<&str> = spent.unpriced.keys().map(|name| model_name(name)).collect();
     let unknown = format!("no price for {}", names.join(", "));

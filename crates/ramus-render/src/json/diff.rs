@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ramus_core::compare::{Content, FileChange, Own, Side};
+use ramus_core::price::PriceList;
 use ramus_core::session::Session;
 use ramus_core::time::Time;
 use serde::Serialize;
@@ -195,16 +196,16 @@ fn commands(side: &Side) -> Vec<DiffCommand> {
 }
 
 fn spent(side: &Side) -> DiffSpent {
-    let spent = side.usage.spent();
+    let spent = side.usage.spent(&PriceList::default());
     let priced = spent.unpriced.is_empty() || spent.unpriced.len() < spent.models.len();
     DiffSpent {
-        messages: spent.messages,
-        input: spent.input,
-        output: spent.output,
-        cache_read: spent.cache_read,
-        cache_write_5m: spent.cache_write_5m,
-        cache_write_1h: spent.cache_write_1h,
-        cost_usd: priced.then_some(spent.cost),
+        messages: spent.sum.messages,
+        input: spent.sum.tokens.input,
+        output: spent.sum.tokens.output,
+        cache_read: spent.sum.tokens.cache_read,
+        cache_write_5m: spent.sum.tokens.cache_write_5m,
+        cache_write_1h: spent.sum.tokens.cache_write_1h,
+        cost_usd: priced.then_some(spent.sum.cost),
         models: spent.models,
         unpriced: spent.unpriced,
     }

@@ -11,19 +11,22 @@ mod find;
 mod fix;
 mod fork;
 mod goto;
+mod guide;
 mod home;
 mod log;
 mod man;
+mod mcp;
 mod merge;
 mod projects;
 mod rename;
 mod serve;
 mod sessions;
-mod show;
+pub(crate) mod show;
 mod stats;
 mod trash;
 mod tree;
 mod undo;
+mod usage;
 mod watch;
 
 pub(crate) use find::neighbour;
@@ -46,6 +49,7 @@ pub(crate) enum Command {
     Find(find::FindArgs),
     Watch(watch::WatchArgs),
     Stats(stats::StatsArgs),
+    Usage(usage::UsageArgs),
     Check(check::CheckArgs),
     Export(export::ExportArgs),
     Goto(goto::GotoArgs),
@@ -58,6 +62,8 @@ pub(crate) enum Command {
     Undo(undo::UndoArgs),
     Restore(undo::RestoreArgs),
     Serve(serve::ServeArgs),
+    Mcp(mcp::McpArgs),
+    Guide(guide::GuideArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -72,6 +78,8 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Show(args)) => show::show(ui, global, args),
         Some(Command::Export(args)) => export::export(ui, global, args),
         Some(Command::Serve(args)) => serve::serve(ui, global, args),
+        Some(Command::Mcp(args)) => mcp::mcp(global, args),
+        Some(Command::Guide(args)) => guide::guide(ui, args),
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Diff(args)) => diff::diff(ui, global, args),
@@ -79,6 +87,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Find(args)) => find::find(ui, global, args),
         Some(Command::Watch(args)) => watch::watch(ui, global, args),
         Some(Command::Stats(args)) => stats::stats(ui, global, args),
+        Some(Command::Usage(args)) => usage::usage(ui, global, args),
         Some(Command::Check(args)) => check::check(ui, global, args),
         Some(Command::Goto(args)) => goto::goto(ui, global, args),
         Some(Command::Branch(args)) => goto::branch(ui, global, args),

@@ -1,11 +1,16 @@
-use std::collections::BTreeMap;
+mod charts;
 
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
 use ramus_core::history::AgentClass;
 use ramus_core::stats::{OtherInput, SessionInput, Stats};
 use ramus_core::title::session_title;
 use ramus_render::json::{self, Answer};
 use ramus_render::layout::wrap;
+use ramus_render::pictures::{Picture, lines as draw, page};
 use ramus_render::{Label, Line};
+use ramus_store::new::write_all;
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::args::Global;
@@ -19,18 +24,37 @@ use crate::ui::Ui;
 /// Every number about branches is given twice: by ramus's rules, which tell real forks from
 /// recording artefacts, and raw, by parent links alone.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  ramus stats\n  ramus stats . --json\n  ramus stats latest")]
+#[command(
+    after_help = "Examples:\n  ramus stats\n  ramus stats . --json\n  ramus stats latest --charts\n  ramus stats --html stats.html"
+)]
 pub(crate) struct StatsArgs {
     /// A project or a session [default: everything]
     #[arg(allow_hyphen_values = true)]
     scope: Option<String>,
+    /// Draw pictures too: tools, hours, context, the longest and the most complex sessions
+    #[arg(long)]
+    charts: bool,
+    /// Write the pictures as a page of their own
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<(), CommandError> {
     let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = library.scope(ui, args.scope.as_deref())?;
-    let survey = library.survey(ui, &scope);
+    let drawn = args.charts || args.html.is_some();
+    let survey = match drawn {
+        true => library.survey_activity(ui, &scope),
+        false => library.survey(ui, &scope),
+    };
     let stats = count(&survey, &scope);
+    let pictures = match drawn {
+        true => charts::pictures(&survey, &scope, &stats, &TimeZone::system()),
+        false => Vec::new(),
+    };
+    if let Some(file) = &args.html {
+        write_page(file, args.scope.as_deref(), &stats, &pictures)?;
+    }
     if ui.json {
         return ui.json(&Answer::new("ramus.stats/1", stats));
     }
@@ -40,7 +64,45 @@ pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<()
             ui.line(&line)?;
         }
     }
+    if args.charts {
+        ui.line(&Line::default())?;
+        for line in draw(&pictures, ui.width) {
+            ui.line(&line)?;
+        }
+    }
+    if let Some(file) = &args.html {
+        ui.say(&Line::plain(&format!("The pictures are in {}", file.display())));
+    }
     Ok(())
+}
+
+/// Writes the page, if nothing else is there.
+fn write_page(
+    file: &Path,
+    scope: Option<&str>,
+    stats: &json::Stats,
+    pictures: &[Picture],
+) -> Result<(), CommandError> {
+    let title = format!("Statistics of {}", scope.unwrap_or("all projects"));
+    let about = format!(
+        "{} sessions in {} projects, {} records, {}",
+        number(stats.sessions),
+        number(stats.projects as u64),
+        number(stats.records),
+        bytes(stats.bytes),
+    );
+    let page = page(&title, &about, pictures).into_bytes();
+    let (dir, name) = (file.parent().unwrap_or(Path::new("")), file.file_name());
+    let name = name.ok_or_else(|| CommandError::user(format!("{} is no file", file.display())))?;
+    write_all(dir, &[(name.to_string_lossy().into_owned(), page)]).map_err(|error| {
+        let exists = error.source.kind() == std::io::ErrorKind::AlreadyExists;
+        let error = CommandError::from(error);
+        if exists {
+            error.hinted("nothing is written over; give another name, or delete it first")
+        } else {
+            error
+        }
+    })
 }
 
 /// Whether a file belongs to the scope.

@@ -60,6 +60,11 @@ fn files() {
 }
 
 #[test]
+fn usage() {
+    golden("usage", &["usage", "--utc", "--by", "branch"]);
+}
+
+#[test]
 fn tree() {
     golden("tree", &["tree", "7ea9"]);
 }

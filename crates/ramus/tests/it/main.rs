@@ -13,10 +13,12 @@ mod files;
 mod find;
 mod fix;
 mod golden;
+mod mcp;
 mod merge;
 mod samples;
 mod terminal;
 mod truth;
+mod usage;
 mod watch;
 mod write;
 
@@ -27,15 +29,20 @@ use serde_json::Value;
 
 /// Runs `ramus` on a Claude directory with nothing of this machine around it.
 fn ramus(claude: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ramus"))
+    command(claude, args).output().unwrap()
+}
+
+/// Makes the command that [`ramus`] runs.
+fn command(claude: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ramus"));
+    command
         .env_clear()
         .env("HOME", claude.parent().unwrap_or(claude))
         .env("TZ", "UTC")
         .env("COLUMNS", "100")
         .args(["--claude-dir", &claude.to_string_lossy()])
-        .args(args)
-        .output()
-        .unwrap()
+        .args(args);
+    command
 }
 
 /// Runs `ramus … --json` and reads the answer.

@@ -1,0 +1,264 @@
+//! What the messages of one file used, and on which of its branches.
+
+use rustc_hash::FxHashMap;
+
+use super::charge::{Charge, Part, Seen};
+use super::uses::{Use, Uses};
+use super::{Sum, Tokens};
+use crate::agent::inline_agents;
+use crate::body::human_text;
+use crate::branches::Status;
+use crate::digest::one_line;
+use crate::fold::FoldId;
+use crate::history::History;
+use crate::name::Key;
+use crate::price::{PriceList, Row, searches_cost};
+use crate::record::{ByteSpan, Kind, Voice};
+use crate::session::NodeId;
+
+/// One file's messages, each once, and its branches.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    pub charges: Vec<Charge>,
+    /// The models, by the numbers that the charges give.
+    pub models: Vec<Box<str>>,
+    pub branches: Vec<Branch>,
+    /// The branch that each conversation ends on, in their order.
+    pub ends: Vec<u32>,
+    /// On which branch an agent was started, by its id, its call or its prompt.
+    pub hooks: FxHashMap<Key, u32>,
+    /// The first prompt of a sidechain, which tells the call that started it.
+    pub opening: Option<Key>,
+    /// The last record with the client's own count.
+    pub cost_state: Option<ByteSpan>,
+}
+
+/// A stretch of the tree between two forks. Every message lies on exactly one.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// The record it begins with.
+    pub head: Box<str>,
+    pub parent: Option<u32>,
+    /// Whether an active conversation runs along it.
+    pub status: Status,
+    /// The first prompt on it.
+    pub prompt: Option<Box<str>>,
+}
+
+impl Account {
+    /// Sums up a session that was read with its uses.
+    pub fn new(history: &History, prices: &PriceList) -> Self {
+        let Some(uses) = history.session.uses() else { return Self::default() };
+        let (branches, of) = branches(history);
+        let branch_of = |node: NodeId| {
+            let fold = history.folds.of(history.tree.first(node));
+            fold.map_or(0, |fold| of[fold.index()])
+        };
+        let mut account = Self {
+            ends: history.branches.conversations.iter().map(|c| of[c.end.index()]).collect(),
+            branches,
+            hooks: hooks(history, branch_of),
+            opening: history.session.opening(),
+            cost_state: history
+                .session
+                .records()
+                .iter()
+                .rfind(|record| record.kind == Kind::CostState)
+                .map(|record| record.span),
+            ..Self::default()
+        };
+        account.charge(history, uses, prices, branch_of);
+        account
+    }
+
+    /// Returns what the messages of each branch used, agents in the same file with them.
+    pub fn by_branch(&self) -> Vec<Sum> {
+        let mut sums = vec![Sum::default(); self.branches.len()];
+        for charge in &self.charges {
+            if let Some(sum) = sums.get_mut(charge.branch as usize) {
+                sum.add(&charge.sum());
+            }
+        }
+        sums
+    }
+
+    /// Returns what lies between a branch's root and its end, given what each branch used.
+    pub fn along(&self, branch: u32, sums: &[Sum]) -> Sum {
+        let mut along = Sum::default();
+        let up = |branch: &u32| self.branches.get(*branch as usize)?.parent;
+        for branch in std::iter::successors(Some(branch), up) {
+            if let Some(sum) = sums.get(branch as usize) {
+                along.add(sum);
+            }
+        }
+        along
+    }
+
+    fn charge(
+        &mut self,
+        history: &History,
+        uses: &Uses,
+        prices: &PriceList,
+        branch_of: impl Fn(NodeId) -> u32,
+    ) {
+        let mut till = Till { models: uses.models.clone(), prices, rows: Vec::new() };
+        let mut seen = Seen::default();
+        for used in &uses.list {
+            let record = history.session.record(used.record);
+            let (part, more) = till.parts(used);
+            let charge = Charge {
+                message: used.message,
+                request: used.request,
+                time: record.time,
+                sidechain: record.sidechain,
+                branch: branch_of(used.record),
+                fast: used.usage.is_fast(),
+                part,
+                more,
+            };
+            match seen.find(&charge, |place| &self.charges[place]) {
+                Some(place) => self.charges[place].absorb(charge),
+                None => {
+                    seen.note(&charge, self.charges.len());
+                    self.charges.push(charge);
+                }
+            }
+        }
+        self.charges.shrink_to_fit();
+        self.models = till.models;
+    }
+}
+
+/// Prices the messages of one file; the row of each model is looked up once.
+struct Till<'a> {
+    models: Vec<Box<str>>,
+    prices: &'a PriceList,
+    rows: Vec<Option<&'a Row>>,
+}
+
+impl Till<'_> {
+    fn parts(&mut self, used: &Use) -> (Part, Vec<Part>) {
+        let usage = &used.usage;
+        let searches = searches_cost(usage);
+        if usage.iterations.len() < 2 {
+            let list = self.row(used.model).map(|row| row.cost(usage, usage) + searches);
+            let cost = used.noted.or(list);
+            return (Part { model: used.model, tokens: Tokens::of(usage), cost }, Vec::new());
+        }
+        let mut parts: Vec<Part> = Vec::with_capacity(usage.iterations.len());
+        for run in &usage.iterations {
+            let model = run.model.as_deref().map_or(used.model, |name| self.model(name));
+            let cost = self.row(model).map(|row| row.cost(&run.usage, usage));
+            parts.push(Part { model, tokens: Tokens::of(&run.usage), cost });
+        }
+        // Searches and thinking are told for the whole message.
+        let mut first = parts.remove(0);
+        first.cost = first.cost.map(|cost| cost + searches);
+        first.tokens.web_searches = usage.web_search_requests;
+        first.tokens.web_fetches = usage.web_fetch_requests;
+        first.tokens.thinking = usage.thinking_tokens;
+        (first, parts)
+    }
+
+    fn row(&mut self, model: u16) -> Option<&Row> {
+        while self.rows.len() < self.models.len() {
+            self.rows.push(self.prices.row(&self.models[self.rows.len()]));
+        }
+        self.rows[usize::from(model)]
+    }
+
+    fn model(&mut self, name: &str) -> u16 {
+        super::uses::index(&mut self.models, name)
+    }
+}
+
+/// Cuts the tree at its forks; returns the branches and the branch of each fold.
+fn branches(history: &History) -> (Vec<Branch>, Vec<u32>) {
+    let History { session, folds, branches, .. } = history;
+    let lane = history.lane();
+    let mut begins = vec![false; folds.len()];
+    for way in branches.forks.iter().flat_map(|fork| &fork.ways) {
+        begins[way.fold.index()] = true;
+    }
+    let active = active(history);
+    let mut of = vec![u32::MAX; folds.len()];
+    let mut cut: Vec<Branch> = Vec::new();
+    for (id, fold) in folds.iter().filter(|(_, fold)| lane.has(fold.sidechain)) {
+        let parent = fold.parent.map(|parent| of[parent.index()]).filter(|of| *of != u32::MAX);
+        let at = match parent {
+            Some(parent) if !begins[id.index()] => parent,
+            _ => {
+                let name = session.record(fold.head).name;
+                cut.push(Branch {
+                    head: name.map(|name| session.spell(name)).unwrap_or_default().into(),
+                    parent,
+                    status: Status::Abandoned,
+                    prompt: None,
+                });
+                cut.len() as u32 - 1
+            }
+        };
+        of[id.index()] = at;
+        let branch = &mut cut[at as usize];
+        if active[id.index()] {
+            branch.status = Status::Active;
+        }
+        if branch.prompt.is_none() && fold.voice == Voice::Prompt {
+            let words = session.words(fold.head).map(|words| one_line(&human_text(words)));
+            branch.prompt = words.filter(|words| !words.is_empty());
+        }
+    }
+    hang_sidechains(history, &mut of);
+    (cut, of)
+}
+
+/// Puts the sidechains inside a file on the branch of the call that started them.
+fn hang_sidechains(history: &History, of: &mut [u32]) {
+    let folds = &history.folds;
+    if !of.contains(&u32::MAX) {
+        return;
+    }
+    for agent in inline_agents(history) {
+        let call = agent.call.and_then(|call| folds.of(history.tree.first(call)));
+        let branch = call.map_or(u32::MAX, |call| of[call.index()]);
+        if let Some(root) = folds.of(agent.root)
+            && of[root.index()] == u32::MAX
+        {
+            of[root.index()] = branch;
+        }
+    }
+    for (id, fold) in folds.iter() {
+        if of[id.index()] == u32::MAX {
+            let parent = fold.parent.map_or(u32::MAX, |parent| of[parent.index()]);
+            of[id.index()] = if parent == u32::MAX { 0 } else { parent };
+        }
+    }
+}
+
+/// Tells which folds an active conversation runs through.
+fn active(history: &History) -> Vec<bool> {
+    let mut active = vec![false; history.folds.len()];
+    let ends = history.branches.conversations.iter().filter(|c| c.status == Status::Active);
+    for conversation in ends {
+        let unmarked = |fold: &FoldId| !active[fold.index()];
+        let path: Vec<FoldId> =
+            history.folds.ancestors(conversation.end).take_while(unmarked).collect();
+        path.iter().for_each(|fold| active[fold.index()] = true);
+    }
+    active
+}
+
+fn hooks(history: &History, branch_of: impl Fn(NodeId) -> u32) -> FxHashMap<Key, u32> {
+    let mut hooks = FxHashMap::default();
+    for spawn in history.session.spawns() {
+        let branch = branch_of(spawn.record);
+        hooks.insert(spawn.call, branch);
+        if let Some(prompt) = spawn.prompt {
+            hooks.entry(prompt).or_insert(branch);
+        }
+    }
+    for (result, agent) in history.session.agent_results() {
+        hooks.insert(Key::new(agent.as_bytes()), branch_of(*result));
+    }
+    hooks
+}

@@ -1,0 +1,154 @@
+//! The tokens of some messages whose bodies are at hand, each counted once.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::{Part, Sum, Tokens};
+use crate::body::{AssistantBody, Usage};
+use crate::name::Key;
+use crate::price::PriceList;
+
+/// Messages seen so far, each with the largest usage that any of its records states.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    messages: FxHashMap<MessageKey, Message>,
+}
+
+/// One message: its id and request, or a number where it has no id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum MessageKey {
+    Named(Key, Option<Key>),
+    Nameless(usize),
+}
+
+#[derive(Clone, Debug)]
+struct Message {
+    model: String,
+    usage: Usage,
+    /// What the client itself noted; only the oldest did.
+    noted: Option<f64>,
+}
+
+impl Tally {
+    /// Takes one record of an answer; what the client said itself costs nothing.
+    pub fn take(&mut self, body: &AssistantBody) {
+        let Some(usage) = &body.usage else { return };
+        if body.is_synthetic() {
+            return;
+        }
+        let key = |id: &String| Key::new(id.as_bytes());
+        let key = match &body.message_id {
+            Some(id) => MessageKey::Named(key(id), body.request_id.as_ref().map(key)),
+            None => MessageKey::Nameless(self.messages.len()),
+        };
+        let message = Message {
+            model: body.model.clone().unwrap_or_default(),
+            usage: usage.clone(),
+            noted: body.cost_usd,
+        };
+        let held = self.messages.entry(key).or_insert_with(|| message.clone());
+        if usage.total_tokens() > held.usage.total_tokens() {
+            *held = message;
+        }
+    }
+
+    /// Sums up.
+    pub fn spent(&self, prices: &PriceList) -> Spent {
+        let mut spent = Spent::default();
+        for message in self.messages.values() {
+            spent.add(message, prices);
+        }
+        spent
+    }
+}
+
+/// Tokens and what they cost, by model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spent {
+    pub sum: Sum,
+    /// How many messages each model gave.
+    pub models: BTreeMap<String, u64>,
+    /// Tokens of the models that have no known price.
+    pub unpriced: BTreeMap<String, u64>,
+}
+
+impl Spent {
+    fn add(&mut self, Message { model, usage, noted }: &Message, prices: &PriceList) {
+        let tokens = Tokens::of(usage);
+        let cost = noted.or_else(|| prices.cost(model, usage));
+        self.sum.messages += 1;
+        self.sum.fast += u64::from(usage.is_fast());
+        self.sum.add_part(&Part { model: 0, tokens, cost });
+        *self.models.entry(model.clone()).or_default() += 1;
+        if cost.is_none() {
+            let unpriced = self.unpriced.entry(model.clone()).or_default();
+            *unpriced = unpriced.saturating_add(tokens.total());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(id: &str, request: &str, model: &str, output: u64) -> AssistantBody {
+        AssistantBody {
+            message_id: (!id.is_empty()).then(|| id.to_owned()),
+            request_id: (!request.is_empty()).then(|| request.to_owned()),
+            model: Some(model.to_owned()),
+            usage: Some(Usage { output_tokens: output, ..Usage::default() }),
+            ..AssistantBody::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(bodies: &[AssistantBody], messages: u64, output: u64) -> Spent {
+        let mut tally = Tally::default();
+        bodies.iter().for_each(|body| tally.take(body));
+        let spent = tally.spent(&PriceList::default());
+        assert_eq!((spent.sum.messages, spent.sum.tokens.output), (messages, output));
+        spent
+    }
+
+    #[test]
+    fn the_largest_of_a_message_counts_once() {
+        let model = "claude-opus-5";
+        check(
+            &[
+                body("m", "r", model, 2),
+                body("m", "r", model, 9),
+                body("m", "r", model, 5),
+                body("m", "s", model, 1),
+                body("n", "", model, 3),
+                body("n", "", model, 3),
+            ],
+            3,
+            13,
+        );
+    }
+
+    #[test]
+    fn messages_without_an_id_are_all_counted() {
+        check(&[body("", "", "claude-opus-5", 2), body("", "", "claude-opus-5", 2)], 2, 4);
+    }
+
+    #[test]
+    fn models_without_a_price_are_named() {
+        let million = 1_000_000;
+        let spent = check(
+            &[body("a", "", "claude-opus-5", million), body("b", "", "glm-5", million)],
+            2,
+            2 * million,
+        );
+        assert_eq!(spent.unpriced, BTreeMap::from([("glm-5".to_owned(), million)]));
+        assert!((spent.sum.cost - 25.0).abs() < 1e-9, "{}", spent.sum.cost);
+    }
+
+    #[test]
+    fn what_the_client_noted_or_said_itself() {
+        let noted = AssistantBody { cost_usd: Some(0.5), ..body("a", "", "old", 7) };
+        let spent = check(&[noted, body("b", "", "<synthetic>", 0)], 1, 7);
+        assert!((spent.sum.cost - 0.5).abs() < 1e-9 && spent.unpriced.is_empty());
+    }
+}

@@ -1,0 +1,235 @@
+use serde_json::{Value, json};
+
+use super::{Account, Books, FileAccount};
+use crate::branches::Status;
+use crate::digest::Digest;
+use crate::history::History;
+use crate::price::PriceList;
+use crate::resume::Rule;
+use crate::session::Session;
+
+/// One answer: `uuid < parent`, its message, request and output tokens.
+fn answer(uuid: &str, parent: &str, message: &str, request: &str, output: u64) -> Value {
+    let mut record = json!({
+        "parentUuid": parent, "isSidechain": false, "sessionId": "s", "version": "2.0.74", "type": "assistant",
+        "message": {"id": message, "type": "message", "role": "assistant", "model": "claude-opus-5",
+            "content": [{"type": "text", "text": uuid}], "usage": {"input_tokens": 0, "output_tokens": output}},
+        "uuid": uuid, "timestamp": "2026-01-01T10:00:00.000Z",
+    });
+    if !request.is_empty() {
+        record["requestId"] = json!(request);
+    }
+    record
+}
+
+fn prompt(uuid: &str, parent: Option<&str>, seconds: u32) -> Value {
+    json!({"parentUuid": parent, "isSidechain": false, "sessionId": "s", "version": "2.0.74", "type": "user",
+        "message": {"role": "user", "content": format!("prompt {uuid}")},
+        "uuid": uuid, "timestamp": format!("2026-01-01T10:00:{seconds:02}.000Z")})
+}
+
+fn with(mut record: Value, key: &str, value: Value) -> Value {
+    record[key] = value;
+    record
+}
+
+fn side(record: Value) -> Value {
+    with(record, "isSidechain", json!(true))
+}
+
+fn read(records: &[Value]) -> History {
+    let mut session = Session::with_uses();
+    for record in records {
+        session.push(format!("{record}\n").as_bytes());
+    }
+    History::new(session, Rule::Client)
+}
+
+/// Books of files given as name, whether it is an agent's, and records; agents belong to the first.
+fn books(files: &[(&str, bool, Vec<Value>)]) -> Books {
+    let read: Vec<(Account, Digest)> = files
+        .iter()
+        .map(|(_, _, records)| {
+            let history = read(records);
+            (Account::new(&history, &PriceList::default()), Digest::new(&history))
+        })
+        .collect();
+    let mut accounts: Vec<FileAccount<'_>> = files
+        .iter()
+        .zip(&read)
+        .map(|((id, agent, _), (account, digest))| FileAccount {
+            account: account.clone(),
+            digest,
+            id,
+            session: agent.then_some(0),
+            agent: *agent,
+            call: None,
+        })
+        .collect();
+    Books::new(&mut accounts)
+}
+
+#[track_caller]
+fn check(files: &[(&str, bool, Vec<Value>)], messages: u64, output: u64) -> Books {
+    let books = books(files);
+    let total = books.total();
+    assert_eq!((total.messages, total.tokens.output), (messages, output));
+    books
+}
+
+fn talk() -> Vec<Value> {
+    vec![prompt("a", None, 0), answer("b", "a", "m1", "r1", 1), answer("c", "b", "m1", "r1", 9)]
+}
+
+#[test]
+fn the_largest_record_of_a_message_counts_once() {
+    check(&[("s", false, talk())], 1, 9);
+}
+
+#[test]
+fn a_forked_copy_counts_where_it_came_from() {
+    let mut copy: Vec<Value> = talk()
+        .into_iter()
+        .map(|record| with(record, "forkedFrom", json!({"sessionId": "s", "messageUuid": "a"})))
+        .collect();
+    copy.push(answer("d", "c", "m2", "r2", 4));
+    let books = check(&[("f", false, copy), ("s", false, talk())], 2, 13);
+    let files: Vec<u32> = books.entries.iter().map(|entry| entry.file).collect();
+    assert_eq!(files, [1, 0]);
+}
+
+#[test]
+fn a_resumed_copy_without_a_word_of_it_counts_once() {
+    let mut copy = talk();
+    copy.push(with(
+        answer("d", "c", "m2", "r2", 4),
+        "timestamp",
+        json!("2026-01-02T10:00:00.000Z"),
+    ));
+    let books = check(&[("later", false, copy), ("s", false, talk())], 2, 13);
+    assert_eq!(books.entries[0].file, 1);
+}
+
+#[test]
+fn a_replay_after_a_compaction_counts_once() {
+    let mut records = talk();
+    records.push(
+        json!({"parentUuid": null, "logicalParentUuid": "c", "isSidechain": false, "type": "system",
+        "subtype": "compact_boundary", "uuid": "x", "timestamp": "2026-01-01T10:01:00.000Z"}),
+    );
+    records.push(with(prompt("y", Some("x"), 59), "isCompactSummary", json!(true)));
+    records.push(answer("b2", "y", "m1", "r1", 1));
+    records.push(answer("c2", "b2", "m1", "r1", 9));
+    check(&[("s", false, records)], 1, 9);
+}
+
+#[test]
+fn a_side_question_repeats_messages_under_requests_of_its_own() {
+    let aside: Vec<Value> = vec![
+        side(prompt("a", None, 0)),
+        side(answer("b", "a", "m1", "other", 9)),
+        side(prompt("q", Some("b"), 9)),
+        side(answer("z", "q", "m9", "r9", 3)),
+    ];
+    let books = check(&[("s", false, talk()), ("aside_question-1", true, aside)], 2, 12);
+    let agents: Vec<bool> = books.entries.iter().map(|entry| entry.agent).collect();
+    assert_eq!(agents, [false, true]);
+}
+
+#[test]
+fn another_request_for_the_same_message_on_the_main_line_counts() {
+    let mut records = talk();
+    records.push(answer("d", "c", "m1", "r7", 5));
+    check(&[("s", false, records)], 2, 14);
+}
+
+#[test]
+fn without_a_request_the_message_alone_tells() {
+    let records =
+        vec![prompt("a", None, 0), answer("b", "a", "m1", "", 2), answer("c", "b", "m1", "", 3)];
+    check(&[("s", false, records.clone()), ("t", false, records)], 1, 3);
+}
+
+#[test]
+fn what_the_client_says_itself_and_answers_without_usage_are_no_messages() {
+    let mut said = answer("b", "a", "m1", "r1", 9);
+    said["message"]["model"] = json!("<synthetic>");
+    let mut bare = answer("c", "a", "m2", "r2", 9);
+    bare["message"]["usage"] = json!(null);
+    check(&[("s", false, vec![prompt("a", None, 0), said, bare])], 0, 0);
+}
+
+#[test]
+fn abandoned_branches_and_their_agents_are_told_apart() {
+    let mut call = answer("b", "a", "m1", "r1", 1);
+    call["message"]["content"] =
+        json!([{"type": "tool_use", "id": "t1", "name": "Task", "input": {"prompt": "look"}}]);
+    let result = with(prompt("r", Some("b"), 2), "toolUseResult", json!({"agentId": "ag1"}));
+    let mut result = result;
+    result["message"]["content"] =
+        json!([{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]);
+    let session = vec![
+        prompt("a", None, 0),
+        call,
+        result,
+        prompt("a2", None, 5),
+        with(answer("b2", "a2", "m2", "r2", 4), "timestamp", json!("2026-01-01T10:00:09.000Z")),
+    ];
+    // Two prompts without a parent are two trees; hung below one answer they are a fork.
+    let root = vec![prompt("z", None, 0), answer("y", "z", "m0", "r0", 2)];
+    let hung = session.into_iter().map(|record| {
+        let root = record["parentUuid"].is_null();
+        if root { with(record, "parentUuid", json!("y")) } else { record }
+    });
+    let session: Vec<Value> = root.into_iter().chain(hung).collect();
+    let agent = vec![side(prompt("q", None, 3)), side(answer("w", "q", "m5", "r5", 7))];
+    let books = check(&[("s", false, session), ("ag1", true, agent)], 4, 14);
+    let by = books.by(|entry| (entry.status, entry.agent));
+    let output = |status, agent| by.get(&(status, agent)).map(|sum| sum.tokens.output);
+    assert_eq!(output(Status::Active, false), Some(6));
+    assert_eq!(output(Status::Abandoned, false), Some(1));
+    assert_eq!(output(Status::Abandoned, true), Some(7));
+}
+
+#[test]
+fn a_model_that_took_over_has_its_tokens() {
+    let mut record = answer("b", "a", "m1", "r1", 30);
+    record["message"]["usage"]["iterations"] = json!([
+        {"type": "message", "input_tokens": 1, "output_tokens": 10},
+        {"type": "message", "model": "claude-haiku-4-5", "input_tokens": 2, "output_tokens": 20}]);
+    let books = check(&[("s", false, vec![prompt("a", None, 0), record])], 1, 30);
+    let models = books.by_model();
+    let told: Vec<_> =
+        models.iter().map(|(model, sum)| (*model, sum.messages, sum.tokens.output)).collect();
+    assert_eq!(told, [("claude-haiku-4-5", 0, 20), ("claude-opus-5", 1, 10)]);
+}
+
+#[test]
+fn a_message_over_midnight_belongs_to_the_day_it_began() {
+    let late =
+        with(answer("c", "b", "m1", "r1", 9), "timestamp", json!("2026-01-02T00:00:01.000Z"));
+    let books = check(
+        &[("s", false, vec![prompt("a", None, 0), answer("b", "a", "m1", "r1", 1), late])],
+        1,
+        9,
+    );
+    let time = books.entries[0].charge.time.unwrap();
+    assert_eq!(time.to_string(), "2026-01-01T10:00:00.000Z");
+}
+
+#[test]
+fn whole_paths_share_their_beginning() {
+    let records = vec![
+        prompt("z", None, 0),
+        answer("y", "z", "m0", "r0", 2),
+        prompt("a", Some("y"), 1),
+        answer("b", "a", "m1", "r1", 3),
+        prompt("c", Some("y"), 20),
+        with(answer("d", "c", "m2", "r2", 5), "timestamp", json!("2026-01-01T10:00:30.000Z")),
+    ];
+    let account = Account::new(&read(&records), &PriceList::default());
+    let sums = account.by_branch();
+    let along: Vec<u64> =
+        account.ends.iter().map(|end| account.along(*end, &sums).tokens.output).collect();
+    assert_eq!(along, [5, 7]);
+}

@@ -1,0 +1,80 @@
+//! What the records of one file say that their answers used, in file order.
+
+use crate::body::{Usage, json};
+use crate::envelope::Envelope;
+use crate::name::{Key, fingerprint};
+use crate::price::SYNTHETIC;
+use crate::session::NodeId;
+
+/// The uses of one file. Filled along the one walk over its lines.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    pub(super) list: Vec<Use>,
+    /// The models named, in order of appearance.
+    pub(super) models: Vec<Box<str>>,
+    /// Message, request and fingerprint of the last use: most records of a message repeat it.
+    last: Option<(Key, Option<Key>, u64)>,
+}
+
+/// What one record says that its message used.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    pub(super) record: NodeId,
+    pub(super) message: Option<Key>,
+    pub(super) request: Option<Key>,
+    pub(super) model: u16,
+    pub(super) usage: Usage,
+    /// What the client itself noted; only the oldest did.
+    pub(super) noted: Option<f64>,
+}
+
+impl Uses {
+    /// Takes one record of an answer; what the client said itself used nothing.
+    pub(crate) fn take(&mut self, record: NodeId, found: &Envelope<'_>, message: Option<Key>) {
+        let Some(raw) = found.usage else { return };
+        let model = found.model.unwrap_or_default();
+        if model == SYNTHETIC.as_bytes() || raw.first() != Some(&b'{') {
+            return;
+        }
+        let request = found.request_id.map(Key::new);
+        let same = message.map(|message| (message, request, fingerprint(raw)));
+        if same.is_some() && same == self.last {
+            return;
+        }
+        self.last = same;
+        let model = self.model(model);
+        self.list.push(Use {
+            record,
+            message,
+            request,
+            model,
+            usage: Usage::read(raw),
+            noted: found.cost.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok()),
+        });
+    }
+
+    /// Returns how many tokens each answer had before it, a message once, in file order.
+    pub(crate) fn contexts(&self) -> impl Iterator<Item = (NodeId, u64)> {
+        let again = |at: usize| at > 0 && self.list[at].message == self.list[at - 1].message;
+        let first = self.list.iter().enumerate().filter(move |(at, _)| !again(*at));
+        first.map(|(_, used)| (used.record, used.usage.context_tokens()))
+    }
+
+    fn model(&mut self, raw: &[u8]) -> u16 {
+        if let Some(at) = self.models.iter().position(|model| model.as_bytes() == raw) {
+            return at as u16;
+        }
+        index(&mut self.models, &json::unescape(raw))
+    }
+}
+
+/// Returns the number of a model; past 65,535 of them all go by the name of the last.
+pub(super) fn index(models: &mut Vec<Box<str>>, name: &str) -> u16 {
+    let at = models.iter().position(|model| **model == *name).unwrap_or_else(|| {
+        if models.len() <= usize::from(u16::MAX) {
+            models.push(name.into());
+        }
+        models.len() - 1
+    });
+    at as u16
+}

@@ -1,0 +1,221 @@
+//! What `usage` answers.
+
+use ramus_core::usage::Sum;
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct Usage {
+    /// The time zone that days are of.
+    pub zone: String,
+    pub since: Option<String>,
+    pub until: Option<String>,
+    pub prices: Prices,
+    pub totals: Amounts,
+    pub by_day: Vec<ByTime>,
+    pub by_week: Vec<ByTime>,
+    pub by_month: Vec<ByTime>,
+    pub by_model: Vec<ByModel>,
+    pub by_project: Vec<ByProject>,
+    pub by_session: Vec<BySession>,
+    /// Only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_conversation: Option<Vec<ByConversation>>,
+    /// Only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branches: Option<Vec<OfBranch>>,
+    pub by_branch: ByBranch,
+    pub by_line: ByLine,
+    /// Models without a price, with their tokens.
+    pub unpriced: Vec<Unpriced>,
+    /// Only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<Vec<Client>>,
+}
+
+/// By which list of prices the cost was made.
+#[derive(Clone, Debug, Serialize)]
+pub struct Prices {
+    /// The day of the list that is built in.
+    pub date: &'static str,
+    /// A file that changes it.
+    pub file: Option<String>,
+    pub file_date: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Amounts {
+    pub messages: u64,
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write_5m: u64,
+    pub cache_write_1h: u64,
+    /// `None`: no model has a known price.
+    pub cost_usd: Option<f64>,
+    /// Tokens that are not in the cost, because their model has no known price.
+    pub unpriced_tokens: u64,
+    /// Part of `output`, where the client wrote it down.
+    pub thinking: u64,
+    pub fast_messages: u64,
+    pub web_searches: u64,
+    pub web_fetches: u64,
+}
+
+impl From<&Sum> for Amounts {
+    fn from(sum: &Sum) -> Self {
+        let Sum { messages, tokens, cost, unpriced, fast } = *sum;
+        Self {
+            messages,
+            input: tokens.input,
+            output: tokens.output,
+            cache_read: tokens.cache_read,
+            cache_write_5m: tokens.cache_write_5m,
+            cache_write_1h: tokens.cache_write_1h,
+            cost_usd: (unpriced == 0 || cost > 0.0).then(|| dollars(cost)),
+            unpriced_tokens: unpriced,
+            thinking: tokens.thinking,
+            fast_messages: fast,
+            web_searches: tokens.web_searches,
+            web_fetches: tokens.web_fetches,
+        }
+    }
+}
+
+impl Amounts {
+    /// Returns all tokens.
+    pub fn tokens(&self) -> u64 {
+        [self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+}
+
+/// Drops what adding up left behind the ninth place.
+pub fn dollars(cost: f64) -> f64 {
+    (cost * 1e9).round() / 1e9
+}
+
+/// A day (`2026-01-31`), a week by its Monday, or a month (`2026-01`).
+#[derive(Clone, Debug, Serialize)]
+pub struct ByTime {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub day: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub week: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub month: Option<String>,
+    #[serde(flatten)]
+    pub amounts: Amounts,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ByModel {
+    pub model: String,
+    #[serde(flatten)]
+    pub amounts: Amounts,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ByProject {
+    /// The encoded name.
+    pub project: String,
+    pub path: Option<String>,
+    #[serde(flatten)]
+    pub amounts: Amounts,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct BySession {
+    pub session: String,
+    pub project: String,
+    pub title: Option<String>,
+    pub last_active: Option<String>,
+    #[serde(flatten)]
+    pub amounts: Amounts,
+    /// Part of it that agents took.
+    pub agents_cost_usd: f64,
+    /// Part of it that lies on abandoned branches.
+    pub abandoned_cost_usd: f64,
+}
+
+/// A whole path, with what it shares with others; these do not add up.
+#[derive(Clone, Debug, Serialize)]
+pub struct ByConversation {
+    pub session: String,
+    pub n: usize,
+    pub leaf: String,
+    pub status: &'static str,
+    pub resumes: bool,
+    pub title: Option<String>,
+    #[serde(flatten)]
+    pub amounts: Amounts,
+    /// What was spent since the last fork, on nothing but this conversation.
+    pub own_cost_usd: f64,
+}
+
+/// A stretch between two forks, with its agents; these add up.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfBranch {
+    pub session: String,
+    /// The record it begins with.
+    pub node: String,
+    pub status: &'static str,
+    /// The first prompt on it.
+    pub prompt: Option<String>,
+    #[serde(flatten)]
+    pub amounts: Amounts,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ByBranch {
+    pub active: Amounts,
+    pub abandoned: Amounts,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ByLine {
+    pub main: Amounts,
+    pub agents: Amounts,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Unpriced {
+    pub model: String,
+    pub tokens: u64,
+}
+
+/// A session by the client's own count, beside ours.
+#[derive(Clone, Debug, Serialize)]
+pub struct Client {
+    pub session: String,
+    pub title: Option<String>,
+    pub client_cost_usd: f64,
+    pub cost_usd: f64,
+    /// Ours less the client's.
+    pub difference_usd: f64,
+    /// The client did not know some model's price.
+    pub client_lacks_prices: bool,
+    pub models: Vec<ClientModel>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ClientModel {
+    pub model: String,
+    pub client_cost_usd: f64,
+    pub cost_usd: f64,
+    pub client_tokens: u64,
+    pub tokens: u64,
+}
+
+/// The block of five hours that runs now; a stream of them is written, one a change.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunningBlock {
+    /// `None`: no block is running.
+    pub start: Option<String>,
+    pub end: Option<String>,
+    pub now: String,
+    #[serde(flatten)]
+    pub amounts: Amounts,
+    /// What it will cost if it goes on like this.
+    pub projected_cost_usd: Option<f64>,
+}

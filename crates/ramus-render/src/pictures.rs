@@ -1,0 +1,195 @@
+//! Pictures of a history: bars, a week of hours, a line; in a terminal or as a page.
+
+mod html;
+
+pub use html::page;
+
+use crate::chart::{bar, spark};
+use crate::layout::{pad, truncate};
+use crate::span::{Label, Line};
+
+/// One picture.
+#[derive(Clone, Debug)]
+pub enum Picture {
+    Bars {
+        title: String,
+        /// What the picture is about, in a few words.
+        note: String,
+        rows: Vec<BarRow>,
+    },
+    /// How much there was at each hour of the days of a week, from Monday on.
+    Week { title: String, hours: Box<[[u64; 24]; 7]> },
+    /// Values one after the other, with marks before some of them.
+    Course { title: String, note: String, values: Vec<u64>, marks: Vec<usize> },
+}
+
+/// One bar: a name, its length, and what is written behind it.
+#[derive(Clone, Debug)]
+pub struct BarRow {
+    pub name: String,
+    pub value: f64,
+    pub text: String,
+}
+
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+/// Draws pictures for a terminal.
+pub fn lines(pictures: &[Picture], width: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for picture in pictures {
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        match picture {
+            Picture::Bars { title, note, rows } => {
+                lines.push(heading(title, note));
+                bars(rows, width, &mut lines);
+            }
+            Picture::Week { title, hours } => {
+                lines.push(heading(title, ""));
+                week(hours, &mut lines);
+            }
+            Picture::Course { title, note, values, marks } => {
+                lines.push(heading(title, note));
+                course(values, marks, width, &mut lines);
+            }
+        }
+    }
+    lines.iter().map(|line| truncate(line, width)).collect()
+}
+
+fn heading(title: &str, note: &str) -> Line {
+    let mut line = Line::new(title, Label::Heading);
+    if !note.is_empty() {
+        line.push("  ", Label::Plain);
+        line.push(note, Label::Dim);
+    }
+    line
+}
+
+fn bars(rows: &[BarRow], width: usize, lines: &mut Vec<Line>) {
+    let names = rows.iter().map(|row| Line::plain(&row.name));
+    let names: Vec<Line> = names.map(|name| truncate(&name, width / 3)).collect();
+    let widest = names.iter().map(Line::width).max().unwrap_or(0);
+    let texts = rows.iter().map(|row| row.text.chars().count()).max().unwrap_or(0);
+    let room = width.saturating_sub(widest + texts + 6).clamp(4, 40);
+    let most = rows.iter().map(|row| row.value).fold(0.0, f64::max);
+    for (row, name) in rows.iter().zip(names) {
+        let mut line = Line::plain("  ");
+        line.append(&pad(name, widest));
+        let drawn = Line::new(&bar(row.value, most, room), Label::Bar);
+        line.push("  ", Label::Plain);
+        line.append(&pad(drawn, room));
+        lines.push(line.with("  ", Label::Plain).with(&row.text, Label::Dim));
+    }
+}
+
+fn week(hours: &[[u64; 24]; 7], lines: &mut Vec<Line>) {
+    let most = hours.iter().flatten().copied().max().unwrap_or(0) as f64;
+    let mut clock = String::from("      ");
+    for hour in (0..24).step_by(3) {
+        clock.push_str(&format!("{hour:<6}"));
+    }
+    lines.push(Line::new(clock.trim_end(), Label::Dim));
+    for (name, day) in DAYS.iter().zip(hours) {
+        let mut line = Line::new(&format!("  {name} "), Label::Dim);
+        for count in day {
+            // Scaled by the whole week, so days can be compared.
+            let column = spark(&[*count as f64, most]);
+            let column = column.chars().next().unwrap_or(' ');
+            let label = if *count == 0 { Label::Dim } else { Label::Bar };
+            let column = if *count == 0 { '·' } else { column };
+            line.push(&format!("{column}{column}"), label);
+        }
+        let sum: u64 = day.iter().sum();
+        lines.push(line.with(&format!("  {}", crate::text::grouped(sum)), Label::Dim));
+    }
+}
+
+/// How many rows a course has.
+const HEIGHT: usize = 6;
+
+fn course(values: &[u64], marks: &[usize], width: usize, lines: &mut Vec<Line>) {
+    let columns = squeeze(values, marks, width.saturating_sub(12).clamp(8, 100));
+    let most = columns.iter().map(|(value, _)| *value).max().unwrap_or(0);
+    for row in (0..HEIGHT).rev() {
+        let scale = if row + 1 == HEIGHT { crate::text::tokens(most) } else { String::new() };
+        let mut line = Line::new(&format!("  {scale:>7} "), Label::Dim);
+        for (value, mark) in &columns {
+            let eighths =
+                (*value as f64 / most.max(1) as f64 * (HEIGHT * 8) as f64).round() as usize;
+            let sign = match eighths.saturating_sub(row * 8) {
+                0 if *mark => '┊',
+                0 => ' ',
+                part => [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][part.min(8)],
+            };
+            line.push(&sign.to_string(), if *mark { Label::Warning } else { Label::Bar });
+        }
+        lines.push(line);
+    }
+}
+
+/// Puts values into at most so many columns: the largest of each, and whether a mark stands there.
+pub(crate) fn squeeze(values: &[u64], marks: &[usize], columns: usize) -> Vec<(u64, bool)> {
+    let step = values.len().div_ceil(columns.max(1)).max(1);
+    let chunks = values.chunks(step).enumerate();
+    chunks
+        .map(|(at, chunk)| {
+            let mark = marks.iter().any(|mark| *mark / step == at);
+            (chunk.iter().copied().max().unwrap_or(0), mark)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn some() -> Vec<Picture> {
+        let row =
+            |name: &str, value: f64| BarRow { name: name.into(), value, text: format!("{value}") };
+        let mut hours = Box::new([[0; 24]; 7]);
+        hours[2][9] = 8;
+        hours[6][23] = 4;
+        vec![
+            Picture::Bars {
+                title: "Tools".into(),
+                note: "<b>\u{1b}[31m".into(),
+                rows: vec![
+                    row("Bash", 4.0),
+                    row("<script>alert(1)</script>", 1.0),
+                    row("none", 0.0),
+                ],
+            },
+            Picture::Week { title: "Hours".into(), hours },
+            Picture::Course {
+                title: "Context".into(),
+                note: String::new(),
+                values: vec![10, 400, 900, 80, 300],
+                marks: vec![3],
+            },
+        ]
+    }
+
+    #[test]
+    fn pictures_fit_and_hold_no_controls() {
+        for width in [30, 80, 160] {
+            for line in lines(&some(), width) {
+                assert!(line.width() <= width, "{}", line.text());
+                assert!(!line.text().contains('\u{1b}'));
+            }
+        }
+        let text: Vec<String> = lines(&some(), 60).iter().map(Line::text).collect();
+        assert!(text.iter().any(|line| line.contains('┊')), "{text:#?}");
+        assert!(
+            text.iter().any(|line| line.starts_with("  Wed ··················██")),
+            "{text:#?}"
+        );
+    }
+
+    #[test]
+    fn many_values_share_a_column() {
+        assert_eq!(squeeze(&[1, 5, 2, 3], &[3], 2), [(5, false), (3, true)]);
+        assert_eq!(squeeze(&[], &[], 5), []);
+    }
+}

@@ -1,0 +1,200 @@
+//! Pictures as one page that stands on its own: no script, nothing loaded from anywhere.
+
+use std::fmt::Write as _;
+
+use super::{BarRow, DAYS, Picture};
+use crate::sanitize::sanitize;
+use crate::text::{grouped, tokens};
+
+const STYLE: &str = include_str!("page.css");
+/// SHA-256 of the style, as base64; a test holds it.
+const STYLE_HASH: &str = "hGn00i8b/Izbrt7Hiz2h+aCNGoB3RNsN5Ld06CQAmC4=";
+
+/// Writes the page.
+pub fn page(title: &str, about: &str, pictures: &[Picture]) -> String {
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'sha256-{STYLE_HASH}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header><h1>{0}</h1><p>{1}</p></header>\n<main>\n",
+        escaped(title),
+        escaped(about),
+    );
+    for picture in pictures {
+        figure(picture, &mut out);
+    }
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+fn figure(picture: &Picture, out: &mut String) {
+    let (title, note) = match picture {
+        Picture::Bars { title, note, .. } | Picture::Course { title, note, .. } => (title, &**note),
+        Picture::Week { title, .. } => (title, ""),
+    };
+    let _ = write!(
+        out,
+        "<figure><figcaption>{} <small>{}</small></figcaption>\n",
+        escaped(title),
+        escaped(note)
+    );
+    match picture {
+        Picture::Bars { rows, .. } => bars(title, rows, out),
+        Picture::Week { hours, .. } => week(title, hours, out),
+        Picture::Course { values, marks, .. } => course(title, values, marks, out),
+    }
+    out.push_str("</figure>\n");
+}
+
+fn open(title: &str, width: usize, height: usize, out: &mut String) {
+    let title = escaped(title);
+    let _ =
+        write!(out, "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">");
+}
+
+/// How wide drawings are, in their own units.
+const WIDTH: usize = 640;
+const ROW: usize = 22;
+/// Where bars begin, and the most they take.
+const NAMES: usize = 200;
+const BARS: f64 = 240.0;
+
+fn bars(title: &str, rows: &[BarRow], out: &mut String) {
+    let most = rows.iter().map(|row| row.value).fold(0.0, f64::max);
+    open(title, WIDTH, rows.len() * ROW + 4, out);
+    for (at, row) in rows.iter().enumerate() {
+        let y = at * ROW;
+        let length = if most > 0.0 { row.value / most * BARS } else { 0.0 };
+        let _ = write!(
+            out,
+            "<text class=\"n\" x=\"{}\" y=\"{}\">{}</text><rect class=\"b\" x=\"{NAMES}\" y=\"{}\" width=\"{length:.1}\" \
+             height=\"14\" rx=\"2\"/><text x=\"{:.1}\" y=\"{}\">{}</text>",
+            NAMES - 8,
+            y + 15,
+            escaped(&clip(&row.name, 30)),
+            y + 4,
+            NAMES as f64 + length + 8.0,
+            y + 15,
+            escaped(&row.text),
+        );
+    }
+    out.push_str("</svg>\n");
+}
+
+fn week(title: &str, hours: &[[u64; 24]; 7], out: &mut String) {
+    let most = hours.iter().flatten().copied().max().unwrap_or(0);
+    open(title, WIDTH, 7 * ROW + 24, out);
+    for hour in (0..24).step_by(3) {
+        let _ = write!(out, "<text x=\"{}\" y=\"14\">{hour}:00</text>", 44 + hour * 24);
+    }
+    for (day, counts) in hours.iter().enumerate() {
+        let y = 22 + day * ROW;
+        let _ = write!(out, "<text x=\"4\" y=\"{}\">{}</text>", y + 15, DAYS[day]);
+        for (hour, count) in counts.iter().enumerate() {
+            let level = if *count == 0 { 0 } else { 1 + (count - 1) * 4 / most.max(1) };
+            let _ = write!(
+                out,
+                "<rect class=\"h{level}\" x=\"{}\" y=\"{y}\" width=\"21\" height=\"19\" rx=\"3\"><title>{} {hour}:00, {}</title></rect>",
+                44 + hour * 24,
+                DAYS[day],
+                grouped(*count),
+            );
+        }
+    }
+    out.push_str("</svg>\n");
+}
+
+/// How high the drawing of a course is.
+const HEIGHT: f64 = 160.0;
+/// More points than this cannot be told apart.
+const POINTS: usize = 560;
+
+fn course(title: &str, values: &[u64], marks: &[usize], out: &mut String) {
+    let columns = super::squeeze(values, marks, POINTS);
+    let most = columns.iter().map(|(value, _)| *value).max().unwrap_or(0).max(1);
+    let x = |at: usize| 60.0 + at as f64 * 570.0 / columns.len().max(2) as f64;
+    let y = |value: u64| 10.0 + HEIGHT - value as f64 / most as f64 * HEIGHT;
+    open(title, WIDTH, HEIGHT as usize + 24, out);
+    let _ = write!(
+        out,
+        "<text class=\"n\" x=\"52\" y=\"18\">{}</text><text class=\"n\" x=\"52\" y=\"{:.0}\">0</text>\
+         <line class=\"axis\" x1=\"60\" x2=\"636\" y1=\"{1:.0}\" y2=\"{1:.0}\"/>",
+        tokens(most),
+        HEIGHT + 10.0,
+    );
+    for (at, _) in columns.iter().enumerate().filter(|(_, (_, mark))| *mark) {
+        let _ = write!(
+            out,
+            "<line class=\"mark\" x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"10\" y2=\"{1:.0}\"><title>compacted</title></line>",
+            x(at),
+            HEIGHT + 10.0,
+        );
+    }
+    out.push_str("<polyline class=\"line\" points=\"");
+    for (at, (value, _)) in columns.iter().enumerate() {
+        let _ = write!(out, "{:.1},{:.1} ", x(at), y(*value));
+    }
+    out.push_str("\"/></svg>\n");
+}
+
+fn clip(text: &str, letters: usize) -> String {
+    match text.char_indices().nth(letters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in sanitize(text).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' => out.push(' '),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STYLE, STYLE_HASH, page};
+    use crate::pictures::tests::some;
+    use sha2::{Digest, Sha256};
+
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    #[test]
+    fn nothing_of_a_transcript_becomes_markup() {
+        let page = page("a <i>title</i>", "\"about\"", &some());
+        for bad in ["<script", "<b>", "<i>", "\u{1b}"] {
+            assert!(!page.contains(bad), "{bad}");
+        }
+        assert!(page.contains("&lt;script&gt;") && page.contains("compacted"));
+        assert!(page.contains("default-src 'none'") && !page.contains("http://"));
+    }
+
+    #[test]
+    fn the_page_allows_its_own_style() {
+        let hash = Sha256::digest(STYLE.as_bytes());
+        let told: Vec<u8> = STYLE_HASH
+            .bytes()
+            .filter_map(|byte| LETTERS.iter().position(|l| *l == byte))
+            .map(|n| n as u8)
+            .collect();
+        let bits: String = told.iter().map(|sextet| format!("{sextet:06b}")).collect();
+        let wanted: String = hash.iter().map(|byte| format!("{byte:08b}")).collect();
+        assert!(
+            bits.starts_with(&wanted),
+            "the style has changed: write its SHA-256 into the page"
+        );
+    }
+}

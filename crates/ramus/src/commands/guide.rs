@@ -1,0 +1,11 @@
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Print one page for an agent: how to use ramus well
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus guide\n  ramus guide >> CLAUDE.md")]
+pub(crate) struct GuideArgs {}
+
+pub(crate) fn guide(ui: &mut Ui, _args: &GuideArgs) -> Result<(), CommandError> {
+    Ok(ui.out().write_all(include_bytes!("guide.md"))?)
+}

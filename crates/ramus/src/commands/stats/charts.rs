@@ -1,0 +1,276 @@
+//! Statistics as pictures.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::tz::TimeZone;
+use ramus_core::history::{AgentClass, Class};
+use ramus_core::name::Key;
+use ramus_core::stats::Complexity;
+use ramus_core::time::Time;
+use ramus_core::title::session_title;
+use ramus_render::json;
+use ramus_render::pictures::{BarRow, Picture};
+use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
+
+use super::in_scope;
+use crate::select::Scope;
+use crate::table::number;
+
+/// How many rows a ranking has.
+const TOP: usize = 12;
+
+/// Makes all pictures of a scope.
+pub(super) fn pictures(
+    survey: &Survey,
+    scope: &Scope,
+    stats: &json::Stats,
+    zone: &TimeZone,
+) -> Vec<Picture> {
+    let files: Vec<(&ProjectSurvey, &Surveyed)> = survey
+        .projects
+        .iter()
+        .flat_map(|project| {
+            let all = project.sessions.iter().chain(&project.agents).chain(&project.journals);
+            all.filter(|file| in_scope(scope, file)).map(move |file| (project, file))
+        })
+        .collect();
+    let sessions: Vec<(&ProjectSurvey, &Surveyed)> = files
+        .iter()
+        .copied()
+        .filter(|(_, file)| {
+            file.parent_session().is_none() && file.digest.class == Class::Conversation
+        })
+        .collect();
+    let mut pictures = vec![types(stats), branching(stats), shapes(stats)];
+    let tools = tools(&files);
+    pictures.push(tool_use(&tools));
+    pictures.push(tool_time(&tools));
+    pictures.push(Picture::Week { title: "Busiest hours".into(), hours: hours(&files, zone) });
+    pictures.push(longest(&sessions));
+    pictures.push(complex(&sessions));
+    pictures.extend(contexts(&sessions));
+    pictures.retain(|picture| !matches!(picture, Picture::Bars { rows, .. } if rows.is_empty()));
+    pictures
+}
+
+fn row(name: impl Into<String>, value: u64, text: String) -> BarRow {
+    BarRow { name: name.into(), value: value as f64, text }
+}
+
+fn types(stats: &json::Stats) -> Picture {
+    let mut types: Vec<(&String, u64)> = stats.by_type.iter().map(|(name, n)| (name, *n)).collect();
+    types.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let share = |n: u64| 100.0 * n as f64 / stats.records.max(1) as f64;
+    let rows = types
+        .iter()
+        .take(TOP)
+        .map(|(name, n)| row(*name, *n, format!("{}  {:.1}%", number(*n), share(*n))));
+    Picture::Bars {
+        title: "Records by type".into(),
+        note: format!("{} in all", number(stats.records)),
+        rows: rows.collect(),
+    }
+}
+
+fn branching(stats: &json::Stats) -> Picture {
+    let forks = stats.forks_by_kind.iter().map(|(kind, n)| (format!("{kind} forks"), *n));
+    let more = [
+        ("active conversations".to_owned(), stats.active),
+        ("abandoned conversations".to_owned(), stats.abandoned),
+        ("drafts".to_owned(), stats.drafts),
+        ("compactions".to_owned(), stats.compactions),
+    ];
+    let rows = forks.chain(more).map(|(name, n)| row(name, n, number(n)));
+    let note = format!(
+        "{} of {} sessions have forks",
+        number(stats.sessions_with_forks),
+        number(stats.sessions)
+    );
+    Picture::Bars { title: "Branching".into(), note, rows: rows.collect() }
+}
+
+fn shapes(stats: &json::Stats) -> Picture {
+    let flows = stats.flow.iter().map(|(flow, n)| (format!("{flow} sessions"), *n));
+    let agents = stats.agents.iter().map(|(class, n)| (format!("{class} agents"), *n));
+    let rows = flows.chain(agents).filter(|(_, n)| *n > 0).map(|(name, n)| row(name, n, number(n)));
+    let note = format!("{} records of sidechains", number(stats.sidechain_records));
+    Picture::Bars { title: "Sessions and sidechains".into(), note, rows: rows.collect() }
+}
+
+#[derive(Default)]
+struct Tool {
+    calls: u64,
+    answered: u64,
+    failed: u64,
+    millis: Vec<u64>,
+}
+
+impl Tool {
+    /// Returns the time that this share of the calls took at most.
+    fn within(&self, share: f64) -> u64 {
+        let last = self.millis.len().saturating_sub(1);
+        self.millis.get((last as f64 * share).round() as usize).copied().unwrap_or(0)
+    }
+}
+
+/// Counts the uses of each tool; a call that was copied along with its session once.
+fn tools<'a>(files: &[(&ProjectSurvey, &'a Surveyed)]) -> Vec<(&'a str, Tool)> {
+    let mut seen: HashSet<Key> = HashSet::new();
+    let mut tools: BTreeMap<&str, Tool> = BTreeMap::new();
+    for activity in files.iter().filter_map(|(_, file)| file.activity.as_ref()) {
+        for call in activity.calls.iter().filter(|call| seen.insert(call.id)) {
+            let tool = tools.entry(&activity.tools[usize::from(call.tool)]).or_default();
+            tool.calls += 1;
+            tool.answered += u64::from(call.failed.is_some());
+            tool.failed += u64::from(call.failed == Some(true));
+            tool.millis.extend(call.millis);
+        }
+    }
+    let mut tools: Vec<(&str, Tool)> = tools.into_iter().collect();
+    tools.iter_mut().for_each(|(_, tool)| tool.millis.sort_unstable());
+    tools.sort_by_key(|(_, tool)| std::cmp::Reverse(tool.calls));
+    tools.truncate(TOP);
+    tools
+}
+
+fn tool_use(tools: &[(&str, Tool)]) -> Picture {
+    let text = |tool: &Tool| {
+        let rate = 100.0 * tool.failed as f64 / tool.answered.max(1) as f64;
+        let failed = if tool.failed > 0 { format!("  {rate:.1}% failed") } else { String::new() };
+        format!("{}{failed}", number(tool.calls))
+    };
+    let rows = tools.iter().map(|(name, tool)| row(*name, tool.calls, text(tool))).collect();
+    Picture::Bars { title: "Tools".into(), note: "calls, and how many failed".into(), rows }
+}
+
+fn tool_time(tools: &[(&str, Tool)]) -> Picture {
+    let timed = tools.iter().filter(|(_, tool)| !tool.millis.is_empty());
+    let rows = timed.map(|(name, tool)| {
+        let [half, most] = [0.5, 0.9].map(|share| tool.within(share));
+        row(*name, half, format!("{}  nine of ten within {}", seconds(half), seconds(most)))
+    });
+    Picture::Bars {
+        title: "How long tools take".into(),
+        note: "the middle of all calls, with waiting for permission".into(),
+        rows: rows.collect(),
+    }
+}
+
+fn seconds(millis: u64) -> String {
+    match millis {
+        0..10_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
+        10_000..120_000 => format!("{} s", millis / 1000),
+        _ => format!("{} min", millis / 60_000),
+    }
+}
+
+fn hours(files: &[(&ProjectSurvey, &Surveyed)], zone: &TimeZone) -> Box<[[u64; 24]; 7]> {
+    let mut hours = Box::new([[0; 24]; 7]);
+    for activity in files.iter().filter_map(|(_, file)| file.activity.as_ref()) {
+        for (hour, count) in &activity.hours {
+            let time = Time::from_millis(hour.saturating_mul(3_600_000)).timestamp();
+            let local = zone.to_datetime(time);
+            let day = local.date().weekday().to_monday_zero_offset() as usize;
+            hours[day][local.hour() as usize] += u64::from(*count);
+        }
+    }
+    hours
+}
+
+fn name((project, file): &(&ProjectSurvey, &Surveyed)) -> String {
+    let id = file.file.id.get(..8).unwrap_or(&file.file.id);
+    format!("{id} {}", session_title(&file.digest, &project.summaries).unwrap_or("untitled"))
+}
+
+fn longest(sessions: &[(&ProjectSurvey, &Surveyed)]) -> Picture {
+    let mut ranked: Vec<_> =
+        sessions.iter().map(|session| (session, session.1.digest.messages)).collect();
+    ranked.sort_by_key(|(_, messages)| std::cmp::Reverse(*messages));
+    let rows = ranked.iter().take(TOP).map(|(session, messages)| {
+        let facts = &session.1.digest.facts;
+        let span = facts.started.zip(facts.last_active).map_or(0, |(a, b)| b.millis() - a.millis());
+        let text = format!("{} messages  {}", number(u64::from(*messages)), lasting(span));
+        row(name(session), u64::from(*messages), text)
+    });
+    Picture::Bars {
+        title: "Longest sessions".into(),
+        note: "by messages".into(),
+        rows: rows.collect(),
+    }
+}
+
+fn lasting(millis: i64) -> String {
+    match millis / 60_000 {
+        minutes @ 0..120 => format!("{minutes} min"),
+        minutes @ 120..2880 => format!("{} h", minutes / 60),
+        minutes => format!("{} days", minutes / 1440),
+    }
+}
+
+fn complex(sessions: &[(&ProjectSurvey, &Surveyed)]) -> Picture {
+    let mut ranked: Vec<_> = sessions
+        .iter()
+        .map(|session| {
+            let agents = session.0.agents_of(&session.1.file.id);
+            let agents = agents
+                .filter(|agent| agent.digest.agent_class != AgentClass::Warmup)
+                .count() as u32;
+            let forked = session.1.digest.facts.forked_from.is_some();
+            (session, Complexity::new(&session.1.digest, agents, forked))
+        })
+        .filter(|(_, complexity)| complexity.score() > 0)
+        .collect();
+    ranked.sort_by_key(|(_, complexity)| std::cmp::Reverse(complexity.score()));
+    let rows = ranked.iter().take(TOP).map(|(session, complexity)| {
+        let parts = [
+            ("forks", complexity.forks),
+            ("conversations", complexity.conversations),
+            ("compactions", complexity.compactions),
+            ("agents", complexity.agents),
+            ("ways", complexity.ways),
+            ("forked", complexity.forked),
+        ];
+        let parts = parts.iter().filter(|(_, n)| *n > 0);
+        let parts: Vec<String> = parts.map(|(part, n)| format!("{part} {n}")).collect();
+        let score = complexity.score();
+        row(name(session), u64::from(score), format!("{score} = {}", parts.join(" + ")))
+    });
+    Picture::Bars {
+        title: "Most complex sessions".into(),
+        note: "the score and what it is made of".into(),
+        rows: rows.collect(),
+    }
+}
+
+/// How many sessions show their context.
+const CONTEXTS: usize = 3;
+
+fn contexts(sessions: &[(&ProjectSurvey, &Surveyed)]) -> Vec<Picture> {
+    let mut ranked: Vec<_> = sessions
+        .iter()
+        .filter_map(|session| Some((session, session.1.activity.as_ref()?)))
+        .filter(|(_, activity)| activity.context.len() > 1)
+        .collect();
+    ranked.sort_by_key(|(_, activity)| {
+        std::cmp::Reverse((activity.compactions.len(), activity.context.iter().max().copied()))
+    });
+    let picture =
+        |(session, activity): &(&(&ProjectSurvey, &Surveyed), &ramus_core::activity::Activity)| {
+            let compactions = activity.compactions.len();
+            let marked = match compactions {
+                0 => String::new(),
+                1 => ", compacted once".to_owned(),
+                n => format!(", compacted {n} times"),
+            };
+            Picture::Course {
+                title: format!("Context of {}", name(session)),
+                note: format!(
+                    "tokens before each of {} answers{marked}",
+                    number(activity.context.len() as u64)
+                ),
+                values: activity.context.clone(),
+                marks: activity.compactions.clone(),
+            }
+        };
+    ranked.iter().take(CONTEXTS).map(picture).collect()
+}

@@ -1,0 +1,170 @@
+mod compare;
+mod csv;
+mod ledger;
+mod page;
+mod prices;
+mod report;
+mod watch;
+
+use clap::ValueEnum;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use ramus_core::time::Time;
+use ramus_render::json::Answer;
+
+use crate::args::Global;
+use crate::error::CommandError;
+use crate::select::{Library, Scope};
+use crate::ui::Ui;
+use crate::when::{self, Edge};
+use ledger::Ledger;
+
+/// Count tokens and what they cost: by day, model, project, session, branch
+///
+/// Every message counts once, however many records, resumed copies, forks and replays repeat it. Prices
+/// are those of the public list; with a subscription the figure is only a comparison.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct UsageArgs {
+    /// A project or a session [default: everything]
+    #[arg(allow_hyphen_values = true)]
+    scope: Option<String>,
+    /// One table instead of the overview
+    #[arg(long, value_name = "WHAT")]
+    by: Option<By>,
+    /// From this time on: a date, a time, or how long ago (`7d`)
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Up to this time; a date counts whole
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only this project
+    #[arg(long)]
+    project: Option<String>,
+    /// Only models whose name holds this
+    #[arg(long)]
+    model: Option<String>,
+    /// Write a table of comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Set the client's own count of each session beside ours
+    #[arg(long)]
+    compare_client: bool,
+    /// Days of UTC instead of the local time zone
+    #[arg(long)]
+    utc: bool,
+    /// Show the running block of five hours, live
+    #[arg(long, conflicts_with_all = ["by", "csv", "since", "until", "model", "compare_client"])]
+    watch: bool,
+    /// A file with other prices [default: $RAMUS_PRICES, else ~/.config/ramus/prices.json]
+    #[arg(long, value_name = "FILE")]
+    prices: Option<std::path::PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ramus usage                        totals, days, models, a calendar
+  ramus usage . --since 7d           this directory's last week
+  ramus usage --by session           what each session cost
+  ramus usage latest --by branch     what its abandoned branches cost
+  ramus usage --by month --csv       for a spreadsheet
+  ramus usage --compare-client       beside the client's own totals
+  ramus usage --watch                the running block of five hours, live";
+
+/// What to add up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    Day,
+    Week,
+    Month,
+    Model,
+    Project,
+    Session,
+    /// Whole paths; what they share counts for each
+    Conversation,
+    /// Stretches between forks; every message lies on one
+    Branch,
+}
+
+pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<(), CommandError> {
+    let prices = prices::load(args.prices.as_deref())?;
+    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
+    let scope = scope(ui, &library, args)?;
+    let zone = if args.utc { TimeZone::UTC } else { TimeZone::system() };
+    let now = Timestamp::now().to_zoned(zone);
+    if args.watch {
+        return watch::watch(ui, &library, &scope, &prices, now.time_zone());
+    }
+    let filter = Filter::new(args, &now)?;
+    let mut survey = library.survey_usage(ui, &scope, &prices.list);
+    let mut ledger = Ledger::new(&mut survey, &scope, args.by == Some(By::Conversation));
+    let client = args.compare_client.then(|| compare::client(ui, &ledger));
+    ledger.keep(&filter);
+    if ledger.books.entries.is_empty() {
+        return Err(CommandError::nothing("no message with tokens was found"));
+    }
+    let mut report = report::report(&ledger, &filter, &prices, now.time_zone(), args.by);
+    report.client = client;
+    if ui.json {
+        return ui.json(&Answer::new("ramus.usage/1", report));
+    }
+    if args.csv {
+        return csv::write(ui, &report, args.by.unwrap_or(By::Day));
+    }
+    ui.page();
+    let lines = match (args.by, &report.client) {
+        (_, Some(client)) => page::client(client, ui.width),
+        (Some(by), None) => page::table(&report, by, ui.width, &now),
+        (None, None) => page::overview(&report, ui.width, &now),
+    };
+    for line in lines.iter().chain(&page::notes(&report, ui.width)) {
+        ui.line(line)?;
+    }
+    Ok(())
+}
+
+fn scope(ui: &mut Ui, library: &Library, args: &UsageArgs) -> Result<Scope, CommandError> {
+    let scope = library.scope(ui, args.scope.as_deref())?;
+    let Some(project) = &args.project else { return Ok(scope) };
+    let project = library.project(project)?;
+    match scope {
+        Scope::All => Ok(Scope::Project(project)),
+        Scope::Project(index) if index == project => Ok(scope),
+        Scope::Session(found) if found.project == Some(project) => Ok(Scope::Session(found)),
+        _ => Err(CommandError::nothing("what was asked for is not in that project")),
+    }
+}
+
+/// Which messages count.
+pub(super) struct Filter {
+    since: Option<Time>,
+    until: Option<Time>,
+    model: Option<String>,
+}
+
+impl Filter {
+    fn new(args: &UsageArgs, now: &Zoned) -> Result<Self, CommandError> {
+        let time = |text: &Option<String>, edge| {
+            text.as_deref().map(|text| when::parse(text, edge, now)).transpose()
+        };
+        Ok(Self {
+            since: time(&args.since, Edge::Start)?,
+            until: time(&args.until, Edge::End)?,
+            model: args.model.as_ref().map(|model| model.to_lowercase()),
+        })
+    }
+
+    fn has_time(&self, time: Option<Time>) -> bool {
+        match time {
+            None => self.since.is_none() && self.until.is_none(),
+            Some(time) => {
+                self.since.is_none_or(|since| time >= since)
+                    && self.until.is_none_or(|until| time < until)
+            }
+        }
+    }
+
+    fn has_model(&self, model: &str) -> bool {
+        self.model.as_ref().is_none_or(|wanted| model.to_lowercase().contains(wanted))
+    }
+}

@@ -1,0 +1,302 @@
+//! Usage for a person: an overview, or one table.
+
+mod rows;
+
+use jiff::Zoned;
+use jiff::civil::Date;
+use ramus_render::chart::{Calendar, bar, legend, spark};
+use ramus_render::json::{Amounts, Client, Usage};
+use ramus_render::layout::wrap;
+use ramus_render::text::tokens;
+use ramus_render::{Label, Line};
+
+use super::By;
+use crate::table::{Table, cell, number};
+
+/// How many rows of a table the overview shows.
+const FEW: usize = 7;
+/// How many days the sparkline shows.
+const DAYS: i64 = 30;
+
+/// Shows totals, the newest days, the dearest models, projects and sessions, and a calendar.
+pub(super) fn overview(report: &Usage, width: usize, now: &Zoned) -> Vec<Line> {
+    let mut lines = totals(report, width, now);
+    for (by, title) in [
+        (By::Day, "Newest days"),
+        (By::Model, "Models"),
+        (By::Project, "Projects"),
+        (By::Session, "Sessions"),
+    ] {
+        let all = rows::rows(report, by, now);
+        if all.len() < 2 {
+            continue;
+        }
+        let from = if by == By::Day { all.len().saturating_sub(FEW) } else { 0 };
+        let shown = &all[from..all.len().min(from + FEW)];
+        lines.push(Line::default());
+        let mut heading = Line::new(title, Label::Heading);
+        if shown.len() < all.len() {
+            let word = rows::word(by);
+            let more = format!(
+                "  {} of {}; `--by {word}` shows all",
+                shown.len(),
+                number(all.len() as u64)
+            );
+            heading.push(&more, Label::Dim);
+        }
+        lines.push(heading);
+        lines.extend(lay(shown, by, width));
+    }
+    lines.extend(calendar(report, width, now));
+    lines
+}
+
+/// Shows one table, with its sum.
+pub(super) fn table(report: &Usage, by: By, width: usize, now: &Zoned) -> Vec<Line> {
+    let mut all = rows::rows(report, by, now);
+    // Whole paths share their beginnings, so their sum would mean nothing.
+    if all.len() > 1 && by != By::Conversation {
+        all.push(rows::Row::total(&report.totals));
+    }
+    let mut lines = lay(&all, by, width);
+    if by == By::Day {
+        lines.extend(calendar(report, width, now));
+    }
+    lines
+}
+
+/// Shows the client's count beside ours, session by session.
+pub(super) fn client(rows: &[Client], width: usize) -> Vec<Line> {
+    if rows.is_empty() {
+        return vec![Line::plain(
+            "No session holds a count of the client's own; 2.1.246 and later write one.",
+        )];
+    }
+    let mut table = Table::new(&["SESSION", ">CLIENT", ">RAMUS", ">DIFFERENCE", "*TITLE"]);
+    for row in rows {
+        let far = row.difference_usd.abs() >= 0.005;
+        let difference = format!("{:+.4}", row.difference_usd);
+        table.row(vec![
+            cell(short(&row.session), Label::Id),
+            cell(format!("${:.4}", row.client_cost_usd), Label::Plain),
+            cell(format!("${:.4}", row.cost_usd), Label::Plain),
+            cell(difference, if far { Label::Warning } else { Label::Dim }),
+            cell(row.title.as_deref().unwrap_or_default(), Label::Plain),
+        ]);
+    }
+    let mut lines = table.lines(width);
+    let ours: f64 = rows.iter().map(|row| row.cost_usd).sum();
+    let client: f64 = rows.iter().map(|row| row.client_cost_usd).sum();
+    lines.push(Line::default());
+    lines.push(Line::plain(&format!(
+        "Together: ${client:.2} by the client, ${ours:.2} by ramus. The client also counts what it asks beside the \
+         conversation, such as titles, and forgets a session that it could not end."
+    )));
+    lines.into_iter().flat_map(|line| wrap(&line, width, 0)).collect()
+}
+
+/// Says what the figures leave out and where the prices come from.
+pub(super) fn notes(report: &Usage, width: usize) -> Vec<Line> {
+    let mut notes = vec![Line::default()];
+    if !report.unpriced.is_empty() {
+        let named = report.unpriced.iter();
+        let named: Vec<String> =
+            named.map(|model| format!("{} ({})", model.model, tokens(model.tokens))).collect();
+        let text = format!("No price for {}: not in the cost.", named.join(", "));
+        notes.push(Line::new(&text, Label::Warning));
+    }
+    let mut prices = format!("List prices of {}", report.prices.date);
+    if let Some(file) = &report.prices.file {
+        prices = format!("{prices}, changed by {file}");
+    }
+    notes.push(Line::new(&format!("{prices}; days of {}.", report.zone), Label::Dim));
+    notes.iter().flat_map(|line| wrap(line, width, 0)).collect()
+}
+
+fn totals(report: &Usage, width: usize, now: &Zoned) -> Vec<Line> {
+    let all = &report.totals;
+    let mut lines = vec![Line::new("Usage", Label::Heading)];
+    let mut row = |name: &str, value: &str, label: Label, note: &str| {
+        let line = Line::plain(&format!("  {name:<10}")).with(&format!("{value:>11}"), label);
+        lines.extend(wrap(&line.with("  ", Label::Plain).with(note, Label::Dim), width, 25));
+    };
+    let span = match (report.by_day.first(), report.by_day.last()) {
+        (Some(first), Some(last)) => {
+            let days = report.by_day.len();
+            let [first, last] = [first, last].map(|row| row.day.clone().unwrap_or_default());
+            format!(
+                "on {} {} from {first} to {last}",
+                number(days as u64),
+                if days == 1 { "day" } else { "days" }
+            )
+        }
+        _ => String::new(),
+    };
+    row("cost", &cost(all), Label::Strong, &span);
+    let mut said = format!("in {} sessions", number(report.by_session.len() as u64));
+    if all.fast_messages > 0 {
+        said = format!("{said}, {} in fast mode", number(all.fast_messages));
+    }
+    row("messages", &number(all.messages), Label::Plain, &said);
+    row("tokens", &tokens(all.tokens()), Label::Plain, &kinds(all));
+    if all.web_searches + all.web_fetches > 0 {
+        let note = format!("searches, {} pages fetched", number(all.web_fetches));
+        row("web", &number(all.web_searches), Label::Plain, &note);
+    }
+    for (name, part) in [
+        ("main line", &report.by_line.main),
+        ("agents", &report.by_line.agents),
+        ("active", &report.by_branch.active),
+        ("abandoned", &report.by_branch.abandoned),
+    ] {
+        let whole = all.cost_usd.unwrap_or(0.0);
+        let share = if whole > 0.0 { part.cost_usd.unwrap_or(0.0) / whole } else { 0.0 };
+        let note = format!(
+            "{:>3.0}%  {} messages, {} tokens",
+            share * 100.0,
+            number(part.messages),
+            tokens(part.tokens())
+        );
+        row(name, &cost(part), Label::Plain, &note);
+    }
+    let line = recent(report, now);
+    if line.trim().is_empty() {
+        return lines;
+    }
+    let line =
+        Line::plain(&format!("  {:<23}", format!("last {DAYS} days"))).with(&line, Label::Bar);
+    lines.push(line);
+    lines
+}
+
+fn kinds(amounts: &Amounts) -> String {
+    let kinds = [
+        ("input", amounts.input),
+        ("output", amounts.output),
+        ("cache read", amounts.cache_read),
+        ("written for 5 min", amounts.cache_write_5m),
+        ("for 1 h", amounts.cache_write_1h),
+    ];
+    let some = kinds.into_iter().filter(|(_, n)| *n > 0);
+    some.map(|(name, n)| format!("{name} {}", tokens(n))).collect::<Vec<_>>().join(" · ")
+}
+
+fn recent(report: &Usage, now: &Zoned) -> String {
+    let days = daily(report);
+    let day = |back: i64| now.date().checked_sub(jiff::Span::new().days(back)).ok();
+    let value = |back| {
+        day(back).and_then(|day| days.iter().find(|(of, _)| *of == day)).map_or(0.0, |(_, v)| *v)
+    };
+    spark(&(0..DAYS).rev().map(value).collect::<Vec<f64>>())
+}
+
+/// Returns each day's cost, or its tokens where nothing has a price.
+fn daily(report: &Usage) -> Vec<(Date, f64)> {
+    let priced = report.totals.cost_usd.is_some();
+    let value = |amounts: &Amounts| {
+        if priced { amounts.cost_usd.unwrap_or(0.0) } else { amounts.tokens() as f64 }
+    };
+    let day = |day: &Option<String>| day.as_deref()?.parse::<Date>().ok();
+    report.by_day.iter().filter_map(|row| Some((day(&row.day)?, value(&row.amounts)))).collect()
+}
+
+/// How many weeks a calendar shows at most.
+const WEEKS: i64 = 53;
+
+/// Draws the last year before the newest day, if there is more than a week of it.
+fn calendar(report: &Usage, width: usize, _now: &Zoned) -> Vec<Line> {
+    let days = daily(report);
+    let (Some((first, _)), Some((last, _))) = (days.first(), days.last()) else {
+        return Vec::new();
+    };
+    let earliest = last.checked_sub(jiff::Span::new().days(WEEKS * 7 - 1)).unwrap_or(*first);
+    let first = (*first).max(earliest);
+    let length = first.until(*last).map_or(0, |span| span.get_days()) + 1;
+    if length <= 7 {
+        return Vec::new();
+    }
+    let mut calendar = Calendar {
+        first_weekday: first.weekday().to_monday_zero_offset() as usize,
+        days: vec![0.0; length as usize],
+        months: Vec::new(),
+    };
+    for (day, value) in &days {
+        if let Ok(place) = usize::try_from(first.until(*day).map_or(-1, |span| span.get_days())) {
+            calendar.days[place] = *value;
+        }
+    }
+    for (place, day) in first.series(jiff::Span::new().days(1)).take(length as usize).enumerate() {
+        if day.day() == 1 || place == 0 && day.day() < 24 {
+            calendar.months.push((place, day.strftime("%b").to_string()));
+        }
+    }
+    let mut lines =
+        vec![Line::default(), Line::new("Calendar", Label::Heading).with("  ", Label::Plain)];
+    lines[1].append(&legend());
+    lines.extend(calendar.lines(width));
+    lines
+}
+
+/// Lays rows out as a table with bars.
+fn lay(all: &[rows::Row], by: By, width: usize) -> Vec<Line> {
+    let value = |row: &rows::Row| row.amounts.cost_usd.unwrap_or(0.0);
+    let parts = all.iter().filter(|row| !row.total);
+    let most = parts.map(value).fold(0.0, f64::max);
+    let room = if width < 60 { 0 } else { (width / 8).min(24) };
+    let mut head = rows::head(by).to_vec();
+    head.extend([
+        ">COST",
+        "",
+        ">?MESSAGES",
+        ">?OUTPUT",
+        ">?INPUT",
+        ">?CACHE READ",
+        ">?WRITTEN 5m",
+        ">?WRITTEN 1h",
+    ]);
+    head.extend(rows::tail(by));
+    let mut table = Table::new(&head);
+    for row in all {
+        let label = if row.total { Label::Strong } else { Label::Plain };
+        let amount = |n: u64| {
+            cell(
+                if n == 0 { "–".to_owned() } else { tokens(n) },
+                if n == 0 { Label::Dim } else { label },
+            )
+        };
+        let drawn = if row.total { String::new() } else { bar(value(row), most, room) };
+        let mut cells = row.names.clone();
+        cells.resize(rows::head(by).len(), Line::default());
+        cells.extend([
+            cell(cost(&row.amounts), label),
+            cell(drawn, Label::Bar),
+            cell(number(row.amounts.messages), label),
+            amount(row.amounts.output),
+            amount(row.amounts.input),
+            amount(row.amounts.cache_read),
+            amount(row.amounts.cache_write_5m),
+            amount(row.amounts.cache_write_1h),
+        ]);
+        cells.extend(row.tail.clone());
+        cells.resize(head.len(), Line::default());
+        table.row(cells);
+    }
+    table.lines(width)
+}
+
+/// Writes dollars; a sum that leaves something out says so.
+pub(super) fn cost(amounts: &Amounts) -> String {
+    let Some(cost) = amounts.cost_usd else { return "?".to_owned() };
+    let unknown = if amounts.unpriced_tokens > 0 { "+" } else { "" };
+    let text = match cost {
+        cost if cost > 0.0 && cost < 0.005 => format!("${cost:.4}"),
+        cost if cost < 1000.0 => format!("${cost:.2}"),
+        cost => format!("${}", number(cost.round() as u64)),
+    };
+    format!("{text}{unknown}")
+}
+
+/// Cuts an id to what is enough to name it.
+fn short(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
+}

@@ -1,0 +1,151 @@
+//! The running block of five hours, live.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use jiff::Zoned;
+use ramus_core::history::History;
+use ramus_core::session::Session;
+use ramus_core::time::Time;
+use ramus_core::usage::{Account, Block, Books, Sum};
+use ramus_render::chart::bar;
+use ramus_render::json::{Amounts, Answer, RunningBlock};
+use ramus_render::text::tokens;
+use ramus_render::{Label, Line};
+use ramus_store::follow::{Change, FollowConfig, follow};
+
+use super::page::cost;
+use super::prices::Prices;
+use crate::env;
+use crate::error::CommandError;
+use crate::select::{Library, Scope};
+use crate::table::number;
+use crate::ui::Ui;
+
+/// How often the time left is told anew.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Shows the running block until the person has seen enough.
+///
+/// What is there is read once; from then on only what is appended is.
+pub(super) fn watch(
+    ui: &mut Ui,
+    library: &Library,
+    scope: &Scope,
+    prices: &Prices,
+    zone: &jiff::tz::TimeZone,
+) -> Result<(), CommandError> {
+    let changes = follow(library.roots().to_vec(), &FollowConfig::default())?;
+    let mut survey = library.survey_usage(ui, scope, &prices.list);
+    let mut books = super::ledger::Ledger::new(&mut survey, scope, false).books;
+    let mut files: HashMap<PathBuf, Session> = HashMap::new();
+    let mut told = None;
+    loop {
+        let now = env::now();
+        let block = running(&books, now);
+        // Scripts hear of every change once, people see the time go by.
+        let news = block.as_ref().map(|(block, sum)| (*block, *sum));
+        let changed = told.as_ref() != Some(&news);
+        if ui.json && changed {
+            ui.json(&Answer::new("ramus.usage.block/1", to_json(news.as_ref(), now)))?;
+            ui.flush()?;
+        } else if !ui.json && (changed || ui.terminal) {
+            let now = now.timestamp().to_zoned(zone.clone());
+            ui.redraw(&lines(&books, news.as_ref(), &now))?;
+        }
+        told = Some(news);
+        match changes.recv_timeout(TICK) {
+            Ok(Change::Grew { file, lines }) if in_scope(scope, library, &file.path) => {
+                // A message may be told in pieces, so the session goes on where it was.
+                let session = files.entry(file.path).or_insert_with(Session::with_uses);
+                session.push(&lines.bytes);
+                let history = History::new(session.clone(), library.rule);
+                books.add(Account::new(&history, &prices.list), file.role.is_agent());
+            }
+            Ok(Change::Rewritten { file } | Change::Gone { file }) => {
+                drop(files.remove(&file.path))
+            }
+            Ok(Change::Problem(problem)) => ui.warn(&problem),
+            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+    }
+}
+
+fn in_scope(scope: &Scope, library: &Library, path: &Path) -> bool {
+    match scope {
+        Scope::All => true,
+        Scope::Project(index) => path.starts_with(&library.projects[*index].dir),
+        Scope::Session(found) => {
+            path == found.file.path || path.starts_with(found.file.path.with_extension(""))
+        }
+    }
+}
+
+fn running(books: &Books, now: Time) -> Option<(Block, Sum)> {
+    let times = books.entries.iter().filter_map(|entry| entry.charge.time);
+    let block = Block::running(times, now)?;
+    let mut sum = Sum::default();
+    for entry in &books.entries {
+        if entry.charge.time.is_some_and(|time| block.has(time)) {
+            sum.add(&entry.charge.sum());
+        }
+    }
+    Some((block, sum))
+}
+
+fn to_json(running: Option<&(Block, Sum)>, now: Time) -> RunningBlock {
+    RunningBlock {
+        start: running.map(|(block, _)| block.start.to_string()),
+        end: running.map(|(block, _)| block.end.to_string()),
+        now: now.to_string(),
+        amounts: Amounts::from(running.map_or(&Sum::default(), |(_, sum)| sum)),
+        projected_cost_usd: running.and_then(|(block, sum)| projected(block, sum, now)),
+    }
+}
+
+/// Tells what the block will cost if it goes on like this; `None` in its first minutes.
+fn projected(block: &Block, sum: &Sum, now: Time) -> Option<f64> {
+    let passed = block.passed(now);
+    (passed > 0.02).then(|| ramus_render::json::dollars(sum.cost / passed))
+}
+
+fn lines(books: &Books, running: Option<&(Block, Sum)>, now: &Zoned) -> Vec<Line> {
+    let time = |time: Time| {
+        time.timestamp().to_zoned(now.time_zone().clone()).strftime("%H:%M").to_string()
+    };
+    let Some((block, sum)) = running else {
+        let last = books.entries.iter().filter_map(|entry| entry.charge.time).max();
+        let last = last.map_or_else(|| "never".to_owned(), |last| last.to_string());
+        return vec![
+            Line::new("No block is running.", Label::Heading),
+            Line::new(
+                &format!("The last message was {last}; the next one begins a block of five hours."),
+                Label::Dim,
+            ),
+        ];
+    };
+    let moment = Time::from_millis(now.timestamp().as_millisecond());
+    let left = (block.end.millis() - moment.millis()).max(0) / 60_000;
+    let mut heading = Line::new("Block ", Label::Heading);
+    heading.push(&format!("{} – {}", time(block.start), time(block.end)), Label::Time);
+    heading.push(&format!("  {} h {:02} min left  ", left / 60, left % 60), Label::Plain);
+    heading.push(&bar(block.passed(moment), 1.0, 20), Label::Bar);
+    let amounts = Amounts::from(sum);
+    let minutes = ((moment.millis() - block.start.millis()) / 60_000).max(1);
+    let mut money = Line::plain("  cost      ").with(&cost(&amounts), Label::Strong);
+    if let Some(projected) = projected(block, sum, moment) {
+        money.push(&format!("  ${projected:.2} at the end if it goes on like this"), Label::Dim);
+    }
+    let pace = sum.tokens.total() / minutes as u64;
+    vec![
+        heading,
+        money,
+        Line::plain(&format!("  messages  {}", number(sum.messages))),
+        Line::plain(&format!("  tokens    {}", tokens(sum.tokens.total())))
+            .with(&format!("  {} a minute", tokens(pace)), Label::Dim),
+        Line::new(&format!("  {}", now.strftime("%H:%M:%S")), Label::Dim),
+    ]
+}

@@ -1,0 +1,183 @@
+//! The Model Context Protocol over stdio: lets an agent use its own past.
+//!
+//! Every tool is a command of ramus whose answer is caught instead of printed,
+//! made short, and cut to what the agent can take.
+
+mod brief;
+mod page;
+mod read;
+mod resources;
+mod tools;
+mod write;
+
+use std::sync::{Arc, Mutex};
+
+use rmcp::handler::server::router::tool::ToolRouter;
+use rmcp::model::{
+    Implementation, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt, tool_handler};
+
+use crate::args::{Args, Global};
+use crate::commands;
+use crate::error::CommandError;
+use crate::ui::Ui;
+use write::Pending;
+
+/// What the client tells its model about this server.
+const INSTRUCTIONS: &str = "Past Claude Code conversations on this machine, every branch of them. \
+Find with `search`, read with `read`; addresses in answers (`SESSION`, `SESSION:UUID`, `SESSION@N`) go into other tools. \
+An `abandoned` branch is one the person went back from. Answers are cut to `max_tokens`; a `next_cursor` continues them.";
+
+/// Serves one client until it hangs up.
+pub(crate) fn serve(global: &Global, allow_write: bool) -> Result<(), CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let router =
+        if allow_write { Server::reading() + Server::writing() } else { Server::reading() };
+    let server = Server { global: global.clone(), router, pending: Arc::default() };
+    let served = runtime.block_on(async {
+        let running = server.serve(rmcp::transport::stdio()).await?;
+        running.waiting().await?;
+        anyhow::Ok(())
+    });
+    // A call that nobody waits for any more must not hold up the end.
+    runtime.shutdown_background();
+    served.or_else(|error| {
+        // A client that hangs up before it said hello has changed its mind.
+        match error.downcast_ref::<rmcp::service::ServerInitializeError>() {
+            Some(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            _ => Err(CommandError::user(format!("{error:#}"))),
+        }
+    })
+}
+
+/// The server: how ramus was called, and which tools it offers.
+#[derive(Clone)]
+pub(crate) struct Server {
+    global: Global,
+    router: ToolRouter<Self>,
+    /// Plans that wait for their confirmation.
+    pending: Arc<Mutex<Vec<Pending>>>,
+}
+
+impl Server {
+    /// Does the work of one call beside the conversation with the client, which may call it off.
+    async fn work<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl FnOnce(&Global) -> Result<T, CommandError> + Send + 'static,
+    ) -> Result<T, Failed> {
+        let global = self.global.clone();
+        let done = tokio::task::spawn_blocking(move || work(&global));
+        tokio::select! {
+            done = done => match done {
+                Ok(done) => done.map_err(Failed::Command),
+                Err(_) => Err(Failed::Broken),
+            },
+            () = context.ct.cancelled() => Err(Failed::Cancelled),
+        }
+    }
+}
+
+/// Why a call has no answer.
+enum Failed {
+    Command(CommandError),
+    Cancelled,
+    Broken,
+}
+
+impl Failed {
+    /// Says it with what to do next.
+    fn text(&self) -> String {
+        match self {
+            Self::Command(error) => {
+                let mut text = format!("{:#}", error.error);
+                for hint in &error.hints {
+                    text = format!("{text}\nHint: {hint}");
+                }
+                text
+            }
+            Self::Cancelled => "the call was cancelled".to_owned(),
+            Self::Broken => "ramus could not finish this; that is a defect of ramus".to_owned(),
+        }
+    }
+}
+
+#[tool_handler(router = self.router)]
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let can = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let mut config = ServerConfig::new(can).with_instructions(INSTRUCTIONS);
+        config.server_info = Implementation::new("ramus", env!("CARGO_PKG_VERSION"));
+        config
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let listed = self.work(&context, move |global| resources::list(global, cursor.as_deref()));
+        listed.await.map_err(|failed| ErrorData::invalid_params(failed.text(), None))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri.clone();
+        let Some(address) = resources::address(&uri) else {
+            let told = format!(
+                "{uri:?} is no address of a transcript; they begin with {}",
+                resources::SCHEME
+            );
+            return Err(ErrorData::resource_not_found(told, None));
+        };
+        let read = self.work(&context, move |global| resources::read(global, &uri, &address));
+        match read.await {
+            Ok(found) => Ok(found.into()),
+            Err(failed) => Err(ErrorData::resource_not_found(failed.text(), None)),
+        }
+    }
+}
+
+/// Runs a command of ramus and returns what it would have printed.
+///
+/// Options go in as `--name=value` and what was said by the client behind `--`, so that nothing of
+/// it can be taken for an option.
+fn run(global: &Global, options: &[String], words: &[&str]) -> Result<String, CommandError> {
+    use clap::Parser;
+    let typed = std::iter::once("ramus".to_owned()).chain(options.iter().cloned());
+    let typed = typed.chain(["--".to_owned()]).chain(words.iter().map(|word| (*word).to_owned()));
+    let mut args = Args::try_parse_from(typed).map_err(|error| {
+        let told = error.to_string();
+        let first = told.lines().next().unwrap_or_default();
+        CommandError::user(first.trim_start_matches("error: "))
+    })?;
+    args.global = Global { json: args.global.json, all: args.global.all, ..global.clone() };
+    let mut ui = Ui::caught(&args.global);
+    commands::run(&mut ui, &args)?;
+    Ok(ui.take())
+}
+
+/// Runs a command and reads its JSON.
+fn ask(
+    global: &Global,
+    options: &[String],
+    words: &[&str],
+) -> Result<serde_json::Value, CommandError> {
+    let options: Vec<String> = options.iter().cloned().chain(["--json".to_owned()]).collect();
+    Ok(serde_json::from_str(&run(global, &options, words)?)?)
+}

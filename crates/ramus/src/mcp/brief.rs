@@ -1,0 +1,97 @@
+//! Answers of commands in few words, each with the address that leads on.
+
+use serde_json::Value;
+
+/// How much of a title is enough.
+const TITLE: usize = 80;
+
+/// Writes one project.
+pub(super) fn project(row: &Value) -> String {
+    format!(
+        "{} — {} sessions, {} conversations, last {}\n",
+        text(row, "path").or(text(row, "name")).unwrap_or_default(),
+        row["sessions"],
+        row["conversations"],
+        minute(row, "last_active"),
+    )
+}
+
+/// Writes one session.
+pub(super) fn session(row: &Value) -> String {
+    let mut facts = vec![format!("{} messages", row["messages"])];
+    for (key, word) in
+        [("conversations", "conversations"), ("compactions", "compactions"), ("agents", "agents")]
+    {
+        let many = row[key].as_u64().unwrap_or(0);
+        if many > u64::from(key == "conversations") {
+            facts.push(format!("{many} {word}"));
+        }
+    }
+    format!(
+        "{} “{}” — {}, last {}, {}\n",
+        short(row, "id"),
+        clip(text(row, "title").unwrap_or("untitled"), TITLE),
+        facts.join(", "),
+        minute(row, "last_active"),
+        text(row, "cwd").or(text(row, "project")).unwrap_or_default(),
+    )
+}
+
+/// Writes one conversation.
+pub(super) fn conversation(row: &Value) -> String {
+    let resumes = if row["resumes"] == true { ", resumes here" } else { "" };
+    let left = match (text(row, "fork_point"), text(row, "fork_kind")) {
+        (Some(point), Some(kind)) => {
+            format!(", left at {}:{} ({kind})", short(row, "session"), clip(point, 8))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{}@{} {}{resumes} “{}” — {} messages{left}, last {}\n",
+        short(row, "session"),
+        row["n"],
+        text(row, "status").unwrap_or_default(),
+        clip(text(row, "prompt").or(text(row, "title")).unwrap_or("untitled"), TITLE),
+        row["messages"],
+        minute(row, "last_active"),
+    )
+}
+
+/// Writes one message that was found.
+pub(super) fn hit(row: &Value) -> String {
+    format!(
+        "{} {} {} {}: {}\n",
+        text(row, "address").unwrap_or_default(),
+        text(row, "status").unwrap_or("-"),
+        text(row, "role").unwrap_or_default(),
+        minute(row, "timestamp"),
+        text(row, "snippet").unwrap_or_default(),
+    )
+}
+
+pub(super) fn text<'a>(row: &'a Value, key: &str) -> Option<&'a str> {
+    row.get(key)?.as_str().filter(|text| !text.is_empty())
+}
+
+/// Returns as much of an id as names it.
+fn short<'a>(row: &'a Value, key: &str) -> &'a str {
+    let id = text(row, key).unwrap_or_default();
+    id.get(..8).unwrap_or(id)
+}
+
+/// Cuts a text to so many letters.
+fn clip(text: &str, letters: usize) -> String {
+    match text.char_indices().nth(letters) {
+        Some((end, _)) if letters > 8 => format!("{}…", text[..end].trim_end()),
+        Some((end, _)) => text[..end].to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns a time to the minute, in UTC.
+fn minute(row: &Value, key: &str) -> String {
+    match text(row, key).and_then(|time| time.get(..16)) {
+        Some(time) => format!("{}Z", time.replace('T', " ")),
+        None => "unknown".to_owned(),
+    }
+}

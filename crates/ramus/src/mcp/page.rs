@@ -1,0 +1,196 @@
+//! What an agent can take: pieces of an answer up to a number of tokens, and where to go on.
+
+use crate::error::CommandError;
+
+/// How long an answer is when nobody says.
+const USUAL: usize = 2_000;
+/// Less would be nothing but the note that there is more.
+const LEAST: usize = 100;
+/// More than any client takes at once.
+const MOST: usize = 100_000;
+/// What the note about the rest may take.
+const NOTE: usize = 40;
+
+/// How much to answer, and from where on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    budget: usize,
+    from: Place,
+}
+
+/// A place in an answer: a piece of it, and a character of that piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    piece: usize,
+    at: usize,
+}
+
+impl Page {
+    /// Reads what the client asked for.
+    pub(super) fn new(
+        max_tokens: Option<usize>,
+        cursor: Option<&str>,
+    ) -> Result<Self, CommandError> {
+        let budget = max_tokens.unwrap_or(USUAL);
+        if budget < LEAST {
+            return Err(CommandError::user(format!("`max_tokens` must be at least {LEAST}")));
+        }
+        Ok(Self { budget: budget.min(MOST), from: cursor.map_or(Ok(Place::default()), place)? })
+    }
+
+    /// Returns the piece to begin with; those before it need not be made.
+    pub(super) fn first(&self) -> usize {
+        self.from.piece
+    }
+
+    /// Returns a number of bytes that certainly fills the page.
+    pub(super) fn budget_bytes(&self) -> usize {
+        // A piece may have been answered in part already.
+        self.budget.saturating_mul(4).saturating_add(self.from.at.saturating_mul(4))
+    }
+
+    /// Fills the page with pieces, the first of which is number [`first`](Self::first).
+    ///
+    /// `Ok(None)` from `next`: there are no more.
+    pub(super) fn fill<E>(
+        &self,
+        head: &str,
+        mut next: impl FnMut() -> Result<Option<String>, E>,
+    ) -> Result<String, E> {
+        let mut text = String::new();
+        let mut room = self.budget - NOTE;
+        if self.from == Place::default() && !head.is_empty() {
+            let head = cut(head, room / 2);
+            room -= tokens(head);
+            text.push_str(head);
+        }
+        let mut at = self.from;
+        while let Some(piece) = next()? {
+            let rest = match piece.char_indices().nth(at.at) {
+                Some((start, _)) => &piece[start..],
+                None => "",
+            };
+            let fits = cut(rest, room);
+            text.push_str(fits);
+            if fits.len() < rest.len() {
+                at.at += fits.chars().count();
+                return Ok(format!("{}\n{}", text.trim_end(), note(at)));
+            }
+            room -= tokens(fits).min(room);
+            at = Place { piece: at.piece + 1, at: 0 };
+        }
+        Ok(text)
+    }
+
+    /// Fills the page with pieces that are all there.
+    pub(super) fn of(&self, head: &str, pieces: &[String]) -> String {
+        let mut rest = pieces.iter().skip(self.first());
+        let filled = self.fill(head, || Ok::<_, std::convert::Infallible>(rest.next().cloned()));
+        filled.unwrap_or_else(|never| match never {})
+    }
+}
+
+fn note(at: Place) -> String {
+    format!("next_cursor: {}.{} (call again with it for the rest)", at.piece, at.at)
+}
+
+fn place(cursor: &str) -> Result<Place, CommandError> {
+    let parts = cursor.trim().split_once('.');
+    let parts = parts.and_then(|(piece, at)| Some((piece.parse().ok()?, at.parse().ok()?)));
+    let (piece, at) = parts.ok_or_else(|| {
+        CommandError::user(format!("{cursor:?} is no cursor"))
+            .hinted("give the `next_cursor` of the answer before, or none")
+    })?;
+    Ok(Place { piece, at })
+}
+
+/// Tells how many tokens a text has at most, by and large.
+///
+/// Models cut words their own way; three letters of plain text and half a letter of anything else
+/// is less than they put into one.
+pub(super) fn tokens(text: &str) -> usize {
+    let plain = text.bytes().filter(u8::is_ascii).count();
+    let other = text.chars().filter(|letter| !letter.is_ascii()).count();
+    plain.div_ceil(3) + other * 2
+}
+
+/// Returns the longest beginning of a text that has at most so many tokens, at a line end if one is near.
+fn cut(text: &str, most: usize) -> &str {
+    if tokens(text) <= most {
+        return text;
+    }
+    let (mut plain, mut other, mut end) = (0usize, 0usize, 0usize);
+    for (at, letter) in text.char_indices() {
+        if letter.is_ascii() {
+            plain += 1;
+        } else {
+            other += 2;
+        }
+        if plain.div_ceil(3) + other > most {
+            break;
+        }
+        end = at + letter.len_utf8();
+    }
+    let fits = &text[..end];
+    match fits.rfind('\n') {
+        Some(line) if line > end - end / 4 => &fits[..=line],
+        _ => fits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Page, tokens};
+
+    /// Reads an answer page by page, and puts the pages together again.
+    fn pages(pieces: &[String], budget: usize) -> (String, usize) {
+        let (mut whole, mut cursor, mut count) = (String::new(), None::<String>, 0);
+        loop {
+            let page = Page::new(Some(budget), cursor.as_deref()).unwrap();
+            let text = page.of("", pieces);
+            assert!(tokens(&text) <= budget, "{} > {budget}", tokens(&text));
+            count += 1;
+            let Some((body, note)) = text.rsplit_once("\nnext_cursor: ") else {
+                whole.push_str(&text);
+                return (whole, count);
+            };
+            whole.push_str(body);
+            cursor = note.split_once(' ').map(|(cursor, _)| cursor.to_owned());
+        }
+    }
+
+    #[test]
+    fn pages_put_together_are_the_answer() {
+        let pieces: Vec<String> =
+            (0..40).map(|n| format!("{n}ä—word").repeat(n * 7 % 50)).collect();
+        let (whole, count) = pages(&pieces, 120);
+        assert_eq!(whole, pieces.concat());
+        assert!(count > 5, "{count}");
+    }
+
+    #[test]
+    fn one_piece_of_five_megabytes_is_cut() {
+        let pieces = ["x".repeat(5_000_000)];
+        let text = Page::new(Some(1000), None).unwrap().of("", &pieces);
+        assert!(text.len() < 3_000 && text.contains("next_cursor: 0."));
+        let (whole, _) = pages(&pieces, 50_000);
+        assert_eq!(whole.len(), 5_000_000);
+    }
+
+    #[test]
+    fn what_fits_has_no_cursor() {
+        assert_eq!(
+            Page::new(None, None).unwrap().of("head\n", &["a".into(), "b".into()]),
+            "head\nab"
+        );
+        assert_eq!(Page::new(None, Some("7.0")).unwrap().of("head\n", &["a".into()]), "");
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for cursor in ["", "x", "1", "-1.0", "1.2.3"] {
+            assert!(Page::new(None, Some(cursor)).is_err(), "{cursor}");
+        }
+        assert!(Page::new(Some(10), None).is_err());
+    }
+}

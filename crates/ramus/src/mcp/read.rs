@@ -1,0 +1,90 @@
+//! A path as Markdown, turn by turn.
+
+use ramus_core::turn::{Turn, TurnKind};
+use ramus_render::export::{self, Config, Format, Tools};
+use ramus_store::trace::{Part, trace};
+
+use super::page::Page;
+use crate::args::Global;
+use crate::commands::show::{Target, each_turn};
+use crate::error::{CommandError, ErrorKind};
+use crate::select::Library;
+use crate::ui::Ui;
+
+/// How much of a transcript is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Depth {
+    pub(super) tools: bool,
+    pub(super) thinking: bool,
+}
+
+/// Reads a page of the path that an address means.
+pub(super) fn read(
+    global: &Global,
+    address: &str,
+    depth: Depth,
+    page: Page,
+) -> Result<String, CommandError> {
+    let ui = &mut Ui::caught(global);
+    let library = Library::open_for(ui, global, address)?;
+    let (found, spot) = library.address(ui, address)?;
+    let history = library.read(&found)?;
+    let target = Target::new(&history, &spot)?;
+    let title = history.given_title().map(|title| format!(" “{title}”")).unwrap_or_default();
+    let id = found.file.id.clone();
+    let head = format!("# {id}{title}\n{} branch, ends at {id}:{}\n\n", target.status, target.leaf);
+    let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
+    let parts = trace(files, found.file, history, target.path, library.rule)?;
+    let mut pieces = Vec::new();
+    let mut skipped = 0;
+    // Turns before the page are read but not written; those behind it are not even read.
+    let mut room = page.budget_bytes();
+    for part in &parts {
+        let told = each_turn(part, |turn| {
+            if skipped < page.first() {
+                skipped += 1;
+                return Ok(());
+            }
+            if room == 0 {
+                return Err(enough());
+            }
+            let text = piece(part, &turn, depth);
+            room = room.saturating_sub(text.len());
+            pieces.push(text);
+            Ok(())
+        });
+        match told {
+            Err(error) if error.kind == ErrorKind::Nothing => break,
+            told => told?,
+        }
+    }
+    let mut rest = pieces.into_iter();
+    page.fill(&head, || Ok(rest.next()))
+}
+
+/// Stops the reading; nobody gets to see it.
+fn enough() -> CommandError {
+    CommandError::nothing("")
+}
+
+fn piece(part: &Part, turn: &Turn, depth: Depth) -> String {
+    let session = &part.history.session;
+    let config = Config {
+        thinking: depth.thinking,
+        tools: if depth.tools { Tools::Full } else { Tools::Brief },
+        cwd: session.facts().cwd.as_deref().unwrap_or_default(),
+        other: &|node| {
+            let name = session.record(node).name?;
+            Some(format!("{}:{}", part.file.id, session.spell(name)))
+        },
+        picture: &|_| None,
+    };
+    let mut text = String::new();
+    export::turn(Format::Markdown, session, turn, &config, &mut text);
+    let speaks = matches!(turn.kind, TurnKind::Prompt(_) | TurnKind::Answer(_));
+    if let (true, Some(uuid)) = (speaks && !text.is_empty(), &turn.uuid) {
+        let id = part.file.id.get(..8).unwrap_or(&part.file.id);
+        text = format!("{}\n[{id}:{}]\n\n", text.trim_end(), uuid.get(..8).unwrap_or(uuid));
+    }
+    text
+}

@@ -1,0 +1,108 @@
+//! Transcripts as resources: every session is one, and so is every address.
+
+use rmcp::model::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
+};
+
+use super::ask;
+use super::brief::{self, text};
+use super::page::Page;
+use super::read::{Depth, read as read_path};
+use crate::args::Global;
+use crate::error::CommandError;
+
+/// How the address of a transcript begins.
+pub(super) const SCHEME: &str = "ramus://transcript/";
+/// How many resources are listed at once.
+const MANY: usize = 50;
+/// How many tokens of a transcript are read at most; the tool `read` has pages.
+const LONG: usize = 20_000;
+
+/// Lists the sessions, the newest first.
+pub(super) fn list(
+    global: &Global,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, CommandError> {
+    let from: usize = match cursor {
+        Some(cursor) => cursor
+            .parse()
+            .map_err(|_| CommandError::user(format!("{cursor:?} is no cursor of this list")))?,
+        None => 0,
+    };
+    let answer = ask(global, &["sessions".to_owned()], &[])?;
+    let sessions = answer["sessions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let page = sessions.iter().skip(from).take(MANY);
+    let resources = page.filter_map(|row| {
+        let id = text(row, "id")?;
+        let resource = Resource::new(format!("{SCHEME}{id}"), text(row, "title").unwrap_or(id));
+        Some(
+            resource
+                .with_description(brief::session(row).trim_end())
+                .with_mime_type("text/markdown"),
+        )
+    });
+    let mut listed =
+        ListResourcesResult { resources: resources.collect(), ..ListResourcesResult::default() };
+    listed.next_cursor = (from + MANY < sessions.len()).then(|| (from + MANY).to_string());
+    Ok(listed)
+}
+
+/// Tells how any other path is addressed.
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    let template = ResourceTemplate::new(format!("{SCHEME}{{address}}"), "transcript")
+        .with_description("One path of a conversation as Markdown; address is SESSION, SESSION:UUID, SESSION@N or agent-ID")
+        .with_mime_type("text/markdown");
+    ListResourceTemplatesResult {
+        resource_templates: vec![template],
+        ..ListResourceTemplatesResult::default()
+    }
+}
+
+/// Returns the address that a resource's name holds.
+pub(super) fn address(uri: &str) -> Option<String> {
+    let raw = uri.strip_prefix(SCHEME)?.as_bytes();
+    let mut bytes = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let [byte, after @ ..] = rest {
+        let hex = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+        rest = match after {
+            [high, low, after @ ..] if *byte == b'%' => {
+                bytes.push(hex(*high)? << 4 | hex(*low)?);
+                after
+            }
+            _ => {
+                bytes.push(*byte);
+                after
+            }
+        };
+    }
+    String::from_utf8(bytes).ok().filter(|address| !address.is_empty())
+}
+
+/// Reads a transcript, cut to what a client takes.
+pub(super) fn read(
+    global: &Global,
+    uri: &str,
+    address: &str,
+) -> Result<ReadResourceResult, CommandError> {
+    let text = read_path(global, address, Depth::default(), Page::new(Some(LONG), None)?)?;
+    Ok(ReadResourceResult::new(vec![
+        ResourceContents::text(text, uri).with_mime_type("text/markdown"),
+    ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[test]
+    fn names_of_resources_hold_addresses() {
+        let check = |uri: &str| address(uri).unwrap_or_default();
+        assert_eq!(check("ramus://transcript/3f9a2b1c:81b2"), "3f9a2b1c:81b2");
+        assert_eq!(check("ramus://transcript/3f9a%402"), "3f9a@2");
+        assert_eq!(check("ramus://transcript/"), "");
+        assert_eq!(check("file:///etc/passwd"), "");
+        assert_eq!(check("ramus://transcript/%zz"), "");
+    }
+}

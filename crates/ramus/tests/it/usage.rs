@@ -1,0 +1,237 @@
+//! `ramus usage`: tokens and cost, each message once.
+
+use serde_json::{Value, json as value};
+use testkit::Home;
+
+use crate::truth::generated;
+use crate::{json, ramus};
+
+fn kinds(row: &Value) -> Value {
+    let sum = |keys: &[&str]| keys.iter().map(|key| row[*key].as_u64().unwrap()).sum::<u64>();
+    value!({
+        "input": sum(&["input"]),
+        "output": sum(&["output"]),
+        "cr": sum(&["cache_read"]),
+        "cw": sum(&["cache_write_5m", "cache_write_1h"]),
+    })
+}
+
+fn keyed(rows: &Value, key: &str) -> Value {
+    let rows = rows.as_array().unwrap().iter();
+    rows.map(|row| (row[key].as_str().unwrap().to_owned(), kinds(row))).collect()
+}
+
+/// Leaves out what used nothing: the client's own words have a model and a day too.
+fn some(rows: &Value) -> Value {
+    let rows = rows.as_object().unwrap().iter();
+    let used = rows.filter(|(_, row)| row.as_object().unwrap().values().any(|n| n != 0));
+    used.map(|(key, row)| (key.clone(), row.clone())).collect()
+}
+
+#[test]
+fn tokens_of_generated_corpora_equal_their_truth() {
+    for (megabytes, seed) in [(1, 31), (2, 32), (4, 33), (8, 34)] {
+        let dir = tempfile::tempdir().unwrap();
+        let Some(truth) = generated(dir.path(), megabytes, seed) else { return };
+        let usage = json(&dir.path().join("claude"), &["usage", "--utc"]);
+        assert_eq!(kinds(&usage["totals"]), truth["tokens"]["dedup_max"], "seed {seed}");
+        let models = some(&truth["tokens_by_model_dedup_max"]);
+        assert_eq!(keyed(&usage["by_model"], "model"), models, "seed {seed}");
+        let days = some(&truth["tokens_by_day_dedup_max"]);
+        assert_eq!(some(&keyed(&usage["by_day"], "day")), days, "seed {seed}");
+        for part in ["by_branch", "by_line"] {
+            let parts = usage[part].as_object().unwrap();
+            let cost: f64 = parts.values().map(|part| part["cost_usd"].as_f64().unwrap()).sum();
+            let whole = usage["totals"]["cost_usd"].as_f64().unwrap();
+            assert!((cost - whole).abs() < 1e-6, "{part} of seed {seed}: {cost} of {whole}");
+        }
+    }
+}
+
+#[test]
+fn branches_add_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(_) = generated(dir.path(), 3, 35) else { return };
+    let usage = json(&dir.path().join("claude"), &["usage", "--by", "branch"]);
+    let cost = |status: &str| {
+        let rows = usage["branches"].as_array().unwrap().iter();
+        let rows = rows.filter(|row| row["status"] == status);
+        rows.map(|row| row["cost_usd"].as_f64().unwrap()).sum::<f64>()
+    };
+    let whole = usage["totals"]["cost_usd"].as_f64().unwrap();
+    assert!((cost("active") + cost("abandoned") - whole).abs() < 1e-6);
+}
+
+const SESSION: &str = "0a1b2c3d-0000-4000-8000-000000000000";
+
+/// A session with two days, two models, a fork and an agent.
+fn home() -> Home {
+    let home = Home::new();
+    let answer = |uuid: &str, parent: &str, model: &str, time: &str, usage: Value| {
+        value!({"parentUuid": parent, "isSidechain": false, "cwd": "/home/dev/app", "sessionId": SESSION,
+            "version": "2.0.74", "type": "assistant", "requestId": format!("r{uuid}"),
+            "message": {"id": format!("m{uuid}"), "type": "message", "role": "assistant", "model": model,
+                "content": [{"type": "text", "text": "an answer"}], "usage": usage},
+            "uuid": uuid, "timestamp": time})
+    };
+    let prompt = |uuid: &str, parent: Value, time: &str| {
+        value!({"parentUuid": parent, "isSidechain": false, "cwd": "/home/dev/app", "sessionId": SESSION,
+            "version": "2.0.74", "type": "user", "message": {"role": "user", "content": format!("prompt {uuid}")},
+            "uuid": uuid, "timestamp": time})
+    };
+    let million = 1_000_000;
+    let records = [
+        prompt("a", Value::Null, "2026-01-31T10:00:00.000Z"),
+        answer(
+            "b",
+            "a",
+            "claude-opus-5",
+            "2026-01-31T10:00:01.000Z",
+            value!({"input_tokens": million,
+            "cache_creation_input_tokens": 3 * million, "cache_creation": {"ephemeral_5m_input_tokens": million,
+            "ephemeral_1h_input_tokens": 2 * million}}),
+        ),
+        prompt("c", value!("b"), "2026-01-31T23:30:00.000Z"),
+        answer(
+            "d",
+            "c",
+            "claude-haiku-4-5",
+            "2026-01-31T23:30:01.000Z",
+            value!({"output_tokens": million, "speed": "standard", "server_tool_use": {"web_search_requests": 5}}),
+        ),
+        prompt("e", value!("b"), "2026-02-01T09:00:00.000Z"),
+        answer("f", "e", "glm-5", "2026-02-01T09:00:01.000Z", value!({"output_tokens": 7000})),
+        answer(
+            "g",
+            "f",
+            "claude-opus-5",
+            "2026-02-01T09:00:02.000Z",
+            value!({"output_tokens": million, "speed": "fast"}),
+        ),
+    ];
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    home.write(&format!("-home-dev-app/{SESSION}.jsonl"), lines);
+    home
+}
+
+fn usage(args: &[&str]) -> Value {
+    let args: Vec<&str> = ["usage", "--utc"].iter().chain(args).copied().collect();
+    json(&home().claude(), &args)
+}
+
+#[test]
+fn every_kind_of_token_has_its_price() {
+    let usage = usage(&[]);
+    let cost = |row: &Value| row["cost_usd"].as_f64().unwrap();
+    // 1M input, 1M written for five minutes and 2M for an hour; 1M output and five searches; 1M output fast.
+    assert_eq!(cost(&usage["totals"]), (5.0 + 6.25 + 20.0) + (5.0 + 0.05) + 50.0);
+    assert_eq!(usage["totals"]["cache_write_1h"], 2_000_000);
+    assert_eq!(usage["totals"]["fast_messages"], 1);
+    assert_eq!(usage["totals"]["web_searches"], 5);
+    assert_eq!(cost(&usage["by_branch"]["abandoned"]), 5.05);
+    assert_eq!(usage["unpriced"], value!([{"model": "glm-5", "tokens": 7000}]));
+    let glm = usage["by_model"].as_array().unwrap().iter().find(|row| row["model"] == "glm-5");
+    assert_eq!(glm.unwrap()["cost_usd"], Value::Null);
+}
+
+#[test]
+fn time_and_model_choose_messages() {
+    let messages = |args: &[&str]| usage(args)["totals"]["messages"].clone();
+    assert_eq!(messages(&["--since", "2026-02-01"]), 2);
+    assert_eq!(messages(&["--until", "2026-01-31"]), 2);
+    assert_eq!(messages(&["--since", "2026-01-31T12:00:00Z", "--until", "2026-01-31"]), 1);
+    assert_eq!(messages(&["--model", "OPUS"]), 2);
+    assert_eq!(messages(&["--project", "app"]), 4);
+    let months = usage(&[])["by_month"].clone();
+    assert_eq!(months[0]["month"], "2026-01");
+    assert_eq!(usage(&[])["by_week"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn days_are_those_of_the_zone() {
+    let home = home();
+    let mut command = crate::command(&home.claude(), &["usage", "--json"]);
+    let output = command.env("TZ", "JST-9").output().unwrap();
+    let usage: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let days: Vec<&str> = usage["by_day"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["day"].as_str().unwrap())
+        .collect();
+    assert_eq!(days, ["2026-01-31", "2026-02-01"]);
+    assert_eq!(usage["by_day"][1]["messages"], 3);
+    assert_eq!(usage["zone"], "local time");
+}
+
+#[test]
+fn nothing_in_scope_is_nothing_found() {
+    let output = ramus(&home().claude(), &["usage", "--since", "2027-01-01"]);
+    assert_eq!(output.status.code(), Some(1));
+    let output = ramus(&home().claude(), &["usage", "--since", "soon"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_file_can_change_the_prices() {
+    let home = home();
+    let file = home.path().join("prices.json");
+    std::fs::write(&file, r#"{"models":{"glm-5":{"input":1,"output":1000}}}"#).unwrap();
+    let usage = json(&home.claude(), &["usage", "--prices", file.to_str().unwrap()]);
+    assert_eq!(usage["unpriced"], value!([]));
+    assert_eq!(usage["prices"]["file"], file.to_str().unwrap());
+    std::fs::write(&file, "{").unwrap();
+    let output = ramus(&home.claude(), &["usage", "--prices", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("prices.json"));
+    let output = ramus(&home.claude(), &["usage", "--prices", "/nowhere"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn the_clients_count_stands_beside_ours() {
+    let home = home();
+    let path = home.claude().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
+    let mut lines = std::fs::read_to_string(&path).unwrap();
+    for cost in ["1.0", "86.3"] {
+        lines.push_str(&format!(
+            r#"{{"type":"cost-state","sessionId":"{SESSION}","totalCostUSD":{cost},"modelUsage":{{"claude-opus-5[1m]":{{"inputTokens":5,"costUSD":2.0}}}},"hasUnknownModelCost":true}}"#
+        ));
+        lines.push('\n');
+    }
+    std::fs::write(&path, lines).unwrap();
+    let usage = json(&home.claude(), &["usage", "--compare-client"]);
+    let row = &usage["client"][0];
+    assert_eq!(
+        (row["client_cost_usd"].as_f64(), row["cost_usd"].as_f64()),
+        (Some(86.3), Some(86.3))
+    );
+    assert_eq!(row["difference_usd"], 0.0);
+    assert_eq!(row["client_lacks_prices"], true);
+    assert_eq!(row["models"][1]["client_tokens"], 5);
+    let text = ramus(&home.claude(), &["usage", "--compare-client"]);
+    assert!(String::from_utf8_lossy(&text.stdout).contains("$86.3000"));
+}
+
+#[test]
+fn tables_for_people_and_spreadsheets() {
+    let home = home();
+    for by in ["day", "week", "month", "model", "project", "session", "conversation", "branch"] {
+        for width in ["40", "80", "160"] {
+            let mut command = crate::command(&home.claude(), &["usage", "--utc", "--by", by]);
+            let output = command.env("COLUMNS", width).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(
+                output.status.success() && widest <= width.parse().unwrap(),
+                "{by} {width}\n{text}"
+            );
+        }
+        let csv = ramus(&home.claude(), &["usage", "--utc", "--by", by, "--csv"]);
+        let text = String::from_utf8(csv.stdout).unwrap();
+        assert!(text.lines().count() > 1 && text.contains("cost_usd"), "{text}");
+    }
+    insta::assert_snapshot!(
+        String::from_utf8(ramus(&home.claude(), &["usage", "--utc"]).stdout).unwrap()
+    );
+}

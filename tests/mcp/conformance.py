@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Talks to `ramus mcp` with the official SDK client over real stdio:  conformance.py RAMUS CLAUDE_DIR
+
+CLAUDE_DIR is a history as `ramus demo` writes it; a session with a message of 5 MB is added to it. Every tool is listed
+and called, with good arguments and bad ones; a call is cancelled; long answers are read to their end page by page.
+"""
+import asyncio
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
+
+RAMUS, CLAUDE = sys.argv[1], pathlib.Path(sys.argv[2])
+READING = {"search", "list_projects", "list_sessions", "list_conversations", "read", "tree", "diff", "files_at", "usage"}
+WRITING = {"goto", "fork", "confirm"}
+LONG = "5ec0de00-0000-4000-8000-000000000000"
+CURSOR = re.compile(r"\nnext_cursor: (\d+\.\d+) \(.*\)$")
+
+
+def tokens(text):
+    """What the server promises not to exceed: three plain letters or half another one are a token."""
+    plain = sum(letter.isascii() for letter in text)
+    return -(-plain // 3) + 2 * (len(text) - plain)
+
+
+def text_of(result):
+    assert len(result.content) == 1 and result.content[0].type == "text", result
+    return result.content[0].text
+
+
+async def say(session, name, **arguments):
+    result = await session.call_tool(name, arguments)
+    assert not result.is_error, (name, arguments, text_of(result))
+    return text_of(result)
+
+
+async def refused(session, name, **arguments):
+    """Says how a call fails: as an error of the protocol or of the tool."""
+    try:
+        result = await session.call_tool(name, arguments)
+    except MCPError as error:
+        return f"protocol: {error}"
+    assert result.is_error, (name, arguments, text_of(result)[:200])
+    return text_of(result)
+
+
+async def whole(session, name, budget, **arguments):
+    """Reads an answer to its end."""
+    cursor, pages = None, []
+    while True:
+        more = {"cursor": cursor} if cursor else {}
+        page = await say(session, name, max_tokens=budget, **arguments, **more)
+        assert tokens(page) <= budget, (name, tokens(page), budget)
+        found = CURSOR.search(page)
+        pages.append(page[: found.start()] if found else page)
+        if not found:
+            return pages
+        assert found[1] != cursor, "the cursor stands still"
+        cursor = found[1]
+
+
+def add_long_session():
+    record = {"parentUuid": None, "isSidechain": False, "cwd": "/home/dev/long", "sessionId": LONG, "version": "2.0.74",
+              "type": "user", "message": {"role": "user", "content": "needlelong " + "lorem ipsum dolor " * 290_000},
+              "uuid": "aaaaaaaa-0000-4000-8000-000000000001", "timestamp": "2020-01-01T00:00:00.000Z"}
+    path = CLAUDE / "projects" / "-home-dev-long" / f"{LONG}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, separators=(",", ":")) + "\n")
+
+
+async def reading(session):
+    started = await session.initialize()
+    assert started.server_info.name == "ramus", started
+    tools = (await session.list_tools()).tools
+    names = {tool.name for tool in tools}
+    assert names == READING, names ^ READING
+    for tool in tools:
+        assert tool.description and tool.input_schema["type"] == "object" and tool.annotations.read_only_hint, tool
+
+    assert "teapot" in await say(session, "list_projects")
+    sessions = await say(session, "list_sessions")
+    first = next(line.split()[0] for line in sessions.splitlines() if "teapot" in line or "Teapot" in line)
+    conversations = await say(session, "list_conversations", scope="7ea9")
+    assert "abandoned" in conversations and "resumes here" in conversations and "@2" in conversations, conversations
+    hits = await say(session, "search", query="pool")
+    line = hits.splitlines()[1]
+    address, status = line.split()[:2]
+    assert re.match(r"[\w-]+:\w+$", address) and status in ("active", "abandoned"), line
+    assert "abandoned" in await say(session, "search", query="pool", branch="abandoned")
+    page = await say(session, "read", address=address)
+    assert "pool" in page and tokens(page) <= 2000, page[:300]
+    assert "edit" in await say(session, "tree", session="7ea9")
+    assert await say(session, "diff", a="7ea9@1", b="7ea9@2", stat=True)
+    assert await say(session, "diff", a="7ea9@1", b="7ea9@2")
+    assert "cost" in await say(session, "usage")
+    assert "COST" in await say(session, "usage", scope="7ea9", by="branch")
+    files = await say(session, "files_at", address="7ea9")
+    assert "main.rs" in files, files
+    assert "fn main" in await say(session, "files_at", address="7ea9", path="src/main.rs")
+    assert first
+
+
+async def bad(session):
+    for name, arguments in [
+        ("read", {}), ("read", {"address": 7}), ("read", {"address": "latest", "colour": "red"}),
+        ("search", {"query": ["a"]}), ("nothing", {}),
+    ]:
+        told = await refused(session, name, **arguments)
+        assert told.startswith("protocol:"), (name, arguments, told)
+    for name, arguments in [
+        ("read", {"address": "nosuchsession"}), ("read", {"address": "--help"}), ("read", {"address": "latest", "cursor": "x"}),
+        ("read", {"address": "latest", "max_tokens": 3}), ("search", {"query": "(", "regex": True}),
+        ("search", {"query": "a", "role": "nobody"}), ("usage", {"by": "colour"}), ("diff", {"a": "latest", "b": "--stat"}),
+        ("tree", {"session": "/etc/passwd"}), ("usage", {"since": "soon"}),
+    ]:
+        told = await refused(session, name, **arguments)
+        assert not told.startswith("protocol:") and told, (name, arguments, told)
+    # After all of that the server still answers.
+    await session.send_ping()
+
+
+async def long_answers(session):
+    text = "".join(await whole(session, "read", 100_000, address=LONG))
+    assert text.count("lorem ipsum dolor") == 290_000, text.count("lorem ipsum dolor")
+    for budget in (100, 333, 5000):
+        cut = await say(session, "read", address=LONG, max_tokens=budget)
+        assert tokens(cut) <= budget and CURSOR.search(cut), budget
+    pages = await whole(session, "read", 400, address="7ea9")
+    assert len(pages) > 3
+    one = (await whole(session, "read", 100_000, address="7ea9"))[0]
+    assert "".join("".join(pages).split()) == "".join(one.split())
+    rows = await whole(session, "list_conversations", 150)
+    assert len(rows) > 1
+
+
+def cancelled(options, env):
+    """Calls a call off, word by word as it goes over the wire, and goes on at once."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    call = {"name": "read", "arguments": {"address": LONG, "max_tokens": 100_000}}
+    messages = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": call},
+        {"method": "notifications/cancelled", "params": {"requestId": 2, "reason": "changed my mind"}},
+        {"id": 3, "method": "tools/call", "params": {"name": "list_projects", "arguments": {}}},
+    ]
+    with subprocess.Popen([RAMUS, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as server:
+        for message in messages:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            server.stdin.flush()
+        answers = {}
+        while 3 not in answers:
+            answer = json.loads(server.stdout.readline())
+            answers[answer.get("id")] = answer
+        assert "teapot" in json.dumps(answers[3]["result"]), answers[3]
+        told = answers.get(2, {})
+        assert "lorem" not in json.dumps(told), "the call was answered although it was called off"
+        server.stdin.close()
+        assert server.wait(30) == 0
+
+
+async def resources(session):
+    listed = await session.list_resources()
+    assert listed.resources and all(str(r.uri).startswith("ramus://transcript/") for r in listed.resources)
+    templates = await session.list_resource_templates()
+    assert templates.resource_templates[0].uri_template == "ramus://transcript/{address}"
+    read = await session.read_resource("ramus://transcript/7ea9%402")
+    assert read.contents[0].mime_type == "text/markdown" and read.contents[0].text, read
+    for uri in ("ramus://transcript/nosuch", "file:///etc/passwd"):
+        try:
+            await session.read_resource(uri)
+            raise AssertionError(uri)
+        except MCPError:
+            pass
+
+
+async def writing(session):
+    await session.initialize()
+    names = {tool.name for tool in (await session.list_tools()).tools}
+    assert names == READING | WRITING, names
+    before = {path: path.read_bytes() for path in CLAUDE.rglob("*.jsonl")}
+    plan = await say(session, "fork", address="7ea9@2", title="a fork")
+    name = re.search(r"plan ([\w-]+)", plan)[1]
+    assert {path: path.read_bytes() for path in CLAUDE.rglob("*.jsonl")} == before, "planning wrote something"
+    assert "no plan" in await refused(session, "confirm", plan="nosuch")
+    done = await say(session, "confirm", plan=name)
+    assert "claude --resume" in done, done
+    assert "no plan" in await refused(session, "confirm", plan=name)
+    plan = await say(session, "goto", address="7ea9@2")
+    assert "resumes at" in await say(session, "confirm", plan=re.search(r"plan ([\w-]+)", plan)[1])
+    assert "7ea9" in await say(session, "list_conversations", scope="7ea9")
+    for path, old in before.items():
+        assert path.read_bytes().startswith(old), f"{path} was changed"
+
+
+async def main():
+    add_long_session()
+    options = ["--claude-dir", str(CLAUDE), "mcp"]
+    state = {"HOME": str(CLAUDE.parent), "RAMUS_STATE_DIR": str(CLAUDE.parent / "state")}
+    async with stdio_client(StdioServerParameters(command=RAMUS, args=options, env=state)) as streams:
+        async with ClientSession(*streams) as session:
+            for part in (reading, bad, long_answers, resources):
+                await part(session)
+                print(f"ok {part.__name__}", flush=True)
+    cancelled(options, state)
+    print("ok cancelled", flush=True)
+    async with stdio_client(StdioServerParameters(command=RAMUS, args=[*options, "--allow-write"], env=state)) as streams:
+        async with ClientSession(*streams) as session:
+            await writing(session)
+            print("ok writing", flush=True)
+
+
+asyncio.run(main())
