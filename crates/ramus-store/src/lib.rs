@@ -32,6 +32,7 @@ pub mod agents;
 pub mod apply;
 mod backup;
 mod disk;
+pub mod compare;
 mod error;
 pub mod export;
 mod file_history;

@@ -76,6 +76,16 @@ impl ProjectSurvey {
 /// `on_read` hears the size of each file when it has been read; it is called
 /// from several threads.
 pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
+    survey_each(listing, rule, &|file, _| on_read(file.bytes))
+}
+
+/// Reads every file of a listing; `each` hears of each file when it has been
+/// read, with what is known of it alone. It is called from several threads.
+pub fn survey_each(
+    listing: Listing,
+    rule: Rule,
+    each: &(dyn Fn(&HistoryFile, Option<&Digest>) + Sync),
+) -> Survey {
     let Listing { projects, mut problems } = listing;
     let mut files: Vec<(usize, &HistoryFile)> = projects
         .iter()
@@ -89,7 +99,7 @@ pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> S
         .with_max_len(1)
         .map(|(index, file)| {
             let digest = read(&file.path).map(|session| Digest::new(&History::new(session, rule)));
-            on_read(file.bytes);
+            each(file, digest.as_ref().ok());
             (*index, (*file).clone(), digest)
         })
         .collect();

@@ -17,7 +17,6 @@ mod context;
 mod page;
 mod rows;
 mod search;
-mod snippet;
 mod sources;
 mod stream;
 
