@@ -31,8 +31,8 @@
 pub mod agents;
 pub mod apply;
 mod backup;
-mod disk;
 pub mod compare;
+mod disk;
 mod error;
 pub mod export;
 mod file_history;

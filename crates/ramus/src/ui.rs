@@ -23,12 +23,15 @@ pub(crate) struct Ui {
     pager: bool,
     /// A line stands at the end that goes when the next one comes.
     status: bool,
+    /// Nothing is written anywhere: the screen belongs to somebody else.
+    silent: bool,
     /// Something could not be read; the rest was shown.
     incomplete: bool,
 }
 
 enum Out {
     Plain(BufWriter<io::Stdout>),
+    Nowhere(io::Sink),
     Pager { child: Child, pipe: BufWriter<std::process::ChildStdin> },
 }
 
@@ -59,8 +62,24 @@ impl Ui {
             terminal,
             status: false,
             pager: terminal && !global.no_pager && !global.json,
+            silent: false,
             incomplete: false,
         }
+    }
+
+    /// Returns one that writes nothing, for work behind the terminal screens.
+    pub(crate) fn silent(global: &Global) -> Self {
+        Self { out: Out::Nowhere(io::sink()), silent: true, pager: false, ..Self::new(global) }
+    }
+
+    /// Whether a person sits at the screen and the keys.
+    pub(crate) fn is_interactive(&self) -> bool {
+        !self.json && io::stdout().is_terminal() && io::stdin().is_terminal()
+    }
+
+    /// Whether what is shown has colours.
+    pub(crate) fn has_color(&self) -> bool {
+        !(self.theme.sgr)(Label::Error).is_empty()
     }
 
     /// Sends what follows through the pager, if there is a terminal and one is wanted.
@@ -124,6 +143,7 @@ impl Ui {
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         match &mut self.out {
             Out::Plain(out) => out,
+            Out::Nowhere(out) => out,
             Out::Pager { pipe, .. } => pipe,
         }
     }
@@ -137,6 +157,9 @@ impl Ui {
 
     /// Says something beside the data.
     pub(crate) fn say(&self, line: &Line) {
+        if self.silent {
+            return;
+        }
         let _ = writeln!(io::stderr(), "{}", to_ansi(line, &self.error_theme).trim_end());
     }
 
@@ -187,7 +210,12 @@ impl Ui {
 
     /// Shows how far long work has come; never in a pipe.
     pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
-        let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
+        let target = if self.silent {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
+        let bar = ProgressBar::with_draw_target(Some(bytes), target);
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {msg}") {
             bar.set_style(style);
         }

@@ -10,7 +10,8 @@ const WALLS: &[(&str, &[&str])] = &[
     ("ramus-core", &[]),
     ("ramus-store", &["ramus-core"]),
     ("ramus-render", &["ramus-core"]),
-    ("ramus", &["ramus-core", "ramus-store", "ramus-render"]),
+    ("ramus-tui", &["ramus-core", "ramus-store", "ramus-render"]),
+    ("ramus", &["ramus-core", "ramus-store", "ramus-render", "ramus-tui"]),
     ("testkit", &[]),
 ];
 
@@ -18,6 +19,8 @@ const WALLS: &[(&str, &[&str])] = &[
 const ROOMS: &[(&str, &str)] = &[
     ("rayon", "ramus-store"),
     ("notify", "ramus-store"),
+    ("ratatui", "ramus-tui"),
+    ("frizbee", "ramus-tui"),
     ("clap", "ramus"),
     ("indicatif", "ramus"),
     ("ctrlc", "ramus"),
@@ -95,7 +98,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn only_the_store_touches_the_disk() {
-    for room in ["ramus-core", "ramus-render", "ramus"] {
+    for room in ["ramus-core", "ramus-render", "ramus-tui", "ramus"] {
         let mut files = Vec::new();
         sources(&root().join("crates").join(room).join("src"), &mut files);
         for file in files {

@@ -126,6 +126,30 @@ impl ExportArgs {
     }
 }
 
+/// Exports one conversation to a directory of its own beside where one is, and tells so.
+pub(crate) fn export_one(
+    global: &Global,
+    address: &str,
+    format: &str,
+) -> Result<String, CommandError> {
+    let format = Format::from_str(format, true).map_err(CommandError::user)?;
+    let dir = PathBuf::from(format!("ramus-export-{}", address.replace('@', "-")));
+    let args = ExportArgs {
+        scope: Some(address.to_owned()),
+        format,
+        paths: Paths::All,
+        out: Some(dir.clone()),
+        thinking: true,
+        tools: HowMuch::Brief,
+        since: None,
+        redact: false,
+        images: None,
+        force: false,
+    };
+    export(&mut Ui::silent(global), global, &args)?;
+    Ok(format!("exported {address} to {}", dir.display()))
+}
+
 pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<(), CommandError> {
     let since = args.since.as_deref().map(when::when).transpose()?;
     let library = Library::open(ui, global)?;
