@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use ramus_core::resume::Rule;
@@ -11,15 +11,16 @@ use ramus_core::session::NodeId;
 use ramus_render::{Label, Line};
 use ratatui::crossterm::event as terminal_event;
 
-use crate::event::{Chapter, Effect, Event, OpenRequest, Side};
+use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Side};
 use crate::panes::list::List;
+use crate::panes::transcript::Transcript;
 use crate::panes::tree::Wanted;
 use crate::state::{Clock, State};
 use crate::terminal::Screen;
 use crate::update::update;
 use crate::view::view;
 use crate::work::render::Want;
-use crate::work::{self, Desk, agents, compare, draw, find, open, render, survey};
+use crate::work::{self, Desk, agents, compare, draw, find, follow, open, render, survey};
 
 /// What the screens are about.
 #[derive(Debug)]
@@ -41,7 +42,12 @@ pub struct Actions {
     pub demo: Box<dyn Fn() -> Result<PathBuf, String> + Send + Sync>,
     /// Exports a conversation, by its address, to a file of a format; returns what to tell.
     pub export: Box<dyn Fn(&str, &'static str) -> Result<String, String> + Send + Sync>,
+    /// Plans a change, asks, and makes it; returns what to tell.
+    pub write: Box<dyn Fn(Deed, Ask) -> Result<Vec<Line>, Vec<Line>> + Send + Sync>,
 }
+
+/// Shows a plan with a question and waits for the answer.
+pub type Ask = Box<dyn Fn(Vec<Line>, &str) -> bool + Send>;
 
 impl std::fmt::Debug for Actions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -104,19 +110,13 @@ fn take_all(
                 effect => desks.take(effect),
             }
         }
-        // What has been typed is drawn soon; what is being read waits a moment to be complete.
-        let ready = state.reading().is_none_or(|reading| reading.is_ready());
-        let left = if ready { Duration::ZERO } else { PATIENCE.saturating_sub(start.elapsed()) };
-        next = match events.recv_timeout(left) {
-            Ok(event) if start.elapsed() < PATIENCE => Some(event),
-            Ok(event) => {
-                for effect in update(state, event) {
-                    desks.take(effect);
-                }
-                None
-            }
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        };
+        let left = PATIENCE.saturating_sub(start.elapsed());
+        // What is about to be seen waits a moment to be complete; the rest is drawn at once.
+        let ready = state.reading().is_none_or(Transcript::is_ready);
+        let wait = if ready { Duration::ZERO } else { left };
+        if !left.is_zero() {
+            next = events.recv_timeout(wait).ok();
+        }
     }
     Ok(true)
 }
@@ -145,6 +145,7 @@ struct Desks {
     roots: Vec<PathBuf>,
     rule: Rule,
     actions: Arc<Actions>,
+    watched: follow::Watched,
     open: Desk<OpenRequest>,
     earlier: Desk<(Arc<Chapter>, NodeId)>,
     agents: Desk<Arc<Chapter>>,
@@ -171,12 +172,35 @@ impl Desks {
             roots,
             rule,
             actions: Arc::new(actions),
+            watched: follow::Watched::default(),
         }
     }
 
     fn survey(&self) {
         let (roots, rule) = (self.roots.clone(), self.rule);
-        work::spawn(self.sender.clone(), move |events| survey::survey(roots, rule, events));
+        let watched = self.watched.clone();
+        work::spawn(self.sender.clone(), move |events| {
+            survey::survey(roots.clone(), rule, events);
+            // Only now: both would read every directory at the same time.
+            follow::start(events.clone(), roots, rule, watched);
+        });
+    }
+
+    fn write(&self, deed: Deed) {
+        let actions = self.actions.clone();
+        work::spawn(self.sender.clone(), move |events| {
+            let asker = events.clone();
+            let ask = move |lines: Vec<Line>, question: &str| {
+                let (answer, answered) = channel();
+                let asked = Event::Asked(lines, question.to_owned(), answer);
+                asker.send(asked).is_ok() && answered.recv().unwrap_or(false)
+            };
+            let event = match (actions.write)(deed, Box::new(ask)) {
+                Ok(told) => Event::Said(told.into_iter().next().unwrap_or_default()),
+                Err(why) => Event::Page(Line::new("This could not be done", Label::Warning), why),
+            };
+            let _ = events.send(event);
+        });
     }
 
     fn take(&mut self, effect: Effect) {
@@ -197,6 +221,12 @@ impl Desks {
                 self.tell(move || (actions.export)(&side.address(), format));
             }
             Effect::WriteDemo => self.write_demo(),
+            Effect::Watch(chapters) => self.watched.set(chapters),
+            Effect::Do(deed) => self.write(deed),
+            Effect::Answer(answer, yes) => {
+                // Who asked may have gone.
+                let _ = answer.send(yes);
+            }
             Effect::Quit | Effect::Redraw | Effect::Copy(..) => {}
         }
     }

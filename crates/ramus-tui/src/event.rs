@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
@@ -59,6 +60,14 @@ pub(crate) enum Event {
     Page(Line, Vec<Line>),
     /// Something to tell at the lower edge.
     Said(Line),
+    /// Something was planned; what it comes down to, a question, and who waits for the answer.
+    Asked(Vec<Line>, String, Sender<bool>),
+    /// A session that is read has grown or was rewritten.
+    Grew(Arc<Chapter>),
+    /// A session changed or came to be; the directory it belongs to.
+    Changed(String, Box<list::Session>),
+    /// A file is not there any more.
+    Gone(PathBuf),
     /// A part of the program broke.
     Broken(String),
 }
@@ -83,6 +92,24 @@ pub(crate) enum Effect {
     Compare(Box<[Side; 2]>, u16),
     Export(Side, &'static str),
     WriteDemo,
+    /// Keep an eye on these sessions.
+    Watch(Vec<Arc<Chapter>>),
+    /// Plan a change, show it, and make it if it is wanted.
+    Do(Deed),
+    Answer(Sender<bool>, bool),
+}
+
+/// A change of the history, by addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Resume from this message.
+    Goto(String),
+    /// A new session up to this message.
+    Fork(String),
+    /// A new session out of two conversations.
+    Merge(String, String),
+    /// Take back what was done last.
+    Undo,
 }
 
 /// A session file, read.
@@ -165,6 +192,13 @@ impl Chapter {
     pub(crate) fn short_id(&self) -> String {
         let id: String = self.file.id.chars().take(8).collect();
         if self.file.role.is_agent() { format!("agent-{id}") } else { id }
+    }
+
+    /// Returns the address of a node that nothing else can be meant by.
+    pub(crate) fn full_address(&self, node: NodeId) -> String {
+        let session = &self.history.session;
+        let name = session.record(node).name.map(|name| session.spell(name));
+        format!("{}:{}", self.file.path.display(), name.unwrap_or_default())
     }
 
     /// Returns the address of a node.

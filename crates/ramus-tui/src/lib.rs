@@ -18,5 +18,6 @@ mod update;
 mod view;
 mod work;
 
-pub use app::{Actions, Options, run};
+pub use app::{Actions, Ask, Options, run};
+pub use event::Deed;
 pub use state::Clock;

@@ -35,10 +35,12 @@ impl Theme {
                 "4" => style.add_modifier(Modifier::UNDERLINED),
                 "7" => style.add_modifier(Modifier::REVERSED),
                 "9" => style.add_modifier(Modifier::CROSSED_OUT),
-                color => match color.strip_prefix('3').and_then(|digit| digit.parse::<usize>().ok()) {
-                    Some(digit) if self.color => style.fg(COLORS[digit % 8]),
-                    _ => style,
-                },
+                color => {
+                    match color.strip_prefix('3').and_then(|digit| digit.parse::<usize>().ok()) {
+                        Some(digit) if self.color => style.fg(COLORS[digit % 8]),
+                        _ => style,
+                    }
+                }
             };
         }
         style

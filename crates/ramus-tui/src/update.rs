@@ -9,7 +9,10 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
+use std::sync::mpsc::Sender;
+
 use ramus_core::query::Query;
+use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
@@ -17,6 +20,7 @@ use crate::event::{Effect, Event, Opened, Opening};
 use crate::keys::{self, Action};
 use crate::panes::help;
 use crate::panes::list::Progress;
+use crate::panes::menu::{Choice, Menu};
 use crate::panes::page::Page;
 use crate::panes::results::Results;
 use crate::panes::transcript::{Search, Transcript};
@@ -115,6 +119,21 @@ impl State {
                 self.overlay = Some(Overlay::Page(Page::new(title, lines)));
             }
             Event::Said(line) => self.said = Some(line),
+            Event::Asked(lines, question, answer) => self.asked_about(lines, question, answer),
+            Event::Grew(chapter) => {
+                let live = self.live;
+                if let Some(reading) = self.find(&chapter.file.path) {
+                    reading.grew(chapter, live);
+                }
+                return self.draw_tree();
+            }
+            Event::Changed(label, session) => self.list.changed(&label, *session),
+            Event::Gone(path) => {
+                self.list.gone(&path);
+                if self.find(&path).is_some() {
+                    self.say("this session is not on the disk any more", Label::Warning);
+                }
+            }
             Event::Broken(why) => self.broken = Some(why),
             Event::Key(_) | Event::Mouse(_) | Event::Paste(_) | Event::Resize(..) => {}
         }
@@ -146,10 +165,27 @@ impl State {
         self.focus = Focus::Transcript;
         self.stack.push(Transcript::new(chapter.clone(), &target));
         self.measure();
-        let mut effects = vec![Effect::Agents(chapter)];
+        let mut effects = vec![Effect::Agents(chapter), self.watch()];
         effects.extend(self.earlier());
         effects.extend(self.draw_tree());
         effects
+    }
+
+    /// Asks to keep an eye on what is read.
+    pub(crate) fn watch(&self) -> Effect {
+        Effect::Watch(self.stack.iter().map(|reading| reading.chapter.clone()).collect())
+    }
+
+    /// Shows a plan and asks whether to carry it out.
+    fn asked_about(&mut self, lines: Vec<Line>, question: String, answer: Sender<bool>) {
+        let width = usize::from(self.areas().body.width).clamp(24, 104) - 8;
+        let yes = Choice::new('y', question, Some(Effect::Answer(answer.clone(), true)));
+        let no =
+            Choice::new('n', "no, leave everything as it is", Some(Effect::Answer(answer, false)));
+        let mut menu = Menu::new("Plan", vec![yes, no]);
+        menu.lines = lines.iter().flat_map(|line| wrap(line, width, 4)).collect();
+        self.said = None;
+        self.overlay = Some(Overlay::Menu(menu));
     }
 
     /// Asks where the conversation that is read began, if that is elsewhere.
@@ -250,13 +286,7 @@ impl State {
             if let Some(effects) = self.list.update(action, height) {
                 return effects;
             }
-            if action == Action::Back {
-                if self.stack.is_empty() {
-                    return vec![Effect::Quit];
-                }
-                self.focus = Focus::Transcript;
-            }
-            return Vec::new();
+            return if action == Action::Back { vec![Effect::Quit] } else { Vec::new() };
         }
         if key.code == KeyCode::Char('?') && self.list.filter.text.is_empty() {
             self.overlay = Some(Overlay::Page(help::page()));

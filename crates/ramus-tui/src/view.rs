@@ -188,7 +188,7 @@ fn hints(state: &State) -> Vec<(&'static str, &'static str)> {
             ("type", "filter"),
             ("^F", "find"),
             ("?", "keys"),
-            ("Esc", if state.stack.is_empty() { "quit" } else { "back" }),
+            ("Esc", "quit"),
         ],
         Focus::Tree => {
             vec![("↑↓", "move both"), ("↵", "read"), ("t", "close"), ("?", "keys")]

@@ -7,6 +7,7 @@ pub(crate) mod agents;
 pub(crate) mod compare;
 pub(crate) mod draw;
 pub(crate) mod find;
+pub(crate) mod follow;
 pub(crate) mod open;
 pub(crate) mod render;
 pub(crate) mod survey;

@@ -1,5 +1,6 @@
 //! stdout is data, stderr is talk; only this file prints.
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
 
@@ -23,11 +24,20 @@ pub(crate) struct Ui {
     pager: bool,
     /// A line stands at the end that goes when the next one comes.
     status: bool,
-    /// Nothing is written anywhere: the screen belongs to somebody else.
-    silent: bool,
+    /// The screen belongs to somebody else, who is spoken to instead.
+    behind: Option<Behind>,
     /// Something could not be read; the rest was shown.
     incomplete: bool,
 }
+
+/// Somebody else's screen: what was said waits, and questions are passed on.
+struct Behind {
+    said: RefCell<Vec<Line>>,
+    ask: Ask,
+}
+
+/// Shows what was said with a question and waits for the answer.
+type Ask = Box<dyn Fn(Vec<Line>, &str) -> bool + Send>;
 
 enum Out {
     Plain(BufWriter<io::Stdout>),
@@ -62,14 +72,21 @@ impl Ui {
             terminal,
             status: false,
             pager: terminal && !global.no_pager && !global.json,
-            silent: false,
+            behind: None,
             incomplete: false,
         }
     }
 
-    /// Returns one that writes nothing, for work behind the terminal screens.
-    pub(crate) fn silent(global: &Global) -> Self {
-        Self { out: Out::Nowhere(io::sink()), silent: true, pager: false, ..Self::new(global) }
+    /// Returns one for work behind the terminal screens: it writes nothing, and asks them.
+    pub(crate) fn behind(global: &Global, ask: Ask) -> Self {
+        let behind = Some(Behind { said: RefCell::default(), ask });
+        let global = Global { json: false, ..global.clone() };
+        Self { out: Out::Nowhere(io::sink()), behind, pager: false, ..Self::new(&global) }
+    }
+
+    /// Returns what was said since somebody was asked.
+    pub(crate) fn told(&self) -> Vec<Line> {
+        self.behind.as_ref().map(|behind| behind.said.take()).unwrap_or_default()
     }
 
     /// Whether a person sits at the screen and the keys.
@@ -157,8 +174,8 @@ impl Ui {
 
     /// Says something beside the data.
     pub(crate) fn say(&self, line: &Line) {
-        if self.silent {
-            return;
+        if let Some(behind) = &self.behind {
+            return behind.said.borrow_mut().push(line.clone());
         }
         let _ = writeln!(io::stderr(), "{}", to_ansi(line, &self.error_theme).trim_end());
     }
@@ -182,11 +199,14 @@ impl Ui {
 
     /// Whether there is somebody to ask.
     pub(crate) fn can_ask(&self) -> bool {
-        io::stdin().is_terminal() && io::stderr().is_terminal()
+        self.behind.is_some() || io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Asks a person; `false` when there is nobody to ask.
     pub(crate) fn confirm(&self, question: &str) -> bool {
+        if let Some(behind) = &self.behind {
+            return (behind.ask)(behind.said.take(), question);
+        }
         let answer = self.ask(&format!("{question} [Y/n] "));
         answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "Y" | "yes"))
     }
@@ -199,7 +219,7 @@ impl Ui {
 
     /// Asks for a line; `None`: nobody answers.
     pub(crate) fn ask(&self, question: &str) -> Option<String> {
-        if !self.can_ask() {
+        if self.behind.is_some() || !self.can_ask() {
             return None;
         }
         let _ = write!(io::stderr(), "{question}");
@@ -210,7 +230,7 @@ impl Ui {
 
     /// Shows how far long work has come; never in a pipe.
     pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
-        let target = if self.silent {
+        let target = if self.behind.is_some() {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr()

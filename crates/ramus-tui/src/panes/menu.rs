@@ -42,6 +42,12 @@ impl Menu {
         Some(self.choices.get_mut(at)?.effect.take())
     }
 
+    /// Takes the effect of leaving a question open: the answer is no.
+    pub(crate) fn refused(self) -> Option<Effect> {
+        let last = self.choices.into_iter().next_back().and_then(|choice| choice.effect);
+        last.filter(|effect| matches!(effect, Effect::Answer(_, false)))
+    }
+
     /// Returns how many rows it needs with its frame.
     pub(crate) fn height(&self) -> usize {
         let gap = usize::from(!self.lines.is_empty());

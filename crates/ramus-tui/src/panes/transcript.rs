@@ -63,13 +63,20 @@ pub(crate) enum Part {
 pub(crate) struct Key {
     stage: u32,
     first: FoldId,
-    is_fork: bool,
+    place: Place,
+}
+
+/// Whether it is a block or a fork, which looks different on each of its ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    Block,
+    Fork { taken: Option<FoldId> },
 }
 
 impl Key {
     /// Returns the block of the same stage that begins at another fold.
     pub(crate) fn at(self, first: FoldId) -> Self {
-        Self { first, is_fork: false, ..self }
+        Self { first, place: Place::Block, ..self }
     }
 
     /// Whether it is not of the main stage, so that something stands above it.
@@ -289,15 +296,6 @@ impl Transcript {
         Some((stage, stage.chapter.history.folds.fold(*fold).head))
     }
 
-    /// Returns the last node of the block at the cursor: what goes with it is all there.
-    pub(crate) fn last_node(&self) -> Option<NodeId> {
-        let item = self.items.get(self.cursor)?;
-        let stage = &self.stages[item.stage];
-        let (ItemKind::Block(range), Part::Main) = (&item.kind, &stage.part) else { return None };
-        let last = stage.path.folds.get(range.end.checked_sub(1)?)?;
-        stage.chapter.history.folds.members(*last).last().copied()
-    }
-
     /// Switches to the alternative before or after at the fork that is meant; `false`: there is none.
     pub(crate) fn switch(&mut self, by: isize) -> bool {
         let Some(item) = self.fork_near() else { return false };
@@ -459,12 +457,13 @@ impl Transcript {
     pub(crate) fn key(&self, item: usize) -> Option<Key> {
         let item = self.items.get(item)?;
         let stage = &self.stages[item.stage];
-        let (at, is_fork) = match &item.kind {
-            ItemKind::Block(range) => (range.start, false),
-            ItemKind::Fork(at) => (*at, true),
+        let folds = &stage.path.folds;
+        let (at, place) = match &item.kind {
+            ItemKind::Block(range) => (range.start, Place::Block),
+            ItemKind::Fork(at) => (*at, Place::Fork { taken: folds.get(at + 1).copied() }),
             ItemKind::Resume | ItemKind::Agent => return None,
         };
-        Some(Key { stage: stage.id, first: *stage.path.folds.get(at)?, is_fork })
+        Some(Key { stage: stage.id, first: *folds.get(at)?, place })
     }
 
     fn look(&self, item: usize, key: Key) -> Look {

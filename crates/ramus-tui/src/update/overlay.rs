@@ -10,8 +10,11 @@ impl State {
     pub(super) fn overlay_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
         let height = usize::from(self.areas().body.height).saturating_sub(2);
         if action == Some(Action::Back) {
-            self.overlay = None;
-            return Vec::new();
+            // Whoever asks hears a no.
+            return match self.overlay.take() {
+                Some(Overlay::Menu(menu)) => menu.refused().into_iter().collect(),
+                _ => Vec::new(),
+            };
         }
         match &mut self.overlay {
             Some(Overlay::Page(page)) => {

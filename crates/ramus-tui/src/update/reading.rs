@@ -2,7 +2,7 @@
 
 use ramus_render::Label;
 
-use crate::event::{AgentInfo, Effect, OpenRequest, Opening, Side, Target};
+use crate::event::{AgentInfo, Deed, Effect, OpenRequest, Opening, Side, Target};
 use crate::keys::Action;
 use crate::panes::agents::Agents;
 use crate::panes::branches::Branches;
@@ -48,6 +48,20 @@ impl State {
                 let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
                 return self.mark(Side { chapter, conversation });
             }
+            Action::Goto => return self.at_cursor(Deed::Goto),
+            Action::Fork => return self.at_cursor(Deed::Fork),
+            Action::Merge => return self.merge(),
+            Action::Undo => return vec![Effect::Do(Deed::Undo)],
+            Action::Live => {
+                self.live = !self.live;
+                if let Some(reading) = self.stack.last_mut().filter(|_| self.live) {
+                    let resuming = reading.chapter.history.branches.resuming().map(|c| c.n);
+                    if let Some(n) = resuming {
+                        reading.read_conversation(n);
+                    }
+                    reading.to_end();
+                }
+            }
             Action::Copy => self.copy_menu(),
             Action::Export => self.export_menu(),
             _ => {}
@@ -85,7 +99,8 @@ impl State {
             self.focus = Focus::Transcript;
         } else if self.stack.len() > 1 {
             self.stack.pop();
-            return self.draw_tree();
+            let watch = self.watch();
+            return [watch].into_iter().chain(self.draw_tree()).collect();
         } else {
             self.focus = Focus::List;
         }
@@ -173,6 +188,25 @@ impl State {
             }
         }
         Vec::new()
+    }
+
+    fn at_cursor(&mut self, deed: fn(String) -> Deed) -> Vec<Effect> {
+        let place = self.reading().and_then(|reading| reading.node(reading.cursor));
+        let Some((stage, node)) = place else { return Vec::new() };
+        let address = stage.chapter.full_address(node);
+        self.say("planning …", Label::Dim);
+        vec![Effect::Do(deed(address))]
+    }
+
+    fn merge(&mut self) -> Vec<Effect> {
+        let (Some(marked), Some(reading)) = (self.marked.take(), self.reading()) else {
+            self.say("mark the other branch first: d", Label::Dim);
+            return Vec::new();
+        };
+        let here = format!("{}@{}", reading.chapter.file.path.display(), reading.conversation);
+        let there = format!("{}@{}", marked.chapter.file.path.display(), marked.conversation);
+        self.say("planning …", Label::Dim);
+        vec![Effect::Do(Deed::Merge(here, there))]
     }
 
     fn copy_menu(&mut self) {

@@ -146,7 +146,7 @@ pub(crate) fn export_one(
         images: None,
         force: false,
     };
-    export(&mut Ui::silent(global), global, &args)?;
+    export(&mut Ui::behind(global, Box::new(|_, _| false)), global, &args)?;
     Ok(format!("exported {address} to {}", dir.display()))
 }
 

@@ -1,23 +1,20 @@
 //! What `ramus` alone does: the screens on a terminal, else the newest conversation as a tree.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use ramus_render::{Label, Line};
-use ramus_tui::{Actions, Options};
 
 use crate::args::Global;
 use crate::commands::demo::{self, DemoArgs};
-use crate::commands::export;
+use crate::commands::screens;
 use crate::commands::tree::{self, TreeArgs};
-use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::select::Library;
 use crate::ui::Ui;
 
 pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     if ui.is_interactive() {
-        return screens(ui, global);
+        return screens::screens(ui, global);
     }
     let has_history = Library::open(ui, global).is_ok_and(|library| {
         library.projects.iter().any(|project| project.sessions().any(|file| file.bytes > 0))
@@ -34,37 +31,6 @@ pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
             Label::Dim,
         ));
     }
-    Ok(())
-}
-
-/// Opens the terminal screens.
-fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
-    let clock = Clock::new();
-    let home = std::env::home_dir().unwrap_or_default();
-    let options = Options {
-        roots: env::candidates(global),
-        rule: global.active.rule(),
-        all: global.all,
-        color: ui.has_color(),
-        home: home.to_string_lossy().into_owned(),
-        clock: ramus_tui::Clock(Arc::new(move |time| clock.short(time))),
-    };
-    let (for_demo, for_export) = (global.clone(), global.clone());
-    let actions = Actions {
-        demo: Box::new(move || {
-            let dir = PathBuf::from("ramus-demo");
-            let args = DemoArgs { dir: dir.clone() };
-            match demo::demo(&mut Ui::silent(&for_demo), &args) {
-                Err(error) if !dir.join("projects").is_dir() => Err(error.error.to_string()),
-                _ => Ok(dir),
-            }
-        }),
-        export: Box::new(move |address, format| {
-            export::export_one(&for_export, address, format)
-                .map_err(|error| format!("{:#}", error.error))
-        }),
-    };
-    ramus_tui::run(options, actions)?;
     Ok(())
 }
 

@@ -17,6 +17,7 @@ mod man;
 mod merge;
 mod projects;
 mod rename;
+mod screens;
 mod sessions;
 mod show;
 mod stats;
