@@ -140,7 +140,7 @@ fn listen(sender: &Sender<Event>) {
 }
 
 /// Where work is done.
-struct Desks {
+pub(crate) struct Desks {
     sender: Sender<Event>,
     roots: Vec<PathBuf>,
     rule: Rule,
@@ -157,7 +157,7 @@ struct Desks {
 }
 
 impl Desks {
-    fn new(sender: &Sender<Event>, options: Options, actions: Actions) -> Self {
+    pub(crate) fn new(sender: &Sender<Event>, options: Options, actions: Actions) -> Self {
         let Options { roots, rule, clock, .. } = options;
         Self {
             open: open::desk(sender.clone(), rule),
@@ -176,7 +176,7 @@ impl Desks {
         }
     }
 
-    fn survey(&self) {
+    pub(crate) fn survey(&self) {
         let (roots, rule) = (self.roots.clone(), self.rule);
         let watched = self.watched.clone();
         work::spawn(self.sender.clone(), move |events| {
@@ -203,7 +203,7 @@ impl Desks {
         });
     }
 
-    fn take(&mut self, effect: Effect) {
+    pub(crate) fn take(&mut self, effect: Effect) {
         match effect {
             Effect::Open(request) => self.open.put(request),
             Effect::Agents(chapter) => self.agents.put(chapter),

@@ -18,6 +18,9 @@ mod update;
 mod view;
 mod work;
 
+#[cfg(test)]
+mod tests;
+
 pub use app::{Actions, Ask, Options, run};
 pub use event::Deed;
 pub use state::Clock;

@@ -119,7 +119,7 @@ impl State {
                 self.overlay = Some(Overlay::Page(Page::new(title, lines)));
             }
             Event::Said(line) => self.said = Some(line),
-            Event::Asked(lines, question, answer) => self.asked_about(lines, question, answer),
+            Event::Asked(lines, question, answer) => self.asked_about(&lines, &question, answer),
             Event::Grew(chapter) => {
                 let live = self.live;
                 if let Some(reading) = self.find(&chapter.file.path) {
@@ -177,13 +177,14 @@ impl State {
     }
 
     /// Shows a plan and asks whether to carry it out.
-    fn asked_about(&mut self, lines: Vec<Line>, question: String, answer: Sender<bool>) {
+    fn asked_about(&mut self, lines: &[Line], question: &str, answer: Sender<bool>) {
         let width = usize::from(self.areas().body.width).clamp(24, 104) - 8;
-        let yes = Choice::new('y', question, Some(Effect::Answer(answer.clone(), true)));
+        let yes = Choice::new('y', "yes", Some(Effect::Answer(answer.clone(), true)));
         let no =
             Choice::new('n', "no, leave everything as it is", Some(Effect::Answer(answer, false)));
         let mut menu = Menu::new("Plan", vec![yes, no]);
         menu.lines = lines.iter().flat_map(|line| wrap(line, width, 4)).collect();
+        menu.lines.extend([Line::default(), Line::new(question, Label::Strong)]);
         self.said = None;
         self.overlay = Some(Overlay::Menu(menu));
     }

@@ -25,7 +25,9 @@ pub(crate) use view::view;
 /// A project and what is known of its sessions so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Project {
-    /// Its directory if the records name it, else the encoded name.
+    /// Where its files lie.
+    pub(crate) dir: PathBuf,
+    /// The directory it stands for if the records name it, else the encoded name.
     pub(crate) label: String,
     pub(crate) files: Arc<[HistoryFile]>,
     pub(crate) sessions: Vec<Session>,
@@ -89,7 +91,7 @@ pub(crate) struct List {
     /// The Claude directories have been listed.
     pub(crate) listed: bool,
     opened: HashSet<PathBuf>,
-    closed: HashSet<String>,
+    closed: HashSet<PathBuf>,
 }
 
 impl List {
@@ -121,20 +123,14 @@ impl List {
     /// Takes a session that changed or came to be while one watches.
     pub(crate) fn changed(&mut self, label: &str, session: Session) {
         let kept = self.selected_file().map(Path::to_owned);
-        let dir = session.file.path.parent().map(Path::to_owned);
-        let home = self.projects.iter_mut().find(|project| {
-            let first = project.files.first().and_then(|file| file.path.parent());
-            first == dir.as_deref()
-        });
+        let dir = session.file.path.parent().map(Path::to_owned).unwrap_or_default();
+        let home = self.projects.iter_mut().find(|project| project.dir == dir);
         let project = match home {
             Some(project) => project,
             None => {
                 let files = Arc::from([session.file.clone()]);
-                self.projects.push(Project {
-                    label: label.to_owned(),
-                    files,
-                    sessions: Vec::new(),
-                });
+                let label = label.to_owned();
+                self.projects.push(Project { dir, label, files, sessions: Vec::new() });
                 self.projects.last_mut().expect("because it was just pushed")
             }
         };
@@ -186,7 +182,7 @@ impl List {
                 continue;
             }
             rows.push(Row::Project(p));
-            if self.closed.contains(&project.label) {
+            if self.closed.contains(&project.dir) {
                 continue;
             }
             for (s, session) in project.sessions.iter().enumerate() {
@@ -214,7 +210,7 @@ impl List {
 
     /// Whether the sessions of a project are hidden.
     pub(crate) fn is_closed(&self, project: &Project) -> bool {
-        self.closed.contains(&project.label)
+        self.closed.contains(&project.dir)
     }
 
     fn selected_file(&self) -> Option<&Path> {
@@ -281,11 +277,11 @@ impl List {
     fn unfold(&mut self, open: bool) {
         match self.rows.get(self.cursor.at).copied() {
             Some(Row::Project(p)) => {
-                let label = self.projects[p].label.clone();
+                let dir = self.projects[p].dir.clone();
                 if open {
-                    self.closed.remove(&label);
+                    self.closed.remove(&dir);
                 } else {
-                    self.closed.insert(label);
+                    self.closed.insert(dir);
                 }
             }
             Some(Row::Session(p, s)) => {

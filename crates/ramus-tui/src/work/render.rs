@@ -57,11 +57,6 @@ pub(crate) struct Painter {
 }
 
 impl Painter {
-    #[cfg(test)]
-    pub(crate) fn new(clock: Clock) -> Self {
-        Self { clock, flows: HashMap::new(), open: None }
-    }
-
     pub(crate) fn lines(&mut self, want: &Want) -> Vec<Line> {
         match &want.kind {
             ItemKind::Block(range) => self.block(want, range),

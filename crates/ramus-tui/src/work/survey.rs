@@ -65,6 +65,7 @@ fn listed(listing: &Listing) -> Vec<Project> {
         .projects
         .iter()
         .map(|project| Project {
+            dir: project.dir.clone(),
             label: project.name.clone(),
             files: project.files.clone().into(),
             sessions: project.sessions().map(session).collect(),
@@ -85,6 +86,7 @@ fn surveyed(survey: Survey, files: Vec<Arc<[HistoryFile]>>) -> Vec<Project> {
                 })
                 .collect(),
             label: project.path.unwrap_or(project.name),
+            dir: project.dir,
         })
         .collect()
 }
