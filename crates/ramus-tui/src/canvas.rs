@@ -44,7 +44,10 @@ impl Canvas<'_> {
     /// Writes a line that ends at the right edge of an area.
     pub(crate) fn line_right(&mut self, area: Rect, y: u16, line: &Line) {
         let width = u16::try_from(line.width()).unwrap_or(u16::MAX).min(area.width);
-        self.line_at(area, area.width - width, y, line);
+        let x = area.width - width;
+        // What stands there already would shine through.
+        self.clear(Rect { x: area.x + x, y: area.y + y, width, height: 1 }.intersection(area));
+        self.line_at(area, x, y, line);
     }
 
     /// Changes the look of a row without changing what it says.

@@ -49,7 +49,11 @@ impl Theme {
     /// The row that the cursor is on.
     pub(crate) fn selected(has_focus: bool) -> Style {
         if has_focus {
-            Style::new().add_modifier(Modifier::REVERSED)
+            // One colour for the whole row: reversed colours of many labels look like a mistake.
+            Style::new()
+                .fg(Color::Reset)
+                .add_modifier(Modifier::REVERSED)
+                .remove_modifier(Modifier::DIM)
         } else {
             Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
         }

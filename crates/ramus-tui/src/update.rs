@@ -206,8 +206,14 @@ impl State {
 
     fn drawn(&mut self, drawing: crate::panes::tree::Drawing) {
         let is_current = self.reading().is_some_and(|r| r.chapter.file.path == drawing.file);
+        let node = self.reading().and_then(|reading| reading.node(reading.cursor));
+        let node = node.map(|(_, node)| node);
         if let Some(tree) = self.tree.as_mut().filter(|_| is_current) {
+            let is_first = tree.drawing.is_none();
             tree.drawing = Some(drawing);
+            if let Some(node) = node.filter(|_| is_first) {
+                tree.follow(node);
+            }
         }
     }
 

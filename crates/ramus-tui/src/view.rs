@@ -158,14 +158,16 @@ fn foot(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
     }
     let mut line = Line::plain(" ");
     for (key, does) in hints(state) {
-        line.push(key, Label::Strong);
-        line.push(&format!(" {does}  "), Label::Dim);
+        let hint = Line::new(key, Label::Strong).with(&format!(" {does}  "), Label::Dim);
+        if line.width() + hint.width() <= usize::from(area.width) {
+            line.append(&hint);
+        }
     }
     canvas.line(area, 0, &line);
     if let Some(told) =
         state.reading().filter(|_| state.overlay.is_none()).and_then(|r| r.search_state())
     {
-        let told = Line::new(&format!(" {told} "), Label::Match);
+        let told = Line::new(&format!("  {told} "), Label::Branch);
         canvas.line_right(area, 0, &told);
     }
 }
@@ -199,11 +201,11 @@ fn hints(state: &State) -> Vec<(&'static str, &'static str)> {
                 hints.push(("←→", "switch branch"));
             }
             hints.extend([
+                ("?", "keys"),
                 ("b", "branches"),
                 ("t", "tree"),
                 ("/", "search"),
                 ("f", "find"),
-                ("?", "keys"),
                 ("q", "back"),
             ]);
             hints

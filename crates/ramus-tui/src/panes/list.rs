@@ -162,7 +162,7 @@ impl List {
         for project in &mut self.projects {
             project.sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active));
         }
-        self.projects.sort_by_key(|project| std::cmp::Reverse(project.last_active()));
+        self.projects.sort_by_key(|project| std::cmp::Reverse(project.last_active(self.all)));
     }
 
     /// Makes the rows anew.
@@ -361,7 +361,9 @@ impl List {
 }
 
 impl Project {
-    fn last_active(&self) -> Option<Time> {
-        self.sessions.iter().map(|session| session.last_active).max()
+    /// Returns when somebody last spoke in it; what is hidden has no say.
+    fn last_active(&self, all: bool) -> Option<Time> {
+        let shown = self.sessions.iter().filter(|session| all || !session.hidden);
+        shown.map(|session| session.last_active).max()
     }
 }

@@ -15,6 +15,7 @@ mod fix;
 mod golden;
 mod merge;
 mod samples;
+mod screens;
 mod terminal;
 mod truth;
 mod watch;
