@@ -271,10 +271,11 @@ impl Transcript {
         let main = self.main();
         let folds = &self.chapter.history.folds;
         let own = folds.of(node)?;
+        // What says nothing itself is shown with what it decorates.
+        let climbs = !folds.fold(own).voice.speaks();
         let index = folds
             .ancestors(own)
-            .take_while(|fold| *fold == own || !folds.fold(*fold).voice.speaks())
-            .chain([own])
+            .take(if climbs { usize::MAX } else { 1 })
             .find_map(|fold| main.path.folds.iter().position(|other| *other == fold))?;
         self.items.iter().position(|item| match &item.kind {
             ItemKind::Block(range) => {
@@ -355,6 +356,13 @@ impl Transcript {
         if let Some(key) = self.key(self.cursor)
             && !self.toggled.remove(&key)
         {
+            self.toggled.insert(key);
+        }
+    }
+
+    /// Opens the block of an item, so that all of it can be seen.
+    fn unfold(&mut self, item: usize) {
+        if let Some(key) = self.key(item).filter(|_| !self.tools) {
             self.toggled.insert(key);
         }
     }

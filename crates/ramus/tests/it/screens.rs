@@ -5,10 +5,10 @@ use std::io::Write;
 
 use crate::terminal::Terminal;
 
-/// Starts the screens over the demo.
+/// Starts the screens over the demo, whose files nobody has written to for a while (R24).
 fn demo() -> Option<Terminal> {
     let terminal = Terminal::start(
-        "ramus demo d >/dev/null; RAMUS_STATE_DIR=state ramus --claude-dir d; echo left $?",
+        "ramus demo d >/dev/null; find d -type f -exec touch -d 2026-01-01 {} +; RAMUS_STATE_DIR=state ramus --claude-dir d; echo left $?",
     )?;
     terminal.wait("7 sessions");
     Some(terminal)
@@ -65,7 +65,8 @@ fn search_agents_and_a_comparison() {
     let Some(terminal) = teapot() else { return };
     terminal.type_in("/content-length");
     terminal.keys(&["Enter"]);
-    terminal.wait("elsewhere in the session");
+    terminal.wait("“content-length” 1 of ");
+    terminal.wait("Content-Length");
     terminal.keys(&["Escape", "A"]);
     terminal.wait("Review HTTP parsing");
     terminal.keys(&["Enter"]);

@@ -18,6 +18,8 @@ pub(super) enum Hold {
     Top,
     /// The item at the cursor, at this row.
     Cursor(usize),
+    /// What is looked for, in the item at the cursor.
+    Hit,
     End,
 }
 
@@ -121,6 +123,13 @@ impl Transcript {
     pub(crate) fn jump(&mut self, item: usize) {
         self.cursor = item;
         self.put_at_row(item, (self.rows() / 6).min(item * 2));
+    }
+
+    /// Shows what is looked for in an item.
+    pub(super) fn jump_to_hit(&mut self, item: usize) {
+        self.cursor = item;
+        self.hold = Hold::Hit;
+        self.settle();
     }
 
     /// Puts an item at a row of the screen and keeps it there while heights become known.
@@ -245,6 +254,16 @@ impl Transcript {
             Hold::Top => {
                 let height = self.items.get(self.top.item).map(|_| self.height(self.top.item));
                 self.top.line = self.top.line.min(height.unwrap_or(1).saturating_sub(1));
+            }
+            Hold::Hit => {
+                let line = self.hit_line(self.cursor).unwrap_or(0);
+                let third = self.rows() / 3;
+                self.top = if line > third {
+                    Top { item: self.cursor, line: line - third }
+                } else {
+                    self.above(self.cursor, third - line)
+                };
+                self.top = self.top.min(self.last_top());
             }
             Hold::Cursor(row) => {
                 self.top = self.above(self.cursor, row.min(self.rows() - 1));

@@ -21,8 +21,9 @@ impl Transcript {
             search.hits = Some(hits);
             let items = self.hit_items();
             let next = items.iter().find(|item| **item >= self.cursor).or(items.first());
-            if let Some(item) = next {
-                self.jump(*item);
+            if let Some(item) = next.copied() {
+                self.unfold(item);
+                self.jump_to_hit(item);
             }
         }
     }
@@ -45,9 +46,18 @@ impl Transcript {
         } else {
             items.iter().rev().find(|item| **item < self.cursor).or(items.last())
         };
-        if let Some(item) = next {
-            self.jump(*item);
+        if let Some(item) = next.copied() {
+            // It may stand in a tool call that is folded.
+            self.unfold(item);
+            self.jump_to_hit(item);
         }
+    }
+
+    /// Finds the first line of an item that holds what is looked for.
+    pub(super) fn hit_line(&self, item: usize) -> Option<usize> {
+        let query = &self.search.as_ref()?.query;
+        let lines = self.lines(item)?;
+        lines.iter().position(|line| !query.marks(&line.text()).is_empty())
     }
 
     /// Says how the search stands.
