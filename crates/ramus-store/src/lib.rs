@@ -31,7 +31,6 @@
 pub mod agents;
 pub mod apply;
 mod backup;
-pub mod compare;
 mod disk;
 mod error;
 pub mod export;

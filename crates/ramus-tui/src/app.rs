@@ -11,7 +11,7 @@ use ramus_core::session::NodeId;
 use ramus_render::{Label, Line};
 use ratatui::crossterm::event as terminal_event;
 
-use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Side};
+use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Page, Question};
 use crate::panes::list::List;
 use crate::panes::transcript::Transcript;
 use crate::panes::tree::Wanted;
@@ -20,7 +20,7 @@ use crate::terminal::Screen;
 use crate::update::update;
 use crate::view::view;
 use crate::work::render::Want;
-use crate::work::{self, Desk, agents, compare, draw, find, follow, open, render, survey};
+use crate::work::{self, Desk, agents, draw, find, follow, open, render, survey};
 
 /// What the screens are about.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ pub struct Actions {
     pub demo: Box<dyn Fn() -> Result<PathBuf, String> + Send + Sync>,
     /// Exports a conversation, by its address, to a file of a format; returns what to tell.
     pub export: Box<dyn Fn(&str, &'static str) -> Result<String, String> + Send + Sync>,
+    /// Finds out something, for a page of some columns.
+    pub read: Box<dyn Fn(Question, u16) -> Result<Page, Vec<Line>> + Send + Sync>,
     /// Plans a change, asks, and makes it; returns what to tell.
     pub write: Box<dyn Fn(Deed, Ask) -> Result<Vec<Line>, Vec<Line>> + Send + Sync>,
 }
@@ -153,7 +155,6 @@ pub(crate) struct Desks {
     draw: Desk<Wanted>,
     here: Desk<(Arc<Chapter>, String)>,
     all: Desk<String>,
-    compare: Desk<([Side; 2], u16)>,
 }
 
 impl Desks {
@@ -164,10 +165,9 @@ impl Desks {
             earlier: open::earlier_desk(sender.clone(), rule),
             agents: agents::desk(sender.clone()),
             render: render::desk(sender.clone(), clock.clone()),
-            draw: draw::desk(sender.clone(), clock.clone()),
+            draw: draw::desk(sender.clone(), clock),
             here: find::here_desk(sender.clone()),
             all: find::all_desk(sender.clone(), roots.clone(), rule),
-            compare: compare::desk(sender.clone(), rule, clock.clone()),
             sender: sender.clone(),
             roots,
             rule,
@@ -197,9 +197,17 @@ impl Desks {
             };
             let event = match (actions.write)(deed, Box::new(ask)) {
                 Ok(told) => Event::Said(told.into_iter().next().unwrap_or_default()),
-                Err(why) => Event::Page(Line::new("This could not be done", Label::Warning), why),
+                Err(why) => could_not(why),
             };
             let _ = events.send(event);
+        });
+    }
+
+    fn ask(&self, question: Question, width: u16) {
+        let actions = self.actions.clone();
+        work::spawn(self.sender.clone(), move |events| {
+            let found = (actions.read)(question, width).map_or_else(could_not, Event::Page);
+            let _ = events.send(found);
         });
     }
 
@@ -212,13 +220,13 @@ impl Desks {
             Effect::Draw(wanted) => self.draw.put(*wanted),
             Effect::SearchHere(chapter, text) => self.here.put((chapter, text)),
             Effect::FindAll(text) => self.all.put(text),
-            Effect::Compare(sides, width) => self.compare.put((*sides, width)),
+            Effect::Ask(question, width) => self.ask(question, width),
             Effect::CopyMessage(want) => work::spawn(self.sender.clone(), move |events| {
                 let _ = events.send(Event::Text(render::words(&want), "the message"));
             }),
             Effect::Export(side, format) => {
                 let actions = self.actions.clone();
-                self.tell(move || (actions.export)(&side.address(), format));
+                self.tell(move || (actions.export)(&side.full_address(), format));
             }
             Effect::WriteDemo => self.write_demo(),
             Effect::Watch(chapters) => self.watched.set(chapters),
@@ -254,4 +262,10 @@ impl Desks {
             }
         }
     }
+}
+
+/// Tells why something was not done, as a page: reasons are long, and come with hints.
+fn could_not(lines: Vec<Line>) -> Event {
+    let title = Line::new("This could not be done", Label::Warning);
+    Event::Page(Page { title, lines, links: Vec::new() })
 }

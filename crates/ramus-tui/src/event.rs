@@ -56,8 +56,8 @@ pub(crate) enum Event {
     },
     /// Messages of all sessions, as far as they are known.
     Found(Box<Found>),
-    /// A page to read: a title and what it says.
-    Page(Line, Vec<Line>),
+    /// A page to read.
+    Page(Page),
     /// Something to tell at the lower edge.
     Said(Line),
     /// Something was planned; what it comes down to, a question, and who waits for the answer.
@@ -89,7 +89,8 @@ pub(crate) enum Effect {
     Draw(Box<crate::panes::tree::Wanted>),
     SearchHere(Arc<Chapter>, String),
     FindAll(String),
-    Compare(Box<[Side; 2]>, u16),
+    /// Look something up and show it as a page of this width.
+    Ask(Question, u16),
     Export(Side, &'static str),
     WriteDemo,
     /// Keep an eye on these sessions.
@@ -97,6 +98,25 @@ pub(crate) enum Effect {
     /// Plan a change, show it, and make it if it is wanted.
     Do(Deed),
     Answer(Sender<bool>, bool),
+}
+
+/// Something to read that takes a while to find out, by addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// How two conversations differ.
+    Compare(String, String),
+    /// Which files there were at a message.
+    Files(String),
+    /// What one of them held.
+    File(String, String),
+}
+
+/// What there is to read: a title, lines, and which of them lead on to other pages.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    pub title: Line,
+    pub lines: Vec<Line>,
+    pub links: Vec<(usize, Question)>,
 }
 
 /// A change of the history, by addresses.
@@ -185,6 +205,18 @@ pub(crate) struct Rendered {
 pub(crate) struct Side {
     pub(crate) chapter: Arc<Chapter>,
     pub(crate) conversation: u32,
+}
+
+impl Side {
+    /// Returns the address as a person types it.
+    pub(crate) fn address(&self) -> String {
+        format!("{}@{}", self.chapter.short_id(), self.conversation)
+    }
+
+    /// Returns the address that nothing else can be meant by.
+    pub(crate) fn full_address(&self) -> String {
+        format!("{}@{}", self.chapter.file.path.display(), self.conversation)
+    }
 }
 
 impl Chapter {

@@ -22,5 +22,5 @@ mod work;
 mod tests;
 
 pub use app::{Actions, Ask, Options, run};
-pub use event::Deed;
+pub use event::{Deed, Page, Question};
 pub use state::Clock;

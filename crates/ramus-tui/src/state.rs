@@ -13,7 +13,7 @@ use crate::panes::agents::Agents;
 use crate::panes::branches::Branches;
 use crate::panes::list::List;
 use crate::panes::menu::Menu;
-use crate::panes::page::Page;
+use crate::panes::page::Pane;
 use crate::panes::results::Results;
 use crate::panes::transcript::Transcript;
 use crate::panes::tree::Tree;
@@ -61,7 +61,7 @@ pub(crate) enum Focus {
 /// What lies over the panes.
 #[derive(Debug)]
 pub(crate) enum Overlay {
-    Page(Page),
+    Page(Pane),
     Branches(Branches),
     Agents(Agents),
     Results(Results),

@@ -12,7 +12,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use testkit::Home;
 
 use crate::app::{Actions, Desks, Options};
-use crate::event::{Deed, Effect, Event};
+use crate::event::{Deed, Effect, Event, Page, Question};
 use crate::panes::list::List;
 use crate::state::{Clock, State};
 use crate::update::update;
@@ -80,6 +80,17 @@ impl Screens {
         let actions = Actions {
             demo: Box::new(|| Ok(PathBuf::from("nowhere"))),
             export: Box::new(|address, format| Ok(format!("exported {address} as {format}"))),
+            read: Box::new(|question, _| {
+                let file = |name: &str| Question::File("here".to_owned(), name.to_owned());
+                let links = match &question {
+                    Question::Files(_) => vec![(1, file("a.rs")), (2, file("b.rs"))],
+                    _ => Vec::new(),
+                };
+                let text = format!("{question:?}").replace('"', "");
+                let text = text.rsplit('/').next().unwrap_or_default().to_owned();
+                let lines = [&*text, "first", "second", "third"].map(Line::plain).into();
+                Ok(Page { title: Line::plain("found"), lines, links })
+            }),
             write: Box::new(|deed, ask| {
                 let plan = match deed {
                     Deed::Goto(address) => format!("goes to {}", &address[address.len() - 2..]),
@@ -260,7 +271,7 @@ fn two_marked_branches_are_compared() {
     screens.type_in(")");
     screens.press(KeyCode::Right);
     screens.type_in("d");
-    screens.shows("0a1b2c3d@3 and 0a1b2c3d@2");
+    screens.shows("0a1b2c3d-0000-4000-8000-000000000000.jsonl@2)");
     assert_snapshot!(screens.text());
 }
 
@@ -318,6 +329,18 @@ fn a_change_shows_its_plan_and_asks() {
     screens.shows("goes to :a");
     screens.press(KeyCode::Esc);
     screens.shows("nothing was written");
+}
+
+#[test]
+fn files_as_of_a_message_are_listed_and_opened() {
+    let mut screens = Screens::open(90, 12);
+    screens.type_in("o");
+    screens.shows("0a1b2c3d-0000-4000-8000-000000000000.jsonl:a)");
+    screens.press(KeyCode::Down);
+    screens.press(KeyCode::Enter);
+    screens.shows("File(here, b.rs)");
+    screens.type_in("q");
+    assert!(screens.text().contains("Which tea?"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::keys::{self, Action};
 use crate::panes::help;
 use crate::panes::list::Progress;
 use crate::panes::menu::{Choice, Menu};
-use crate::panes::page::Page;
+use crate::panes::page::Pane;
 use crate::panes::results::Results;
 use crate::panes::transcript::{Search, Transcript};
 use crate::panes::tree::Wanted;
@@ -114,9 +114,9 @@ impl State {
                     results.take(*found);
                 }
             }
-            Event::Page(title, lines) => {
+            Event::Page(page) => {
                 self.said = None;
-                self.overlay = Some(Overlay::Page(Page::new(title, lines)));
+                self.overlay = Some(Overlay::Page(Pane::new(page)));
             }
             Event::Said(line) => self.said = Some(line),
             Event::Asked(lines, question, answer) => self.asked_about(&lines, &question, answer),

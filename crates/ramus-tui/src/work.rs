@@ -4,7 +4,6 @@
 //! what has scrolled by.
 
 pub(crate) mod agents;
-pub(crate) mod compare;
 pub(crate) mod draw;
 pub(crate) mod find;
 pub(crate) mod follow;

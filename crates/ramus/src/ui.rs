@@ -125,6 +125,10 @@ impl Ui {
 
     /// Writes a labelled line to stdout.
     pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
+        if let Some(behind) = &self.behind {
+            behind.said.borrow_mut().push(line.clone());
+            return Ok(());
+        }
         self.clear_status()?;
         let text = to_ansi(line, &self.theme);
         writeln!(self.out(), "{}", text.trim_end())

@@ -2,11 +2,12 @@
 
 use ramus_render::{Label, Line};
 
+use crate::event::Page;
 use crate::keys::{Scope, TABLE};
-use crate::panes::page::Page;
+use crate::panes::page::Pane;
 
 /// Returns the list of keys.
-pub(crate) fn page() -> Page {
+pub(crate) fn page() -> Pane {
     let mut lines = vec![
         Line::plain("In the list of sessions, letters filter it. Everywhere else they do this:"),
         Line::default(),
@@ -31,7 +32,7 @@ pub(crate) fn page() -> Page {
     {
         lines.push(Line::new(&format!("  {what:<16}"), Label::Code).with(does, Label::Plain));
     }
-    Page::new(Line::new("Keys", Label::Heading), lines)
+    Pane::new(Page { title: Line::new("Keys", Label::Heading), lines, links: Vec::new() })
 }
 
 #[cfg(test)]
@@ -40,7 +41,7 @@ mod tests {
 
     #[test]
     fn every_key_is_listed() {
-        let text: String = page().lines.iter().map(|line| line.text() + "\n").collect();
+        let text: String = page().page.lines.iter().map(|line| line.text() + "\n").collect();
         for binding in TABLE {
             assert!(text.contains(&binding.names()) && text.contains(binding.help), "{text}");
         }

@@ -17,11 +17,16 @@ impl State {
             };
         }
         match &mut self.overlay {
-            Some(Overlay::Page(page)) => {
-                if let Some(action) = action {
+            Some(Overlay::Page(page)) => match action {
+                Some(Action::Enter) => {
+                    let question = page.question().cloned();
+                    return question.map(|question| self.look_up(question)).into_iter().collect();
+                }
+                Some(action) => {
                     page.update(action, height);
                 }
-            }
+                None => {}
+            },
             Some(Overlay::Branches(branches)) => match action {
                 Some(Action::Enter) => return self.choose_branch(),
                 None if key.code == KeyCode::Char('d') => return self.mark_branch(),

@@ -2,7 +2,7 @@
 
 use ramus_render::Label;
 
-use crate::event::{AgentInfo, Deed, Effect, OpenRequest, Opening, Side, Target};
+use crate::event::{AgentInfo, Deed, Effect, OpenRequest, Opening, Question, Side, Target};
 use crate::keys::Action;
 use crate::panes::agents::Agents;
 use crate::panes::branches::Branches;
@@ -47,6 +47,12 @@ impl State {
             Action::Diff => {
                 let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
                 return self.mark(Side { chapter, conversation });
+            }
+            Action::Files => {
+                let place = reading.node(reading.cursor);
+                let address = place.map(|(stage, node)| stage.chapter.full_address(node));
+                self.say("putting files together …", Label::Dim);
+                return address.map(|at| self.look_up(Question::Files(at))).into_iter().collect();
             }
             Action::Goto => return self.at_cursor(Deed::Goto),
             Action::Fork => return self.at_cursor(Deed::Fork),
@@ -175,8 +181,8 @@ impl State {
             Some(marked) if same(&marked) => self.say("unmarked", Label::Dim),
             Some(marked) => {
                 self.say("comparing …", Label::Dim);
-                let width = self.areas().body.width.saturating_sub(4);
-                return vec![Effect::Compare(Box::new([marked, side]), width)];
+                let question = Question::Compare(marked.full_address(), side.full_address());
+                return vec![self.look_up(question)];
             }
             None => {
                 let address = side.address();
@@ -203,10 +209,16 @@ impl State {
             self.say("mark the other branch first: d", Label::Dim);
             return Vec::new();
         };
-        let here = format!("{}@{}", reading.chapter.file.path.display(), reading.conversation);
-        let there = format!("{}@{}", marked.chapter.file.path.display(), marked.conversation);
+        let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
+        let here = Side { chapter, conversation }.full_address();
+        let there = marked.full_address();
         self.say("planning …", Label::Dim);
         vec![Effect::Do(Deed::Merge(here, there))]
+    }
+
+    /// Asks for a page as wide as the screen.
+    pub(super) fn look_up(&self, question: Question) -> Effect {
+        Effect::Ask(question, self.areas().body.width.saturating_sub(4))
     }
 
     fn copy_menu(&mut self) {

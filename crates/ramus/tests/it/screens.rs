@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 /// Starts the screens over the demo, whose files nobody has written to for a while (R24).
 fn demo() -> Option<Terminal> {
     let terminal = Terminal::start(
-        "ramus demo d >/dev/null; find d -type f -exec touch -d 2026-01-01 {} +; RAMUS_STATE_DIR=state ramus --claude-dir d; echo left $?",
+        "ramus demo d >/dev/null; find d -type f -exec touch -d 2026-01-01 {} +; ramus --claude-dir d; echo left $?",
     )?;
     terminal.wait("7 sessions");
     Some(terminal)
@@ -29,7 +29,11 @@ fn filter_open_and_quit() {
     let Some(terminal) = teapot() else { return };
     let screen = terminal.wait("@5 of 6 resumes");
     assert!(screen.contains("\u{1b}["), "colour: {screen}");
-    terminal.keys(&["q", "Escape", "Escape"]);
+    terminal.keys(&["q"]);
+    terminal.wait("⌕ tiny http");
+    terminal.keys(&["Escape"]);
+    terminal.wait("7 sessions");
+    terminal.keys(&["Escape"]);
     // The terminal is given back as it was: the shell goes on on its own screen.
     let screen = terminal.wait("left 0");
     assert!(!screen.contains("teapot"), "{screen}");
@@ -67,7 +71,7 @@ fn search_agents_and_a_comparison() {
     terminal.keys(&["Enter"]);
     terminal.wait("“content-length” 1 of ");
     terminal.wait("Content-Length");
-    terminal.keys(&["Escape", "A"]);
+    terminal.keys(&["q", "A"]);
     terminal.wait("Review HTTP parsing");
     terminal.keys(&["Enter"]);
     terminal.wait("agent ");
@@ -75,7 +79,11 @@ fn search_agents_and_a_comparison() {
     terminal.keys(&["q", "d"]);
     terminal.wait("marked 7ea90418@5");
     terminal.keys(&["b", "Home", "d"]);
-    terminal.wait("7ea90418@5 and 7ea90418@1");
+    terminal.wait("messages in common");
+    terminal.keys(&["q", "o"]);
+    terminal.wait("src/main.rs");
+    terminal.keys(&["Enter"]);
+    terminal.wait("[package]");
     terminal.keys(&["q", "f"]);
     terminal.type_in("hyper");
     terminal.keys(&["Enter"]);
