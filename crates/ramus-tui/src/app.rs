@@ -41,12 +41,15 @@ pub struct Actions {
     /// Writes the sample history and returns its directory.
     pub demo: Box<dyn Fn() -> Result<PathBuf, String> + Send + Sync>,
     /// Exports a conversation, by its address, to a file of a format; returns what to tell.
-    pub export: Box<dyn Fn(&str, &'static str) -> Result<String, String> + Send + Sync>,
+    pub export: Box<Export>,
     /// Finds out something, for a page of some columns.
     pub read: Box<dyn Fn(Question, u16) -> Result<Page, Vec<Line>> + Send + Sync>,
     /// Plans a change, asks, and makes it; returns what to tell.
-    pub write: Box<dyn Fn(Deed, Ask) -> Result<Vec<Line>, Vec<Line>> + Send + Sync>,
+    pub write: Box<Write>,
 }
+
+type Export = dyn Fn(&str, &'static str) -> Result<String, String> + Send + Sync;
+type Write = dyn Fn(Deed, Ask) -> Result<Vec<Line>, Vec<Line>> + Send + Sync;
 
 /// Shows a plan with a question and waits for the answer.
 pub type Ask = Box<dyn Fn(Vec<Line>, &str) -> bool + Send>;

@@ -14,6 +14,7 @@ use testkit::Home;
 use crate::app::{Actions, Desks, Options};
 use crate::event::{Deed, Effect, Event, Page, Question};
 use crate::panes::list::List;
+use crate::panes::transcript::Transcript;
 use crate::state::{Clock, State};
 use crate::update::update;
 use crate::view::view;
@@ -149,7 +150,7 @@ impl Screens {
     fn until(&mut self, is_right: impl Fn(&str) -> bool) -> String {
         loop {
             let text = self.text();
-            let ready = self.state.reading().is_none_or(|reading| reading.is_ready());
+            let ready = self.state.reading().is_none_or(Transcript::is_ready);
             if ready && is_right(&text) {
                 return text;
             }

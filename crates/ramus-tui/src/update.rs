@@ -338,14 +338,11 @@ impl State {
     fn asked(&mut self) -> Vec<Effect> {
         let Some(Prompt { kind, input }) = self.prompt.take() else { return Vec::new() };
         let text = input.text;
-        let query = match Query::words(&text) {
-            Ok(query) => query,
-            Err(_) => {
-                if let Some(reading) = self.stack.last_mut() {
-                    reading.search = None;
-                }
-                return Vec::new();
+        let Ok(query) = Query::words(&text) else {
+            if let Some(reading) = self.stack.last_mut() {
+                reading.search = None;
             }
+            return Vec::new();
         };
         match kind {
             PromptKind::All => {

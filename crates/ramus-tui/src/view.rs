@@ -164,8 +164,10 @@ fn foot(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
         }
     }
     canvas.line(area, 0, &line);
-    if let Some(told) =
-        state.reading().filter(|_| state.overlay.is_none()).and_then(|r| r.search_state())
+    if let Some(told) = state
+        .reading()
+        .filter(|_| state.overlay.is_none())
+        .and_then(transcript::Transcript::search_state)
     {
         let told = Line::new(&format!("  {told} "), Label::Branch);
         canvas.line_right(area, 0, &told);

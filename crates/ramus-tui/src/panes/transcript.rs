@@ -457,7 +457,7 @@ impl Transcript {
         }
         self.set_main();
         if follow && was_end {
-            self.to_end();
+            self.go_to_end();
         }
     }
 

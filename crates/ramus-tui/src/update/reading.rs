@@ -65,7 +65,7 @@ impl State {
                     if let Some(n) = resuming {
                         reading.read_conversation(n);
                     }
-                    reading.to_end();
+                    reading.go_to_end();
                 }
             }
             Action::Copy => self.copy_menu(),

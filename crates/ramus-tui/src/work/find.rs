@@ -111,7 +111,7 @@ impl Search<'_> {
                 self.look_up(index, files, &mut histories, &mut known);
             }
             let (spot, session, title) = known[index].take().unwrap_or_default();
-            messages.extend(self.message(index, spot, session, title, &mut again));
+            messages.extend(self.message(index, &spot, session, title, &mut again));
             if told.elapsed() > PACE {
                 send(&mut messages, false);
                 told = Instant::now();
@@ -143,7 +143,7 @@ impl Search<'_> {
     fn message(
         &self,
         index: usize,
-        spot: Spot,
+        spot: &Spot,
         session: String,
         title: Option<String>,
         again: &mut Again,

@@ -184,14 +184,13 @@ fn way(way: &ForkWay, index: usize, taken: bool, width: usize) -> Line {
 pub(crate) fn words(want: &Want) -> String {
     let ItemKind::Block(range) = &want.kind else { return String::new() };
     let mut words: Vec<String> = Vec::new();
+    let texts = |part| match part {
+        Part::Text(text) => Some(text),
+        _ => None,
+    };
     each_turn(&mut None, want, range, |turn| match turn.kind {
         TurnKind::Prompt(prompt) => words.push(prompt.text),
-        TurnKind::Answer(answer) => {
-            words.extend(answer.parts.into_iter().filter_map(|part| match part {
-                Part::Text(text) => Some(text),
-                _ => None,
-            }))
-        }
+        TurnKind::Answer(answer) => words.extend(answer.parts.into_iter().filter_map(texts)),
         TurnKind::Compaction(compaction) => words.extend(compaction.summary),
         TurnKind::Synthetic(said) => words.push(said.text),
         TurnKind::Note(note) => words.push(note.text),

@@ -15,10 +15,10 @@ pub(super) fn rows(projects: &[Project], text: &str, all: bool) -> Vec<Row> {
             }
             let mut haystack = session.title.clone().unwrap_or_default();
             for conversation in &session.conversations {
-                if let Some(title) = conversation.title.as_deref() {
-                    if !haystack.contains(title) {
-                        haystack.extend([" ", title]);
-                    }
+                if let Some(title) = conversation.title.as_deref()
+                    && !haystack.contains(title)
+                {
+                    haystack.extend([" ", title]);
                 }
             }
             haystack.extend([" ", &project.label, " ", &session.file.id]);

@@ -80,7 +80,7 @@ impl Transcript {
                 self.top = Top::default();
                 self.hold = Hold::Top;
             }
-            Action::Last => self.to_end(),
+            Action::Last => self.go_to_end(),
             Action::NextPrompt => self.seek(true, Self::is_prompt),
             Action::PreviousPrompt => self.seek(false, Self::is_prompt),
             Action::NextFork => self.seek(true, Self::is_fork),
@@ -90,7 +90,7 @@ impl Transcript {
         true
     }
 
-    pub(crate) fn to_end(&mut self) {
+    pub(crate) fn go_to_end(&mut self) {
         self.cursor = self.items.len().saturating_sub(1);
         self.hold = Hold::End;
         self.settle();

@@ -75,7 +75,7 @@ impl Transcript {
             (all, None) => format!("“{}” {all} messages", search.text),
         };
         if elsewhere > 0 {
-            told.push_str(&format!(", {elsewhere} elsewhere in the session"));
+            told.extend([", ", &elsewhere.to_string(), " elsewhere in the session"]);
         }
         Some(told)
     }
