@@ -10,8 +10,9 @@ const WALLS: &[(&str, &[&str])] = &[
     ("ramus-core", &[]),
     ("ramus-store", &["ramus-core"]),
     ("ramus-render", &["ramus-core"]),
+    ("ramus-tui", &["ramus-core", "ramus-store", "ramus-render"]),
     ("ramus-web", &["ramus-core", "ramus-store", "ramus-render"]),
-    ("ramus", &["ramus-core", "ramus-store", "ramus-render", "ramus-web"]),
+    ("ramus", &["ramus-core", "ramus-store", "ramus-render", "ramus-tui", "ramus-web"]),
     ("testkit", &[]),
 ];
 
@@ -19,6 +20,8 @@ const WALLS: &[(&str, &[&str])] = &[
 const ROOMS: &[(&str, &str)] = &[
     ("rayon", "ramus-store"),
     ("notify", "ramus-store"),
+    ("ratatui", "ramus-tui"),
+    ("frizbee", "ramus-tui"),
     ("clap", "ramus"),
     ("csv", "ramus"),
     ("indicatif", "ramus"),
@@ -101,7 +104,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn only_the_store_touches_the_disk() {
-    for room in ["ramus-core", "ramus-render", "ramus-web", "ramus"] {
+    for room in ["ramus-core", "ramus-render", "ramus-tui", "ramus-web", "ramus"] {
         let mut files = Vec::new();
         sources(&root().join("crates").join(room).join("src"), &mut files);
         for file in files {
