@@ -22,9 +22,9 @@ pub(in crate::body) enum Json<'a> {
     Number(&'a [u8]),
     /// What stands between the quotes, escapes and all.
     Text(&'a [u8]),
-    List(Vec<Json<'a>>),
+    List(Vec<Self>),
     /// Pairs in file order; of two with one key the last counts.
-    Object(Vec<(&'a [u8], Json<'a>)>),
+    Object(Vec<(&'a [u8], Self)>),
 }
 
 /// How deep values may be nested; serde_json draws the same line.

@@ -9,7 +9,8 @@ use super::Format;
 use super::path::{Site, Written, site_name};
 
 /// The transcripts and the agents of a project by session, the oldest first.
-type Sessions<'a> = BTreeMap<(Option<Time>, &'a str), (Vec<&'a Written>, Vec<&'a Written>)>;
+type Sessions<'a> = BTreeMap<(Option<Time>, &'a str), Both<'a>>;
+type Both<'a> = (Vec<&'a Written>, Vec<&'a Written>);
 
 /// Returns the name and text of the page, where the format has one.
 pub(super) fn index(format: Format, site: &Site) -> Option<(&'static str, String)> {
@@ -45,9 +46,7 @@ pub(super) fn index(format: Format, site: &Site) -> Option<(&'static str, String
     Some((name, out))
 }
 
-fn session(
-    ((_, id), (paths, agents)): ((Option<Time>, &str), (Vec<&Written>, Vec<&Written>)),
-) -> Session {
+fn session(((_, id), (paths, agents)): ((Option<Time>, &str), Both<'_>)) -> Session {
     let agents: Vec<Path> = agents.into_iter().map(to_path).collect();
     let main = paths.iter().find(|path| path.header.resumes).or(paths.last());
     let Some(main) = main else {

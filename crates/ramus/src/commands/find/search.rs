@@ -93,9 +93,9 @@ impl<'a> Search<'a> {
     /// Tells of all hits, after those that were told before.
     pub(super) fn write(&mut self, ui: &mut Ui) -> Result<(), CommandError> {
         if ui.json {
-            self.write_json(ui)?
+            self.write_json(ui)?;
         } else {
-            self.write_rows(ui)?
+            self.write_rows(ui)?;
         }
         Ok(ui.out().flush()?)
     }
