@@ -26,6 +26,8 @@ pub struct Library {
     listed: Mutex<Option<(Instant, Arc<Vec<Project>>)>>,
     surveyed: Arc<Mutex<Option<(Instant, Arc<Survey>)>>>,
     open: Mutex<Vec<Opened>>,
+    /// Held while a session is read: a page asks for several things of it at once.
+    reading: Mutex<()>,
     paths: Mutex<Vec<Kept>>,
 }
 
@@ -70,6 +72,7 @@ impl Library {
             listed: Mutex::default(),
             surveyed: Arc::default(),
             open: Mutex::default(),
+            reading: Mutex::default(),
             paths: Mutex::default(),
         }
     }
@@ -144,8 +147,16 @@ impl Library {
 
     /// Reads a session, unless it is known as it is now.
     pub(crate) fn read(&self, file: &HistoryFile) -> Result<Arc<History>, ApiError> {
-        if let Some(known) = lock(&self.open).iter().find(|known| known.file == *file) {
-            return Ok(known.history.clone());
+        let known = || {
+            let open = lock(&self.open);
+            open.iter().find(|known| known.file == *file).map(|known| known.history.clone())
+        };
+        if let Some(history) = known() {
+            return Ok(history);
+        }
+        let _one_at_a_time = lock(&self.reading);
+        if let Some(history) = known() {
+            return Ok(history);
         }
         let history = Arc::new(from_jsonl(&file.path, self.rule)?);
         let mut open = lock(&self.open);

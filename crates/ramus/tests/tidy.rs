@@ -31,7 +31,6 @@ const ROOMS: &[(&str, &str)] = &[
     ("pulldown-cmark", "ramus-render"),
     ("syntect", "ramus-render"),
     ("similar", "ramus-render"),
-    ("tokio", "ramus-web"),
     ("axum", "ramus-web"),
     ("tower-http", "ramus-web"),
 ];

@@ -29,8 +29,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use crate::State;
 use crate::error::ApiError;
 
-/// How many bytes the first batch has; each one after is twice as large.
+/// How many bytes the first batch has; each one after is twice as large, up to a limit.
 const BATCH: u64 = 16 * 1024 * 1024;
+const LARGEST: u64 = 128 * 1024 * 1024;
 /// How many characters of a text are shown.
 const ROOM: usize = 240;
 /// How many hits are sent at most.
@@ -151,7 +152,7 @@ impl<'a> Search<'a> {
             if self.batch(from, to).is_err() {
                 return;
             }
-            (from, batch, done) = (to, batch * 2, done + bytes);
+            (from, batch, done) = (to, (batch * 2).min(LARGEST), done + bytes);
             let progress = json!({"schema": "ramus.find.progress/1", "bytes": done, "of": all,
                 "found": self.found, "shown": self.sent});
             if self.send(&progress).is_err() {
