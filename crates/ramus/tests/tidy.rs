@@ -28,7 +28,6 @@ const ROOMS: &[(&str, &str)] = &[
     ("pulldown-cmark", "ramus-render"),
     ("syntect", "ramus-render"),
     ("similar", "ramus-render"),
-    ("tokio", "ramus-web"),
     ("axum", "ramus-web"),
     ("tower-http", "ramus-web"),
 ];
@@ -73,6 +72,21 @@ fn dependencies_point_down_only() {
                 "{room} may not depend on {name}"
             );
         }
+    }
+}
+
+/// A runtime serves the page, and an agent; nothing else waits for many things at once.
+#[test]
+fn a_runtime_is_where_something_is_served() {
+    for (room, names) in dependencies() {
+        let serves = matches!(&*room, "ramus-web" | "ramus");
+        assert!(!names.contains("tokio") || serves, "{room} may not depend on tokio");
+    }
+    let mut files = Vec::new();
+    sources(&root().join("crates/ramus/src"), &mut files);
+    for file in files.iter().filter(|file| !file.to_string_lossy().contains("/mcp")) {
+        let text = fs::read_to_string(file).unwrap();
+        assert!(!text.contains("tokio::") && !text.contains("rmcp::"), "{}", file.display());
     }
 }
 
