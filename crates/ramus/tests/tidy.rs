@@ -78,6 +78,21 @@ fn dependencies_point_down_only() {
     }
 }
 
+/// A runtime serves the page, and an agent; nothing else waits for many things at once.
+#[test]
+fn a_runtime_is_where_something_is_served() {
+    for (room, names) in dependencies() {
+        let serves = matches!(&*room, "ramus-web" | "ramus");
+        assert!(!names.contains("tokio") || serves, "{room} may not depend on tokio");
+    }
+    let mut files = Vec::new();
+    sources(&root().join("crates/ramus/src"), &mut files);
+    for file in files.iter().filter(|file| !file.to_string_lossy().contains("/mcp")) {
+        let text = fs::read_to_string(file).unwrap();
+        assert!(!text.contains("tokio::") && !text.contains("rmcp::"), "{}", file.display());
+    }
+}
+
 #[test]
 fn special_crates_stay_in_their_room() {
     for (room, names) in dependencies() {
