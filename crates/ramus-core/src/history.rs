@@ -1,6 +1,6 @@
 //! One session, read: its records, links, folds and branches together.
 
-use rustc_hash::FxHashSet;
+use std::ops::Range;
 
 use crate::branches::{Branches, Conversation, Lane};
 use crate::fold::{FoldId, Folds};
@@ -47,18 +47,30 @@ impl History {
             .take_while(|fold| self.folds.fold(*fold).sidechain == lane)
             .collect();
         folds.reverse();
-        let nodes = self.nodes_along(&folds, &folds.iter().copied().collect());
+        let nodes = self.nodes_along(&folds, 0..folds.len());
         Path { folds, nodes }
     }
 
-    /// Returns the records of folds and what decorates them, fold by fold.
-    fn nodes_along(&self, folds: &[FoldId], on_path: &FxHashSet<FoldId>) -> Vec<NodeId> {
+    /// Returns a stretch of a path: a range of its folds with their records.
+    ///
+    /// A reader who sees a screen of a long path needs no more of it.
+    pub fn stretch(&self, path: &Path, range: Range<usize>) -> Path {
+        Path {
+            folds: path.folds[range.clone()].to_vec(),
+            nodes: self.nodes_along(&path.folds, range),
+        }
+    }
+
+    /// Returns the records of a range of folds and what decorates them, fold by fold.
+    fn nodes_along(&self, path: &[FoldId], range: Range<usize>) -> Vec<NodeId> {
         let mut nodes = Vec::new();
-        for &fold in folds {
+        for index in range {
+            let (fold, next) = (path[index], path.get(index + 1));
             let start = nodes.len();
             nodes.extend_from_slice(self.folds.members(fold));
+            // Of all children only the next fold can be on the path.
             let mut open: Vec<FoldId> =
-                self.folds.quiet_children(fold).filter(|child| !on_path.contains(child)).collect();
+                self.folds.quiet_children(fold).filter(|child| Some(child) != next).collect();
             while let Some(quiet) = open.pop() {
                 nodes.extend_from_slice(self.folds.members(quiet));
                 open.extend(self.folds.quiet_children(quiet));
@@ -73,9 +85,14 @@ impl History {
     /// Paths of one session that share their beginning share these pieces, so what
     /// is made of a piece can be kept for the next path.
     pub fn pieces(&self, path: &Path) -> Vec<Path> {
-        let on_path: FxHashSet<FoldId> = path.folds.iter().copied().collect();
         let pieces = path.folds.split_inclusive(|fold| self.branches.fork_at(*fold).is_some());
-        pieces.map(|folds| self.block(folds, &on_path)).collect()
+        let mut start = 0;
+        let piece = |folds: &[FoldId]| {
+            let range = start..start + folds.len();
+            start = range.end;
+            self.stretch(path, range)
+        };
+        pieces.map(piece).collect()
     }
 
     /// Cuts a path into blocks of about `size` folds, each of which reads by itself.
@@ -83,25 +100,20 @@ impl History {
     /// A block ends after a fork, or before a prompt or an answer, so that what is
     /// told together, such as a command and what it printed, stays together.
     pub fn blocks(&self, path: &Path, size: usize) -> Vec<Path> {
-        let on_path: FxHashSet<FoldId> = path.folds.iter().copied().collect();
         let mut blocks = Vec::new();
         let mut from = 0;
         for (at, fold) in path.folds.iter().enumerate() {
             let opens = matches!(self.folds.fold(*fold).voice, Voice::Prompt | Voice::Answer);
             let forks = at > from && self.branches.fork_at(path.folds[at - 1]).is_some();
             if forks || opens && at - from >= size.max(1) {
-                blocks.push(self.block(&path.folds[from..at], &on_path));
+                blocks.push(self.stretch(path, from..at));
                 from = at;
             }
         }
         if from < path.folds.len() {
-            blocks.push(self.block(&path.folds[from..], &on_path));
+            blocks.push(self.stretch(path, from..path.folds.len()));
         }
         blocks
-    }
-
-    fn block(&self, folds: &[FoldId], on_path: &FxHashSet<FoldId>) -> Path {
-        Path { folds: folds.to_vec(), nodes: self.nodes_along(folds, on_path) }
     }
 
     /// Returns the conversation that a node lies on: the active one if there are several.

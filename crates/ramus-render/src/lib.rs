@@ -10,6 +10,8 @@ pub mod sanitize;
 
 pub mod layout;
 
+pub mod snippet;
+
 pub mod markdown;
 
 pub mod highlight;

@@ -7,7 +7,9 @@
 //! fork at which it was left. So the lanes tell how far something is from what
 //! counts, not how long the conversation is, and stay few.
 
+use ramus_core::body::{Body, plain_text};
 use ramus_core::branches::{ForkKind, Status};
+use ramus_core::digest::one_line;
 use ramus_core::history::History;
 use ramus_core::record::{Kind, Voice};
 use ramus_core::session::NodeId;
@@ -138,12 +140,58 @@ pub struct Marks {
     pub errors: u32,
 }
 
-/// Returns the rows of a session's tree, oldest first.
-pub fn outline(history: &History, config: &OutlineConfig<'_>) -> Vec<Row> {
-    let walked = walk::walk(history, config);
-    let row = config.around.and_then(|node| walked.row_of(history.tree.first(node)));
-    match row {
-        Some(row) => around::around(walked.rows, row, config.depth),
-        None => walked.rows,
+/// All rows of a session's tree, and which of them each node came to.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    pub rows: Vec<Row>,
+    row_of: Vec<Option<usize>>,
+}
+
+impl Outline {
+    /// Returns all rows, oldest first, wherever `config` looks around.
+    pub fn new(history: &History, config: &OutlineConfig<'_>) -> Self {
+        walk::walk(history, config)
+    }
+
+    /// Returns the row a node is on. `None`: the record is no node.
+    pub fn row_of(&self, node: NodeId) -> Option<usize> {
+        self.row_of.get(node.0 as usize).copied().flatten()
     }
 }
+
+/// Returns the rows of a session's tree, oldest first.
+pub fn outline(history: &History, config: &OutlineConfig<'_>) -> Vec<Row> {
+    let outline = Outline::new(history, config);
+    let row = config.around.and_then(|node| outline.row_of(history.tree.first(node)));
+    match row {
+        Some(row) => around::around(outline.rows, row, config.depth),
+        None => outline.rows,
+    }
+}
+
+/// Gives the rows that an answer opens its first words, which only the bodies have.
+pub fn put_answers(
+    history: &History,
+    rows: &mut [Row],
+    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+) {
+    for row in rows.iter_mut().filter(|row| row.words.is_none()) {
+        let members = match row.kind {
+            RowKind::Run { opening: Voice::Answer | Voice::Synthetic } => {
+                history.folds.of(row.first).map(|fold| history.folds.members(fold))
+            }
+            RowKind::Record { voice: Voice::Answer | Voice::Synthetic, .. } => {
+                Some(std::slice::from_ref(&row.first))
+            }
+            _ => None,
+        };
+        row.words = members.unwrap_or_default().iter().find_map(|&node| {
+            let text = one_line(&plain_text(bodies(node)?.blocks()));
+            let text = text.chars().take(WORDS).collect();
+            Some(Words { node, text }).filter(|words| !words.text.is_empty())
+        });
+    }
+}
+
+/// How many letters of an answer are enough for any row.
+const WORDS: usize = 240;

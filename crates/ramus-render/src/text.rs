@@ -64,6 +64,12 @@ pub fn transcript(turn: &Turn, config: &TextConfig<'_>, out: &mut Vec<Line>) {
 #[derive(Debug)]
 pub struct Transcript<'a> {
     config: &'a TextConfig<'a>,
+    flow: Flow,
+}
+
+/// What the turns before leave to the next: who spoke last, and whether an empty line is due.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
     last: Last,
     /// The model that spoke last, if nobody spoke since.
     speaker: Option<String>,
@@ -71,36 +77,46 @@ pub struct Transcript<'a> {
 
 impl<'a> Transcript<'a> {
     pub fn new(config: &'a TextConfig<'a>) -> Self {
-        Self { config, last: Last::Start, speaker: None }
+        Self::after(config, Flow::default())
+    }
+
+    /// Goes on after turns that were written before.
+    pub fn after(config: &'a TextConfig<'a>, flow: Flow) -> Self {
+        Self { config, flow }
+    }
+
+    /// Returns what the turns so far leave to the next.
+    pub fn flow(&self) -> &Flow {
+        &self.flow
     }
 
     /// Appends the lines of a turn, with an empty line before them where one is due.
     pub fn turn(&mut self, turn: &Turn, out: &mut Vec<Line>) {
-        let mut page = Page { config: self.config, out, last: self.last };
+        let mut page = Page { config: self.config, out, last: self.flow.last };
         match &turn.kind {
             TurnKind::Answer(answer) => {
-                let goes_on = self.speaker.is_some() && self.speaker == answer.model;
+                let goes_on = self.flow.speaker.is_some() && self.flow.speaker == answer.model;
                 if answer::write(&mut page, turn, answer, goes_on) {
-                    self.speaker = Some(answer.model.clone().unwrap_or_default());
+                    self.flow.speaker = Some(answer.model.clone().unwrap_or_default());
                 }
             }
             TurnKind::Prompt(prompt) => {
-                self.speaker = None;
+                self.flow.speaker = None;
                 write_prompt(&mut page, turn, prompt);
             }
             TurnKind::Result(call) => tool::write(&mut page, call),
             TurnKind::Command(command) => {
-                self.speaker = None;
+                self.flow.speaker = None;
                 note::command(&mut page, turn, command);
             }
             TurnKind::Compaction(compaction) => {
-                self.speaker = None;
+                self.flow.speaker = None;
                 note::compaction(&mut page, turn, compaction);
             }
             TurnKind::Fork(fork) => note::fork(&mut page, fork),
             _ => note::write(&mut page, turn),
         }
-        self.last = page.last;
+        self.flow.last = page.last;
     }
 }
 

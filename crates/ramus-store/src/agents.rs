@@ -1,11 +1,13 @@
 //! The agents of a session: their files, and the small files beside them.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use ramus_core::agent::AgentHint;
-use ramus_core::session::Session;
+use ramus_core::agent::{AgentHint, call_of};
+use ramus_core::history::History;
+use ramus_core::session::{NodeId, Session};
 
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
@@ -51,6 +53,21 @@ pub fn agents_of(files: &[HistoryFile], session: &str) -> (Vec<Agent>, Vec<PathE
         }
     }
     (agents, problems)
+}
+
+/// Finds for each agent the record whose call started it; warm-ups are left out (R6).
+pub fn with_calls(agents: Vec<Agent>, history: &History) -> Vec<(Option<NodeId>, Agent)> {
+    let calls: HashMap<String, NodeId> = agents
+        .iter()
+        .filter_map(|agent| Some((agent.file.id.clone(), call_of(history, &agent.hint)?)))
+        .collect();
+    // An agent that another one started hangs where that one does.
+    let call = |agent: &Agent| {
+        let starter = agent.meta.parent.as_ref();
+        calls.get(&agent.file.id).or_else(|| calls.get(starter?)).copied()
+    };
+    let tasks = agents.into_iter().filter(|agent| agent.words.as_deref() != Some("Warmup"));
+    tasks.map(|agent| (call(&agent), agent)).collect()
 }
 
 fn agent(file: &HistoryFile) -> Result<Agent, PathError> {

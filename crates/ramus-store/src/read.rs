@@ -78,6 +78,10 @@ impl Bodies {
         Ok(Self { path: path.to_owned(), file })
     }
 
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Reads the bytes of one record.
     pub fn bytes(&mut self, span: ByteSpan) -> Result<Vec<u8>, PathError> {
         let mut bytes = vec![0; span.len as usize];

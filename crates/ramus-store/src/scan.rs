@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::error::PathError;
-use crate::place::{FileRole, HistoryFile};
+use crate::place::{FileRole, HistoryFile, Project};
 
 mod again;
 mod merge;
@@ -57,6 +57,22 @@ pub enum Content {
     Records,
     /// A tool's result that was too long for its record.
     Spilled,
+}
+
+impl Source {
+    /// Returns all there is to look into of a project, which has this index.
+    pub fn of_project(index: usize, project: &Project) -> Vec<Self> {
+        let source = |file: HistoryFile, content| Self {
+            file,
+            content,
+            project: Some(index),
+            only_session: None,
+            sidechain: None,
+        };
+        let files = project.files.iter().map(|file| source(file.clone(), Content::Records));
+        let spilled = spills(project, None).into_iter();
+        files.chain(spilled.map(|file| source(file, Content::Spilled))).collect()
+    }
 }
 
 /// Where a record stands that says what is looked for.

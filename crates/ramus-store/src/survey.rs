@@ -105,6 +105,21 @@ pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> S
     read_all(&Survey::default(), listing, on_read, &keeping(rule, 0))
 }
 
+/// Reads every file of a listing; `each` hears of each file when it has been
+/// read, with what is known of it alone. It is called from several threads.
+pub fn survey_each(
+    listing: Listing,
+    rule: Rule,
+    each: &(dyn Fn(&HistoryFile, Option<&Digest>) + Sync),
+) -> Survey {
+    let look = keeping(rule, 0);
+    read_all(&Survey::default(), listing, &|_| {}, &|file| {
+        let surveyed = look(file);
+        each(file, surveyed.as_ref().ok().map(|surveyed| &*surveyed.digest));
+        surveyed
+    })
+}
+
 /// Reads only the files of a listing that changed since an earlier survey by the same rule.
 pub fn resurvey(
     earlier: &Survey,

@@ -23,7 +23,7 @@ use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
 /// Options of every command that writes.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct WriteArgs {
     /// Show what would be written, byte for byte, and write nothing
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! stdout is data, stderr is talk; only this file prints.
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
 
@@ -24,16 +25,28 @@ pub(crate) struct Ui {
     pager: bool,
     /// A line stands at the end that goes when the next one comes.
     status: bool,
+    /// The screen belongs to somebody else, who is spoken to instead.
+    behind: Option<Behind>,
     /// Something could not be read; the rest was shown.
     incomplete: bool,
     /// How many lines were drawn last.
     drawn: usize,
 }
 
+/// Somebody else's screen: what was said waits, and questions are passed on.
+struct Behind {
+    said: RefCell<Vec<Line>>,
+    ask: Ask,
+}
+
+/// Shows what was said with a question and waits for the answer.
+type Ask = Box<dyn Fn(Vec<Line>, &str) -> bool + Send>;
+
 enum Out {
     /// Kept for whoever asked, such as an agent.
     Caught(Vec<u8>),
     Plain(BufWriter<io::Stdout>),
+    Nowhere(io::Sink),
     Pager {
         child: Child,
         pipe: BufWriter<std::process::ChildStdin>,
@@ -67,6 +80,7 @@ impl Ui {
             terminal,
             status: false,
             pager: terminal && !global.no_pager && !global.json,
+            behind: None,
             incomplete: false,
             drawn: 0,
         }
@@ -96,6 +110,28 @@ impl Ui {
         }
     }
 
+    /// Returns one for work behind the terminal screens: it writes nothing, and asks them.
+    pub(crate) fn behind(global: &Global, ask: Ask) -> Self {
+        let behind = Some(Behind { said: RefCell::default(), ask });
+        let global = Global { json: false, ..global.clone() };
+        Self { out: Out::Nowhere(io::sink()), behind, pager: false, ..Self::new(&global) }
+    }
+
+    /// Returns what was said since somebody was asked.
+    pub(crate) fn told(&self) -> Vec<Line> {
+        self.behind.as_ref().map(|behind| behind.said.take()).unwrap_or_default()
+    }
+
+    /// Whether a person sits at the screen and the keys.
+    pub(crate) fn is_interactive(&self) -> bool {
+        !self.json && io::stdout().is_terminal() && io::stdin().is_terminal()
+    }
+
+    /// Whether what is shown has colours.
+    pub(crate) fn has_color(&self) -> bool {
+        !(self.theme.sgr)(Label::Error).is_empty()
+    }
+
     /// Sends what follows through the pager, if there is a terminal and one is wanted.
     pub(crate) fn page(&mut self) {
         if !self.pager || matches!(self.out, Out::Pager { .. }) {
@@ -122,6 +158,10 @@ impl Ui {
 
     /// Writes a labelled line to stdout.
     pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
+        if let Some(behind) = &self.behind {
+            behind.said.borrow_mut().push(line.clone());
+            return Ok(());
+        }
         self.clear_status()?;
         let text = to_ansi(line, &self.theme);
         writeln!(self.out(), "{}", text.trim_end())
@@ -176,6 +216,7 @@ impl Ui {
         match &mut self.out {
             Out::Caught(bytes) => bytes,
             Out::Plain(out) => out,
+            Out::Nowhere(out) => out,
             Out::Pager { pipe, .. } => pipe,
         }
     }
@@ -189,6 +230,9 @@ impl Ui {
 
     /// Says something beside the data.
     pub(crate) fn say(&self, line: &Line) {
+        if let Some(behind) = &self.behind {
+            return behind.said.borrow_mut().push(line.clone());
+        }
         let _ = writeln!(io::stderr(), "{}", to_ansi(line, &self.error_theme).trim_end());
     }
 
@@ -220,11 +264,14 @@ impl Ui {
     /// Whether there is somebody to ask.
     pub(crate) fn can_ask(&self) -> bool {
         let caught = matches!(self.out, Out::Caught(_));
-        !caught && io::stdin().is_terminal() && io::stderr().is_terminal()
+        self.behind.is_some() || !caught && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Asks a person; `false` when there is nobody to ask.
     pub(crate) fn confirm(&self, question: &str) -> bool {
+        if let Some(behind) = &self.behind {
+            return (behind.ask)(behind.said.take(), question);
+        }
         let answer = self.ask(&format!("{question} [Y/n] "));
         answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "Y" | "yes"))
     }
@@ -237,7 +284,7 @@ impl Ui {
 
     /// Asks for a line; `None`: nobody answers.
     pub(crate) fn ask(&self, question: &str) -> Option<String> {
-        if !self.can_ask() {
+        if self.behind.is_some() || !self.can_ask() {
             return None;
         }
         let _ = write!(io::stderr(), "{question}");
@@ -248,7 +295,12 @@ impl Ui {
 
     /// Shows how far long work has come; never in a pipe.
     pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
-        let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
+        let target = if self.behind.is_some() {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
+        let bar = ProgressBar::with_draw_target(Some(bytes), target);
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {msg}") {
             bar.set_style(style);
         }

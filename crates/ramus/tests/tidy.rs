@@ -10,8 +10,9 @@ const WALLS: &[(&str, &[&str])] = &[
     ("ramus-core", &[]),
     ("ramus-store", &["ramus-core"]),
     ("ramus-render", &["ramus-core"]),
+    ("ramus-tui", &["ramus-core", "ramus-store", "ramus-render"]),
     ("ramus-web", &["ramus-core", "ramus-store", "ramus-render"]),
-    ("ramus", &["ramus-core", "ramus-store", "ramus-render", "ramus-web"]),
+    ("ramus", &["ramus-core", "ramus-store", "ramus-render", "ramus-tui", "ramus-web"]),
     ("testkit", &[]),
 ];
 
@@ -19,6 +20,8 @@ const WALLS: &[(&str, &[&str])] = &[
 const ROOMS: &[(&str, &str)] = &[
     ("rayon", "ramus-store"),
     ("notify", "ramus-store"),
+    ("ratatui", "ramus-tui"),
+    ("frizbee", "ramus-tui"),
     ("clap", "ramus"),
     ("csv", "ramus"),
     ("indicatif", "ramus"),
@@ -75,6 +78,21 @@ fn dependencies_point_down_only() {
     }
 }
 
+/// A runtime serves the page, and an agent; nothing else waits for many things at once.
+#[test]
+fn a_runtime_is_where_something_is_served() {
+    for (room, names) in dependencies() {
+        let serves = matches!(&*room, "ramus-web" | "ramus");
+        assert!(!names.contains("tokio") || serves, "{room} may not depend on tokio");
+    }
+    let mut files = Vec::new();
+    sources(&root().join("crates/ramus/src"), &mut files);
+    for file in files.iter().filter(|file| !file.to_string_lossy().contains("/mcp")) {
+        let text = fs::read_to_string(file).unwrap();
+        assert!(!text.contains("tokio::") && !text.contains("rmcp::"), "{}", file.display());
+    }
+}
+
 #[test]
 fn special_crates_stay_in_their_room() {
     for (room, names) in dependencies() {
@@ -100,7 +118,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn only_the_store_touches_the_disk() {
-    for room in ["ramus-core", "ramus-render", "ramus-web", "ramus"] {
+    for room in ["ramus-core", "ramus-render", "ramus-tui", "ramus-web", "ramus"] {
         let mut files = Vec::new();
         sources(&root().join("crates").join(room).join("src"), &mut files);
         for file in files {

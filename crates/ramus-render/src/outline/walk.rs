@@ -12,24 +12,10 @@ use ramus_core::session::NodeId;
 use super::row::Place;
 use super::run::{Run, last_boundary};
 use super::side::{Side, Sides, is_agent_file};
-use super::{Edge, OutlineConfig, Row, RowKind};
-
-/// The rows of a whole session, and which row each node came to.
-#[derive(Debug)]
-pub(super) struct Walked {
-    pub(super) rows: Vec<Row>,
-    row_of: Vec<Option<usize>>,
-}
-
-impl Walked {
-    /// Returns the row a node is on. `None`: the record is no node.
-    pub(super) fn row_of(&self, node: NodeId) -> Option<usize> {
-        self.row_of.get(node.0 as usize).copied().flatten()
-    }
-}
+use super::{Edge, Outline, OutlineConfig, Row, RowKind};
 
 /// Walks the tree: at every fork first what was left, then the current way.
-pub(super) fn walk(history: &History, config: &OutlineConfig<'_>) -> Walked {
+pub(super) fn walk(history: &History, config: &OutlineConfig<'_>) -> Outline {
     let sides = Sides::new(history, &config.agents);
     let mut walk = Walk {
         history,
@@ -37,10 +23,10 @@ pub(super) fn walk(history: &History, config: &OutlineConfig<'_>) -> Walked {
         sides: &sides,
         resume: history.branches.resume.and_then(|resume| history.folds.of(resume.point)),
         open: Vec::new(),
-        walked: Walked { rows: Vec::new(), row_of: vec![None; history.session.records().len()] },
+        outline: Outline { rows: Vec::new(), row_of: vec![None; history.session.records().len()] },
     };
     walk.trees();
-    walk.walked
+    walk.outline
 }
 
 struct Walk<'a> {
@@ -50,7 +36,7 @@ struct Walk<'a> {
     resume: Option<FoldId>,
     /// Lines still to be walked, the next one last.
     open: Vec<(FoldId, Place)>,
-    walked: Walked,
+    outline: Outline,
 }
 
 const ROOT: Place = Place { lane: 0, edge: Edge::Root, status: Status::Active, draft: false };
@@ -187,9 +173,9 @@ impl Walk<'_> {
 
     fn push(&mut self, row: Row, nodes: &[NodeId]) {
         for node in nodes {
-            self.walked.row_of[node.0 as usize] = Some(self.walked.rows.len());
+            self.outline.row_of[node.0 as usize] = Some(self.outline.rows.len());
         }
-        self.walked.rows.push(row);
+        self.outline.rows.push(row);
     }
 }
 

@@ -7,8 +7,9 @@ use crate::layout;
 use crate::span::{Label, Line};
 
 /// What was written last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Last {
+    #[default]
     Start,
     /// The name of a speaker; what is said follows at once.
     Header,

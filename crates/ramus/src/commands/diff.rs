@@ -55,6 +55,13 @@ pub(crate) struct DiffArgs {
 /// How many columns two texts need to stand beside each other.
 const WIDE: usize = 120;
 
+impl DiffArgs {
+    /// Asks for the usual view of two conversations.
+    pub(crate) fn of(a: String, b: String) -> Self {
+        Self { a, b, stat: false, side_by_side: false, unified: false, full: false }
+    }
+}
+
 pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), CommandError> {
     let library = Library::open(ui, global)?;
     let a = Conversation::open(ui, &library, &args.a)?;

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use ramus_render::export::Tools;
@@ -134,6 +134,33 @@ impl ExportArgs {
         };
         self.images.unwrap_or(usual)
     }
+}
+
+/// Exports one conversation to a directory of its own beside where one is, and tells so.
+pub(crate) fn export_one(
+    global: &Global,
+    address: &str,
+    format: &str,
+) -> Result<String, CommandError> {
+    let format = Format::from_str(format, true).map_err(CommandError::user)?;
+    let (file, n) = address.rsplit_once('@').unwrap_or((address, "1"));
+    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+    let id: String = stem.chars().take(8).collect();
+    let dir = PathBuf::from(format!("ramus-export-{id}-{n}"));
+    let args = ExportArgs {
+        scope: Some(address.to_owned()),
+        format,
+        paths: Paths::All,
+        out: Some(dir.clone()),
+        thinking: true,
+        tools: HowMuch::Brief,
+        since: None,
+        redact: false,
+        images: None,
+        force: false,
+    };
+    export(&mut Ui::behind(global, Box::new(|_, _| false)), global, &args)?;
+    Ok(format!("exported {id}@{n} to {}", dir.display()))
 }
 
 pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<(), CommandError> {

@@ -68,6 +68,36 @@ pub(crate) struct FilesArgs {
     yes: bool,
 }
 
+/// Returns the list of files at a message, and their paths: the last lines, in order.
+pub(crate) fn listed(
+    ui: &mut Ui,
+    global: &Global,
+    address: &str,
+) -> Result<(Vec<Line>, Vec<String>), CommandError> {
+    let library = Library::open_for(ui, global, address)?;
+    let mut point = Point::open(ui, &library, address)?;
+    point.files.retain(|file| global.all || !file.only_read);
+    let paths: Vec<String> = point.files.iter().map(|file| file.path.clone()).collect();
+    if paths.is_empty() {
+        return Err(CommandError::nothing("no tool changed a file, and none was backed up"));
+    }
+    Ok((list::lines(&mut point, ui.width, &Clock::new()), paths))
+}
+
+/// Returns what a file held at a message.
+pub(crate) fn held(
+    ui: &mut Ui,
+    global: &Global,
+    address: &str,
+    path: &str,
+) -> Result<Vec<u8>, CommandError> {
+    let library = Library::open_for(ui, global, address)?;
+    let mut point = Point::open(ui, &library, address)?;
+    let file = one(&point, path)?;
+    let unknown = || CommandError::nothing(format!("nobody wrote down what {path} held"));
+    point.bytes(&file).ok_or_else(unknown)
+}
+
 pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<(), CommandError> {
     let library = Library::open_for(ui, global, &args.address)?;
     let mut point = Point::open(ui, &library, &args.address)?;

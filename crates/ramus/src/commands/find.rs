@@ -18,7 +18,6 @@ mod context;
 mod page;
 mod rows;
 mod search;
-mod snippet;
 mod sources;
 mod stream;
 

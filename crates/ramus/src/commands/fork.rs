@@ -43,6 +43,13 @@ pub(crate) struct ForkTo {
     pub(crate) title: Option<String>,
 }
 
+impl ForkArgs {
+    /// Asks for one message.
+    pub(crate) fn of(address: String) -> Self {
+        Self { address, to: ForkTo::default(), write: WriteArgs::default() }
+    }
+}
+
 pub(crate) fn fork(ui: &mut Ui, global: &Global, args: &ForkArgs) -> Result<(), CommandError> {
     let library = Library::open_for(ui, global, &args.address)?;
     let (found, spot) = library.address(ui, &args.address)?;

@@ -45,6 +45,13 @@ pub(crate) struct BranchArgs {
     write: WriteArgs,
 }
 
+impl GotoArgs {
+    /// Asks for one message.
+    pub(crate) fn of(address: String) -> Self {
+        Self { address, text: Vec::new(), write: WriteArgs::default() }
+    }
+}
+
 pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), CommandError> {
     let library = Library::open_for(ui, global, &args.address)?;
     let text = args.text.join(" ");

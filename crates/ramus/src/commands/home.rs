@@ -1,4 +1,4 @@
-//! What `ramus` alone does: the newest conversation as a tree, or a way to see one.
+//! What `ramus` alone does: the screens on a terminal, else the newest conversation as a tree.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,16 @@ use ramus_render::{Label, Line};
 
 use crate::args::Global;
 use crate::commands::demo::{self, DemoArgs};
+use crate::commands::screens;
 use crate::commands::tree::{self, TreeArgs};
 use crate::error::CommandError;
 use crate::select::Library;
 use crate::ui::Ui;
 
 pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    if ui.is_interactive() {
+        return screens::screens(ui, global);
+    }
     let has_history = Library::open(ui, global).is_ok_and(|library| {
         library.projects.iter().any(|project| project.sessions().any(|file| file.bytes > 0))
     });

@@ -85,6 +85,21 @@ impl OnConflict {
     }
 }
 
+impl MergeArgs {
+    /// Asks for one conversation after the other.
+    pub(crate) fn of(addresses: Vec<String>) -> Self {
+        Self {
+            addresses,
+            strategy: None,
+            pick: Vec::new(),
+            no_base: false,
+            on_conflict: OnConflict::Stop,
+            to: ForkTo::default(),
+            write: WriteArgs::default(),
+        }
+    }
+}
+
 pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<(), CommandError> {
     let strategy = args.strategy()?;
     let library = Library::open_for(ui, global, &args.addresses[0])?;

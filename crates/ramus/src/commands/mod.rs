@@ -19,6 +19,7 @@ mod mcp;
 mod merge;
 mod projects;
 mod rename;
+mod screens;
 mod serve;
 mod sessions;
 pub(crate) mod show;

@@ -1,5 +1,6 @@
 mod charts;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;

@@ -1,16 +1,13 @@
-use std::collections::HashMap;
-
 use ramus_core::agent::call_of;
-use ramus_core::body::{Body, plain_text};
-use ramus_core::digest::{one_line, resume_of};
+use ramus_core::body::Body;
+use ramus_core::digest::resume_of;
 use ramus_core::history::History;
-use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_render::json::{self, Answer};
-use ramus_render::outline::{AgentLane, OutlineConfig, Row, RowKind, Words, draw, legend, outline};
+use ramus_render::outline::{AgentLane, OutlineConfig, draw, legend, outline, put_answers};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
-use ramus_store::agents::{Agent, agents_of};
+use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::place::FileRole;
 
 use crate::args::Global;
@@ -81,7 +78,10 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         time: &|time| clock.short(time),
     };
     let mut rows = outline(&history, &config);
-    put_answers(&found, &history, &mut rows)?;
+    let mut bodies = Bodies::open(&found.file.path)?;
+    put_answers(&history, &mut rows, &mut |node| {
+        Body::parse(&bodies.bytes(history.session.record(node).span).ok()?).ok()
+    });
     ui.page();
     for line in draw(&rows, &config) {
         ui.line(&line)?;
@@ -100,37 +100,6 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
     Ok(())
 }
 
-/// Gives the rows that an answer opens its first words, which only the file has.
-fn put_answers(found: &Found, history: &History, rows: &mut [Row]) -> Result<(), CommandError> {
-    let mut bodies = Bodies::open(&found.file.path)?;
-    for row in rows {
-        let opened = matches!(row.kind, RowKind::Run { opening: Voice::Answer | Voice::Synthetic });
-        let is_answer =
-            matches!(row.kind, RowKind::Record { voice: Voice::Answer | Voice::Synthetic, .. });
-        let Some(fold) =
-            history.folds.of(row.first).filter(|_| (opened || is_answer) && row.words.is_none())
-        else {
-            continue;
-        };
-        let members =
-            if is_answer { std::slice::from_ref(&row.first) } else { history.folds.members(fold) };
-        for &node in members {
-            let body = Body::parse(&bodies.bytes(history.session.record(node).span)?).ok();
-            let text = body
-                .map(|body| one_line(&plain_text(body.blocks())))
-                .filter(|text| !text.is_empty());
-            if let Some(text) = text {
-                row.words = Some(Words { node, text: text.chars().take(WORDS).collect() });
-                break;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// How many letters of an answer are enough for any row.
-const WORDS: usize = 240;
-
 /// Finds the agents of a session and the calls they hang at.
 fn agents(ui: &mut Ui, library: &Library, found: &Found, history: &History) -> Vec<AgentLane> {
     let Some(project) = found.project.filter(|_| found.file.role == FileRole::Session) else {
@@ -140,21 +109,11 @@ fn agents(ui: &mut Ui, library: &Library, found: &Found, history: &History) -> V
     for problem in &problems {
         ui.warn(problem);
     }
-    let task = |agent: &Agent| agent.words.as_deref() != Some("Warmup");
-    let calls: HashMap<String, NodeId> = agents
-        .iter()
-        .filter_map(|agent| Some((agent.file.id.clone(), call_of(history, &agent.hint)?)))
-        .collect();
-    // An agent that another one started hangs where that one does.
-    let call = |agent: &Agent| {
-        let starter = agent.meta.parent.as_ref();
-        calls.get(&agent.file.id).or_else(|| calls.get(starter?)).copied()
-    };
-    let lane = |agent: Agent| AgentLane {
-        node: call(&agent),
+    let lane = |(node, agent): (Option<NodeId>, Agent)| AgentLane {
+        node,
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
         id: agent.file.id,
         records: agent.records,
     };
-    agents.into_iter().filter(task).map(lane).collect()
+    with_calls(agents, history).into_iter().map(lane).collect()
 }

@@ -17,7 +17,7 @@ use crate::ui::Ui;
 ///
 /// Every byte, mode and date is as it was before. That works while nothing came after the
 /// operation; otherwise `--fork` makes a new session of the state before it.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:\n  ramus undo\n  ramus undo 7\n  ramus undo 7 --fork")]
 pub(crate) struct UndoArgs {
     /// The number of the operation, as `ramus log` shows it [default: the last one]

@@ -77,6 +77,7 @@ fn piece(part: &Part, turn: &Turn, depth: Depth) -> String {
             let name = session.record(node).name?;
             Some(format!("{}:{}", part.file.id, session.spell(name)))
         },
+        agent: &|call| call.agent.as_ref().map(|agent| format!("agent-{agent}")),
         picture: &|_| None,
     };
     let mut text = String::new();

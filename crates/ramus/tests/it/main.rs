@@ -16,6 +16,7 @@ mod golden;
 mod mcp;
 mod merge;
 mod samples;
+mod screens;
 mod terminal;
 mod truth;
 mod usage;

@@ -1,4 +1,4 @@
-//! On a real terminal: colour, the pager, and a question for newcomers.
+//! On a real terminal: colour, the pager, and lists to choose from.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A terminal of 100 by 30, gone when dropped.
-struct Terminal {
-    dir: TempDir,
+pub(crate) struct Terminal {
+    pub(crate) dir: TempDir,
 }
 
 impl Terminal {
     /// Starts a shell command in it; `None` when there is no tmux here.
-    fn start(command: &str) -> Option<Self> {
+    pub(crate) fn start(command: &str) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             eprintln!("skipped: tmux is not installed");
             return None;
@@ -40,7 +40,7 @@ impl Terminal {
         Some(terminal)
     }
 
-    fn tmux(&self, args: &[&str]) -> Output {
+    pub(crate) fn tmux(&self, args: &[&str]) -> Output {
         Command::new("tmux")
             .arg("-S")
             .arg(self.dir.path().join("tmux"))
@@ -50,7 +50,7 @@ impl Terminal {
     }
 
     /// Waits until the screen shows a text, and returns it with its escape codes.
-    fn wait(&self, text: &str) -> String {
+    pub(crate) fn wait(&self, text: &str) -> String {
         let start = Instant::now();
         loop {
             let plain = String::from_utf8(self.tmux(&["capture-pane", "-p"]).stdout).unwrap();
@@ -60,6 +60,25 @@ impl Terminal {
             assert!(start.elapsed() < Duration::from_secs(30), "no {text:?} on\n{plain}");
             sleep(Duration::from_millis(50));
         }
+    }
+}
+
+impl Terminal {
+    /// Presses keys by their names.
+    pub(crate) fn keys(&self, keys: &[&str]) {
+        for key in keys {
+            self.tmux(&["send-keys", key]);
+        }
+    }
+
+    /// Types a text as it is.
+    pub(crate) fn type_in(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+    }
+
+    /// Returns the screen as plain text.
+    pub(crate) fn screen(&self) -> String {
+        String::from_utf8(self.tmux(&["capture-pane", "-p"]).stdout).unwrap()
     }
 }
 
@@ -91,15 +110,6 @@ fn a_long_transcript_goes_through_the_pager() {
     assert!(!screen.contains("Dockerfile"), "the end is not on the first page:\n{screen}");
     terminal.tmux(&["send-keys", "q"]);
     terminal.wait("done");
-}
-
-#[test]
-fn somebody_without_history_is_offered_the_demo() {
-    let Some(terminal) = Terminal::start("PAGER=cat ramus") else { return };
-    terminal.wait("Write a sample history to ./ramus-demo");
-    terminal.tmux(&["send-keys", "Enter"]);
-    terminal.wait("resumes here");
-    assert!(terminal.dir.path().join("ramus-demo/projects").is_dir());
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use ramus_core::branches::Status;
 use ramus_render::Line;
 use ramus_render::json::HitNeighbour;
+use ramus_render::snippet::Snippet;
 use ramus_store::place::FileRole;
 
 use super::rows::{Heading, Row, neighbour};
 use super::search::Search;
-use super::snippet::Snippet;
 use crate::env::Clock;
 use crate::error::CommandError;
 use crate::ui::Ui;

@@ -5,9 +5,9 @@ use std::ops::Range;
 use ramus_core::branches::Status;
 use ramus_core::time::Time;
 use ramus_render::layout::{pad, truncate};
+use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
 
-use super::snippet::Snippet;
 use crate::env::Clock;
 
 /// A session and how it is called.

@@ -1,10 +1,10 @@
 //! Hits for scripts: one object a line.
 
 use ramus_render::json::{Answer, Hit as JsonHit, HitPlace};
+use ramus_render::snippet::Snippet;
 use ramus_store::scan::Place;
 
 use super::search::Search;
-use super::snippet::Snippet;
 use crate::error::CommandError;
 use crate::ui::Ui;
 

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use ramus_render::{Label, Line};
+use crate::span::{Label, Line};
 
 /// A match with what stands around it; white space is folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Snippet {
-    pub(super) before: String,
-    pub(super) matched: String,
-    pub(super) after: String,
+pub struct Snippet {
+    pub before: String,
+    pub matched: String,
+    pub after: String,
 }
 
 /// How many characters are given up to begin or end with a whole word.
@@ -17,7 +17,7 @@ const WORD: usize = 12;
 
 impl Snippet {
     /// Cuts at most `room` characters around a match.
-    pub(super) fn new(text: &str, range: &Range<usize>, room: usize) -> Self {
+    pub fn new(text: &str, range: &Range<usize>, room: usize) -> Self {
         let matched: String = fold(text[range.clone()].chars()).take(room).collect();
         let left = room.saturating_sub(matched.chars().count());
         // Folding may join several characters, never make more of them.
@@ -38,18 +38,18 @@ impl Snippet {
         Self { before, matched, after: first(&after, room) }
     }
 
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         [&*self.before, &self.matched, &self.after].concat()
     }
 
     /// Returns from and to which character it matches.
-    pub(super) fn range(&self) -> [usize; 2] {
+    pub fn range(&self) -> [usize; 2] {
         let start = self.before.chars().count();
         [start, start + self.matched.chars().count()]
     }
 
     /// Returns it with all matches marked; `marks` finds those beside the first.
-    pub(super) fn line(&self, around: Label, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Line {
+    pub fn line(&self, around: Label, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Line {
         let mut line = Line::default();
         push_marked(&mut line, &self.before, around, &marks(&self.before));
         line.push(&self.matched, Label::Match);

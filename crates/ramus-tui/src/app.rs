@@ -1,0 +1,274 @@
+//! The loop: events in, draw, effects out.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use ramus_core::resume::Rule;
+use ramus_core::session::NodeId;
+use ramus_render::{Label, Line};
+use ratatui::crossterm::event as terminal_event;
+
+use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Page, Question};
+use crate::panes::list::List;
+use crate::panes::transcript::Transcript;
+use crate::panes::tree::Wanted;
+use crate::state::{Clock, State};
+use crate::terminal::Screen;
+use crate::update::update;
+use crate::view::view;
+use crate::work::render::Want;
+use crate::work::{self, Desk, agents, draw, find, follow, open, render, survey};
+
+/// What the screens are about.
+#[derive(Debug)]
+pub struct Options {
+    /// The Claude directories; the first that exist are read as one.
+    pub roots: Vec<PathBuf>,
+    pub rule: Rule,
+    /// Show empty and metadata-only files too (R18).
+    pub all: bool,
+    pub color: bool,
+    /// The home directory, which is written as `~`. Empty: nothing is.
+    pub home: String,
+    pub clock: Clock,
+}
+
+/// What only the command line knows how to do.
+pub struct Actions {
+    /// Writes the sample history and returns its directory.
+    pub demo: Box<dyn Fn() -> Result<PathBuf, String> + Send + Sync>,
+    /// Exports a conversation, by its address, to a file of a format; returns what to tell.
+    pub export: Box<Export>,
+    /// Finds out something, for a page of some columns.
+    pub read: Box<dyn Fn(Question, u16) -> Result<Page, Vec<Line>> + Send + Sync>,
+    /// Plans a change, asks, and makes it; returns what to tell.
+    pub write: Box<Write>,
+}
+
+type Export = dyn Fn(&str, &'static str) -> Result<String, String> + Send + Sync;
+type Write = dyn Fn(Deed, Ask) -> Result<Vec<Line>, Vec<Line>> + Send + Sync;
+
+/// Shows a plan with a question and waits for the answer.
+pub type Ask = Box<dyn Fn(Vec<Line>, &str) -> bool + Send>;
+
+impl std::fmt::Debug for Actions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Actions")
+    }
+}
+
+/// How long drawing waits for what is about to be seen, so that it does not flicker.
+const PATIENCE: Duration = Duration::from_millis(8);
+
+/// Shows the screens until they are left.
+///
+/// # Errors
+///
+/// When the terminal cannot be used, or a part of the program broke.
+pub fn run(options: Options, actions: Actions) -> io::Result<()> {
+    let (sender, events) = channel();
+    let mut screen = Screen::open()?;
+    let list = List::new(options.all, &options.home);
+    let mut state = State::new(options.clock.clone(), options.color, list);
+    let size = screen.terminal.size()?;
+    state.size = (size.width, size.height);
+    listen(&sender);
+    let mut desks = Desks::new(&sender, options, actions);
+    desks.survey();
+    loop {
+        screen.terminal.draw(|frame| view(&mut state, frame.buffer_mut()))?;
+        let Ok(event) = events.recv() else { return Ok(()) };
+        if !take_all(&mut state, event, &events, &mut desks, &mut screen)? {
+            break;
+        }
+        if let Some(why) = state.broken.take() {
+            drop(screen);
+            return Err(io::Error::other(why));
+        }
+    }
+    Ok(())
+}
+
+/// Takes an event and all that wait behind it; `false`: that was the end.
+fn take_all(
+    state: &mut State,
+    first: Event,
+    events: &Receiver<Event>,
+    desks: &mut Desks,
+    screen: &mut Screen,
+) -> io::Result<bool> {
+    let start = Instant::now();
+    let mut next = Some(first);
+    while let Some(event) = next.take() {
+        for effect in update(state, event) {
+            match effect {
+                Effect::Quit => return Ok(false),
+                Effect::Redraw => screen.terminal.clear()?,
+                Effect::Copy(text, what) => {
+                    Screen::copy(&text)?;
+                    let told = format!("copied {what} ({} characters)", text.chars().count());
+                    state.say(&told, Label::Note);
+                }
+                effect => desks.take(effect),
+            }
+        }
+        let left = PATIENCE.saturating_sub(start.elapsed());
+        // What is about to be seen waits a moment to be complete; the rest is drawn at once.
+        let ready = state.reading().is_none_or(Transcript::is_ready);
+        let wait = if ready { Duration::ZERO } else { left };
+        if !left.is_zero() {
+            next = events.recv_timeout(wait).ok();
+        }
+    }
+    Ok(true)
+}
+
+/// Starts the thread that hears keys, the mouse and changes of size.
+fn listen(sender: &Sender<Event>) {
+    work::spawn(sender.clone(), |events| {
+        while let Ok(event) = terminal_event::read() {
+            let event = match event {
+                terminal_event::Event::Key(key) => Event::Key(key),
+                terminal_event::Event::Mouse(mouse) => Event::Mouse(mouse),
+                terminal_event::Event::Paste(text) => Event::Paste(text),
+                terminal_event::Event::Resize(width, height) => Event::Resize(width, height),
+                _ => continue,
+            };
+            if events.send(event).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+/// Where work is done.
+pub(crate) struct Desks {
+    sender: Sender<Event>,
+    roots: Vec<PathBuf>,
+    rule: Rule,
+    actions: Arc<Actions>,
+    watched: follow::Watched,
+    open: Desk<OpenRequest>,
+    earlier: Desk<(Arc<Chapter>, NodeId)>,
+    agents: Desk<Arc<Chapter>>,
+    render: Desk<Vec<Want>>,
+    draw: Desk<Wanted>,
+    here: Desk<(Arc<Chapter>, String)>,
+    all: Desk<String>,
+}
+
+impl Desks {
+    pub(crate) fn new(sender: &Sender<Event>, options: Options, actions: Actions) -> Self {
+        let Options { roots, rule, clock, .. } = options;
+        Self {
+            open: open::desk(sender.clone(), rule),
+            earlier: open::earlier_desk(sender.clone(), rule),
+            agents: agents::desk(sender.clone()),
+            render: render::desk(sender.clone(), clock.clone()),
+            draw: draw::desk(sender.clone(), clock),
+            here: find::here_desk(sender.clone()),
+            all: find::all_desk(sender.clone(), roots.clone(), rule),
+            sender: sender.clone(),
+            roots,
+            rule,
+            actions: Arc::new(actions),
+            watched: follow::Watched::default(),
+        }
+    }
+
+    pub(crate) fn survey(&self) {
+        let (roots, rule) = (self.roots.clone(), self.rule);
+        let watched = self.watched.clone();
+        work::spawn(self.sender.clone(), move |events| {
+            survey::survey(roots.clone(), rule, events);
+            // Only now: both would read every directory at the same time.
+            follow::start(events.clone(), roots, rule, watched);
+        });
+    }
+
+    fn write(&self, deed: Deed) {
+        let actions = self.actions.clone();
+        work::spawn(self.sender.clone(), move |events| {
+            let asker = events.clone();
+            let ask = move |lines: Vec<Line>, question: &str| {
+                let (answer, answered) = channel();
+                let asked = Event::Asked(lines, question.to_owned(), answer);
+                asker.send(asked).is_ok() && answered.recv().unwrap_or(false)
+            };
+            let event = match (actions.write)(deed, Box::new(ask)) {
+                Ok(told) => Event::Said(told.into_iter().next().unwrap_or_default()),
+                Err(why) => could_not(why),
+            };
+            let _ = events.send(event);
+        });
+    }
+
+    fn ask(&self, question: Question, width: u16) {
+        let actions = self.actions.clone();
+        work::spawn(self.sender.clone(), move |events| {
+            let found = (actions.read)(question, width).map_or_else(could_not, Event::Page);
+            let _ = events.send(found);
+        });
+    }
+
+    pub(crate) fn take(&mut self, effect: Effect) {
+        match effect {
+            Effect::Open(request) => self.open.put(request),
+            Effect::Agents(chapter) => self.agents.put(chapter),
+            Effect::Earlier(chapter, root) => self.earlier.put((chapter, root)),
+            Effect::Render(wants) => self.render.put(wants),
+            Effect::Draw(wanted) => self.draw.put(*wanted),
+            Effect::SearchHere(chapter, text) => self.here.put((chapter, text)),
+            Effect::FindAll(text) => self.all.put(text),
+            Effect::Ask(question, width) => self.ask(question, width),
+            Effect::CopyMessage(want) => work::spawn(self.sender.clone(), move |events| {
+                let _ = events.send(Event::Text(render::words(&want), "the message"));
+            }),
+            Effect::Export(side, format) => {
+                let actions = self.actions.clone();
+                self.tell(move || (actions.export)(&side.full_address(), format));
+            }
+            Effect::WriteDemo => self.write_demo(),
+            Effect::Watch(chapters) => self.watched.set(chapters),
+            Effect::Do(deed) => self.write(deed),
+            Effect::Answer(answer, yes) => {
+                // Who asked may have gone.
+                let _ = answer.send(yes);
+            }
+            Effect::Quit | Effect::Redraw | Effect::Copy(..) => {}
+        }
+    }
+
+    /// Does something and tells how it went.
+    fn tell(&self, work: impl FnOnce() -> Result<String, String> + Send + 'static) {
+        work::spawn(self.sender.clone(), move |events| {
+            let line = match work() {
+                Ok(told) => Line::new(&told, Label::Note),
+                Err(why) => Line::new(&why, Label::Error),
+            };
+            let _ = events.send(Event::Said(line));
+        });
+    }
+
+    fn write_demo(&mut self) {
+        match (self.actions.demo)() {
+            Ok(dir) => {
+                self.roots = vec![dir];
+                self.all = find::all_desk(self.sender.clone(), self.roots.clone(), self.rule);
+                self.survey();
+            }
+            Err(why) => {
+                let _ = self.sender.send(Event::Said(Line::new(&why, Label::Error)));
+            }
+        }
+    }
+}
+
+/// Tells why something was not done, as a page: reasons are long, and come with hints.
+fn could_not(lines: Vec<Line>) -> Event {
+    let title = Line::new("This could not be done", Label::Warning);
+    Event::Page(Page { title, lines, links: Vec::new() })
+}

@@ -1,0 +1,103 @@
+//! Labelled lines onto the screen.
+
+use ramus_render::layout;
+use ramus_render::{Label, Line};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::theme::Theme;
+
+/// A part of the screen that can be written on.
+pub(crate) struct Canvas<'b> {
+    pub(crate) buffer: &'b mut Buffer,
+    pub(crate) theme: Theme,
+}
+
+impl Canvas<'_> {
+    /// Writes a line from the left edge of an area on; what is too long is cut with a sign.
+    pub(crate) fn line(&mut self, area: Rect, y: u16, line: &Line) {
+        self.line_at(area, 0, y, line);
+    }
+
+    /// Writes a line some columns into an area, at a row of it.
+    pub(crate) fn line_at(&mut self, area: Rect, x: u16, y: u16, line: &Line) {
+        if y >= area.height || x >= area.width {
+            return;
+        }
+        let room = area.width - x;
+        let cut;
+        let line = if line.width() > usize::from(room) {
+            cut = layout::truncate(line, usize::from(room));
+            &cut
+        } else {
+            line
+        };
+        let (mut at, row) = (area.x + x, area.y + y);
+        for span in &line.0 {
+            let left = usize::from((area.x + area.width).saturating_sub(at));
+            let style = self.theme.style(span.label);
+            (at, _) = self.buffer.set_stringn(at, row, span.text(), left, style);
+        }
+    }
+
+    /// Writes a line that ends at the right edge of an area.
+    pub(crate) fn line_right(&mut self, area: Rect, y: u16, line: &Line) {
+        let width = u16::try_from(line.width()).unwrap_or(u16::MAX).min(area.width);
+        let x = area.width - width;
+        // What stands there already would shine through.
+        self.clear(Rect { x: area.x + x, y: area.y + y, width, height: 1 }.intersection(area));
+        self.line_at(area, x, y, line);
+    }
+
+    /// Changes the look of a row without changing what it says.
+    pub(crate) fn look(&mut self, area: Rect, y: u16, style: Style) {
+        if y < area.height {
+            self.buffer.set_style(Rect { y: area.y + y, height: 1, ..area }, style);
+        }
+    }
+
+    /// Empties an area.
+    pub(crate) fn clear(&mut self, area: Rect) {
+        let area = area.intersection(self.buffer.area);
+        for row in area.rows() {
+            for place in row.columns() {
+                self.buffer[(place.x, place.y)].reset();
+            }
+        }
+    }
+
+    /// Draws a frame with a title and returns what is inside.
+    pub(crate) fn frame(&mut self, area: Rect, title: &Line) -> Rect {
+        self.clear(area);
+        if area.width < 4 || area.height < 3 {
+            return area;
+        }
+        let dash = "─".repeat(usize::from(area.width) - 2);
+        let edge = |left: &str, right: &str| Line::new(&format!("{left}{dash}{right}"), Label::Dim);
+        self.line(area, 0, &edge("╭", "╮"));
+        for y in 1..area.height - 1 {
+            self.line(area, y, &Line::new("│", Label::Dim));
+            self.line_at(area, area.width - 1, y, &Line::new("│", Label::Dim));
+        }
+        self.line(area, area.height - 1, &edge("╰", "╯"));
+        let mut heading = Line::plain(" ");
+        heading.append(&layout::truncate(title, usize::from(area.width).saturating_sub(6)));
+        heading.push(" ", Label::Plain);
+        self.line_at(area, 2, 0, &heading);
+        Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
+    }
+
+    /// Draws where one is in something long, at the right edge of an area.
+    pub(crate) fn scrollbar(&mut self, area: Rect, start: f64, end: f64) {
+        if area.height == 0 || area.width == 0 || (start <= 0.0 && end >= 1.0) {
+            return;
+        }
+        let height = f64::from(area.height);
+        let first = (start * height).floor().clamp(0.0, height - 1.0) as u16;
+        let last = (end * height).ceil().clamp(f64::from(first) + 1.0, height) as u16;
+        for y in first..last {
+            self.line_at(area, area.width - 1, y, &Line::new("▐", Label::Dim));
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! A cursor in a list, and the part of the list that is seen.
+
+use std::ops::Range;
+
+/// Where one is in a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    pub(crate) at: usize,
+    pub(crate) top: usize,
+}
+
+impl Cursor {
+    /// Moves by some rows; stays within the list.
+    pub(crate) fn move_by(&mut self, rows: isize, len: usize) {
+        self.at = self.at.saturating_add_signed(rows).min(len.saturating_sub(1));
+    }
+
+    /// Returns the rows that are seen, so that the cursor is among them.
+    pub(crate) fn window(&mut self, len: usize, height: usize) -> Range<usize> {
+        self.at = self.at.min(len.saturating_sub(1));
+        if self.at < self.top {
+            self.top = self.at;
+        }
+        if height > 0 && self.at >= self.top + height {
+            self.top = self.at + 1 - height;
+        }
+        self.top = self.top.min(len.saturating_sub(height));
+        self.top..len.min(self.top + height)
+    }
+
+    /// Scrolls the rows below the cursor, which stays among those that are seen.
+    pub(crate) fn scroll(&mut self, rows: isize, len: usize, height: usize) {
+        self.top = self.top.saturating_add_signed(rows).min(len.saturating_sub(height));
+        self.at = self.at.clamp(self.top, (self.top + height).max(1) - 1).min(len.max(1) - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cursor_stays_in_sight() {
+        let mut cursor = Cursor::default();
+        assert_eq!(cursor.window(10, 4), 0..4);
+        cursor.move_by(5, 10);
+        assert_eq!(cursor.window(10, 4), 2..6);
+        cursor.move_by(99, 10);
+        assert_eq!((cursor.at, cursor.window(10, 4)), (9, 6..10));
+        cursor.scroll(-5, 10, 4);
+        assert_eq!((cursor.at, cursor.window(10, 4)), (4, 1..5));
+        assert_eq!(cursor.window(2, 4), 0..2);
+        assert_eq!(Cursor::default().window(0, 4), 0..0);
+    }
+}

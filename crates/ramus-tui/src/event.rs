@@ -1,0 +1,243 @@
+//! What happens to the screens, and what they ask for. Both lists are closed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use ramus_core::history::History;
+use ramus_core::session::NodeId;
+use ramus_render::Line;
+use ramus_store::place::HistoryFile;
+use ratatui::crossterm::event::{KeyEvent, MouseEvent};
+
+use crate::panes::list::{self, Project};
+use crate::panes::results::Found;
+use crate::panes::transcript::{Key, Stage};
+use crate::panes::tree::Drawing;
+use crate::work::render::Want;
+
+/// Something that happens: a key, or work that is done.
+#[derive(Debug)]
+pub(crate) enum Event {
+    Key(KeyEvent),
+    Mouse(MouseEvent),
+    Paste(String),
+    Resize(u16, u16),
+    /// The files there are; nothing of them is read. How many bytes there are.
+    Listed(Vec<Project>, u64),
+    /// One file was read; a session's says what is in it.
+    Read {
+        bytes: u64,
+        session: Option<Box<list::Session>>,
+    },
+    /// Everything was read; what could not be.
+    Surveyed(Vec<Project>, Vec<String>),
+    /// There is no history; why.
+    Nothing(String),
+    Opened(Box<Opened>),
+    /// Where a conversation began in other sessions, for a root of this file.
+    Earlier {
+        file: PathBuf,
+        root: NodeId,
+        stages: Vec<Stage>,
+    },
+    Agents {
+        file: PathBuf,
+        agents: Vec<AgentInfo>,
+    },
+    Rendered(Box<Rendered>),
+    /// A text to copy, and what it is.
+    Text(String, &'static str),
+    Drawn(Box<Drawing>),
+    /// Messages of one session that hold what is looked for.
+    Hits {
+        file: PathBuf,
+        hits: Vec<NodeId>,
+    },
+    /// Messages of all sessions, as far as they are known.
+    Found(Box<Found>),
+    /// A page to read.
+    Page(Page),
+    /// Something to tell at the lower edge.
+    Said(Line),
+    /// Something was planned; what it comes down to, a question, and who waits for the answer.
+    Asked(Vec<Line>, String, Sender<bool>),
+    /// A session that is read has grown or was rewritten.
+    Grew(Arc<Chapter>),
+    /// A session changed or came to be; the directory it belongs to.
+    Changed(String, Box<list::Session>),
+    /// A file is not there any more.
+    Gone(PathBuf),
+    /// A part of the program broke.
+    Broken(String),
+}
+
+/// Something to be done outside of the screens.
+#[derive(Debug)]
+pub(crate) enum Effect {
+    Quit,
+    Redraw,
+    Open(OpenRequest),
+    /// Find the agents of a session.
+    Agents(Arc<Chapter>),
+    /// Find where the conversation with this root began.
+    Earlier(Arc<Chapter>, NodeId),
+    Render(Vec<Want>),
+    /// Copy the words of a message.
+    CopyMessage(Box<Want>),
+    Copy(String, &'static str),
+    Draw(Box<crate::panes::tree::Wanted>),
+    SearchHere(Arc<Chapter>, String),
+    FindAll(String),
+    /// Look something up and show it as a page of this width.
+    Ask(Question, u16),
+    Export(Side, &'static str),
+    WriteDemo,
+    /// Keep an eye on these sessions.
+    Watch(Vec<Arc<Chapter>>),
+    /// Plan a change, show it, and make it if it is wanted.
+    Do(Deed),
+    Answer(Sender<bool>, bool),
+}
+
+/// Something to read that takes a while to find out, by addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// How two conversations differ.
+    Compare(String, String),
+    /// Which files there were at a message.
+    Files(String),
+    /// What one of them held.
+    File(String, String),
+}
+
+/// What there is to read: a title, lines, and which of them lead on to other pages.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    pub title: Line,
+    pub lines: Vec<Line>,
+    pub links: Vec<(usize, Question)>,
+}
+
+/// A change of the history, by addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Resume from this message.
+    Goto(String),
+    /// A new session up to this message.
+    Fork(String),
+    /// A new session out of two conversations.
+    Merge(String, String),
+    /// Take back what was done last.
+    Undo,
+}
+
+/// A session file, read.
+#[derive(Debug)]
+pub(crate) struct Chapter {
+    pub(crate) file: HistoryFile,
+    /// The files of its project.
+    pub(crate) files: Arc<[HistoryFile]>,
+    pub(crate) project: String,
+    pub(crate) history: History,
+}
+
+/// What to open, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenRequest {
+    pub(crate) file: HistoryFile,
+    pub(crate) files: Arc<[HistoryFile]>,
+    pub(crate) project: String,
+    pub(crate) target: Target,
+    pub(crate) opening: Opening,
+}
+
+/// Where in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Resume,
+    Conversation(u32),
+    Node(NodeId),
+}
+
+/// Where on the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// Instead of what is read now.
+    New,
+    /// On top of it, to come back.
+    Pane,
+    /// Inside of it, below the call that started an agent.
+    Here { call: NodeId, depth: u8 },
+}
+
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) chapter: Arc<Chapter>,
+    pub(crate) target: Target,
+    pub(crate) opening: Opening,
+}
+
+/// An agent of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentInfo {
+    pub(crate) id: String,
+    pub(crate) label: String,
+    /// The call that started it. `None`: not known.
+    pub(crate) call: Option<NodeId>,
+    pub(crate) records: u32,
+    /// `None`: its records are in the session's own file.
+    pub(crate) file: Option<HistoryFile>,
+    /// The last record of it, where it is in the session's own file.
+    pub(crate) last: NodeId,
+}
+
+/// A block of a transcript as lines.
+#[derive(Debug)]
+pub(crate) struct Rendered {
+    pub(crate) key: Key,
+    pub(crate) look: crate::panes::transcript::Look,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// One conversation for a comparison or an export.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    pub(crate) chapter: Arc<Chapter>,
+    pub(crate) conversation: u32,
+}
+
+impl Side {
+    /// Returns the address as a person types it.
+    pub(crate) fn address(&self) -> String {
+        format!("{}@{}", self.chapter.short_id(), self.conversation)
+    }
+
+    /// Returns the address that nothing else can be meant by.
+    pub(crate) fn full_address(&self) -> String {
+        format!("{}@{}", self.chapter.file.path.display(), self.conversation)
+    }
+}
+
+impl Chapter {
+    /// Returns the beginning of the session's id, as it is typed.
+    pub(crate) fn short_id(&self) -> String {
+        let id: String = self.file.id.chars().take(8).collect();
+        if self.file.role.is_agent() { format!("agent-{id}") } else { id }
+    }
+
+    /// Returns the address of a node that nothing else can be meant by.
+    pub(crate) fn full_address(&self, node: NodeId) -> String {
+        let session = &self.history.session;
+        let name = session.record(node).name.map(|name| session.spell(name));
+        format!("{}:{}", self.file.path.display(), name.unwrap_or_default())
+    }
+
+    /// Returns the address of a node.
+    pub(crate) fn address(&self, node: NodeId) -> String {
+        let session = &self.history.session;
+        let name = session.record(node).name.map(|name| session.spell(name));
+        let uuid: String = name.unwrap_or_default().chars().take(8).collect();
+        if uuid.is_empty() { self.short_id() } else { format!("{}:{uuid}", self.short_id()) }
+    }
+}

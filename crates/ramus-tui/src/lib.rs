@@ -1,0 +1,26 @@
+//! The terminal screens: every branch of a history, to be walked through.
+//!
+//! One closed [`event::Event`] goes in, [`update`] changes the [`state`],
+//! [`view`] draws it, and what is to be done elsewhere comes out as effects.
+//! Slow work is done by threads that keep only the newest request.
+
+mod app;
+mod canvas;
+mod cursor;
+mod event;
+mod input;
+mod keys;
+mod panes;
+mod state;
+mod terminal;
+mod theme;
+mod update;
+mod view;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+pub use app::{Actions, Ask, Options, run};
+pub use event::{Deed, Page, Question};
+pub use state::Clock;

@@ -1,0 +1,107 @@
+//! All conversations of a session, to choose one.
+
+use std::sync::Arc;
+
+use ramus_core::branches::{Conversation, Status};
+use ramus_render::layout::truncate;
+use ramus_render::{Label, Line};
+use ratatui::layout::Rect;
+
+use crate::canvas::Canvas;
+use crate::cursor::Cursor;
+use crate::event::Chapter;
+use crate::keys::Action;
+use crate::state::Clock;
+use crate::theme::Theme;
+
+/// The list of conversations.
+#[derive(Debug)]
+pub(crate) struct Branches {
+    pub(crate) chapter: Arc<Chapter>,
+    pub(crate) cursor: Cursor,
+    /// The one that is read.
+    current: u32,
+}
+
+impl Branches {
+    pub(crate) fn new(chapter: Arc<Chapter>, current: u32) -> Self {
+        let all = &chapter.history.branches.conversations;
+        let at = all.iter().position(|conversation| conversation.n == current).unwrap_or(0);
+        Self { cursor: Cursor { at, top: 0 }, chapter, current }
+    }
+
+    /// Moves; `false`: the key asks for something else.
+    pub(crate) fn update(&mut self, action: Action, height: usize) -> bool {
+        let len = self.chapter.history.branches.conversations.len();
+        move_in(&mut self.cursor, action, len, height)
+    }
+
+    /// Returns the conversation at the cursor.
+    pub(crate) fn chosen(&self) -> Option<&Conversation> {
+        self.chapter.history.branches.conversations.get(self.cursor.at)
+    }
+}
+
+/// Moves a cursor as keys ask for; `false`: this one asks for something else.
+pub(crate) fn move_in(cursor: &mut Cursor, action: Action, len: usize, height: usize) -> bool {
+    let page = height.saturating_sub(1).max(1) as isize;
+    match action {
+        Action::Down => cursor.move_by(1, len),
+        Action::Up => cursor.move_by(-1, len),
+        Action::PageDown => cursor.move_by(page, len),
+        Action::PageUp => cursor.move_by(-page, len),
+        Action::HalfDown => cursor.move_by(page / 2, len),
+        Action::HalfUp => cursor.move_by(-page / 2, len),
+        Action::First => cursor.at = 0,
+        Action::Last => cursor.at = len.saturating_sub(1),
+        _ => return false,
+    }
+    true
+}
+
+pub(crate) fn view(branches: &mut Branches, canvas: &mut Canvas<'_>, area: Rect, clock: &Clock) {
+    let history = &branches.chapter.history;
+    let all = &history.branches.conversations;
+    let title = Line::new("Branches ", Label::Heading)
+        .with(&format!("{} · ↵ reads, d marks to compare", all.len()), Label::Dim);
+    let inner = canvas.frame(area, &title);
+    let window = branches.cursor.window(all.len(), usize::from(inner.height));
+    for (y, index) in (0..).zip(window) {
+        let conversation = &all[index];
+        let (left, right) = row(branches, conversation, clock);
+        let room = usize::from(inner.width).saturating_sub(right.width() + 1);
+        canvas.line(inner, y, &truncate(&left, room));
+        canvas.line_right(inner, y, &right);
+        if index == branches.cursor.at {
+            canvas.look(inner, y, Theme::selected(true));
+        }
+    }
+}
+
+fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line, Line) {
+    let history = &branches.chapter.history;
+    let (sign, label) = match (conversation.resumes, conversation.status) {
+        (true, _) => ("◉", Label::Active),
+        (_, Status::Active) => ("●", Label::Active),
+        _ if conversation.draft => ("◌", Label::Abandoned),
+        _ => ("○", Label::Abandoned),
+    };
+    let current = if conversation.n == branches.current { "❯ " } else { "  " };
+    let mut left = Line::new(current, Label::Prompt)
+        .with(sign, label)
+        .with(&format!(" @{:<3} ", conversation.n), Label::Id);
+    if let Some(fork) = conversation.fork {
+        left.push(&format!("{} ", history.branches.forks[fork].kind), Label::Branch);
+    }
+    let first = history.first_prompt(conversation).or_else(|| history.opening(conversation));
+    let words = first.and_then(|node| history.session.words(node)).unwrap_or("…");
+    left.push(words, if label == Label::Active { Label::Plain } else { Label::Abandoned });
+    let mut right = Line::new(&format!("{} messages ", conversation.messages), Label::Dim);
+    if conversation.resumes {
+        right = Line::new("resumes here  ", Label::Active).with(&right.text(), Label::Dim);
+    }
+    if let Some(time) = history.session.record(conversation.leaf).time {
+        right.push(&clock.column(time, true), Label::Time);
+    }
+    (left, right)
+}

@@ -1,0 +1,369 @@
+//! Projects, their sessions, and the conversations of a session; type to filter.
+
+mod filter;
+
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ramus_core::branches::Status;
+use ramus_core::time::Time;
+use ramus_store::place::HistoryFile;
+
+use crate::cursor::Cursor;
+use crate::event::{Effect, OpenRequest, Opening, Target};
+use crate::input::Input;
+use crate::keys::Action;
+
+pub(crate) use view::view;
+
+/// A project and what is known of its sessions so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Project {
+    /// Where its files lie.
+    pub(crate) dir: PathBuf,
+    /// The directory it stands for if the records name it, else the encoded name.
+    pub(crate) label: String,
+    pub(crate) files: Arc<[HistoryFile]>,
+    pub(crate) sessions: Vec<Session>,
+}
+
+/// A session and what is known of it so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    pub(crate) file: HistoryFile,
+    /// Nothing of it has been read yet.
+    pub(crate) unread: bool,
+    pub(crate) title: Option<String>,
+    pub(crate) messages: u32,
+    pub(crate) agents: u32,
+    pub(crate) last_active: Time,
+    /// Empty, or nothing but metadata (R18).
+    pub(crate) hidden: bool,
+    pub(crate) conversations: Vec<Conversation>,
+}
+
+/// One way through a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversation {
+    pub(crate) n: u32,
+    pub(crate) title: Option<String>,
+    pub(crate) status: Status,
+    pub(crate) resumes: bool,
+    pub(crate) draft: bool,
+    pub(crate) messages: u32,
+    pub(crate) last_active: Option<Time>,
+}
+
+/// What a row of the list stands for, by indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    Project(usize),
+    Session(usize, usize),
+    Conversation(usize, usize, usize),
+}
+
+/// How far reading everything has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) read: u64,
+    pub(crate) of: u64,
+}
+
+/// The list on the left.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    pub(crate) projects: Vec<Project>,
+    pub(crate) filter: Input,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) cursor: Cursor,
+    /// Shown while sessions are being read.
+    pub(crate) progress: Option<Progress>,
+    /// Show what R18 hides.
+    pub(crate) all: bool,
+    /// The home directory, which is written as `~`.
+    pub(crate) home: String,
+    /// The Claude directories have been listed.
+    pub(crate) listed: bool,
+    opened: HashSet<PathBuf>,
+    closed: HashSet<PathBuf>,
+}
+
+impl List {
+    pub(crate) fn new(all: bool, home: &str) -> Self {
+        Self { all, home: home.to_owned(), ..Self::default() }
+    }
+
+    /// Takes a new list of everything; the cursor stays on what it was on.
+    pub(crate) fn set(&mut self, projects: Vec<Project>) {
+        let kept = self.selected_file().map(Path::to_owned);
+        self.projects = projects;
+        self.listed = true;
+        self.sort();
+        self.rebuild();
+        if let Some(path) = kept {
+            self.select(&path);
+        }
+    }
+
+    /// Takes what was read of one session.
+    pub(crate) fn read(&mut self, session: Session) {
+        let held = self.projects.iter_mut().flat_map(|project| &mut project.sessions);
+        let held = { held }.find(|held| held.file.path == session.file.path);
+        if let Some(held) = held {
+            *held = session;
+        }
+    }
+
+    /// Takes a session that changed or came to be while one watches.
+    pub(crate) fn changed(&mut self, label: &str, session: Session) {
+        let kept = self.selected_file().map(Path::to_owned);
+        let dir = session.file.path.parent().map(Path::to_owned).unwrap_or_default();
+        let home = self.projects.iter_mut().find(|project| project.dir == dir);
+        let project = match home {
+            Some(project) => project,
+            None => {
+                let files = Arc::from([session.file.clone()]);
+                let label = label.to_owned();
+                self.projects.push(Project { dir, label, files, sessions: Vec::new() });
+                self.projects.last_mut().expect("because it was just pushed")
+            }
+        };
+        if !project.files.iter().any(|file| file.path == session.file.path) {
+            let files = project.files.iter().cloned().chain([session.file.clone()]);
+            project.files = files.collect();
+        }
+        match project.sessions.iter_mut().find(|held| held.file.path == session.file.path) {
+            Some(held) => *held = session,
+            None => project.sessions.push(session),
+        }
+        self.sort();
+        self.rebuild();
+        if let Some(path) = kept {
+            self.select(&path);
+        }
+    }
+
+    /// Forgets a file that is gone.
+    pub(crate) fn gone(&mut self, path: &Path) {
+        for project in &mut self.projects {
+            project.sessions.retain(|session| session.file.path != path);
+        }
+        self.rebuild();
+    }
+
+    /// Puts the newest first.
+    fn sort(&mut self) {
+        for project in &mut self.projects {
+            project.sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active));
+        }
+        self.projects.sort_by_key(|project| std::cmp::Reverse(project.last_active(self.all)));
+    }
+
+    /// Makes the rows anew.
+    pub(crate) fn rebuild(&mut self) {
+        self.rows = if self.filter.text.trim().is_empty() {
+            self.all_rows()
+        } else {
+            filter::rows(&self.projects, &self.filter.text, self.all)
+        };
+        self.cursor.move_by(0, self.rows.len());
+    }
+
+    fn all_rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (p, project) in self.projects.iter().enumerate() {
+            if !project.sessions.iter().any(|session| self.all || !session.hidden) {
+                continue;
+            }
+            rows.push(Row::Project(p));
+            if self.closed.contains(&project.dir) {
+                continue;
+            }
+            for (s, session) in project.sessions.iter().enumerate() {
+                if session.hidden && !self.all {
+                    continue;
+                }
+                rows.push(Row::Session(p, s));
+                if self.opened.contains(&session.file.path) {
+                    let conversations = 0..session.conversations.len();
+                    rows.extend(conversations.map(|c| Row::Conversation(p, s, c)));
+                }
+            }
+        }
+        rows
+    }
+
+    pub(crate) fn session(&self, p: usize, s: usize) -> &Session {
+        &self.projects[p].sessions[s]
+    }
+
+    /// Whether the conversations of a session are shown.
+    pub(crate) fn is_open(&self, session: &Session) -> bool {
+        self.opened.contains(&session.file.path)
+    }
+
+    /// Whether the sessions of a project are hidden.
+    pub(crate) fn is_closed(&self, project: &Project) -> bool {
+        self.closed.contains(&project.dir)
+    }
+
+    fn selected_file(&self) -> Option<&Path> {
+        match *self.rows.get(self.cursor.at)? {
+            Row::Project(_) => None,
+            Row::Session(p, s) | Row::Conversation(p, s, _) => Some(&self.session(p, s).file.path),
+        }
+    }
+
+    /// Puts the cursor on a session.
+    pub(crate) fn select(&mut self, path: &Path) {
+        let is_it = |row: &Row| match *row {
+            Row::Session(p, s) => self.session(p, s).file.path == path,
+            _ => false,
+        };
+        if let Some(at) = self.rows.iter().position(is_it) {
+            self.cursor.at = at;
+        }
+    }
+
+    /// Puts the cursor on the first session, which is the newest.
+    pub(crate) fn select_newest(&mut self) {
+        let session = self.rows.iter().position(|row| matches!(row, Row::Session(..)));
+        self.cursor = Cursor { at: session.unwrap_or(0), top: 0 };
+    }
+
+    /// Does what a key asks for; `None`: it asks for nothing here.
+    pub(crate) fn update(&mut self, action: Action, height: usize) -> Option<Vec<Effect>> {
+        let page = height.saturating_sub(1).max(1) as isize;
+        let len = self.rows.len();
+        match action {
+            Action::Down => self.cursor.move_by(1, len),
+            Action::Up => self.cursor.move_by(-1, len),
+            Action::PageDown => self.cursor.move_by(page, len),
+            Action::PageUp => self.cursor.move_by(-page, len),
+            Action::First => self.cursor.at = 0,
+            Action::Last => self.cursor.at = len.saturating_sub(1),
+            Action::Right => self.unfold(true),
+            Action::Left => self.unfold(false),
+            Action::Enter => return Some(self.enter()),
+            Action::Back if !self.filter.text.is_empty() => {
+                self.filter.text.clear();
+                self.refilter();
+            }
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    /// Makes the rows anew after typing; the best one is selected.
+    pub(crate) fn refilter(&mut self) {
+        let kept = self.selected_file().map(Path::to_owned);
+        self.rebuild();
+        self.cursor = Cursor::default();
+        if self.filter.text.is_empty() {
+            match kept {
+                Some(path) => self.select(&path),
+                None => self.select_newest(),
+            }
+        }
+    }
+
+    /// Opens or closes the row at the cursor; closing a row inside goes to what holds it.
+    fn unfold(&mut self, open: bool) {
+        match self.rows.get(self.cursor.at).copied() {
+            Some(Row::Project(p)) => {
+                let dir = self.projects[p].dir.clone();
+                if open {
+                    self.closed.remove(&dir);
+                } else {
+                    self.closed.insert(dir);
+                }
+            }
+            Some(Row::Session(p, s)) => {
+                let path = self.session(p, s).file.path.clone();
+                if open && self.session(p, s).conversations.len() > 1 {
+                    self.opened.insert(path);
+                } else if !self.opened.remove(&path) && !open {
+                    self.go_to(Row::Project(p));
+                }
+            }
+            Some(Row::Conversation(p, s, _)) if !open => self.go_to(Row::Session(p, s)),
+            _ => {}
+        }
+        self.rebuild();
+    }
+
+    fn go_to(&mut self, row: Row) {
+        if let Some(at) = self.rows.iter().position(|other| *other == row) {
+            self.cursor.at = at;
+        }
+    }
+
+    fn enter(&mut self) -> Vec<Effect> {
+        let Some(row) = self.rows.get(self.cursor.at).copied() else { return Vec::new() };
+        let (p, s, target) = match row {
+            Row::Project(p) => {
+                self.unfold(self.is_closed(&self.projects[p]));
+                return Vec::new();
+            }
+            Row::Session(p, s) => (p, s, Target::Resume),
+            Row::Conversation(p, s, c) => {
+                (p, s, Target::Conversation(self.session(p, s).conversations[c].n))
+            }
+        };
+        vec![Effect::Open(self.request(p, s, target))]
+    }
+
+    fn request(&self, p: usize, s: usize, target: Target) -> OpenRequest {
+        let project = &self.projects[p];
+        OpenRequest {
+            file: project.sessions[s].file.clone(),
+            files: project.files.clone(),
+            project: self.short(&project.label),
+            target,
+            opening: Opening::New,
+        }
+    }
+
+    /// Finds the project of a file and returns how to open it.
+    pub(crate) fn request_for(&self, file: &HistoryFile, target: Target) -> OpenRequest {
+        let holds = |project: &&Project| project.files.iter().any(|held| held.path == file.path);
+        let project = self.projects.iter().find(holds);
+        OpenRequest {
+            file: file.clone(),
+            files: project.map_or_else(|| Arc::from([]), |project| project.files.clone()),
+            project: project.map_or_else(String::new, |project| self.short(&project.label)),
+            target,
+            opening: Opening::New,
+        }
+    }
+
+    /// Writes the home directory as `~`.
+    pub(crate) fn short(&self, path: &str) -> String {
+        match path.strip_prefix(&self.home) {
+            Some(rest) if !self.home.is_empty() && (rest.is_empty() || rest.starts_with('/')) => {
+                format!("~{rest}")
+            }
+            _ => path.to_owned(),
+        }
+    }
+
+    /// How many sessions there are to see.
+    pub(crate) fn count(&self) -> usize {
+        let sessions = self.projects.iter().flat_map(|project| &project.sessions);
+        sessions.filter(|session| self.all || !session.hidden).count()
+    }
+}
+
+impl Project {
+    /// Returns when somebody last spoke in it; what is hidden has no say.
+    fn last_active(&self, all: bool) -> Option<Time> {
+        let shown = self.sessions.iter().filter(|session| all || !session.hidden);
+        shown.map(|session| session.last_active).max()
+    }
+}

@@ -1,0 +1,141 @@
+//! The list drawn.
+
+use ramus_core::branches::Status;
+use ramus_render::layout::truncate;
+use ramus_render::{Label, Line};
+use ratatui::layout::Rect;
+
+use super::{List, Row};
+use crate::canvas::Canvas;
+use crate::state::Clock;
+use crate::theme::Theme;
+
+/// Below this width only titles and times are shown.
+const NARROW: u16 = 60;
+
+pub(crate) fn view(
+    list: &mut List,
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    focus: bool,
+    clock: &Clock,
+) {
+    let head = head(list, usize::from(area.width));
+    canvas.line(area, 0, &head);
+    let rows = Rect {
+        y: area.y + 1,
+        height: area.height.saturating_sub(1),
+        width: area.width.saturating_sub(1),
+        ..area
+    };
+    let window = list.cursor.window(list.rows.len(), usize::from(rows.height));
+    if list.rows.is_empty() && list.listed {
+        let text = if list.filter.text.is_empty() {
+            "no sessions here"
+        } else {
+            "nothing fits; Esc shows all again"
+        };
+        canvas.line_at(rows, 2, 1, &Line::new(text, Label::Dim));
+    }
+    for (y, index) in (0..).zip(window.clone()) {
+        let (left, right) = row(list, list.rows[index], rows.width, clock);
+        let room = usize::from(rows.width).saturating_sub(right.width() + 1);
+        canvas.line(rows, y, &truncate(&left, room));
+        canvas.line_right(rows, y, &right);
+        if index == list.cursor.at {
+            canvas.look(rows, y, Theme::selected(focus));
+        }
+    }
+    let len = list.rows.len().max(1) as f64;
+    let bar = Rect { width: area.width, ..rows };
+    canvas.scrollbar(bar, window.start as f64 / len, window.end as f64 / len);
+}
+
+fn head(list: &List, width: usize) -> Line {
+    if let Some(progress) = list.progress.filter(|_| list.filter.text.is_empty()) {
+        let part = progress.read * 10 / progress.of.max(1);
+        let bar: String = (0..10).map(|n| if n < part { '━' } else { '─' }).collect();
+        let megabytes = |bytes: u64| bytes / 1_000_000;
+        return Line::new(" reading ", Label::Dim).with(&bar, Label::Active).with(
+            &format!(" {}/{} MB", megabytes(progress.read), megabytes(progress.of)),
+            Label::Dim,
+        );
+    }
+    if list.filter.text.is_empty() {
+        let text = format!(" {} sessions · type to filter", list.count());
+        return Line::new(if list.listed { &text } else { " looking …" }, Label::Dim);
+    }
+    let count = format!(" {}", list.rows.len());
+    let mut line = list.filter.line(" ⌕ ", width.saturating_sub(count.len()));
+    line.push(&count, Label::Dim);
+    line
+}
+
+fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
+    let wide = width >= NARROW;
+    match row {
+        Row::Project(p) => {
+            let project = &list.projects[p];
+            let sign = if list.is_closed(project) { "▸ " } else { "▾ " };
+            let name = list.short(&project.label);
+            let shown = project.sessions.iter().filter(|session| list.all || !session.hidden);
+            let count = format!("{} ", shown.count());
+            (Line::new(sign, Label::Dim).with(&name, Label::Heading), Line::new(&count, Label::Dim))
+        }
+        Row::Session(p, s) => {
+            let session = list.session(p, s);
+            let filtered = !list.filter.text.trim().is_empty();
+            let ways = session.conversations.len();
+            let sign = match (ways, list.is_open(session)) {
+                (0 | 1, _) => "  ",
+                (_, true) => "▾ ",
+                (_, false) => "▸ ",
+            };
+            let mut left = Line::new(if filtered { " " } else { "  " }, Label::Plain);
+            left.push(if filtered { "" } else { sign }, Label::Dim);
+            match &session.title {
+                Some(title) => left.push(title, Label::Plain),
+                None => left.push(&session.file.id, Label::Dim),
+            }
+            if filtered {
+                left.push("  ", Label::Plain);
+                left.push(&list.short(&list.projects[p].label), Label::Dim);
+            }
+            let mut right = Line::default();
+            if ways > 1 {
+                right.push(&format!("⑂{ways} "), Label::Branch);
+            }
+            if wide && session.agents > 0 {
+                right.push(&format!("▸{} ", session.agents), Label::ToolName);
+            }
+            if wide && !session.unread {
+                right.push(&format!("{:>5} ", session.messages), Label::Dim);
+            }
+            right.push(&clock.column(session.last_active, wide), Label::Time);
+            (left, right)
+        }
+        Row::Conversation(p, s, c) => {
+            let conversation = &list.session(p, s).conversations[c];
+            let (sign, label) = match (conversation.resumes, conversation.status) {
+                (true, _) => ("◉", Label::Active),
+                (_, Status::Active) => ("●", Label::Active),
+                _ if conversation.draft => ("◌", Label::Abandoned),
+                _ => ("○", Label::Abandoned),
+            };
+            let words = conversation.title.as_deref().unwrap_or("…");
+            let text = if label == Label::Active { Label::Plain } else { Label::Abandoned };
+            let left = Line::plain("      ")
+                .with(sign, label)
+                .with(&format!(" @{} ", conversation.n), Label::Id)
+                .with(words, text);
+            let mut right = Line::default();
+            if wide {
+                right.push(&format!("{:>5} ", conversation.messages), Label::Dim);
+            }
+            if let Some(time) = conversation.last_active {
+                right.push(&clock.column(time, wide), Label::Time);
+            }
+            (left, right)
+        }
+    }
+}

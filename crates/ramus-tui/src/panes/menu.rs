@@ -1,0 +1,81 @@
+//! A few choices, each by a letter.
+
+use ramus_render::{Label, Line};
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::Rect;
+
+use crate::canvas::Canvas;
+use crate::event::Effect;
+
+/// Some choices and what each does.
+#[derive(Debug)]
+pub(crate) struct Menu {
+    pub(crate) title: &'static str,
+    /// Said above the choices.
+    pub(crate) lines: Vec<Line>,
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) top: usize,
+}
+
+/// A letter, what it stands for, and what it does.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) letter: char,
+    pub(crate) label: String,
+    pub(crate) effect: Option<Effect>,
+}
+
+impl Menu {
+    pub(crate) fn new(title: &'static str, choices: Vec<Choice>) -> Self {
+        Self { title, lines: Vec::new(), choices, top: 0 }
+    }
+
+    /// Takes the effect of a letter; `None`: it is no choice. Enter takes the first one.
+    pub(crate) fn choose(&mut self, key: KeyEvent) -> Option<Option<Effect>> {
+        let at = match key.code {
+            KeyCode::Enter if self.lines.is_empty() => 0,
+            KeyCode::Char(letter) => {
+                self.choices.iter().position(|choice| choice.letter == letter)?
+            }
+            _ => return None,
+        };
+        Some(self.choices.get_mut(at)?.effect.take())
+    }
+
+    /// Takes the effect of leaving a question open: the answer is no.
+    pub(crate) fn refused(self) -> Option<Effect> {
+        let last = self.choices.into_iter().next_back().and_then(|choice| choice.effect);
+        last.filter(|effect| matches!(effect, Effect::Answer(_, false)))
+    }
+
+    /// Returns how many rows it needs with its frame.
+    pub(crate) fn height(&self) -> usize {
+        let gap = usize::from(!self.lines.is_empty());
+        self.lines.len() + gap + self.choices.len() + 2
+    }
+}
+
+impl Choice {
+    pub(crate) fn new(letter: char, label: impl Into<String>, effect: Option<Effect>) -> Self {
+        Self { letter, label: label.into(), effect }
+    }
+}
+
+pub(crate) fn view(menu: &mut Menu, canvas: &mut Canvas<'_>, area: Rect) {
+    let inner = canvas.frame(area, &Line::new(menu.title, Label::Heading));
+    let below = menu.choices.len() + usize::from(!menu.lines.is_empty());
+    let room = usize::from(inner.height).saturating_sub(below);
+    menu.top = menu.top.min(menu.lines.len().saturating_sub(room));
+    let mut y = 0;
+    for line in menu.lines.iter().skip(menu.top).take(room) {
+        canvas.line(inner, y, line);
+        y += 1;
+    }
+    y += u16::from(!menu.lines.is_empty());
+    for choice in &menu.choices {
+        let line = Line::new(&format!(" {} ", choice.letter), Label::Prompt)
+            .with(&format!(" {}", choice.label), Label::Plain);
+        canvas.line(inner, y, &line);
+        y += 1;
+    }
+}

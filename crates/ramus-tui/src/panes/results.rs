@@ -1,0 +1,131 @@
+//! Messages of all sessions that hold what was looked for, the newest first.
+
+use ramus_core::branches::Status;
+use ramus_core::session::NodeId;
+use ramus_core::time::Time;
+use ramus_render::layout::{pad, truncate};
+use ramus_render::{Label, Line};
+use ramus_store::place::HistoryFile;
+use ramus_store::scan::Branch;
+use ratatui::layout::Rect;
+
+use crate::canvas::Canvas;
+use crate::cursor::Cursor;
+use crate::keys::Action;
+use crate::panes::branches::move_in;
+use crate::state::Clock;
+use crate::theme::Theme;
+
+/// A message that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) file: HistoryFile,
+    /// It is kept beside the session, not in it.
+    pub(crate) spilled: bool,
+    pub(crate) session: String,
+    pub(crate) title: Option<String>,
+    pub(crate) node: Option<NodeId>,
+    pub(crate) branch: Option<Branch>,
+    pub(crate) is_agent: bool,
+    pub(crate) kind: &'static str,
+    pub(crate) time: Option<Time>,
+    pub(crate) snippet: Line,
+    /// In how many other files it stands.
+    pub(crate) copies: usize,
+}
+
+/// Some more messages that were found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) text: String,
+    pub(crate) messages: Vec<Message>,
+    /// How many there are in all.
+    pub(crate) all: usize,
+    pub(crate) done: bool,
+}
+
+/// The list of what was found.
+#[derive(Debug)]
+pub(crate) struct Results {
+    pub(crate) text: String,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) all: usize,
+    pub(crate) done: bool,
+    pub(crate) cursor: Cursor,
+}
+
+impl Results {
+    pub(crate) fn new(text: String) -> Self {
+        Self { text, messages: Vec::new(), all: 0, done: false, cursor: Cursor::default() }
+    }
+
+    /// Takes what else was found for the same words.
+    pub(crate) fn take(&mut self, found: Found) {
+        if found.text == self.text {
+            self.messages.extend(found.messages);
+            (self.all, self.done) = (found.all, found.done);
+        }
+    }
+
+    /// Moves; `false`: the key asks for something else. A message takes two rows.
+    pub(crate) fn update(&mut self, action: Action, height: usize) -> bool {
+        move_in(&mut self.cursor, action, self.messages.len(), height / 2)
+    }
+}
+
+pub(crate) fn view(results: &mut Results, canvas: &mut Canvas<'_>, area: Rect, clock: &Clock) {
+    let state = match (results.done, results.all) {
+        (false, 0) => "looking …".to_owned(),
+        (true, 0) => "nothing found".to_owned(),
+        (_, all) if all > results.messages.len() => {
+            format!("{} of {all} messages", results.messages.len())
+        }
+        (_, all) => format!("{all} messages"),
+    };
+    let title = Line::new("Find ", Label::Heading)
+        .with(&format!("“{}” ", results.text), Label::Strong)
+        .with(&state, Label::Dim);
+    let inner = canvas.frame(area, &title);
+    let shown = usize::from(inner.height) / 2;
+    let window = results.cursor.window(results.messages.len(), shown);
+    for (y, index) in (0..).step_by(2).zip(window) {
+        let message = &results.messages[index];
+        let (head, right) = head(message, clock);
+        let room = usize::from(inner.width).saturating_sub(right.width() + 1);
+        canvas.line(inner, y, &truncate(&head, room));
+        canvas.line_right(inner, y, &right);
+        let mut below = Line::plain("    ");
+        below.append(&message.snippet);
+        canvas.line(inner, y + 1, &truncate(&below, usize::from(inner.width)));
+        if index == results.cursor.at {
+            canvas.look(inner, y, Theme::selected(true));
+        }
+    }
+    if results.done && results.all == 0 {
+        let text = "all words must occur in one message; fewer find more";
+        canvas.line_at(inner, 1, 1, &Line::new(text, Label::Dim));
+    }
+}
+
+fn head(message: &Message, clock: &Clock) -> (Line, Line) {
+    let (sign, label) = match message.branch.map(|branch| branch.status) {
+        Some(Status::Active) => ("●", Label::Active),
+        Some(Status::Abandoned) => ("○", Label::Abandoned),
+        None => ("·", Label::Dim),
+    };
+    let branch = message.branch.map(|branch| format!("@{}", branch.n)).unwrap_or_default();
+    let status = message.branch.map_or("", |branch| branch.status.word());
+    let mut left = Line::new(sign, label);
+    left.append(&pad(Line::new(&branch, Label::Branch), 4));
+    left.push(if message.is_agent { "▸" } else { " " }, Label::ToolName);
+    left.append(&pad(Line::new(message.kind, Label::Note), 12));
+    left.push(message.title.as_deref().unwrap_or(&message.session), Label::Strong);
+    let mut right = Line::new(status, label).with(" ", Label::Plain);
+    if message.copies > 0 {
+        right.push(&format!("×{} ", message.copies + 1), Label::Dim);
+    }
+    if let Some(time) = message.time {
+        right.push(&clock.column(time, true), Label::Time);
+    }
+    (left, right)
+}

@@ -1,0 +1,296 @@
+//! Where one is in a transcript: scrolling, moving, what is seen.
+
+use ramus_core::record::Voice;
+
+use super::{ItemKind, Transcript};
+use crate::keys::Action;
+
+/// The first row of the screen: an item and a line of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Top {
+    pub(crate) item: usize,
+    pub(crate) line: usize,
+}
+
+/// What stays in place when heights become known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hold {
+    Top,
+    /// The item at the cursor, at this row.
+    Cursor(usize),
+    /// What is looked for, in the item at the cursor.
+    Hit,
+    End,
+}
+
+/// How high a block is thought to be until it is rendered.
+const GUESS: usize = 4;
+
+impl Transcript {
+    /// Takes the size of the screen.
+    pub(crate) fn resize(&mut self, width: u16, height: u16) {
+        if self.size != (width, height) {
+            self.size = (width, height);
+            self.settle();
+        }
+    }
+
+    fn rows(&self) -> usize {
+        usize::from(self.size.1).max(1)
+    }
+
+    pub(super) fn height(&self, item: usize) -> usize {
+        match self.items[item].kind {
+            ItemKind::Resume | ItemKind::Agent => 2,
+            _ => self.lines(item).map_or(GUESS, <[_]>::len),
+        }
+    }
+
+    /// Returns the items that are seen, each with the row of its first line, which may be above.
+    pub(crate) fn seen(&self) -> Vec<(usize, isize)> {
+        let mut seen = Vec::new();
+        let mut row = -(self.top.line as isize);
+        for item in self.top.item..self.items.len() {
+            if row >= self.rows() as isize {
+                break;
+            }
+            seen.push((item, row));
+            row += self.height(item) as isize;
+        }
+        seen
+    }
+
+    pub(super) fn row_of(&self, item: usize) -> Option<usize> {
+        let seen = self.seen().into_iter().find(|(seen, _)| *seen == item);
+        seen.and_then(|(_, row)| usize::try_from(row).ok())
+    }
+
+    /// Does what a key asks for; `false`: it asks for nothing here.
+    pub(crate) fn go(&mut self, action: Action) -> bool {
+        let page = self.rows().saturating_sub(2).max(1) as isize;
+        match action {
+            Action::Down => self.step(1),
+            Action::Up => self.step(-1),
+            Action::PageDown => self.scroll(page),
+            Action::PageUp => self.scroll(-page),
+            Action::HalfDown => self.scroll(page / 2),
+            Action::HalfUp => self.scroll(-page / 2),
+            Action::First => {
+                self.cursor = 0;
+                self.top = Top::default();
+                self.hold = Hold::Top;
+            }
+            Action::Last => self.go_to_end(),
+            Action::NextPrompt => self.seek(true, Self::is_prompt),
+            Action::PreviousPrompt => self.seek(false, Self::is_prompt),
+            Action::NextFork => self.seek(true, Self::is_fork),
+            Action::PreviousFork => self.seek(false, Self::is_fork),
+            _ => return false,
+        }
+        true
+    }
+
+    pub(crate) fn go_to_end(&mut self) {
+        self.cursor = self.items.len().saturating_sub(1);
+        self.hold = Hold::End;
+        self.settle();
+    }
+
+    fn is_prompt(&self, item: usize) -> bool {
+        let ItemKind::Block(range) = &self.items[item].kind else { return false };
+        let stage = &self.stages[self.items[item].stage];
+        let fold = stage.path.folds[range.start];
+        let voice = stage.chapter.history.folds.fold(fold).voice;
+        matches!(voice, Voice::Prompt | Voice::Queued | Voice::Command)
+    }
+
+    fn is_fork(&self, item: usize) -> bool {
+        matches!(self.items[item].kind, ItemKind::Fork(_))
+    }
+
+    fn seek(&mut self, forward: bool, fits: fn(&Self, usize) -> bool) {
+        let found = if forward {
+            (self.cursor + 1..self.items.len()).find(|item| fits(self, *item))
+        } else {
+            (0..self.cursor.min(self.items.len())).rev().find(|item| fits(self, *item))
+        };
+        if let Some(item) = found {
+            self.jump(item);
+        }
+    }
+
+    /// Puts an item near the upper edge.
+    pub(crate) fn jump(&mut self, item: usize) {
+        self.cursor = item;
+        self.put_at_row(item, (self.rows() / 6).min(item * 2));
+    }
+
+    /// Shows what is looked for in an item.
+    pub(super) fn jump_to_hit(&mut self, item: usize) {
+        self.cursor = item;
+        self.hold = Hold::Hit;
+        self.settle();
+    }
+
+    /// Puts an item at a row of the screen and keeps it there while heights become known.
+    pub(super) fn put_at_row(&mut self, item: usize, row: usize) {
+        self.cursor = item;
+        self.hold = Hold::Cursor(row);
+        self.settle();
+    }
+
+    /// Moves the cursor to the next block; inside of one that is longer than the screen, scrolls.
+    fn step(&mut self, by: isize) {
+        let rows = self.rows() as isize;
+        let here = self.seen().into_iter().find(|(item, _)| *item == self.cursor);
+        if let Some((item, row)) = here {
+            let end = row + self.height(item) as isize;
+            let hidden = if by > 0 { end - rows } else { -row };
+            if hidden > 0 {
+                return self.scroll_lines(by * hidden.min((rows / 2).max(1)));
+            }
+        }
+        let mut next = self.cursor;
+        loop {
+            next = match next.checked_add_signed(by) {
+                Some(next) if next < self.items.len() => next,
+                _ => return self.scroll_lines(by),
+            };
+            if !matches!(self.items[next].kind, ItemKind::Resume) {
+                break;
+            }
+        }
+        self.cursor = next;
+        self.hold = Hold::Top;
+        self.reveal();
+    }
+
+    /// Scrolls; the cursor goes along.
+    pub(crate) fn scroll(&mut self, by: isize) {
+        self.scroll_lines(by);
+        let seen = self.seen();
+        let rows = self.rows() as isize;
+        let whole = |(item, row): &&(usize, isize)| {
+            *row >= 0 && *row + 1 < rows && !matches!(self.items[*item].kind, ItemKind::Resume)
+        };
+        let (first, last) = (seen.iter().find(whole), seen.iter().rev().find(whole));
+        let (Some((first, _)), Some((last, _))) = (first, last) else {
+            self.cursor = seen.first().map_or(0, |(item, _)| *item);
+            return;
+        };
+        // At the very ends scrolling cannot go on, but the cursor can.
+        self.cursor = if self.top == Top::default() && by < 0 {
+            0
+        } else if self.top >= self.last_top() && by > 0 {
+            self.items.len().saturating_sub(1)
+        } else {
+            self.cursor.clamp(*first, *last)
+        };
+    }
+
+    fn scroll_lines(&mut self, by: isize) {
+        self.hold = Hold::Top;
+        let mut left = by.unsigned_abs();
+        if by < 0 {
+            while left > self.top.line && self.top.item > 0 {
+                left -= self.top.line + 1;
+                self.top.item -= 1;
+                self.top.line = self.height(self.top.item).saturating_sub(1);
+            }
+            self.top.line = self.top.line.saturating_sub(left);
+            return;
+        }
+        while self.top.item < self.items.len() {
+            let rest = self.height(self.top.item).saturating_sub(self.top.line);
+            if left < rest {
+                self.top.line += left;
+                break;
+            }
+            left -= rest;
+            self.top = Top { item: self.top.item + 1, line: 0 };
+        }
+        self.top = self.top.min(self.last_top());
+    }
+
+    /// Returns the lowest place at which the screen is still full.
+    fn last_top(&self) -> Top {
+        self.above(self.items.len(), self.rows())
+    }
+
+    /// Returns the place some rows above the start of an item.
+    fn above(&self, item: usize, rows: usize) -> Top {
+        let mut left = rows;
+        let mut item = item;
+        while item > 0 {
+            item -= 1;
+            let height = self.height(item);
+            if height >= left {
+                return Top { item, line: height - left };
+            }
+            left -= height;
+        }
+        Top::default()
+    }
+
+    /// Scrolls as little as is needed to see the item at the cursor.
+    pub(super) fn reveal(&mut self) {
+        if self.items.is_empty() {
+            return;
+        }
+        let (rows, height) = (self.rows(), self.height(self.cursor));
+        let start = Top { item: self.cursor, line: 0 };
+        if self.top > start {
+            let hidden = height.saturating_sub(rows);
+            self.top = Top { item: self.cursor, line: hidden };
+            return;
+        }
+        let lowest = if height >= rows { start } else { self.above(self.cursor + 1, rows) };
+        self.top = self.top.max(lowest);
+    }
+
+    /// Brings what is held back to its place.
+    pub(super) fn settle(&mut self) {
+        match self.hold {
+            Hold::Top => {
+                let height = self.items.get(self.top.item).map(|_| self.height(self.top.item));
+                self.top.line = self.top.line.min(height.unwrap_or(1).saturating_sub(1));
+            }
+            Hold::Hit => {
+                let line = self.hit_line(self.cursor).unwrap_or(0);
+                let third = self.rows() / 3;
+                self.top = if line > third {
+                    Top { item: self.cursor, line: line - third }
+                } else {
+                    self.above(self.cursor, third - line)
+                };
+                self.top = self.top.min(self.last_top());
+            }
+            Hold::Cursor(row) => {
+                self.top = self.above(self.cursor, row.min(self.rows() - 1));
+                if row == 0 {
+                    self.top = Top { item: self.cursor, line: 0 };
+                }
+                self.top = self.top.min(self.last_top());
+            }
+            Hold::End => self.top = self.last_top(),
+        }
+    }
+
+    /// Finds the item at a row of the screen.
+    pub(crate) fn item_at(&self, row: u16) -> Option<usize> {
+        let row = row as isize;
+        let seen = self.seen();
+        seen.into_iter().rev().find(|(_, start)| *start <= row).map(|(item, _)| item)
+    }
+
+    /// Returns which part of the transcript is seen, as far as items tell.
+    pub(crate) fn share(&self) -> (f64, f64) {
+        let all = self.items.len().max(1) as f64;
+        let seen = self.seen();
+        let last = seen.last().map_or(0, |(item, _)| item + 1);
+        if self.top >= self.last_top() {
+            return (self.top.item as f64 / all, 1.0);
+        }
+        (self.top.item as f64 / all, last as f64 / all)
+    }
+}

@@ -1,0 +1,82 @@
+//! Looking for words in the transcript.
+
+use ramus_core::query::Query;
+use ramus_core::session::NodeId;
+
+use super::Transcript;
+
+/// What is looked for, and the messages of the session that hold it.
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(crate) text: String,
+    pub(crate) query: Query,
+    /// `None`: still looking.
+    pub(crate) hits: Option<Vec<NodeId>>,
+}
+
+impl Transcript {
+    /// Takes the messages that hold what is looked for; goes to the next one.
+    pub(crate) fn set_hits(&mut self, hits: Vec<NodeId>) {
+        if let Some(search) = &mut self.search {
+            search.hits = Some(hits);
+            let items = self.hit_items();
+            let next = items.iter().find(|item| **item >= self.cursor).or(items.first());
+            if let Some(item) = next.copied() {
+                self.unfold(item);
+                self.jump_to_hit(item);
+            }
+        }
+    }
+
+    /// Returns the items of this path that hold what is looked for.
+    fn hit_items(&self) -> Vec<usize> {
+        let hits = self.search.as_ref().and_then(|search| search.hits.as_deref());
+        let mut items: Vec<usize> =
+            hits.unwrap_or_default().iter().filter_map(|node| self.item_of(*node)).collect();
+        items.sort_unstable();
+        items.dedup();
+        items
+    }
+
+    /// Goes to the next hit or the one before, round the ends.
+    pub(crate) fn next_hit(&mut self, forward: bool) {
+        let items = self.hit_items();
+        let next = if forward {
+            items.iter().find(|item| **item > self.cursor).or(items.first())
+        } else {
+            items.iter().rev().find(|item| **item < self.cursor).or(items.last())
+        };
+        if let Some(item) = next.copied() {
+            // It may stand in a tool call that is folded.
+            self.unfold(item);
+            self.jump_to_hit(item);
+        }
+    }
+
+    /// Finds the first line of an item that holds what is looked for.
+    pub(super) fn hit_line(&self, item: usize) -> Option<usize> {
+        let query = &self.search.as_ref()?.query;
+        let lines = self.lines(item)?;
+        lines.iter().position(|line| !query.marks(&line.text()).is_empty())
+    }
+
+    /// Says how the search stands.
+    pub(crate) fn search_state(&self) -> Option<String> {
+        let search = self.search.as_ref()?;
+        let Some(hits) = &search.hits else {
+            return Some(format!("looking for “{}” …", search.text));
+        };
+        let items = self.hit_items();
+        let here = items.iter().position(|item| *item == self.cursor);
+        let elsewhere = hits.iter().filter(|node| self.item_of(**node).is_none()).count();
+        let mut told = match (items.len(), here) {
+            (0, _) => format!("“{}” is not on this branch", search.text),
+            (all, Some(at)) => format!("“{}” {} of {all}", search.text, at + 1),
+            (all, None) => format!("“{}” {all} messages", search.text),
+        };
+        if elsewhere > 0 {
+            told.extend([", ", &elsewhere.to_string(), " elsewhere in the session"]);
+        }
+        Some(told)
+    }
+}

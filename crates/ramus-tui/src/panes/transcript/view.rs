@@ -1,0 +1,96 @@
+//! The transcript drawn.
+
+use ramus_core::query::Query;
+use ramus_render::{Label, Line};
+use ratatui::layout::Rect;
+
+use super::{ItemKind, Part, Transcript};
+use crate::canvas::Canvas;
+
+/// Columns left of the text, and right of it.
+pub(crate) const MARGIN: u16 = 2;
+
+pub(crate) fn view(transcript: &Transcript, canvas: &mut Canvas<'_>, area: Rect, focus: bool) {
+    if transcript.items.is_empty() {
+        let text = "nobody says anything in this session";
+        canvas.line_at(area, 2, 1, &Line::new(text, Label::Dim));
+        return;
+    }
+    for (item, row) in transcript.seen() {
+        let place = &transcript.items[item];
+        let selected = item == transcript.cursor;
+        let own;
+        let lines = match place.kind {
+            ItemKind::Resume => {
+                own = vec![Line::default(), Line::new("◉ Claude Code resumes here", Label::Active)];
+                &*own
+            }
+            ItemKind::Agent => {
+                own = vec![Line::default(), heading(transcript, item)];
+                &*own
+            }
+            _ => match transcript.lines(item) {
+                Some(lines) => lines,
+                None => {
+                    own = vec![Line::default(), Line::new("…", Label::Dim)];
+                    &*own
+                }
+            },
+        };
+        for (y, line) in (row..).zip(lines) {
+            let Ok(y) = u16::try_from(y) else { continue };
+            if y >= area.height {
+                break;
+            }
+            let is_gap = line.is_empty() && y as isize == row;
+            if selected && !is_gap {
+                let label = if focus { Label::Active } else { Label::Dim };
+                canvas.line(area, y, &Line::new("▌", label));
+            }
+            let mut x = MARGIN;
+            for _ in 0..place.depth {
+                canvas.line_at(area, x, y, &Line::new("┆ ", Label::ToolName));
+                x += 2;
+            }
+            let text = Rect { width: area.width.saturating_sub(1), ..area };
+            match &transcript.search {
+                Some(search) => canvas.line_at(text, x, y, &marked(line, &search.query)),
+                None => canvas.line_at(text, x, y, line),
+            }
+        }
+    }
+    let (start, end) = transcript.share();
+    canvas.scrollbar(area, start, end);
+}
+
+fn heading(transcript: &Transcript, item: usize) -> Line {
+    let stage = &transcript.stages[transcript.items[item].stage];
+    let Part::Agent { call, .. } = stage.part else { return Line::default() };
+    let agent = transcript.agents.iter().find(|agent| agent.call == Some(call));
+    let label = agent.map(|agent| agent.label.as_str()).unwrap_or_default();
+    Line::new("▸ agent ", Label::ToolName).with(label, Label::Strong)
+}
+
+/// Marks what is looked for.
+fn marked(line: &Line, query: &Query) -> Line {
+    let text = line.text();
+    let marks = query.marks(&text);
+    if marks.is_empty() {
+        return line.clone();
+    }
+    let mut out = Line::default();
+    let mut at = 0;
+    for span in &line.0 {
+        let (start, end) = (at, at + span.text().len());
+        let mut done = start;
+        for mark in marks.iter().filter(|mark| mark.start < end && mark.end > start) {
+            let (from, to) = (mark.start.max(start), mark.end.min(end));
+            out.push(&text[done..from], span.label);
+            out.push(&text[from..to], Label::Match);
+            done = to;
+        }
+        out.push(&text[done..end], span.label);
+        at = end;
+    }
+    out
+}

@@ -1,0 +1,403 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use ramus_core::resume::Rule;
+use ramus_render::Line;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use testkit::Home;
+
+use crate::app::{Actions, Desks, Options};
+use crate::event::{Deed, Effect, Event, Page, Question};
+use crate::panes::list::List;
+use crate::panes::transcript::Transcript;
+use crate::state::{Clock, State};
+use crate::update::update;
+use crate::view::view;
+
+const FIXTURE: &str = r"
+a        user          Which tea?
+b < a    thinking      #m1 Oolong, hm
+c < b    assistant     #m1 **Oolong**.
+d < c    user          Brew it
+e < d    call:t1:Bash  #m2 boil water
+f < e    result:t1     one\ntwo
+g < f    assistant     Done, 96 degrees.
+h < d    assistant     Boil it yourself. 漢字 👩‍👩‍👧
+i < c    user          Rather coffee
+j < i    assistant     418 I'm a teapot ESC]0;boomBEL end
+k < g    call:t2:Task  #m3 steep
+l < k    result:t2     steeped
+n < l    assistant     Steeped.
+-        last-prompt:n:explicit
+";
+
+const AGENT: &str = r"
+x        user          steep it
+y < x    assistant     Three minutes are enough.
+";
+
+/// The screens on a test terminal, with real work behind them.
+struct Screens {
+    state: State,
+    desks: Desks,
+    events: Receiver<Event>,
+    terminal: Terminal<TestBackend>,
+    _home: Home,
+    left: bool,
+}
+
+impl Screens {
+    fn new(width: u16, height: u16) -> Self {
+        let home = Home::new();
+        let id = "0a1b2c3d-0000-4000-8000-000000000000";
+        home.session(
+            &format!("-home-dev-app/{id}.jsonl"),
+            &FIXTURE.replace("ESC", "\u{1b}").replace("BEL", "\u{7}"),
+        );
+        let other = "a user about kettles\nb < a assistant They whistle.";
+        home.session("-home-dev-kettle/1b2c3d4e-0000-4000-8000-000000000000.jsonl", other);
+        let dir = format!("-home-dev-app/{id}/subagents/agent-a9.jsonl");
+        home.session(&dir, AGENT);
+        let meta = r#"{"agentType":"steeper","description":"Steep it well","toolUseId":"t2"}"#;
+        home.write(&format!("-home-dev-app/{id}/subagents/agent-a9.meta.json"), meta);
+        Self::over(home, width, height)
+    }
+
+    fn over(home: Home, width: u16, height: u16) -> Self {
+        let clock = Clock(Arc::new(|time| time.to_string()[11..16].to_owned()));
+        let options = Options {
+            roots: vec![home.claude()],
+            rule: Rule::Client,
+            all: false,
+            color: true,
+            home: "/home/dev".to_owned(),
+            clock: clock.clone(),
+        };
+        let actions = Actions {
+            demo: Box::new(|| Ok(PathBuf::from("nowhere"))),
+            export: Box::new(|_, format| Ok(format!("exported as {format}"))),
+            read: Box::new(|question, _| {
+                let file = |name: &str| Question::File("here".to_owned(), name.to_owned());
+                let links = match &question {
+                    Question::Files(_) => vec![(1, file("a.rs")), (2, file("b.rs"))],
+                    _ => Vec::new(),
+                };
+                let text = format!("{question:?}").replace('"', "");
+                let text = text.rsplit('/').next().unwrap_or_default().to_owned();
+                let lines = [&*text, "first", "second", "third"].map(Line::plain).into();
+                Ok(Page { title: Line::plain("found"), lines, links })
+            }),
+            write: Box::new(|deed, ask| {
+                let plan = match deed {
+                    Deed::Goto(address) => format!("goes to {}", &address[address.len() - 2..]),
+                    other => format!("{other:?}"),
+                };
+                let yes = ask(vec![Line::plain(&plan)], "Go there?");
+                Ok(vec![Line::plain(if yes { "done" } else { "nothing was written" })])
+            }),
+        };
+        let (sender, events) = channel();
+        let desks = Desks::new(&sender, options, actions);
+        let mut state = State::new(clock, true, List::new(false, "/home/dev"));
+        state.size = (width, height);
+        let terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        desks.survey();
+        let mut screens = Self { state, desks, events, terminal, _home: home, left: false };
+        screens.until(|text| !text.contains("looking …") && !text.contains("reading"));
+        screens
+    }
+
+    fn take(&mut self, event: Event) {
+        for effect in update(&mut self.state, event) {
+            match effect {
+                Effect::Quit => self.left = true,
+                Effect::Copy(text, what) => {
+                    self.state.said = Some(Line::plain(&format!("copied {what}: {text}")));
+                }
+                effect => self.desks.take(effect),
+            }
+        }
+    }
+
+    fn text(&mut self) -> String {
+        let state = &mut self.state;
+        self.terminal.draw(|frame| view(state, frame.buffer_mut())).unwrap();
+        let buffer = self.terminal.backend().buffer();
+        let area = buffer.area;
+        let mut text = String::new();
+        for y in 0..area.height {
+            let mut row = String::new();
+            let mut x = 0;
+            while x < area.width {
+                let symbol = buffer[(x, y)].symbol();
+                row.push_str(symbol);
+                // A wide character stands in two cells, and only the first one counts.
+                x += ramus_render::layout::width(symbol).max(1) as u16;
+            }
+            text.push_str(row.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Takes what happens until the screen is as it should be.
+    #[track_caller]
+    fn until(&mut self, is_right: impl Fn(&str) -> bool) -> String {
+        loop {
+            let text = self.text();
+            let ready = self.state.reading().is_none_or(Transcript::is_ready);
+            if ready && is_right(&text) {
+                return text;
+            }
+            match self.events.recv_timeout(Duration::from_secs(20)) {
+                Ok(event) => self.take(event),
+                Err(_) => panic!("nothing happens any more on\n{text}"),
+            }
+        }
+    }
+
+    #[track_caller]
+    fn shows(&mut self, what: &str) -> String {
+        self.until(|text| text.contains(what))
+    }
+
+    fn press(&mut self, code: KeyCode) {
+        self.take(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    fn type_in(&mut self, text: &str) {
+        text.chars().for_each(|char| self.press(KeyCode::Char(char)));
+    }
+
+    /// Opens the session with the forks.
+    fn open(width: u16, height: u16) -> Self {
+        let mut screens = Self::new(width, height);
+        screens.type_in("which tea");
+        screens.press(KeyCode::Enter);
+        screens.shows("You  00:00  a");
+        screens
+    }
+}
+
+#[test]
+fn the_list_shows_projects_and_sessions_and_filters() {
+    let mut screens = Screens::new(60, 10);
+    assert_snapshot!(screens.text());
+    screens.type_in("ketl");
+    let text = screens.text();
+    assert!(text.contains("about kettles") && !text.contains("Which tea"), "{text}");
+    screens.press(KeyCode::Esc);
+    assert!(screens.text().contains("Which tea"));
+    assert!(!screens.left);
+    screens.press(KeyCode::Esc);
+    assert!(screens.left);
+}
+
+#[test]
+fn conversations_stand_under_their_session() {
+    let mut screens = Screens::new(76, 12);
+    screens.type_in("which tea");
+    screens.press(KeyCode::Esc);
+    screens.press(KeyCode::Right);
+    assert_snapshot!(screens.text());
+}
+
+#[test]
+fn a_transcript_folds_tools_and_shows_forks() {
+    let mut screens = Screens::open(80, 40);
+    assert_snapshot!(screens.text());
+    screens.type_in("s");
+    let text = screens.shows("│ two");
+    assert!(text.contains("│ one"), "{text}");
+    screens.type_in("h");
+    screens.shows("Oolong, hm");
+}
+
+#[test]
+fn left_and_right_switch_at_a_fork() {
+    let mut screens = Screens::open(80, 40);
+    screens.type_in(")");
+    screens.press(KeyCode::Right);
+    // The escape sequence of the transcript is gone, its words are not.
+    let text = screens.shows("418 I'm a teapot");
+    assert!(text.contains("@2 of 3 abandoned") && !text.contains('\u{1b}'), "{text}");
+    assert!(!text.contains("boom"), "{text}");
+    screens.press(KeyCode::Left);
+    screens.shows("@3 of 3 resumes");
+}
+
+#[test]
+fn wide_characters_keep_their_columns() {
+    let mut screens = Screens::open(80, 40);
+    screens.type_in("))");
+    screens.press(KeyCode::Left);
+    let text = screens.shows("Boil it yourself. 漢字 👩‍👩‍👧");
+    assert!(text.contains("@1 of 3"), "{text}");
+}
+
+#[test]
+fn the_tree_moves_the_transcript() {
+    let mut screens = Screens::open(120, 24);
+    screens.type_in("t");
+    screens.shows("edit, 2 ways");
+    assert_snapshot!(screens.text());
+    screens.press(KeyCode::Down);
+    screens.press(KeyCode::Down);
+    screens.shows("Rather coffee");
+    screens.shows("418 I'm a teapot");
+    screens.type_in("t");
+    assert!(!screens.text().contains("edit, 2 ways"));
+}
+
+#[test]
+fn all_branches_are_listed_and_one_is_read() {
+    let mut screens = Screens::open(90, 16);
+    screens.type_in("b");
+    assert_snapshot!(screens.text());
+    screens.press(KeyCode::Up);
+    screens.press(KeyCode::Enter);
+    screens.shows("@2 of 3 abandoned");
+}
+
+#[test]
+fn two_marked_branches_are_compared() {
+    let mut screens = Screens::open(90, 30);
+    screens.type_in("d");
+    screens.shows("marked 0a1b2c3d@3");
+    screens.type_in(")");
+    screens.press(KeyCode::Right);
+    screens.type_in("d");
+    screens.shows("0a1b2c3d-0000-4000-8000-000000000000.jsonl@2)");
+    assert_snapshot!(screens.text());
+}
+
+#[test]
+fn an_agent_opens_in_place_and_as_a_pane() {
+    let mut screens = Screens::open(80, 40);
+    screens.type_in("A");
+    screens.shows("Steep it well");
+    assert_snapshot!(screens.text());
+    screens.press(KeyCode::Esc);
+    while !screens.text().contains("▌   ⏺ Task") {
+        screens.type_in("j");
+    }
+    screens.type_in("a");
+    screens.shows("┆   Three minutes are enough.");
+    screens.type_in("a");
+    screens.until(|text| !text.contains("Three minutes"));
+    screens.type_in("A");
+    screens.press(KeyCode::Enter);
+    let text = screens.shows("Three minutes are enough.");
+    assert!(text.contains("agent steep it"), "{text}");
+    screens.type_in("q");
+    screens.shows("Brew it");
+}
+
+#[test]
+fn a_search_finds_here_and_everywhere() {
+    let mut screens = Screens::open(80, 24);
+    screens.type_in("/boil");
+    screens.press(KeyCode::Enter);
+    let text = screens.shows("“boil” 1 of 1, 1 elsewhere in the session");
+    assert!(text.contains("▌   ⏺ Bash boil water"), "{text}");
+    screens.type_in("f");
+    screens.type_in("teapot");
+    screens.press(KeyCode::Enter);
+    screens.shows("1 messages");
+    assert_snapshot!(screens.text());
+    screens.press(KeyCode::Enter);
+    screens.shows("@2 of 3 abandoned");
+}
+
+#[test]
+fn a_change_shows_its_plan_and_asks() {
+    let mut screens = Screens::open(80, 16);
+    screens.type_in("g");
+    screens.shows("goes to :a");
+    assert_snapshot!(screens.text());
+    screens.type_in("n");
+    screens.shows("nothing was written");
+    screens.type_in("g");
+    screens.shows("goes to :a");
+    screens.type_in("y");
+    screens.shows("done");
+    screens.type_in("g");
+    screens.shows("goes to :a");
+    screens.press(KeyCode::Esc);
+    screens.shows("nothing was written");
+}
+
+#[test]
+fn files_as_of_a_message_are_listed_and_opened() {
+    let mut screens = Screens::open(90, 12);
+    screens.type_in("o");
+    screens.shows("0a1b2c3d-0000-4000-8000-000000000000.jsonl:a)");
+    screens.press(KeyCode::Down);
+    screens.press(KeyCode::Enter);
+    screens.shows("File(here, b.rs)");
+    screens.type_in("q");
+    assert!(screens.text().contains("Which tea?"));
+}
+
+#[test]
+fn addresses_and_messages_are_copied() {
+    let mut screens = Screens::open(80, 16);
+    screens.type_in("y");
+    assert_snapshot!(screens.text());
+    screens.type_in("a");
+    screens.shows("copied the address: 0a1b2c3d:a");
+    screens.type_in("ym");
+    screens.shows("copied the message: Which tea?");
+    screens.type_in("yr");
+    let command = "cd /home/dev/app && claude --resume 0a1b2c3d-0000-4000-8000-000000000000";
+    assert!(screens.state.said.as_ref().unwrap().text().ends_with(command));
+    screens.type_in("em");
+    screens.shows("as md");
+}
+
+#[test]
+fn somebody_without_history_is_offered_the_demo() {
+    let mut screens = Screens::over(Home::new(), 70, 16);
+    screens.shows("write a sample history");
+    let text = screens.text();
+    let why = text.lines().find(|line| line.contains("no sessions in"));
+    assert!(why.is_some(), "{text}");
+    screens.type_in("q");
+    assert!(screens.left);
+}
+
+#[test]
+fn every_size_is_drawn() {
+    let mut screens = Screens::open(80, 24);
+    screens.type_in("t");
+    for (width, height) in [(1, 1), (20, 5), (30, 8), (79, 24), (110, 20), (300, 90), (400, 2)] {
+        screens.terminal.backend_mut().resize(width, height);
+        screens.take(Event::Resize(width, height));
+        screens.text();
+        for key in ['j', 'b', 'k', 'q', '?', 'G', 'q'] {
+            screens.type_in(&key.to_string());
+            screens.text();
+        }
+    }
+}
+
+#[test]
+fn what_is_appended_appears() {
+    let mut screens = Screens::open(80, 50);
+    let path = screens.state.reading().unwrap().chapter.file.path.clone();
+    screens.type_in("w");
+    screens.shows("● live");
+    let line = testkit::jsonl("z < n user And milk?");
+    let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+    // Half a line is not shown, and not lost.
+    let (half, rest) = line.split_at(line.len() / 2);
+    std::io::Write::write_all(&mut file, half.as_bytes()).unwrap();
+    std::io::Write::write_all(&mut file, rest.as_bytes()).unwrap();
+    let text = screens.shows("▎ And milk?");
+    assert!(text.contains("▌ ❯ You"), "{text}");
+}

@@ -1,0 +1,109 @@
+//! What keys do in what lies over the panes.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+use crate::event::{Effect, Opening, Side, Target};
+use crate::keys::Action;
+use crate::state::{Focus, Overlay, State};
+
+impl State {
+    pub(super) fn overlay_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
+        let height = usize::from(self.areas().body.height).saturating_sub(2);
+        if action == Some(Action::Back) {
+            // Whoever asks hears a no.
+            return match self.overlay.take() {
+                Some(Overlay::Menu(menu)) => menu.refused().into_iter().collect(),
+                _ => Vec::new(),
+            };
+        }
+        match &mut self.overlay {
+            Some(Overlay::Page(page)) => match action {
+                Some(Action::Enter) => {
+                    let question = page.question().cloned();
+                    return question.map(|question| self.look_up(question)).into_iter().collect();
+                }
+                Some(action) => {
+                    page.update(action, height);
+                }
+                None => {}
+            },
+            Some(Overlay::Branches(branches)) => match action {
+                Some(Action::Enter) => return self.choose_branch(),
+                None if key.code == KeyCode::Char('d') => return self.mark_branch(),
+                Some(action) => {
+                    branches.update(action, height);
+                }
+                None => {}
+            },
+            Some(Overlay::Agents(agents)) => match action {
+                Some(Action::Enter) => {
+                    let agent = agents.agents[agents.cursor.at].clone();
+                    self.overlay = None;
+                    return self.open_agent(&agent, Opening::Pane);
+                }
+                Some(action) => {
+                    agents.update(action, height);
+                }
+                None => {}
+            },
+            Some(Overlay::Results(results)) => match action {
+                Some(Action::Enter) => return self.choose_result(),
+                Some(action) => {
+                    results.update(action, height);
+                }
+                None => {}
+            },
+            Some(Overlay::Menu(menu)) => {
+                if let Some(effect) = menu.choose(key) {
+                    self.overlay = None;
+                    return effect.into_iter().collect();
+                }
+                match action {
+                    Some(Action::Down) => menu.top += 1,
+                    Some(Action::Up) => menu.top = menu.top.saturating_sub(1),
+                    _ => {}
+                }
+            }
+            None => {}
+        }
+        Vec::new()
+    }
+
+    pub(super) fn choose_branch(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Branches(branches)) = self.overlay.take() else { return Vec::new() };
+        let Some(conversation) = branches.chosen() else { return Vec::new() };
+        let history = &branches.chapter.history;
+        // What is new on a branch begins after the fork it was left at.
+        let fork = conversation.fork.map(|fork| &history.branches.forks[fork]);
+        let node = fork.map(|fork| history.folds.fold(fork.fold).head);
+        if let Some(reading) = self.stack.last_mut() {
+            reading.read_conversation(conversation.n);
+            match node {
+                Some(node) => reading.show_node_here(node),
+                None => {
+                    reading.go(Action::First);
+                }
+            }
+        }
+        self.focus = Focus::Transcript;
+        self.earlier().into_iter().collect()
+    }
+
+    fn mark_branch(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Branches(branches)) = &self.overlay else { return Vec::new() };
+        let Some(conversation) = branches.chosen() else { return Vec::new() };
+        let side = Side { chapter: branches.chapter.clone(), conversation: conversation.n };
+        self.mark(side)
+    }
+
+    pub(super) fn choose_result(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Results(results)) = &self.overlay else { return Vec::new() };
+        let Some(message) = results.messages.get(results.cursor.at) else { return Vec::new() };
+        let target = message.node.map_or(Target::Resume, Target::Node);
+        let sessions = self.list.projects.iter().flat_map(|project| &project.sessions);
+        let session = sessions.map(|session| &session.file).find(|file| file.id == message.session);
+        // What is kept beside a session is read with the session.
+        let file = if message.spilled { session.unwrap_or(&message.file) } else { &message.file };
+        vec![Effect::Open(self.list.request_for(file, target))]
+    }
+}

@@ -1,0 +1,282 @@
+//! What keys do in a transcript and its tree.
+
+use ramus_render::Label;
+
+use crate::event::{AgentInfo, Deed, Effect, OpenRequest, Opening, Question, Side, Target};
+use crate::keys::Action;
+use crate::panes::agents::Agents;
+use crate::panes::branches::Branches;
+use crate::panes::menu::{Choice, Menu};
+use crate::panes::tree::Tree;
+use crate::state::{Focus, Overlay, PromptKind, State};
+
+impl State {
+    pub(super) fn reading_action(&mut self, action: Action) -> Vec<Effect> {
+        if self.focus == Focus::Tree
+            && let Some(effects) = self.tree_action(action)
+        {
+            return effects;
+        }
+        let Some(reading) = self.stack.last_mut() else { return Vec::new() };
+        if reading.go(action) {
+            return Vec::new();
+        }
+        match action {
+            Action::Left | Action::Right => {
+                let by = if action == Action::Right { 1 } else { -1 };
+                if reading.switch(by) {
+                    return self.earlier().into_iter().collect();
+                }
+                self.say("there is no fork on the screen; ( and ) go to forks", Label::Dim);
+            }
+            Action::Enter => reading.toggle(),
+            Action::Tools => reading.tools = !reading.tools,
+            Action::Thinking => reading.thinking = !reading.thinking,
+            Action::NextHit | Action::PreviousHit if reading.search.is_some() => {
+                reading.next_hit(action == Action::NextHit);
+            }
+            Action::Search => return self.ask(PromptKind::Here),
+            Action::Back => return self.back(),
+            Action::Tree => return self.toggle_tree(),
+            Action::AgentHere => return self.agents_here(),
+            Action::AgentPane => self.list_agents(),
+            Action::Branches => {
+                let branches = Branches::new(reading.chapter.clone(), reading.conversation);
+                self.overlay = Some(Overlay::Branches(branches));
+            }
+            Action::Diff => {
+                let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
+                return self.mark(Side { chapter, conversation });
+            }
+            Action::Files => {
+                let place = reading.node(reading.cursor);
+                let address = place.map(|(stage, node)| stage.chapter.full_address(node));
+                self.say("putting files together …", Label::Dim);
+                return address.map(|at| self.look_up(Question::Files(at))).into_iter().collect();
+            }
+            Action::Goto => return self.at_cursor(Deed::Goto),
+            Action::Fork => return self.at_cursor(Deed::Fork),
+            Action::Merge => return self.merge(),
+            Action::Undo => return vec![Effect::Do(Deed::Undo)],
+            Action::Live => {
+                self.live = !self.live;
+                if let Some(reading) = self.stack.last_mut().filter(|_| self.live) {
+                    let resuming = reading.chapter.history.branches.resuming().map(|c| c.n);
+                    if let Some(n) = resuming {
+                        reading.read_conversation(n);
+                    }
+                    reading.go_to_end();
+                }
+            }
+            Action::Copy => self.copy_menu(),
+            Action::Export => self.export_menu(),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn tree_action(&mut self, action: Action) -> Option<Vec<Effect>> {
+        let height = self.areas().tree.map_or(1, |area| usize::from(area.height));
+        let tree = self.tree.as_mut()?;
+        if action == Action::Enter {
+            if let Some(id) = tree.agent().map(str::to_owned) {
+                let agent = self.reading()?.agents.iter().find(|agent| agent.id == id)?.clone();
+                return Some(self.open_agent(&agent, Opening::Pane));
+            }
+            self.focus = Focus::Transcript;
+            return Some(Vec::new());
+        }
+        let node = tree.update(action, height)?;
+        if let (Some(node), Some(reading)) = (node, self.stack.last_mut()) {
+            reading.show_node(node);
+        }
+        Some(self.earlier().into_iter().collect())
+    }
+
+    /// Goes back: out of a search, an agent, the tree, and then to the list.
+    fn back(&mut self) -> Vec<Effect> {
+        if let Some(reading) = self.stack.last_mut()
+            && reading.search.take().is_some()
+        {
+            return Vec::new();
+        }
+        if self.focus == Focus::Tree {
+            self.tree = None;
+            self.focus = Focus::Transcript;
+        } else if self.stack.len() > 1 {
+            self.stack.pop();
+            let watch = self.watch();
+            return [watch].into_iter().chain(self.draw_tree()).collect();
+        } else {
+            self.focus = Focus::List;
+        }
+        Vec::new()
+    }
+
+    fn toggle_tree(&mut self) -> Vec<Effect> {
+        if self.tree.take().is_some() {
+            self.focus = Focus::Transcript;
+            return Vec::new();
+        }
+        self.tree = Some(Tree::default());
+        self.focus = Focus::Tree;
+        self.draw_tree()
+    }
+
+    fn agents_here(&mut self) -> Vec<Effect> {
+        let Some(reading) = self.stack.last_mut() else { return Vec::new() };
+        if reading.close_agents() {
+            return Vec::new();
+        }
+        let agents: Vec<AgentInfo> = reading.agents_here().into_iter().cloned().collect();
+        if agents.is_empty() {
+            self.say("this message started no agent; A lists all of them", Label::Dim);
+        }
+        let open = |agent: &AgentInfo| {
+            let opening = Opening::Here { call: agent.call?, depth: 1 };
+            Some((agent.clone(), opening))
+        };
+        let wanted: Vec<_> = agents.iter().filter_map(open).collect();
+        wanted.into_iter().flat_map(|(agent, at)| self.open_agent(&agent, at)).collect()
+    }
+
+    fn list_agents(&mut self) {
+        let Some(reading) = self.stack.last() else { return };
+        if reading.agents.is_empty() {
+            return self.say("this session started no agents", Label::Dim);
+        }
+        let here = reading.agents_here().first().map(|agent| agent.id.clone());
+        let agents = reading.agents.clone();
+        let at = agents.iter().position(|agent| Some(&agent.id) == here.as_ref()).unwrap_or(0);
+        let cursor = crate::cursor::Cursor { at, top: 0 };
+        self.overlay = Some(Overlay::Agents(Agents { agents, cursor }));
+    }
+
+    pub(super) fn open_agent(&mut self, agent: &AgentInfo, opening: Opening) -> Vec<Effect> {
+        let Some(reading) = self.stack.last_mut() else { return Vec::new() };
+        let chapter = reading.chapter.clone();
+        let Some(file) = &agent.file else {
+            // It is in this very file.
+            let target = Target::Node(agent.last);
+            let call = agent.call.unwrap_or(agent.last);
+            reading.open_agent(&chapter, &target, &Opening::Here { call, depth: 1 });
+            return Vec::new();
+        };
+        vec![Effect::Open(OpenRequest {
+            file: file.clone(),
+            files: chapter.files.clone(),
+            project: chapter.project.clone(),
+            target: Target::Resume,
+            opening,
+        })]
+    }
+
+    /// Marks a branch; compares it with the one that was marked before.
+    pub(super) fn mark(&mut self, side: Side) -> Vec<Effect> {
+        let same = |other: &Side| {
+            other.chapter.file.path == side.chapter.file.path
+                && other.conversation == side.conversation
+        };
+        match self.marked.take() {
+            Some(marked) if same(&marked) => self.say("unmarked", Label::Dim),
+            Some(marked) => {
+                self.say("comparing …", Label::Dim);
+                let question = Question::Compare(marked.full_address(), side.full_address());
+                return vec![self.look_up(question)];
+            }
+            None => {
+                let address = side.address();
+                self.say(
+                    &format!("marked {address}; d on another branch compares the two"),
+                    Label::Note,
+                );
+                self.marked = Some(side);
+            }
+        }
+        Vec::new()
+    }
+
+    fn at_cursor(&mut self, deed: fn(String) -> Deed) -> Vec<Effect> {
+        let place = self.reading().and_then(|reading| reading.node(reading.cursor));
+        let Some((stage, node)) = place else { return Vec::new() };
+        let address = stage.chapter.full_address(node);
+        self.say("planning …", Label::Dim);
+        vec![Effect::Do(deed(address))]
+    }
+
+    fn merge(&mut self) -> Vec<Effect> {
+        let (Some(marked), Some(reading)) = (self.marked.take(), self.reading()) else {
+            self.say("mark the other branch first: d", Label::Dim);
+            return Vec::new();
+        };
+        let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
+        let here = Side { chapter, conversation }.full_address();
+        let there = marked.full_address();
+        self.say("planning …", Label::Dim);
+        vec![Effect::Do(Deed::Merge(here, there))]
+    }
+
+    /// Asks for a page as wide as the screen.
+    pub(super) fn look_up(&self, question: Question) -> Effect {
+        Effect::Ask(question, self.areas().body.width.saturating_sub(4))
+    }
+
+    fn copy_menu(&mut self) {
+        let Some(reading) = self.stack.last() else { return };
+        let Some((stage, node)) = reading.node(reading.cursor) else { return };
+        let address = stage.chapter.address(node);
+        let mut choices = vec![Choice::new(
+            'a',
+            format!("address  {address}"),
+            Some(Effect::Copy(address.clone(), "the address")),
+        )];
+        if let Some(want) = reading.want_anyway(reading.cursor) {
+            let effect = Effect::CopyMessage(Box::new(want));
+            choices.push(Choice::new('m', "message", Some(effect)));
+        }
+        let command = resume_command(&reading.chapter);
+        choices.push(Choice::new(
+            'r',
+            format!("resume   {command}"),
+            Some(Effect::Copy(command, "the command")),
+        ));
+        self.overlay = Some(Overlay::Menu(Menu::new("Copy", choices)));
+    }
+
+    fn export_menu(&mut self) {
+        let Some(reading) = self.stack.last() else { return };
+        let side = Side { chapter: reading.chapter.clone(), conversation: reading.conversation };
+        let formats = [
+            ('m', "md", "Markdown"),
+            ('h', "html", "HTML, one file"),
+            ('j', "json", "JSON"),
+            ('l', "jsonl", "JSONL, the lines as they are"),
+            ('t', "txt", "text"),
+        ];
+        let choices = formats.map(|(letter, format, label)| {
+            Choice::new(letter, label, Some(Effect::Export(side.clone(), format)))
+        });
+        self.overlay =
+            Some(Overlay::Menu(Menu::new("Export this conversation as", choices.into())));
+    }
+}
+
+/// Returns what to type to go on with a session in the client.
+fn resume_command(chapter: &crate::event::Chapter) -> String {
+    let cwd = chapter.history.session.facts().cwd.as_deref();
+    let id = &chapter.file.id;
+    match cwd {
+        Some(cwd) => format!("cd {} && claude --resume {id}", quoted(cwd)),
+        None => format!("claude --resume {id}"),
+    }
+}
+
+/// Quotes a word for a shell, if it needs that.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@~".contains(c);
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

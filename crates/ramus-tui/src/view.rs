@@ -1,0 +1,216 @@
+//! State → buffer; calls the panes.
+
+use ramus_render::layout::truncate;
+use ramus_render::{Label, Line};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::canvas::Canvas;
+use crate::panes::{agents, branches, list, menu, page, results, transcript, tree, welcome};
+use crate::state::{Areas, Focus, Overlay, PromptKind, State};
+
+/// Below this there is no room for anything.
+const SMALLEST: (u16, u16) = (20, 5);
+
+pub(crate) fn view(state: &mut State, buffer: &mut Buffer) {
+    let mut canvas = Canvas { buffer, theme: state.theme };
+    if state.size.0 < SMALLEST.0 || state.size.1 < SMALLEST.1 {
+        let (width, height) = state.size;
+        let all = Rect { x: 0, y: 0, width, height };
+        return canvas.line(all, 0, &Line::new("too small", Label::Warning));
+    }
+    let areas = state.areas();
+    canvas.line(areas.head, 0, &head(state));
+    if let Some(why) = state.nothing.as_ref().filter(|_| state.overlay.is_none()) {
+        welcome::view(why, &mut canvas, areas.body);
+    } else {
+        panes(state, &mut canvas, areas);
+        overlay(state, &mut canvas, areas.body);
+    }
+    foot(state, &mut canvas, areas.foot);
+}
+
+fn panes(state: &mut State, canvas: &mut Canvas<'_>, areas: Areas) {
+    let free = state.overlay.is_none() && state.prompt.is_none();
+    if let Some(area) = areas.list {
+        let focus = free && state.focus == Focus::List;
+        list::view(&mut state.list, canvas, area, focus, &state.clock);
+        if areas.transcript.is_some() {
+            separator(canvas, Rect { x: area.x + area.width, width: 1, ..area });
+        }
+    }
+    if let (Some(area), Some(reading)) = (areas.transcript, state.stack.last()) {
+        transcript::view(reading, canvas, area, free && state.focus == Focus::Transcript);
+    }
+    if let (Some(area), Some(pane)) = (areas.tree, &mut state.tree) {
+        let beside = areas.transcript.is_some_and(|transcript| transcript.y == area.y);
+        if beside {
+            separator(canvas, Rect { x: area.x - 1, width: 1, ..area });
+        } else {
+            let dashes = "─".repeat(usize::from(area.width));
+            let line = Rect { y: area.y - 1, height: 1, ..area };
+            canvas.line(line, 0, &Line::new(&dashes, Label::Dim));
+        }
+        tree::view(pane, canvas, area, free && state.focus == Focus::Tree);
+    }
+}
+
+fn separator(canvas: &mut Canvas<'_>, area: Rect) {
+    for y in 0..area.height {
+        canvas.line(area, y, &Line::new("│", Label::Dim));
+    }
+}
+
+fn overlay(state: &mut State, canvas: &mut Canvas<'_>, body: Rect) {
+    let clock = state.clock.clone();
+    match &mut state.overlay {
+        Some(Overlay::Page(page)) => page::view(page, canvas, body),
+        Some(Overlay::Branches(pane)) => {
+            let rows = pane.chapter.history.branches.conversations.len();
+            branches::view(pane, canvas, centred(body, 120, rows + 2), &clock);
+        }
+        Some(Overlay::Agents(pane)) => {
+            let rows = pane.agents.len();
+            agents::view(pane, canvas, centred(body, 110, rows + 2));
+        }
+        Some(Overlay::Results(pane)) => results::view(pane, canvas, body, &clock),
+        Some(Overlay::Menu(pane)) => {
+            let rows = pane.height();
+            menu::view(pane, canvas, centred(body, 100, rows));
+        }
+        None => {}
+    }
+}
+
+/// Returns the middle of an area, not larger than needed.
+fn centred(area: Rect, width: u16, rows: usize) -> Rect {
+    let width = width.min(area.width.saturating_sub(2));
+    let height =
+        u16::try_from(rows).unwrap_or(u16::MAX).clamp(3, area.height.max(3)).min(area.height);
+    Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 3,
+        width,
+        height,
+    }
+}
+
+fn head(state: &State) -> Line {
+    let mut line = Line::new(" ramus", Label::Active);
+    let Some(reading) = state.reading() else { return line };
+    let chapter = &reading.chapter;
+    let history = &chapter.history;
+    if !chapter.project.is_empty() {
+        line.push(" › ", Label::Dim);
+        line.push(&chapter.project, Label::Dim);
+    }
+    for outer in &state.stack[..state.stack.len() - 1] {
+        line.push(" › ", Label::Dim);
+        line.push(&title(outer), Label::Plain);
+    }
+    line.push(" › ", Label::Dim);
+    if chapter.file.role.is_agent() {
+        line.push("agent ", Label::ToolName);
+    }
+    let width = usize::from(state.size.0);
+    let room = width.saturating_sub(line.width() + 34).max(12);
+    line.append(&truncate(&Line::new(&title(reading), Label::Strong), room));
+    let all = history.branches.conversations.len();
+    if let Some(current) = reading.current() {
+        if all > 1 {
+            line.push(&format!("  @{} of {all} ", current.n), Label::Branch);
+        } else {
+            line.push("  ", Label::Plain);
+        }
+        if current.resumes {
+            line.push("resumes", Label::Active);
+        } else {
+            line.push(current.status.word(), Label::Abandoned);
+        }
+    }
+    if state.live {
+        line.push("  ● live", Label::Error);
+    }
+    line
+}
+
+fn title(reading: &transcript::Transcript) -> String {
+    let history = &reading.chapter.history;
+    let first = history.branches.resuming().or(history.branches.conversations.last());
+    let first = first.and_then(|conversation| history.opening(conversation));
+    let words = first.and_then(|node| history.session.words(node));
+    let title = history.given_title().or(history.last_prompt()).or(words);
+    title.unwrap_or(&reading.chapter.file.id).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn foot(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
+    if let Some(prompt) = &state.prompt {
+        let sign = match prompt.kind {
+            PromptKind::Here => " / ",
+            PromptKind::All => " find in all sessions: ",
+        };
+        return canvas.line(area, 0, &prompt.input.line(sign, usize::from(area.width)));
+    }
+    if let Some(said) = &state.said {
+        let mut line = Line::plain(" ");
+        line.append(said);
+        return canvas.line(area, 0, &line);
+    }
+    let mut line = Line::plain(" ");
+    for (key, does) in hints(state) {
+        let hint = Line::new(key, Label::Strong).with(&format!(" {does}  "), Label::Dim);
+        if line.width() + hint.width() <= usize::from(area.width) {
+            line.append(&hint);
+        }
+    }
+    canvas.line(area, 0, &line);
+    if let Some(told) = state
+        .reading()
+        .filter(|_| state.overlay.is_none())
+        .and_then(transcript::Transcript::search_state)
+    {
+        let told = Line::new(&format!("  {told} "), Label::Branch);
+        canvas.line_right(area, 0, &told);
+    }
+}
+
+/// Returns the keys that matter most right now.
+fn hints(state: &State) -> Vec<(&'static str, &'static str)> {
+    if state.nothing.is_some() {
+        return vec![("d", "sample history"), ("q", "quit")];
+    }
+    match &state.overlay {
+        Some(Overlay::Page(_)) => return vec![("↑↓", "scroll"), ("q", "close")],
+        Some(Overlay::Menu(_)) => return vec![("letter", "choose"), ("Esc", "close")],
+        Some(_) => return vec![("↑↓", "move"), ("↵", "open"), ("Esc", "close")],
+        None => {}
+    }
+    match state.focus {
+        Focus::List => vec![
+            ("↵", "read"),
+            ("→", "branches"),
+            ("type", "filter"),
+            ("^F", "find"),
+            ("?", "keys"),
+            ("Esc", "quit"),
+        ],
+        Focus::Tree => {
+            vec![("↑↓", "move both"), ("↵", "read"), ("t", "close"), ("?", "keys")]
+        }
+        Focus::Transcript => {
+            let mut hints = vec![("↑↓", "move"), ("↵", "open")];
+            if state.reading().is_some_and(transcript::Transcript::at_fork) {
+                hints.push(("←→", "switch branch"));
+            }
+            hints.extend([
+                ("?", "keys"),
+                ("b", "branches"),
+                ("t", "tree"),
+                ("/", "search"),
+                ("f", "find"),
+                ("q", "back"),
+            ]);
+            hints
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The agents of a session and the calls that started them (R6).
+
+use std::iter::successors;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use ramus_core::agent::inline_agents;
+use ramus_core::history::History;
+use ramus_core::session::NodeId;
+use ramus_store::agents::{agents_of, with_calls};
+use ramus_store::place::FileRole;
+
+use crate::event::{AgentInfo, Chapter, Event};
+use crate::work::Desk;
+
+pub(crate) fn desk(events: Sender<Event>) -> Desk<Arc<Chapter>> {
+    Desk::open(events, |chapter: Arc<Chapter>, _, events| {
+        let agents = agents(&chapter);
+        let _ = events.send(Event::Agents { file: chapter.file.path.clone(), agents });
+    })
+}
+
+fn agents(chapter: &Chapter) -> Vec<AgentInfo> {
+    let history = &chapter.history;
+    let (session, is_agent) = match &chapter.file.role {
+        FileRole::Session => (&chapter.file.id, false),
+        FileRole::NestedAgent { session } => (session, true),
+        FileRole::FlatAgent | FileRole::Journal { .. } => return Vec::new(),
+    };
+    let (agents, _) = agents_of(&chapter.files, session);
+    let mut found: Vec<AgentInfo> = with_calls(agents, history)
+        .into_iter()
+        // Of an agent's own file, only those that it started itself.
+        .filter(|(call, agent)| !is_agent || call.is_some() && agent.file.id != chapter.file.id)
+        .map(|(call, agent)| AgentInfo {
+            label: agent.meta.description.or(agent.words).unwrap_or_default(),
+            id: agent.file.id.clone(),
+            call,
+            records: agent.records,
+            file: Some(agent.file),
+            last: NodeId::default(),
+        })
+        .collect();
+    if !is_agent {
+        found.extend(inline_agents(history).into_iter().map(|agent| AgentInfo {
+            id: String::new(),
+            label: history.session.words(agent.root).unwrap_or_default().to_owned(),
+            call: agent.call,
+            records: agent.records,
+            file: None,
+            last: end(history, agent.root),
+        }));
+    }
+    found.sort_by_key(|agent| agent.call);
+    found
+}
+
+/// Returns the last thing said below a node.
+fn end(history: &History, root: NodeId) -> NodeId {
+    let folds = &history.folds;
+    let last = successors(folds.of(root), |fold| folds.speaking_children(*fold).last()).last();
+    last.map_or(root, |fold| folds.fold(fold).head)
+}

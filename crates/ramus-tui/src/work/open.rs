@@ -1,0 +1,58 @@
+//! A session file into a chapter, and the chapters before it.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use ramus_core::resume::Rule;
+use ramus_core::session::NodeId;
+use ramus_render::{Label, Line};
+use ramus_store::from_jsonl;
+use ramus_store::trace::trace;
+
+use crate::event::{Chapter, Event, OpenRequest, Opened};
+use crate::panes::transcript::{Part, Stage};
+use crate::work::Desk;
+
+pub(crate) fn desk(events: Sender<Event>, rule: Rule) -> Desk<OpenRequest> {
+    Desk::open(events, move |request: OpenRequest, _, events| {
+        let OpenRequest { file, files, project, target, opening } = request;
+        let event = match from_jsonl(&file.path, rule) {
+            Ok(history) => {
+                let chapter = Arc::new(Chapter { file, files, project, history });
+                Event::Opened(Box::new(Opened { chapter, target, opening }))
+            }
+            Err(error) => {
+                let cause = error.source.to_string();
+                Event::Said(Line::new(&format!("{error}: {cause}"), Label::Error))
+            }
+        };
+        let _ = events.send(event);
+    })
+}
+
+/// Finds where the conversation with a root began in other sessions (R13).
+pub(crate) fn earlier_desk(events: Sender<Event>, rule: Rule) -> Desk<(Arc<Chapter>, NodeId)> {
+    Desk::open(events, move |(chapter, root): (Arc<Chapter>, NodeId), _, events| {
+        let history = chapter.history.clone();
+        let Some(path) = history.path_to(root) else { return };
+        let Ok(mut parts) = trace(&chapter.files, chapter.file.clone(), history, path, rule) else {
+            return;
+        };
+        // The last one is what is read already.
+        parts.pop();
+        let stage = |part: ramus_store::trace::Part| Stage {
+            path: Arc::new(part.path),
+            chapter: Arc::new(Chapter {
+                file: part.file,
+                files: chapter.files.clone(),
+                project: chapter.project.clone(),
+                history: part.history,
+            }),
+            part: Part::Earlier,
+            id: 0,
+        };
+        let stages = parts.into_iter().map(stage).collect();
+        let file = chapter.file.path.clone();
+        let _ = events.send(Event::Earlier { file, root, stages });
+    })
+}

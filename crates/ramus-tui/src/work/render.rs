@@ -1,0 +1,221 @@
+//! Blocks of a transcript into lines.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use ramus_core::body::Body;
+use ramus_core::history::Path;
+use ramus_core::session::NodeId;
+use ramus_core::turn::{Fork, ForkWay, Part, Turn, TurnKind, fork_turn, turns};
+use ramus_render::layout::{pad, truncate};
+use ramus_render::text::{Flow, TextConfig, Transcript};
+use ramus_render::{Label, Line};
+use ramus_store::Bodies;
+
+use crate::event::{Chapter, Event, Rendered};
+use crate::panes::transcript::{ItemKind, Key, Look};
+use crate::state::Clock;
+use crate::work::Desk;
+
+/// What it takes to render a block.
+#[derive(Clone, Debug)]
+pub(crate) struct Want {
+    pub(crate) key: Key,
+    pub(crate) look: Look,
+    pub(crate) chapter: Arc<Chapter>,
+    pub(crate) path: Arc<Path>,
+    pub(crate) kind: ItemKind,
+    /// The block right before it: who goes on speaking is not announced again.
+    pub(crate) previous: Option<Range<usize>>,
+}
+
+/// Starts the thread that renders what is seen.
+pub(crate) fn desk(events: std::sync::mpsc::Sender<Event>, clock: Clock) -> Desk<Vec<Want>> {
+    let mut painter = Painter { clock, flows: HashMap::new(), open: None };
+    Desk::open(events, move |wants: Vec<Want>, newer, events| {
+        for want in wants {
+            if newer.is_waiting() {
+                return;
+            }
+            let lines = painter.lines(&want);
+            let rendered = Rendered { key: want.key, look: want.look, lines };
+            let _ = events.send(Event::Rendered(Box::new(rendered)));
+        }
+    })
+}
+
+/// How many ends of blocks are remembered.
+const FLOWS: usize = 4_000;
+
+pub(crate) struct Painter {
+    pub(crate) clock: Clock,
+    /// How blocks end, for those that follow them.
+    flows: HashMap<(Key, bool), Flow>,
+    open: Option<Bodies>,
+}
+
+impl Painter {
+    pub(crate) fn lines(&mut self, want: &Want) -> Vec<Line> {
+        match &want.kind {
+            ItemKind::Block(range) => self.block(want, range),
+            ItemKind::Fork(at) => self.fork(want, *at),
+            ItemKind::Resume | ItemKind::Agent => Vec::new(),
+        }
+    }
+
+    fn block(&mut self, want: &Want, range: &Range<usize>) -> Vec<Line> {
+        let flow = match &want.previous {
+            Some(previous) => {
+                let key = want.key.at(want.path.folds[previous.start]);
+                match self.flows.get(&(key, want.look.tools)) {
+                    Some(flow) => flow.clone(),
+                    None => self.written(want, previous, Flow::default(), key).1,
+                }
+            }
+            None => Flow::default(),
+        };
+        let begins = want.previous.is_none() && range.start > 0;
+        let mut lines = self.written(want, range, flow, want.key).0;
+        if begins || (want.previous.is_none() && want.key.is_inside()) {
+            lines.insert(0, Line::default());
+        }
+        lines
+    }
+
+    fn written(
+        &mut self,
+        want: &Want,
+        range: &Range<usize>,
+        flow: Flow,
+        key: Key,
+    ) -> (Vec<Line>, Flow) {
+        let chapter = &want.chapter;
+        let time = |time| self.clock.short(time);
+        let facts = chapter.history.session.facts();
+        let config = TextConfig {
+            width: usize::from(want.look.width),
+            thinking: want.look.thinking,
+            tools: want.look.tools,
+            full: false,
+            branch_notes: false,
+            show: "",
+            cwd: facts.cwd.as_deref().unwrap_or_default(),
+            time: &time,
+        };
+        let mut transcript = Transcript::after(&config, flow);
+        let mut lines = Vec::new();
+        each_turn(&mut self.open, want, range, |mut turn| {
+            if config.tools {
+                let file = &chapter.file.path;
+                turn.read_spilled(&mut |path| ramus_store::spilled(file, FilePath::new(path)));
+            }
+            transcript.turn(&turn, &mut lines);
+        });
+        let flow = transcript.flow().clone();
+        if self.flows.len() > FLOWS {
+            self.flows.clear();
+        }
+        self.flows.insert((key, want.look.tools), flow.clone());
+        (lines, flow)
+    }
+
+    fn fork(&mut self, want: &Want, at: usize) -> Vec<Line> {
+        let history = &want.chapter.history;
+        let folds = &want.path.folds;
+        let mut body = |node| read(&mut self.open, &want.chapter, node);
+        let turn = fork_turn(history, folds[at], &[], &mut body);
+        let Some(Turn { kind: TurnKind::Fork(fork), .. }) = turn else { return Vec::new() };
+        let real = history.branches.fork_at(folds[at]);
+        let taken = real
+            .and_then(|real| real.ways.iter().position(|way| folds.get(at + 1) == Some(&way.fold)));
+        fork_lines(&fork, taken, usize::from(want.look.width))
+    }
+}
+
+/// How many ways of a fork are shown at once.
+const WAYS: usize = 7;
+
+/// Writes a fork with its ways, the taken one marked.
+fn fork_lines(fork: &Fork, taken: Option<usize>, width: usize) -> Vec<Line> {
+    let all = fork.ways.len();
+    let which = taken.map_or_else(|| format!("{all} ways"), |at| format!("{} of {all}", at + 1));
+    let head = Line::new(&format!("⑂ {}  ", fork.kind), Label::Branch)
+        .with("‹ ", Label::Dim)
+        .with(&which, Label::Strong)
+        .with(" ›  ", Label::Dim)
+        .with("← → switch", Label::Dim);
+    let mut lines = vec![Line::default(), truncate(&head, width)];
+    let first = taken.unwrap_or(0).saturating_sub(WAYS / 2).min(all.saturating_sub(WAYS));
+    let shown = first..(first + WAYS).min(all);
+    for index in shown.clone() {
+        lines.push(way(&fork.ways[index], index, Some(index) == taken, width));
+    }
+    if shown.len() < all {
+        let more = format!("    … {} more; b lists all branches", all - shown.len());
+        lines.push(truncate(&Line::new(&more, Label::Dim), width));
+    }
+    lines
+}
+
+fn way(way: &ForkWay, index: usize, taken: bool, width: usize) -> Line {
+    let (sign, state) = match (way.draft, way.current) {
+        (true, _) => ("◌", "draft"),
+        (_, true) => ("●", "current"),
+        _ => ("○", "abandoned"),
+    };
+    let label = if way.current { Label::Active } else { Label::Abandoned };
+    let noun = if way.messages == 1 { "message" } else { "messages" };
+    let right = format!("  {} {noun}, {state}", way.messages);
+    let mut left = Line::new(if taken { "  ❯ " } else { "    " }, Label::Prompt);
+    left.push(&format!("{} ", index + 1), Label::Dim);
+    left.push(&format!("{sign} "), label);
+    let words = way.words.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
+    left.push(
+        if words.is_empty() { "…" } else { &words },
+        if taken { Label::Strong } else { Label::Plain },
+    );
+    let room = width.saturating_sub(right.chars().count());
+    pad(truncate(&left, room), room.min(64)).with(&right, Label::Dim)
+}
+
+/// Returns the words of a block as they were written.
+pub(crate) fn words(want: &Want) -> String {
+    let ItemKind::Block(range) = &want.kind else { return String::new() };
+    let mut words: Vec<String> = Vec::new();
+    let texts = |part| match part {
+        Part::Text(text) => Some(text),
+        _ => None,
+    };
+    each_turn(&mut None, want, range, |turn| match turn.kind {
+        TurnKind::Prompt(prompt) => words.push(prompt.text),
+        TurnKind::Answer(answer) => words.extend(answer.parts.into_iter().filter_map(texts)),
+        TurnKind::Compaction(compaction) => words.extend(compaction.summary),
+        TurnKind::Synthetic(said) => words.push(said.text),
+        TurnKind::Note(note) => words.push(note.text),
+        TurnKind::Command(command) => {
+            words.push(format!("{} {}\n{}", command.name, command.args, command.stdout));
+        }
+        _ => {}
+    });
+    words.join("\n\n")
+}
+
+fn each_turn(open: &mut Option<Bodies>, want: &Want, range: &Range<usize>, each: impl FnMut(Turn)) {
+    let history = &want.chapter.history;
+    let stretch = history.stretch(&want.path, range.clone());
+    let mut body = |node| read(open, &want.chapter, node);
+    let said = turns(history, &stretch, &mut body);
+    said.filter(|turn| !matches!(turn.kind, TurnKind::Fork(_))).for_each(each);
+}
+
+/// Reads the body of a record; a file that cannot be read shows as damaged lines.
+fn read(open: &mut Option<Bodies>, chapter: &Chapter, node: NodeId) -> Option<Body> {
+    let path = &chapter.file.path;
+    if open.as_ref().is_none_or(|bodies| bodies.path() != path) {
+        *open = Bodies::open(path).ok();
+    }
+    let bytes = open.as_mut()?.bytes(chapter.history.session.record(node).span).ok()?;
+    Body::parse(&bytes).ok()
+}

@@ -1,0 +1,121 @@
+//! The terminal screens, and what they leave to the command line: the demo, exports, changes.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ramus_render::{Label, Line, highlight};
+use ramus_tui::{Actions, Ask, Deed, Options, Page, Question};
+
+use crate::args::Global;
+use crate::commands::demo::{self, DemoArgs};
+use crate::commands::diff::{self, DiffArgs};
+use crate::commands::export;
+use crate::commands::files;
+use crate::commands::fork::{self, ForkArgs};
+use crate::commands::goto::{self, GotoArgs};
+use crate::commands::merge::{self, MergeArgs};
+use crate::commands::undo::{self, UndoArgs};
+use crate::env::{self, Clock};
+use crate::error::{CommandError, ErrorKind};
+use crate::ui::Ui;
+
+pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
+    let clock = Clock::new();
+    let home = std::env::home_dir().unwrap_or_default();
+    let options = Options {
+        roots: env::candidates(global),
+        rule: global.active.rule(),
+        all: global.all,
+        color: ui.has_color(),
+        home: home.to_string_lossy().into_owned(),
+        clock: ramus_tui::Clock(Arc::new(move |time| clock.short(time))),
+    };
+    ramus_tui::run(options, actions(global))?;
+    Ok(())
+}
+
+fn actions(global: &Global) -> Actions {
+    // With the demo everything moves to its directory.
+    let shared = Arc::new(Mutex::new(global.clone()));
+    let current = {
+        let shared = shared.clone();
+        move || shared.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    };
+    let (for_export, for_read, for_write) = (current.clone(), current.clone(), current);
+    Actions {
+        demo: Box::new(move || {
+            let mut global = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let dir = PathBuf::from("ramus-demo");
+            let mut ui = Ui::behind(&global, Box::new(|_, _| false));
+            if let Err(error) = demo::demo(&mut ui, &DemoArgs { dir: dir.clone() })
+                && !dir.join("projects").is_dir()
+            {
+                return Err(format!("{:#}", error.error));
+            }
+            global.claude_dir = Some(dir.clone());
+            Ok(dir)
+        }),
+        export: Box::new(move |address, format| {
+            export::export_one(&for_export(), address, format)
+                .map_err(|error| format!("{:#}", error.error))
+        }),
+        read: Box::new(move |question, width| read(&for_read(), question, width)),
+        write: Box::new(move |deed, ask| write(&for_write(), deed, ask)),
+    }
+}
+
+/// Does what the command of the same name does; its question is asked on the screen.
+fn write(global: &Global, deed: Deed, ask: Ask) -> Result<Vec<Line>, Vec<Line>> {
+    let mut ui = Ui::behind(global, ask);
+    let done = match deed {
+        Deed::Goto(address) => goto::goto(&mut ui, global, &GotoArgs::of(address)),
+        Deed::Fork(address) => fork::fork(&mut ui, global, &ForkArgs::of(address)),
+        Deed::Merge(a, b) => merge::merge(&mut ui, global, &MergeArgs::of(vec![a, b])),
+        Deed::Undo => undo::undo(&mut ui, global, &UndoArgs::default()),
+    };
+    match done {
+        Ok(()) => Ok(ui.told()),
+        Err(error) if error.kind == ErrorKind::Nothing => {
+            Ok(vec![Line::plain(&error.error.to_string())])
+        }
+        Err(error) => Err(reasons(&ui, &error)),
+    }
+}
+
+/// Finds out what the command of the same name prints.
+fn read(global: &Global, question: Question, width: u16) -> Result<Page, Vec<Line>> {
+    let mut ui = Ui::behind(global, Box::new(|_, _| false));
+    ui.width = usize::from(width).max(30);
+    let page = match question {
+        Question::Compare(a, b) => diff::diff(&mut ui, global, &DiffArgs::of(a, b)).map(|()| {
+            let title = Line::new("Two conversations", Label::Heading);
+            Page { title, lines: ui.told(), links: Vec::new() }
+        }),
+        Question::Files(address) => {
+            files::listed(&mut ui, global, &address).map(|(lines, paths)| {
+                let first = lines.len() - paths.len();
+                let link = |(at, path)| (first + at, Question::File(address.clone(), path));
+                let links = paths.into_iter().enumerate().map(link).collect();
+                let title = Line::new("Files as of this message", Label::Heading);
+                Page { title: title.with("  ↵ shows one", Label::Dim), lines, links }
+            })
+        }
+        Question::File(address, path) => {
+            files::held(&mut ui, global, &address, &path).map(|bytes| Page {
+                title: Line::new(&path, Label::Heading),
+                lines: highlight::code(&path, &String::from_utf8_lossy(&bytes)),
+                links: Vec::new(),
+            })
+        }
+    };
+    page.map_err(|error| reasons(&ui, &error))
+}
+
+/// Says what went wrong, and what to do next.
+fn reasons(ui: &Ui, error: &CommandError) -> Vec<Line> {
+    let mut lines = ui.told();
+    let message = format!("{:#}", error.error);
+    lines.extend(message.lines().map(|line| Line::new(line, Label::Error)));
+    lines.extend(error.hints.iter().map(|hint| Line::new(hint, Label::Note)));
+    lines
+}
