@@ -29,6 +29,7 @@ pub(super) fn rising(
         *time = latest.min(*time);
         latest = *time - 1;
     }
+    let first = millis.first().map(|first| first - 1);
     let mut line = millis.into_iter();
     let mut last = None;
     let place = |(place, time): &(Place, Option<Time>)| match place {
@@ -41,7 +42,7 @@ pub(super) fn rising(
                 _ => set.map(Time::from_millis),
             }
         }
-        Place::Beside => last.map(Time::from_millis),
+        Place::Beside => last.or(first).map(Time::from_millis),
         Place::Side if time.is_none() => Some(last.map_or(now, Time::from_millis)),
         Place::Side | Place::Apart => None,
     };
@@ -83,5 +84,6 @@ mod tests {
             9,
             &[Some(3), Some(3), None, Some(3), Some(4)],
         );
+        check(&[(Beside, None), (Line, Some(3))], 9, &[Some(2), Some(3)]);
     }
 }
