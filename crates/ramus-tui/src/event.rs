@@ -139,7 +139,7 @@ pub(crate) struct Chapter {
     /// The files of its project.
     pub(crate) files: Arc<[HistoryFile]>,
     pub(crate) project: String,
-    pub(crate) history: History,
+    pub(crate) history: Arc<History>,
 }
 
 /// What to open, and where.

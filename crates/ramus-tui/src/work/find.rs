@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use ramus_core::query::Query;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
+use ramus_core::title::Summaries;
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
 use ramus_store::scan::{Again, Content, Histories, Hit, Order, Place, Source, Spot, scan};
@@ -134,7 +135,10 @@ impl Search<'_> {
         let places: Vec<Place> = together.iter().map(|at| self.hits[*at].place).collect();
         let source = &self.sources[source as usize];
         let project = files(source).unwrap_or_default();
-        let Ok(found) = histories.whereabouts(source, &places, project) else { return };
+        let Ok(found) = histories.whereabouts(source, &places, project, &Summaries::default())
+        else {
+            return;
+        };
         for (at, spot) in together.into_iter().zip(found.spots) {
             known[at] = Some((spot, found.session.clone(), found.title.clone()));
         }

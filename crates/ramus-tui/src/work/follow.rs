@@ -152,6 +152,7 @@ impl Follower<'_> {
 
     fn show(&self, before: &Chapter, file: HistoryFile, history: History) {
         let (files, project) = (before.files.clone(), before.project.clone());
+        let history = Arc::new(history);
         let chapter = Arc::new(Chapter { file, files, project, history });
         self.watched.put(&chapter);
         let _ = self.events.send(Event::Grew(chapter));

@@ -18,6 +18,7 @@ pub(crate) fn desk(events: Sender<Event>, rule: Rule) -> Desk<OpenRequest> {
         let OpenRequest { file, files, project, target, opening } = request;
         let event = match from_jsonl(&file.path, rule) {
             Ok(history) => {
+                let history = Arc::new(history);
                 let chapter = Arc::new(Chapter { file, files, project, history });
                 Event::Opened(Box::new(Opened { chapter, target, opening }))
             }
