@@ -13,6 +13,7 @@ use crate::name::Key;
 use crate::record::{Kind, Voice};
 use crate::session::NodeId;
 use crate::time::Time;
+use crate::usage::Uses;
 
 /// The tool calls and results of one file, in file order.
 #[derive(Clone, Debug, Default)]
@@ -123,7 +124,7 @@ impl Activity {
             .collect();
         let mut passed = 0;
         let lane = history.lane();
-        for (node, context) in session.uses().into_iter().flat_map(|uses| uses.contexts()) {
+        for (node, context) in session.uses().into_iter().flat_map(Uses::contexts) {
             if !lane.has(session.record(node).sidechain) || context == 0 {
                 continue;
             }

@@ -73,6 +73,9 @@ pub struct Mended {
     pub set_back: u32,
 }
 
+/// Records beside the tree, with the prompts that snapshots of files belong to.
+type Notes = Vec<(NodeId, Option<Name>)>;
+
 /// A session in the making.
 pub(super) struct Weave<'a, 'w> {
     origins: &'a [Origin<'a>],
@@ -85,7 +88,7 @@ pub(super) struct Weave<'a, 'w> {
     has_message: bool,
     used: Used,
     /// The notes of each source, with the prompts that snapshots of files belong to.
-    snapshots: Vec<Option<Vec<(NodeId, Option<Name>)>>>,
+    snapshots: Vec<Option<Notes>>,
     pub(super) mended: Mended,
     /// Displayable messages.
     messages: u32,
