@@ -24,12 +24,15 @@ pub struct Library {
     pub place: Place,
     pub rule: Rule,
     listed: Mutex<Option<(Instant, Arc<Vec<Project>>)>>,
-    surveyed: Arc<Mutex<Option<(Instant, Arc<Survey>)>>>,
+    surveyed: Arc<Mutex<LastSurvey>>,
     open: Mutex<Vec<Opened>>,
     /// Held while a session is read: a page asks for several things of it at once.
     reading: Mutex<()>,
     paths: Mutex<Vec<Kept>>,
 }
+
+/// The last survey and when it was made.
+type LastSurvey = Option<(Instant, Arc<Survey>)>;
 
 #[derive(Debug)]
 struct Opened {
@@ -199,11 +202,7 @@ impl Library {
     }
 }
 
-fn survey(
-    place: &Place,
-    rule: Rule,
-    surveyed: &Mutex<Option<(Instant, Arc<Survey>)>>,
-) -> Arc<Survey> {
+fn survey(place: &Place, rule: Rule, surveyed: &Mutex<LastSurvey>) -> Arc<Survey> {
     // Held while reading: whoever asks meanwhile wants the same answer.
     let mut held = lock(surveyed);
     let earlier = match held.take() {

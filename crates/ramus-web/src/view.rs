@@ -1,5 +1,7 @@
 //! Turns as the page shows them: who, when, and pieces of HTML without effect.
 
+use std::fmt::Write as _;
+
 use ramus_core::body::{Block, Media, MediaSource};
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
@@ -347,9 +349,10 @@ impl Look<'_> {
     fn left_out(&self, lines: usize, out: &mut String) {
         if lines > 0 {
             let plural = if lines == 1 { "" } else { "s" };
-            out.push_str(&format!(
+            let _ = write!(
+                out,
                 "<button type=\"button\" class=\"more\" data-more>{lines} more line{plural}</button>"
-            ));
+            );
         }
     }
 

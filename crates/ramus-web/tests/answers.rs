@@ -1,6 +1,7 @@
 //! What the page is told.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
@@ -83,7 +84,7 @@ fn any_stretch_of_a_long_path_reads_as_the_whole_does() {
         let kind =
             ["call:t{n}:Bash ls", "result:t{n} fine", "assistant so", "user next"][(n - 1) % 4];
         let kind = kind.replace("{n}", &(n - usize::from(n % 4 == 2)).to_string());
-        short.push_str(&format!("n{n} < n{} {}\n", n - 1, kind.replacen(' ', "  ", 1)));
+        let _ = writeln!(short, "n{n} < n{} {}", n - 1, kind.replacen(' ', "  ", 1));
     }
     let home = home(&short);
     let whole = json(&home, &format!("/api/sessions/{ID}/turns?to=200"));

@@ -8,6 +8,7 @@ use axum::extract::{Query, State as Extract};
 use ramus_core::digest::Digest;
 use ramus_core::history::AgentClass;
 use ramus_core::link::links;
+use ramus_core::time::Time;
 use ramus_render::json::{self, Answer, Link, Listed, Project, Projects, Session, Sessions};
 use ramus_store::place::RETENTION_DAYS;
 use ramus_store::survey::{ProjectSurvey, Surveyed, to_time};
@@ -93,7 +94,7 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
                 }
                 let age = now.duration_since(session.file.modified).unwrap_or_default();
                 // A file that was copied is new, what is said in it is not.
-                let said = facts.last_active.map_or(0, |time| time.millis());
+                let said = facts.last_active.map_or(0, Time::millis);
                 let silent = to_time(now).millis().saturating_sub(said);
                 if age < LIVE && u128::from(silent.unsigned_abs()) < 5 * LIVE.as_millis() {
                     overview.live.push(session.file.id.clone());
