@@ -21,7 +21,7 @@ pub fn bar(value: f64, most: f64, width: usize) -> String {
 pub fn spark(values: &[f64]) -> String {
     let most = values.iter().copied().fold(0.0, f64::max);
     let column = |value: &f64| {
-        if !(*value > 0.0) {
+        if value.is_nan() || *value <= 0.0 {
             return ' ';
         }
         let level = (value / most * (SPARKS.len() - 1) as f64).round() as usize;
@@ -74,7 +74,7 @@ impl Calendar {
         let mut some: Vec<f64> = self.days.iter().copied().filter(|value| *value > 0.0).collect();
         some.sort_by(f64::total_cmp);
         let level = |value: &f64| {
-            if !(*value > 0.0) {
+            if value.is_nan() || *value <= 0.0 {
                 return 0;
             }
             let below = some.partition_point(|other| other < value);

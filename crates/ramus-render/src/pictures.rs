@@ -4,6 +4,8 @@ mod html;
 
 pub use html::page;
 
+use std::fmt::Write as _;
+
 use crate::chart::{bar, spark};
 use crate::layout::{pad, truncate};
 use crate::span::{Label, Line};
@@ -88,7 +90,7 @@ fn week(hours: &[[u64; 24]; 7], lines: &mut Vec<Line>) {
     let most = hours.iter().flatten().copied().max().unwrap_or(0) as f64;
     let mut clock = String::from("      ");
     for hour in (0..24).step_by(3) {
-        clock.push_str(&format!("{hour:<6}"));
+        let _ = write!(clock, "{hour:<6}");
     }
     lines.push(Line::new(clock.trim_end(), Label::Dim));
     for (name, day) in DAYS.iter().zip(hours) {

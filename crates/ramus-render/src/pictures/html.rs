@@ -36,9 +36,9 @@ fn figure(picture: &Picture, out: &mut String) {
         Picture::Bars { title, note, .. } | Picture::Course { title, note, .. } => (title, &**note),
         Picture::Week { title, .. } => (title, ""),
     };
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<figure><figcaption>{} <small>{}</small></figcaption>\n",
+        "<figure><figcaption>{} <small>{}</small></figcaption>",
         escaped(title),
         escaped(note)
     );
