@@ -91,7 +91,10 @@ async def reading(session):
     assert re.match(r"[\w-]+:\w+$", address) and status in ("active", "abandoned"), line
     assert "abandoned" in await say(session, "search", query="pool", branch="abandoned")
     page = await say(session, "read", address=address)
-    assert "pool" in page and tokens(page) <= 2000, page[:300]
+    assert page.startswith("# 7ea9") and tokens(page) <= 2000, page[:300]
+    assert "pool" in "".join(await whole(session, "read", 2000, address=address))
+    assert "pool" in await say(session, "read", address=address, last=2)
+    assert len(await whole(session, "read", 150, address="7ea9", last=3)) > 1
     assert "edit" in await say(session, "tree", session="7ea9")
     assert await say(session, "diff", a="7ea9@1", b="7ea9@2", stat=True)
     assert await say(session, "diff", a="7ea9@1", b="7ea9@2")

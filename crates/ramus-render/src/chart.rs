@@ -10,7 +10,7 @@ const HEAT: [char; 5] = ['·', '░', '▒', '▓', '█'];
 
 /// Draws a bar of at most `width` columns; what is not nothing is seen.
 pub fn bar(value: f64, most: f64, width: usize) -> String {
-    if !(value > 0.0 && most > 0.0) {
+    if !(value > 0.0 && most > 0.0) || width == 0 {
         return String::new();
     }
     let eighths = ((value / most).min(1.0) * (width * 8) as f64).round().max(1.0) as usize;

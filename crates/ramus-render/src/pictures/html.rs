@@ -59,23 +59,28 @@ fn open(title: &str, width: usize, height: usize, out: &mut String) {
 /// How wide drawings are, in their own units.
 const WIDTH: usize = 640;
 const ROW: usize = 22;
-/// Where bars begin, and the most they take.
+/// Where bars begin, and the most and the least they take.
 const NAMES: usize = 200;
-const BARS: f64 = 240.0;
+const BARS: (f64, f64) = (60.0, 240.0);
+/// How wide a letter is, by and large.
+const LETTER: f64 = 6.3;
 
 fn bars(title: &str, rows: &[BarRow], out: &mut String) {
     let most = rows.iter().map(|row| row.value).fold(0.0, f64::max);
+    let texts = rows.iter().map(|row| row.text.chars().count()).max().unwrap_or(0) as f64;
+    let room = (WIDTH - NAMES) as f64 - 12.0 - texts * LETTER;
+    let room = room.clamp(BARS.0, BARS.1);
     open(title, WIDTH, rows.len() * ROW + 4, out);
     for (at, row) in rows.iter().enumerate() {
         let y = at * ROW;
-        let length = if most > 0.0 { row.value / most * BARS } else { 0.0 };
+        let length = if most > 0.0 { row.value / most * room } else { 0.0 };
         let _ = write!(
             out,
             "<text class=\"n\" x=\"{}\" y=\"{}\">{}</text><rect class=\"b\" x=\"{NAMES}\" y=\"{}\" width=\"{length:.1}\" \
              height=\"14\" rx=\"2\"/><text x=\"{:.1}\" y=\"{}\">{}</text>",
             NAMES - 8,
             y + 15,
-            escaped(&clip(&row.name, 30)),
+            escaped(&clip(&row.name, 28)),
             y + 4,
             NAMES as f64 + length + 8.0,
             y + 15,

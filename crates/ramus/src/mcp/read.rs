@@ -1,5 +1,7 @@
 //! A path as Markdown, turn by turn.
 
+use std::collections::VecDeque;
+
 use ramus_core::turn::{Turn, TurnKind};
 use ramus_render::export::{self, Config, Format, Tools};
 use ramus_store::trace::{Part, trace};
@@ -16,6 +18,8 @@ use crate::ui::Ui;
 pub(super) struct Depth {
     pub(super) tools: bool,
     pub(super) thinking: bool,
+    /// Only so many turns from the end.
+    pub(super) last: Option<usize>,
 }
 
 /// Reads a page of the path that an address means.
@@ -35,22 +39,26 @@ pub(super) fn read(
     let head = format!("# {id}{title}\n{} branch, ends at {id}:{}\n\n", target.status, target.leaf);
     let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
     let parts = trace(files, found.file, history, target.path, library.rule)?;
-    let mut pieces = Vec::new();
-    let mut skipped = 0;
+    let mut pieces = VecDeque::new();
+    let mut number = 0;
     // Turns before the page are read but not written; those behind it are not even read.
     let mut room = page.budget_bytes();
     for part in &parts {
         let told = each_turn(part, |turn| {
-            if skipped < page.first() {
-                skipped += 1;
-                return Ok(());
+            number += 1;
+            if let Some(last) = depth.last {
+                pieces.push_back(piece(part, &turn, depth));
+                if pieces.len() > last {
+                    pieces.pop_front();
+                }
+            } else if number > page.first() {
+                if room == 0 {
+                    return Err(enough());
+                }
+                let text = piece(part, &turn, depth);
+                room = room.saturating_sub(text.len());
+                pieces.push_back(text);
             }
-            if room == 0 {
-                return Err(enough());
-            }
-            let text = piece(part, &turn, depth);
-            room = room.saturating_sub(text.len());
-            pieces.push(text);
             Ok(())
         });
         match told {
@@ -58,8 +66,10 @@ pub(super) fn read(
             told => told?,
         }
     }
-    let mut rest = pieces.into_iter();
-    page.fill(&head, || Ok(rest.next()))
+    if depth.last.is_some() {
+        pieces.drain(..page.first().min(pieces.len()));
+    }
+    page.fill(&head, || Ok(pieces.pop_front()))
 }
 
 /// Stops the reading; nobody gets to see it.
@@ -80,8 +90,12 @@ fn piece(part: &Part, turn: &Turn, depth: Depth) -> String {
         agent: &|call| call.agent.as_ref().map(|agent| format!("agent-{agent}")),
         picture: &|_| None,
     };
-    let mut text = String::new();
-    export::turn(Format::Markdown, session, turn, &config, &mut text);
+    let mut markdown = String::new();
+    export::turn(Format::Markdown, session, turn, &config, &mut markdown);
+    // Anchors are for browsers.
+    let lines = markdown.split_inclusive('\n').filter(|line| !line.starts_with("<a id=\""));
+    let mut text: String = lines.collect();
+    text.drain(..text.len() - text.trim_start_matches('\n').len());
     let speaks = matches!(turn.kind, TurnKind::Prompt(_) | TurnKind::Answer(_));
     if let (true, Some(uuid)) = (speaks && !text.is_empty(), &turn.uuid) {
         let id = part.file.id.get(..8).unwrap_or(&part.file.id);

@@ -69,6 +69,8 @@ struct Read {
     /// What the model thought, where it was kept
     #[serde(default)]
     thinking: bool,
+    /// Only so many turns from the end of the path; with the address of a hit, what led to it
+    last: Option<usize>,
     /// How long the answer may be; 2000 if not given
     max_tokens: Option<usize>,
     /// Where an earlier answer stopped
@@ -209,7 +211,7 @@ impl Server {
         Parameters(asked): Parameters<Read>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let depth = Depth { tools: asked.tools, thinking: asked.thinking };
+        let depth = Depth { tools: asked.tools, thinking: asked.thinking, last: asked.last };
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
             read(global, &asked.address, depth, page)
         })

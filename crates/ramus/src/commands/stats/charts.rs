@@ -177,9 +177,16 @@ fn hours(files: &[(&ProjectSurvey, &Surveyed)], zone: &TimeZone) -> Box<[[u64; 2
     hours
 }
 
+/// How much of a title tells a session.
+const TITLE: usize = 48;
+
 fn name((project, file): &(&ProjectSurvey, &Surveyed)) -> String {
     let id = file.file.id.get(..8).unwrap_or(&file.file.id);
-    format!("{id} {}", session_title(&file.digest, &project.summaries).unwrap_or("untitled"))
+    let title = session_title(&file.digest, &project.summaries).unwrap_or("untitled");
+    match title.char_indices().nth(TITLE) {
+        Some((end, _)) => format!("{id} {}…", title[..end].trim_end()),
+        None => format!("{id} {title}"),
+    }
 }
 
 fn longest(sessions: &[(&ProjectSurvey, &Surveyed)]) -> Picture {

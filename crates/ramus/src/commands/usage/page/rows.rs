@@ -62,7 +62,7 @@ pub(super) fn head(by: By) -> &'static [&'static str] {
 pub(super) fn tail(by: By) -> &'static [&'static str] {
     match by {
         By::Session => &["?LAST", "*TITLE"],
-        By::Conversation => &[">ALONE", "*TITLE"],
+        By::Conversation => &[">?ALONE", "*TITLE"],
         By::Branch => &["*BEGINS"],
         _ => &[],
     }
