@@ -1,5 +1,7 @@
 //! `ramus usage`: tokens and cost, each message once.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json as value};
 use testkit::Home;
 
@@ -194,10 +196,11 @@ fn the_clients_count_stands_beside_ours() {
     let path = home.claude().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
     let mut lines = std::fs::read_to_string(&path).unwrap();
     for cost in ["1.0", "86.3"] {
-        lines.push_str(&format!(
+        writeln!(
+            lines,
             r#"{{"type":"cost-state","sessionId":"{SESSION}","totalCostUSD":{cost},"modelUsage":{{"claude-opus-5[1m]":{{"inputTokens":5,"costUSD":2.0}}}},"hasUnknownModelCost":true}}"#
-        ));
-        lines.push('\n');
+        )
+        .unwrap();
     }
     std::fs::write(&path, lines).unwrap();
     let usage = json(&home.claude(), &["usage", "--compare-client"]);
