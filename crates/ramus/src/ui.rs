@@ -97,6 +97,7 @@ impl Ui {
             terminal: false,
             status: false,
             pager: false,
+            behind: None,
             incomplete: false,
             drawn: 0,
         }
@@ -106,7 +107,7 @@ impl Ui {
     pub(crate) fn take(self) -> String {
         match self.out {
             Out::Caught(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Out::Plain(_) | Out::Pager { .. } => String::new(),
+            Out::Plain(_) | Out::Nowhere(_) | Out::Pager { .. } => String::new(),
         }
     }
 

@@ -158,6 +158,7 @@ pub(crate) fn export_one(
         redact: false,
         images: None,
         force: false,
+        agents: Agents::All,
     };
     export(&mut Ui::behind(global, Box::new(|_, _| false)), global, &args)?;
     Ok(format!("exported {id}@{n} to {}", dir.display()))

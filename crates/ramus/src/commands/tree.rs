@@ -1,4 +1,3 @@
-use ramus_core::agent::call_of;
 use ramus_core::body::Body;
 use ramus_core::digest::resume_of;
 use ramus_core::history::History;
