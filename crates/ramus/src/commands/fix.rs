@@ -37,10 +37,10 @@ pub(crate) fn fix(
         }
         let Some((plan, repairs, leaf)) = planned(library, &site, thinking)? else { continue };
         found += 1;
-        match propose(ui, &site, &plan, repairs, leaf, args) {
+        match propose(ui, &site, &plan, &repairs, leaf, args) {
             // The next one may be wanted.
             Err(error) if error.kind == ErrorKind::Nothing => {
-                ui.say(&Line::plain("Left as it is."))
+                ui.say(&Line::plain("Left as it is."));
             }
             done => done?,
         }
@@ -102,7 +102,7 @@ fn propose(
     ui: &mut Ui,
     site: &Site,
     plan: &Plan,
-    repairs: Vec<String>,
+    repairs: &[String],
     leaf: Option<String>,
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
@@ -134,7 +134,7 @@ fn propose(
     perform_as(ui, "ramus.check.fix/1", args, &proposal, |written: Written| FixAnswer {
         written,
         of: id.clone(),
-        repairs: repairs.clone(),
+        repairs: repairs.to_vec(),
     })
 }
 

@@ -128,8 +128,8 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
         title: &title,
         cwd: place.cwd.as_deref(),
     };
-    let (plan, merged) =
-        plan::merge(&conversations, &request, &place.dir, env::now())?.map_err(refused)?;
+    let (plan, merged) = plan::merge(&conversations, &request, &place.dir, env::now())?
+        .map_err(|refusal| refused(&refusal))?;
     let facts = sites[0].0.history.session.facts();
     let cwd = place.cwd.as_deref().or(facts.cwd.as_deref()).unwrap_or_default();
     let proposal = Proposal {
@@ -176,8 +176,8 @@ fn title(sites: &[(Site, Vec<Part>)]) -> String {
     }
 }
 
-fn refused(refusal: Refusal) -> CommandError {
-    let hint = match &refusal {
+fn refused(refusal: &Refusal) -> CommandError {
+    let hint = match refusal {
         Refusal::NoCommonPart { .. } => "`--no-base` merges what has nothing in common",
         Refusal::NothingOwn { .. } => "one of them holds the other: there is nothing to merge",
         Refusal::NoExchange { .. } | Refusal::SeveralExchanges { .. } => {

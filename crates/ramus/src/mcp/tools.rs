@@ -148,10 +148,10 @@ impl Server {
         self.answer(&context, asked.max_tokens, asked.cursor.clone(), move |global, page| {
             let mut options = vec!["find".to_owned(), "--json".to_owned()];
             options.extend(asked.regex.then(|| "--regex".to_owned()));
-            options.extend(option("role", &asked.role));
-            options.extend(option("branch", &asked.branch));
-            options.extend(option("since", &asked.since));
-            options.extend(option("until", &asked.until));
+            options.extend(option("role", asked.role.as_deref()));
+            options.extend(option("branch", asked.branch.as_deref()));
+            options.extend(option("since", asked.since.as_deref()));
+            options.extend(option("until", asked.until.as_deref()));
             let words: Vec<&str> =
                 std::iter::once(&*asked.query).chain(asked.scope.as_deref()).collect();
             let found = run(global, &options, &words)?;
@@ -226,8 +226,9 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            let options: Vec<String> =
-                std::iter::once("tree".to_owned()).chain(option("around", &asked.around)).collect();
+            let options: Vec<String> = std::iter::once("tree".to_owned())
+                .chain(option("around", asked.around.as_deref()))
+                .collect();
             Ok(page.of("", &lines(&run(global, &options, &[&asked.session])?)))
         })
         .await
@@ -272,9 +273,9 @@ impl Server {
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
             let mut options = vec!["usage".to_owned()];
-            options.extend(option("by", &asked.by));
-            options.extend(option("since", &asked.since));
-            options.extend(option("until", &asked.until));
+            options.extend(option("by", asked.by.as_deref()));
+            options.extend(option("since", asked.since.as_deref()));
+            options.extend(option("until", asked.until.as_deref()));
             let words: Vec<&str> = asked.scope.as_deref().into_iter().collect();
             Ok(page.of("", &lines(&run(global, &options, &words)?)))
         })
@@ -298,8 +299,8 @@ impl Server {
     }
 }
 
-fn option(name: &str, value: &Option<String>) -> Option<String> {
-    value.as_ref().map(|value| format!("--{name}={value}"))
+fn option(name: &str, value: Option<&str>) -> Option<String> {
+    value.map(|value| format!("--{name}={value}"))
 }
 
 /// Asks for a list and writes its rows in few words.

@@ -1,5 +1,7 @@
 //! The tools that write, each in two calls: one makes a plan, the other confirms it.
 
+use std::fmt::Write;
+
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -160,11 +162,11 @@ fn told(written: &Value, how: &str) -> String {
         [("resume_leaf", "resumes at"), ("backup", "backup"), ("resume_command", "resume with")]
     {
         if let Some(value) = text(written, key) {
-            lines.push_str(&format!("{word}: {value}\n"));
+            let _ = writeln!(lines, "{word}: {value}");
         }
     }
     if let Some(op) = written["op"].as_u64() {
-        lines.push_str(&format!("operation {op}; `ramus undo {op}` takes it back\n"));
+        let _ = writeln!(lines, "operation {op}; `ramus undo {op}` takes it back");
     }
     lines
 }

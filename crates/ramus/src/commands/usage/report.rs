@@ -48,7 +48,7 @@ pub(super) fn report(
             amounts,
         }),
         by_day: by_time(
-            &days,
+            days,
             |day| day.to_string(),
             |day, amounts| ByTime { day, week: None, month: None, amounts },
         ),

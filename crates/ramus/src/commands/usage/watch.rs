@@ -65,7 +65,7 @@ pub(super) fn watch(
                 books.add(Account::new(&history, &prices.list), file.role.is_agent());
             }
             Ok(Change::Rewritten { file } | Change::Gone { file }) => {
-                drop(files.remove(&file.path))
+                drop(files.remove(&file.path));
             }
             Ok(Change::Problem(problem)) => ui.warn(&problem),
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
