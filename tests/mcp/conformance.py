@@ -31,13 +31,13 @@ def text_of(result):
     return result.content[0].text
 
 
-async def say(session, name, **arguments):
+async def say(session, name, /, **arguments):
     result = await session.call_tool(name, arguments)
     assert not result.is_error, (name, arguments, text_of(result))
     return text_of(result)
 
 
-async def refused(session, name, **arguments):
+async def refused(session, name, /, **arguments):
     """Says how a call fails: as an error of the protocol or of the tool."""
     try:
         result = await session.call_tool(name, arguments)
@@ -47,7 +47,7 @@ async def refused(session, name, **arguments):
     return text_of(result)
 
 
-async def whole(session, name, budget, **arguments):
+async def whole(session, name, budget, /, **arguments):
     """Reads an answer to its end."""
     cursor, pages = None, []
     while True:
@@ -107,12 +107,14 @@ async def reading(session):
 
 
 async def bad(session):
-    for name, arguments in [
-        ("read", {}), ("read", {"address": 7}), ("read", {"address": "latest", "colour": "red"}),
-        ("search", {"query": ["a"]}), ("nothing", {}),
+    assert (await refused(session, "nothing")).startswith("protocol:")
+    # The model is told what is wrong with its arguments, so that it can mend them.
+    for name, arguments, word in [
+        ("read", {}, "address"), ("read", {"address": 7}, "string"), ("read", {"address": "latest", "colour": "red"}, "colour"),
+        ("search", {"query": ["a"]}, "string"),
     ]:
         told = await refused(session, name, **arguments)
-        assert told.startswith("protocol:"), (name, arguments, told)
+        assert word in told and not told.startswith("protocol:"), (name, arguments, told)
     for name, arguments in [
         ("read", {"address": "nosuchsession"}), ("read", {"address": "--help"}), ("read", {"address": "latest", "cursor": "x"}),
         ("read", {"address": "latest", "max_tokens": 3}), ("search", {"query": "(", "regex": True}),

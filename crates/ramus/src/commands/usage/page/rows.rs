@@ -53,8 +53,8 @@ pub(super) fn head(by: By) -> &'static [&'static str] {
         By::Model => &["*MODEL"],
         By::Project => &["*PROJECT"],
         By::Session => &["SESSION"],
-        By::Conversation => &["CONVERSATION", ""],
-        By::Branch => &["BRANCH", ""],
+        By::Conversation => &["CONVERSATION", "?"],
+        By::Branch => &["BRANCH", "?"],
     }
 }
 
