@@ -100,7 +100,9 @@ test("keys alone", async (t) => {
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction(() => !document.querySelector(".left-banner"));
   await page.keyboard.press("g");
+  await page.waitForFunction(() => document.querySelector(".row.selected")?.dataset.at === "0");
   await page.keyboard.press("j");
+  await page.waitForFunction(() => Number(document.querySelector(".row.selected")?.dataset.at) > 0);
   await page.keyboard.press("o");
   await page.waitForSelector(".row.selected details.call[open] .code");
   await page.keyboard.press("G");
@@ -165,7 +167,7 @@ test("a phone has the lists in a drawer and the tree over the transcript", async
   await page.getByRole("button", { name: "Projects and sessions" }).click();
   await page.locator(".side li a", { hasText: "Tiny HTTP teapot" }).click();
   await page.waitForSelector(".turn.answer");
-  assert.equal(await page.locator(".side").isVisible(), false);
+  await page.locator(".side").waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "Tree" }).click();
   await page.locator(".tree-row.left", { hasText: "Do the pool anyway" }).click();
   await page.waitForSelector(".left-banner");

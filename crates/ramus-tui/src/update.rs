@@ -6,9 +6,6 @@ mod overlay;
 
 mod reading;
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::mpsc::Sender;
 
 use ramus_core::query::Query;

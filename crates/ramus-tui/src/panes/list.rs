@@ -4,9 +4,6 @@ mod filter;
 
 mod view;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

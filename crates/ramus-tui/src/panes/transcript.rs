@@ -12,9 +12,6 @@ mod search;
 
 mod view;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
