@@ -43,7 +43,9 @@ pub(crate) fn state() -> State {
     let var = |name: &str| std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
     let home = || std::env::home_dir().unwrap_or_default().join(".local/state");
     let usual = || var("XDG_STATE_HOME").unwrap_or_else(home).join("ramus");
-    State::new(var("RAMUS_STATE_DIR").unwrap_or_else(usual))
+    let dir = var("RAMUS_STATE_DIR").unwrap_or_else(usual);
+    // What is written down there must be found again from another directory.
+    State::new(std::path::absolute(&dir).unwrap_or(dir))
 }
 
 /// Returns the present.
