@@ -1,6 +1,6 @@
 //! What was done in a session: when, with which tools, and how full the context was.
 //!
-//! Only pictures want this, so only a [`Session::with_activity`] keeps what it needs.
+//! Only pictures want this, so only a `Session::with_activity` keeps what it needs.
 
 use std::collections::BTreeMap;
 

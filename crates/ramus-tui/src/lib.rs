@@ -1,7 +1,7 @@
 //! The terminal screens: every branch of a history, to be walked through.
 //!
-//! One closed [`event::Event`] goes in, [`update`] changes the [`state`],
-//! [`view`] draws it, and what is to be done elsewhere comes out as effects.
+//! One closed `event::Event` goes in, `update` changes the `state`,
+//! `view` draws it, and what is to be done elsewhere comes out as effects.
 //! Slow work is done by threads that keep only the newest request.
 
 mod app;

@@ -1,6 +1,6 @@
 //! The local server: Claude Code histories in the browser.
 //!
-//! [`app`] is all of it as a value that answers requests; [`serve`] gives it an
+//! [`app`] is all of it as a value that answers requests; `serve` gives it an
 //! address. Whoever asks must come from this machine's own page: every request is
 //! checked for its host, its origin and the token of this start. Addresses are
 //! ids, never paths. What a transcript says is sent as escaped text.

@@ -3,7 +3,7 @@
 //! Most of a line is never looked at: a file as it was before an edit, an output
 //! that is told twice. So texts and numbers stay as they are written until
 //! somebody wants them. What cannot be decoded then is read as far as it can be,
-//! as [`unescape`] does (R2).
+//! as `unescape` does (R2).
 
 use std::borrow::Cow;
 
