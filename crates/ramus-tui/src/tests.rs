@@ -245,6 +245,7 @@ fn the_tree_moves_the_transcript() {
     let mut screens = Screens::open(120, 24);
     screens.type_in("t");
     screens.shows("edit, 2 ways");
+    screens.shows("Steep it well");
     assert_snapshot!(screens.text());
     screens.press(KeyCode::Down);
     screens.press(KeyCode::Down);
