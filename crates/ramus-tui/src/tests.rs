@@ -278,6 +278,24 @@ fn two_marked_branches_are_compared() {
 }
 
 #[test]
+fn agents_that_are_not_known_yet_are_waited_for() {
+    let mut screens = Screens::open(80, 40);
+    while !screens.state.reading().unwrap().agents_known {
+        let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
+        screens.take(event);
+    }
+    // As if the answer were still to come.
+    let reading = screens.state.stack.last_mut().unwrap();
+    reading.agents_known = false;
+    let file = reading.chapter.file.path.clone();
+    let agents = std::mem::take(&mut reading.agents);
+    screens.type_in("A");
+    assert!(screens.text().contains("looking for the agents"));
+    screens.take(Event::Agents { file, agents });
+    assert!(screens.text().contains("Steep it well"));
+}
+
+#[test]
 fn an_agent_opens_in_place_and_as_a_pane() {
     let mut screens = Screens::open(80, 40);
     screens.type_in("A");

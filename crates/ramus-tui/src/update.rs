@@ -91,7 +91,10 @@ impl State {
             Event::Agents { file, agents } => {
                 if let Some(reading) = self.find(&file) {
                     reading.agents = agents;
-                    return self.draw_tree();
+                    reading.agents_known = true;
+                    let mut effects = self.draw_tree();
+                    effects.extend(self.agents_came());
+                    return effects;
                 }
             }
             Event::Rendered(rendered) => {

@@ -23,6 +23,7 @@ use ramus_core::session::NodeId;
 use ramus_render::Line;
 
 use crate::event::{AgentInfo, Chapter, Opening, Rendered, Target};
+use crate::keys::Action;
 use crate::work::render::Want;
 
 pub(crate) use items::{Item, ItemKind};
@@ -100,6 +101,10 @@ pub(crate) struct Transcript {
     pub(crate) stages: Vec<Stage>,
     pub(crate) items: Vec<Item>,
     pub(crate) agents: Vec<AgentInfo>,
+    /// Whether somebody has looked for them yet.
+    pub(crate) agents_known: bool,
+    /// What is to be done with them when they are there.
+    pub(crate) asked: Option<Action>,
     pub(crate) cursor: usize,
     pub(crate) top: Top,
     pub(crate) tools: bool,
@@ -138,6 +143,8 @@ impl Transcript {
             stages: Vec::new(),
             items: Vec::new(),
             agents: Vec::new(),
+            agents_known: false,
+            asked: None,
             cursor: 0,
             top: Top::default(),
             tools: false,

@@ -38,6 +38,10 @@ impl State {
             Action::Search => return self.ask(PromptKind::Here),
             Action::Back => return self.back(),
             Action::Tree => return self.toggle_tree(),
+            Action::AgentHere | Action::AgentPane if !reading.agents_known => {
+                reading.asked = Some(action);
+                self.say("looking for the agents …", Label::Dim);
+            }
             Action::AgentHere => return self.agents_here(),
             Action::AgentPane => self.list_agents(),
             Action::Branches => {
@@ -138,6 +142,20 @@ impl State {
         };
         let wanted: Vec<_> = agents.iter().filter_map(open).collect();
         wanted.into_iter().flat_map(|(agent, at)| self.open_agent(&agent, at)).collect()
+    }
+
+    /// Does what was asked for before the agents were known.
+    pub(super) fn agents_came(&mut self) -> Vec<Effect> {
+        let known = self.stack.last_mut().filter(|reading| reading.agents_known);
+        let Some(asked) = known.and_then(|reading| reading.asked.take()) else {
+            return Vec::new();
+        };
+        self.said = None;
+        if asked == Action::AgentHere {
+            return self.agents_here();
+        }
+        self.list_agents();
+        Vec::new()
     }
 
     fn list_agents(&mut self) {
