@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use crate::body::json;
@@ -53,7 +54,7 @@ impl ToolLog {
 }
 
 /// What was done in one file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Activity {
     /// Messages of people and models, by the hour since 1970.
     pub hours: BTreeMap<i64, u32>,
@@ -67,7 +68,7 @@ pub struct Activity {
 }
 
 /// One use of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct ToolCall {
     pub id: Key,
     pub tool: u16,

@@ -1,5 +1,6 @@
 //! Where a session forks, which conversations it holds, and which of them is active.
 
+use bitcode::{Decode, Encode};
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,7 +12,7 @@ use crate::session::{NodeId, Session};
 use crate::tree::Tree;
 
 /// Why a conversation forks (R9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum ForkKind {
     /// A prompt was edited: prompt | prompt.
     Edit,
@@ -45,7 +46,7 @@ impl fmt::Display for ForkKind {
 }
 
 /// Why a node has several children without being a fork (R9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Artefact {
     /// Parallel tool calls and their results.
     ParallelTools,
@@ -97,7 +98,7 @@ pub struct Way {
 }
 
 /// Whether a conversation is the one that counts at all its forks (R12).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Status {
     Active,
     Abandoned,

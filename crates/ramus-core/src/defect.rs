@@ -1,9 +1,10 @@
 //! What is wrong in the data: a value, never a failure.
 
+use bitcode::{Decode, Encode};
 use std::fmt;
 
 /// One thing that is wrong in a file, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Defect {
     /// Offset of the line in the file.
     pub at: u64,
@@ -13,7 +14,7 @@ pub struct Defect {
 }
 
 /// What can be wrong with a line or with how records hang together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum DefectKind {
     /// The line is not JSON from this column (in bytes) on.
     NotJson { column: u32 },

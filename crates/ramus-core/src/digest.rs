@@ -3,6 +3,7 @@
 //! Lists, statistics and links between sessions need one of these per file and
 //! no more, so gigabytes of history can be listed in little memory.
 
+use bitcode::{Decode, Encode};
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
@@ -19,7 +20,7 @@ use crate::session::{Facts, LineCounts, NodeId};
 use crate::time::Time;
 
 /// One session in short.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct Digest {
     pub class: Class,
     pub agent_class: AgentClass,
@@ -62,7 +63,7 @@ pub struct Digest {
 }
 
 /// The resume point in short (R11).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct ResumeDigest {
     pub point: Box<str>,
     /// The point, climbed to the nearest user or assistant record.
@@ -78,7 +79,7 @@ pub struct ResumeDigest {
 }
 
 /// A node whose parent is somewhere else, or nowhere.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct Missing {
     pub parent: Name,
     /// Where it would be a defect; a compaction whose past is gone is none.
@@ -88,7 +89,7 @@ pub struct Missing {
 }
 
 /// Forks and leaves by parent links alone, sidechains left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Raw {
     pub roots: u32,
     pub forks: u32,
@@ -99,7 +100,7 @@ pub struct Raw {
 }
 
 /// One conversation in short.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct ConversationDigest {
     pub leaf: Box<str>,
     /// The place in the chain of the very last record, which may trail the leaf.
@@ -118,7 +119,7 @@ pub struct ConversationDigest {
 }
 
 /// The names of a session's nodes and how they hang together, and nothing else.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Chain {
     pub names: Vec<Name>,
     /// The place of each node's parent; `u32::MAX` for none in this file.

@@ -1,5 +1,6 @@
 //! One session, read: its records, links, folds and branches together.
 
+use bitcode::{Decode, Encode};
 use std::ops::Range;
 
 use crate::branches::{Branches, Conversation, Lane};
@@ -215,7 +216,7 @@ pub struct Path {
 }
 
 /// What a session file holds (R18).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Class {
     Conversation,
     SummaryOnly,
@@ -277,7 +278,7 @@ impl Class {
 }
 
 /// What an agent's file holds (R18).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum AgentClass {
     Task,
     Warmup,

@@ -77,3 +77,6 @@ pub mod tree;
 pub mod turn;
 pub mod unique;
 pub mod usage;
+
+/// Names the state of this crate's sources: what was learnt with another one may mean something else.
+pub const SOURCES: &str = env!("SOURCES");

@@ -2,6 +2,7 @@
 //!
 //! This room knows newlines, offsets and UTF-8. It does not know JSON.
 
+use bitcode::{Decode, Encode};
 use memchr::{memchr, memrchr};
 
 /// One complete line, without its newline, and where it stands in the file.
@@ -22,10 +23,11 @@ pub struct Line<'a> {
 /// The client may be writing while we read, so the last line can be torn. It
 /// waits in `tail` until its newline arrives. Loading a file is pushing it;
 /// following a file is pushing what was appended.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct LineBuffer {
     at: u64,
     number: u32,
+    #[bitcode(skip)]
     tail: Vec<u8>,
     /// The last line was handed out before its newline came.
     early: bool,
@@ -69,6 +71,11 @@ impl LineBuffer {
             complete = next;
         }
         self.tail.extend_from_slice(torn);
+    }
+
+    /// Whether everything that was taken ended with a newline.
+    pub fn is_at_line_end(&self) -> bool {
+        self.tail.is_empty() && !self.early
     }
 
     /// Returns the unterminated last line, if any.

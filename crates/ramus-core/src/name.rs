@@ -4,13 +4,14 @@
 //! all names are canonical uuids and are kept as their 128 bits; anything else
 //! is kept as a 128-bit hash, and its spelling can be read from the line.
 
+use bitcode::{Decode, Encode};
 use std::fmt;
 
 use crate::record::Record;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// The name of a record: a uuid as a number, or the hash of another spelling.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Name(u128);
 
 impl Name {
@@ -92,7 +93,7 @@ static DIGITS: [u8; 256] = {
 };
 
 /// A 64-bit key of an id that is only compared: message ids, tool call ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Key(u64);
 
 impl Key {

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::body::Usage;
+use crate::name::fingerprint;
 
 /// The day on which the list was last compared with what the client itself charges (`tests/client/cost.py`).
 pub const DATE: &str = "2026-11-15";
@@ -158,6 +159,11 @@ impl Default for PriceList {
 }
 
 impl PriceList {
+    /// Tells one list from another.
+    pub fn fingerprint(&self) -> u64 {
+        fingerprint(format!("{:?}", self.rows).as_bytes())
+    }
+
     /// Reads a file of prices; the models it does not name keep the prices of the list.
     pub fn with_file(text: &str) -> Result<Self, PriceError> {
         let file: PriceFile = serde_json::from_str(text)?;

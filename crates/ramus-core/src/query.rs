@@ -19,12 +19,14 @@ use seen::{Best, Seen};
 use term::{Term, split};
 
 mod escaped;
+mod grams;
 mod kind;
 mod lines;
 mod seen;
 mod term;
 mod texts;
 
+pub use grams::{Clue, Sketch, Sketched};
 pub use kind::{Role, TextKind};
 pub use lines::Lines;
 
@@ -117,6 +119,11 @@ impl Query {
     pub fn lines<'q>(&'q self, bytes: &'q [u8]) -> Lines<'q> {
         let escaped = self.terms.first().and_then(|term| term.escaped.as_ref());
         Lines::new(escaped, bytes)
+    }
+
+    /// Returns what a sketch of some lines must claim if one of them may match.
+    pub fn clues(&self) -> Vec<&Clue> {
+        self.terms.iter().filter_map(|term| term.escaped.as_ref()?.clue.as_ref()).collect()
     }
 
     /// Tells `each` what of a line matches; a damaged line may hold several records (R2).

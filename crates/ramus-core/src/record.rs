@@ -5,9 +5,10 @@
 
 use crate::name::{Key, Name};
 use crate::time::Time;
+use bitcode::{Decode, Encode};
 
 /// A piece of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct ByteSpan {
     /// Offset of its first byte.
     pub at: u64,
@@ -23,7 +24,7 @@ impl ByteSpan {
 }
 
 /// What a record is, by its `type` (R3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Kind {
     User,
     Assistant,
@@ -156,7 +157,7 @@ impl Kind {
 }
 
 /// What a node contributes to the conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Voice {
     /// A person speaks.
     Prompt,
@@ -199,7 +200,7 @@ impl Voice {
 }
 
 /// One record: where it is, what it is, and how it hangs together with others.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct Record {
     pub span: ByteSpan,
     /// Line number, from 1.

@@ -5,6 +5,7 @@
 //! that settled it. What each version does was measured with the client itself;
 //! the fixtures under `tests/fixtures/client` hold the answers.
 
+use bitcode::{Decode, Encode};
 use std::fmt;
 
 use crate::loader::Loader;
@@ -13,7 +14,7 @@ use crate::session::{NodeId, NoteKind, Session};
 use crate::tree::Tree;
 
 /// How to choose the resume point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum Rule {
     /// As the client that wrote the file does.
     #[default]
@@ -27,7 +28,7 @@ pub enum Rule {
 }
 
 /// The time of the client's life that a version belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Era {
     /// Up to 2.1.100: the newest timestamp, leaf or not.
     Timestamp,
@@ -88,7 +89,7 @@ pub struct Resume {
 }
 
 /// Why a node is the resume point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Reason {
     NewestTimestamp,
     /// No node bears a time, so the first one is as new as any.

@@ -3,6 +3,7 @@
 //! [`Session::push`] is the only way in: loading a file is pushing it, following
 //! a file is pushing what was appended.
 
+use bitcode::{Decode, Encode};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -19,8 +20,10 @@ use crate::record::{ByteSpan, Kind, Record, Voice};
 use crate::time::Time;
 use crate::usage::Uses;
 
+mod table;
+
 /// A record's place in file order: its identity (R4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
@@ -39,11 +42,12 @@ const MOST_PIECES: u32 = 64;
 const PREVIEW: usize = 240;
 
 /// One session file: its records, notes and defects.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Session {
     lines: LineBuffer,
     records: Vec<Record>,
     tool_ids: Vec<Key>,
+    #[bitcode(skip)]
     words: Vec<(NodeId, Box<str>)>,
     spellings: FxHashMap<Name, Box<str>>,
     odd_types: Vec<(NodeId, Box<str>)>,
@@ -57,13 +61,15 @@ pub struct Session {
     counts: LineCounts,
     facts: Facts,
     /// `None`: nobody asked what the answers used.
+    #[bitcode(skip)]
     uses: Option<Box<Uses>>,
     /// `None`: nobody asked for pictures.
+    #[bitcode(skip)]
     tool_log: Option<Box<ToolLog>>,
 }
 
 /// How the lines of a file were taken (R2): `known + unknown + damaged` is every line that is not blank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct LineCounts {
     pub known: u64,
     pub unknown: u64,
@@ -79,7 +85,7 @@ impl LineCounts {
 }
 
 /// What the records of a file say about the file as a whole.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Facts {
     pub bytes: u64,
     /// The newest client version in any record.
@@ -106,7 +112,7 @@ pub struct Facts {
 }
 
 /// A client version as written, ordered by its numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Version {
     pub numbers: (u32, u32, u32),
     pub text: Box<str>,
@@ -136,14 +142,14 @@ impl Ord for Version {
 }
 
 /// Metadata that names the session or one of its nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Note {
     pub record: NodeId,
     pub kind: NoteKind,
 }
 
 /// What a note says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum NoteKind {
     Summary { text: Box<str>, leaf: Option<Name> },
     CustomTitle(Box<str>),
@@ -152,7 +158,7 @@ pub enum NoteKind {
 }
 
 /// `leafUuid` of a `last-prompt` record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Pointer {
     /// Written before 2.1.120: no pointer at all.
     Absent,
@@ -162,7 +168,7 @@ pub enum Pointer {
 }
 
 /// A tool call that starts an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Spawn {
     pub record: NodeId,
     pub call: Key,
@@ -489,9 +495,7 @@ impl Session {
     }
 
     fn take_words(&mut self, id: NodeId, found: &Envelope<'_>, kind: Kind, voice: Voice) {
-        let wanted = kind == Kind::User || matches!(voice, Voice::Queued | Voice::Command);
-        if wanted
-            && !matches!(voice, Voice::ToolResult)
+        if has_words(kind, voice)
             && let Some(text) = found.text
         {
             self.words.push((id, json::unescape_prefix(text, PREVIEW).into()));
@@ -592,6 +596,12 @@ fn fill(slot: &mut Option<Box<str>>, raw: Option<&[u8]>) {
     {
         *slot = Some(json::unescape(raw).into());
     }
+}
+
+/// Whether the first words of such a record are kept.
+fn has_words(kind: Kind, voice: Voice) -> bool {
+    (kind == Kind::User || matches!(voice, Voice::Queued | Voice::Command))
+        && voice != Voice::ToolResult
 }
 
 fn rest_is_blank(bytes: &[u8], from: usize) -> bool {

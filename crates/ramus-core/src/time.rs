@@ -1,9 +1,10 @@
 //! Points in time as they stand in records.
 
+use bitcode::{Decode, Encode};
 use std::fmt;
 
 /// A point in time in microseconds since 1970, as a record states it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Time(i64);
 
 impl Time {

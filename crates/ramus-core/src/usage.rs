@@ -20,9 +20,10 @@ pub use tally::{Spent, Tally};
 pub use uses::Uses;
 
 use crate::body::Usage;
+use bitcode::{Decode, Encode};
 
 /// Tokens by kind, and what the server did besides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Tokens {
     pub input: u64,
     pub output: u64,

@@ -47,6 +47,15 @@ impl<T: Serialize> Answer<T> {
     }
 }
 
+/// What is remembered to be faster.
+#[derive(Debug, Serialize)]
+pub struct Cache {
+    /// `None`: nothing is.
+    pub dir: Option<String>,
+    pub files: u64,
+    pub bytes: u64,
+}
+
 #[derive(Debug, Serialize)]
 pub struct Projects {
     pub projects: Vec<Project>,

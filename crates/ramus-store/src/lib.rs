@@ -5,6 +5,7 @@
 //! ```
 //! use ramus_core::resume::Rule;
 //! use ramus_core::title::session_title;
+//! use ramus_store::index::Index;
 //! use ramus_store::place::Place;
 //! use ramus_store::survey::survey;
 //!
@@ -12,7 +13,7 @@
 //! # home.session("-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl", "a user hello\nb < a assistant hi\nc < a assistant hey");
 //! # let claude_dir = home.claude();
 //! let place = Place::open(vec![claude_dir])?;
-//! let found = survey(place.projects(), Rule::Client, &|_bytes_read| {});
+//! let found = survey(&Index::none(), place.projects(), Rule::Client, &|_bytes_read| {});
 //! for project in &found.projects {
 //!     for session in &project.sessions {
 //!         println!("{:?} {:?}", project.path, session_title(&session.digest, &project.summaries));
@@ -36,6 +37,7 @@ mod error;
 pub mod export;
 mod file_history;
 pub mod follow;
+pub mod index;
 pub mod journal;
 pub mod live;
 pub mod new;

@@ -7,12 +7,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use rayon::prelude::*;
+
 use crate::error::PathError;
+use crate::index::{Identity, Index};
 
 /// One or more Claude directories, read as one.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub roots: Vec<PathBuf>,
+    /// Where is remembered what was read of them.
+    pub index: Index,
 }
 
 /// A directory under `projects/` and the files in it.
@@ -37,6 +42,8 @@ pub struct HistoryFile {
     pub role: FileRole,
     pub bytes: u64,
     pub modified: SystemTime,
+    /// What it can be recognised by; `None`: it changed a moment ago.
+    pub identity: Option<Identity>,
 }
 
 /// Whose records a file holds.
@@ -92,7 +99,12 @@ impl Place {
         if !roots.iter().any(|root| root.join("projects").is_dir()) {
             return Err(PlaceError::NoProjects(roots[0].clone()));
         }
-        Ok(Self { roots })
+        Ok(Self { roots, index: Index::none() })
+    }
+
+    /// The same, and what was read is remembered.
+    pub fn remembering(self, index: Index) -> Self {
+        Self { index, ..self }
     }
 
     /// Lists all projects with their files, by name.
@@ -102,8 +114,17 @@ impl Place {
             let Some(entries) = read_dir(&root.join("projects"), &mut listing.problems) else {
                 continue;
             };
-            for dir in entries.into_iter().filter(|path| path.is_dir()) {
-                listing.projects.push(Project::list(root, dir, &mut listing.problems));
+            let listed: Vec<(Project, Vec<PathError>)> = entries
+                .into_par_iter()
+                .filter(|path| path.is_dir())
+                .map(|dir| {
+                    let mut problems = Vec::new();
+                    (Project::list(root, dir, &mut problems), problems)
+                })
+                .collect();
+            for (project, problems) in listed {
+                listing.projects.push(project);
+                listing.problems.extend(problems);
             }
         }
         listing.projects.sort_by(|a, b| a.name.cmp(&b.name));
@@ -178,6 +199,7 @@ impl HistoryFile {
             role,
             bytes: meta.len(),
             modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            identity: Identity::of(&meta),
         })
     }
 

@@ -84,13 +84,16 @@ impl Bodies {
 
     /// Reads the bytes of one record.
     pub fn bytes(&mut self, span: ByteSpan) -> Result<Vec<u8>, PathError> {
-        let mut bytes = vec![0; span.len as usize];
-        self.file
-            .seek(SeekFrom::Start(span.at))
-            .and_then(|_| self.file.read_exact(&mut bytes))
-            .map_err(|source| PathError::new(&self.path, source))?;
-        Ok(bytes)
+        read_at(&mut self.file, span).map_err(|source| PathError::new(&self.path, source))
     }
+}
+
+/// Reads a piece of a file.
+pub(crate) fn read_at(file: &mut File, span: ByteSpan) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; span.len as usize];
+    file.seek(SeekFrom::Start(span.at))?;
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// How much of a spilled output is read at most.

@@ -18,9 +18,11 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::error::PathError;
+use crate::index::Sight;
 use crate::place::{FileRole, HistoryFile, Project};
 
 mod again;
+mod filter;
 mod merge;
 mod newest;
 mod pieces;
@@ -30,11 +32,14 @@ mod tool;
 mod whereabouts;
 
 pub use again::Again;
+pub use filter::Filter;
 pub use merge::{Hit, Order};
 pub use newest::{Batch, newest};
-use pieces::{last_time, pieces};
+pub(crate) use pieces::pieces;
+use pieces::{Piece, last_time, stretches};
 pub use spill::spills;
 pub use summary::summaries;
+pub(crate) use summary::{Named, collect as summaries_in};
 pub use tool::ToolFilter;
 pub use whereabouts::{Branch, Histories, Spot, Whereabouts};
 
@@ -142,8 +147,10 @@ pub fn scan(
     query: &Query,
     tool: Option<&ToolFilter>,
     order: Order,
+    filter: &Filter,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Scan {
+    let sights = filter.sights(sources, query);
     let detail = match order {
         Order::Time => Detail::Whether,
         Order::Relevance => Detail::Count,
@@ -155,8 +162,8 @@ pub fn scan(
         .par_iter()
         .with_max_len(1)
         .map(|&index| {
-            let found =
-                look(index, &sources[index], query, tool, (detail, order == Order::Relevance));
+            let sight = Seeing { filter, sight: &sights[index], titles: order == Order::Relevance };
+            let found = look(index, &sources[index], query, tool, detail, sight);
             on_read(sources[index].file.bytes);
             found
         })
@@ -176,15 +183,31 @@ pub fn scan(
     scan
 }
 
+/// How much of a file is looked at.
+#[derive(Clone, Copy)]
+struct Seeing<'a> {
+    filter: &'a Filter,
+    sight: &'a Sight,
+    /// Titles of other sessions are wanted, too.
+    titles: bool,
+}
+
 fn look(
     index: usize,
     source: &Source,
     query: &Query,
     tool: Option<&ToolFilter>,
-    (detail, titles): (Detail, bool),
+    detail: Detail,
+    seeing: Seeing<'_>,
 ) -> Result<Found, PathError> {
     let found = match source.content {
-        Content::Records => records(index, source, query, tool, (detail, titles)),
+        _ if matches!(seeing.sight, Sight::Nothing) => Ok(Found {
+            source: index,
+            places: Vec::new(),
+            session: None,
+            summaries: seeing.remembered(source),
+        }),
+        Content::Records => records(index, source, query, tool, detail, seeing),
         Content::Spilled => spill::search(index, source, query, tool).map(|places| Found {
             source: index,
             places,
@@ -200,16 +223,20 @@ fn records(
     source: &Source,
     query: &Query,
     tool: Option<&ToolFilter>,
-    (detail, titles): (Detail, bool),
+    detail: Detail,
+    seeing: Seeing<'_>,
 ) -> io::Result<Found> {
     let mut places: Vec<Place> = Vec::new();
     let mut session = None;
-    let mut summaries = Vec::new();
+    let (seen, mut summaries) = match seeing.sight {
+        Sight::Some(seen) => (Some(seen), seeing.remembered(source)),
+        Sight::All | Sight::Nothing => (None, Vec::new()),
+    };
     let mut answers = Vec::new();
     let mut persons = FxHashSet::default();
     let mut queue: Vec<(usize, Key)> = Vec::new();
-    pieces(&source.file.path, |piece| {
-        if titles {
+    let mut take = |piece: Piece<'_>| {
+        if seeing.titles && seen.is_none() {
             summary::collect(piece.bytes, &mut summaries);
         }
         let mut counted = 0;
@@ -241,7 +268,11 @@ fn records(
                 places.push(place(index, source, &finding, at, line));
             });
         }
-    })?;
+    };
+    match seen {
+        Some(seen) => stretches(&source.file.path, seen, take)?,
+        None => pieces(&source.file.path, &mut take)?,
+    }
     // The queue tells of prompts that stand in the file themselves.
     let mut drop: FxHashSet<usize> =
         queue.iter().filter(|(_, said)| !persons.insert(*said)).map(|(at, _)| *at).collect();
@@ -262,6 +293,12 @@ fn records(
         places.retain(|place| place.time.is_none_or(|time| query.is_in_time(time)));
     }
     Ok(Found { source: index, places, session, summaries })
+}
+
+impl Seeing<'_> {
+    fn remembered(&self, source: &Source) -> Vec<Named> {
+        if self.titles { self.filter.summaries(source).to_vec() } else { Vec::new() }
+    }
 }
 
 fn belongs(source: &Source, finding: &Finding<'_>) -> bool {

@@ -20,8 +20,9 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::PathError;
+use crate::index::{Index, Level, Shelf};
 use crate::place::{FileRole, HistoryFile, Listing, Project, is_encoded};
-use crate::read::{read, read_as};
+use crate::read::read_as;
 
 /// Everything found, in short.
 #[derive(Debug, Default)]
@@ -55,19 +56,19 @@ pub struct Surveyed {
     /// All that was read; only [`survey_keeping`] keeps it.
     pub history: Option<Arc<History>>,
     /// What its messages used (R20); only [`survey_usage`] tells.
-    pub account: Option<Account>,
+    pub account: Option<Arc<Account>>,
     /// What was done in it; only [`survey_activity`] tells.
-    pub activity: Option<Activity>,
+    pub activity: Option<Arc<Activity>>,
 }
 
 /// How many records are kept; they take some 80 MB.
 const KEPT: usize = 250_000;
 
 impl Surveyed {
-    fn new(file: &HistoryFile, digest: Digest) -> Self {
+    pub(crate) fn new(file: &HistoryFile, digest: impl Into<Arc<Digest>>) -> Self {
         Self {
             file: file.clone(),
-            digest: Arc::new(digest),
+            digest: digest.into(),
             orphans: Vec::new(),
             history: None,
             account: None,
@@ -101,68 +102,100 @@ impl ProjectSurvey {
 ///
 /// `on_read` hears the size of each file when it has been read; it is called
 /// from several threads.
-pub fn survey(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
-    read_all(&Survey::default(), listing, on_read, &keeping(rule, 0))
+pub fn survey(
+    index: &Index,
+    listing: Listing,
+    rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
+    resurvey(index, &Survey::default(), listing, rule, on_read)
 }
 
 /// Reads every file of a listing; `each` hears of each file when it has been
 /// read, with what is known of it alone. It is called from several threads.
 pub fn survey_each(
+    index: &Index,
     listing: Listing,
     rule: Rule,
     each: &(dyn Fn(&HistoryFile, Option<&Digest>) + Sync),
 ) -> Survey {
-    let look = keeping(rule, 0);
-    read_all(&Survey::default(), listing, &|_| {}, &|file| {
-        let surveyed = look(file);
-        each(file, surveyed.as_ref().ok().map(|surveyed| &*surveyed.digest));
-        surveyed
-    })
+    let told = |file: &HistoryFile, surveyed: Option<&Surveyed>| {
+        each(file, surveyed.map(|surveyed| &*surveyed.digest));
+    };
+    read_all(index, digests(rule), &Survey::default(), listing, &told, &keeping(index, rule, 0))
 }
 
 /// Reads only the files of a listing that changed since an earlier survey by the same rule.
 pub fn resurvey(
+    index: &Index,
     earlier: &Survey,
     listing: Listing,
     rule: Rule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    read_all(earlier, listing, on_read, &keeping(rule, 0))
+    read_all(index, digests(rule), earlier, listing, &sizes(on_read), &keeping(index, rule, 0))
 }
 
 /// The same, keeping the histories of sessions for who reads their bodies next, as long as there is room.
-pub fn survey_keeping(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
-    read_all(&Survey::default(), listing, on_read, &keeping(rule, KEPT))
+pub fn survey_keeping(
+    index: &Index,
+    listing: Listing,
+    rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
+    let look = keeping(index, rule, KEPT);
+    read_all(index, digests(rule), &Survey::default(), listing, &sizes(on_read), &look)
 }
 
 /// Reads what the messages of every file used, and of the rest as much as [`Digest::brief`] holds.
 pub fn survey_usage(
+    index: &Index,
     listing: Listing,
     rule: Rule,
     prices: &PriceList,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    read_all(&Survey::default(), listing, on_read, &|file| {
+    let level = Level { name: "usage", rule, tag: prices.fingerprint() };
+    read_all(index, level, &Survey::default(), listing, &sizes(on_read), &|file| {
         let history = History::new(read_as(Session::with_uses(), &file.path)?, rule);
-        let account = Some(Account::new(&history, prices));
+        let account = Some(Arc::new(Account::new(&history, prices)));
         Ok(Surveyed { account, ..Surveyed::new(file, Digest::brief(&history)) })
     })
 }
 
 /// Reads every file of a listing like [`survey`], and what pictures of it need.
-pub fn survey_activity(listing: Listing, rule: Rule, on_read: &(dyn Fn(u64) + Sync)) -> Survey {
-    read_all(&Survey::default(), listing, on_read, &|file| {
+pub fn survey_activity(
+    index: &Index,
+    listing: Listing,
+    rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
+    let level = Level { name: "activity", rule, tag: 0 };
+    read_all(index, level, &Survey::default(), listing, &sizes(on_read), &|file| {
         let history = History::new(read_as(Session::with_activity(), &file.path)?, rule);
-        let activity = Some(Activity::new(&history));
+        let activity = Some(Arc::new(Activity::new(&history)));
         Ok(Surveyed { activity, ..Surveyed::new(file, Digest::new(&history)) })
     })
 }
 
+fn digests(rule: Rule) -> Level {
+    Level { name: "digests", rule, tag: 0 }
+}
+
+/// Tells how large each file is, whatever is known of it.
+fn sizes(on_read: &(dyn Fn(u64) + Sync)) -> impl Fn(&HistoryFile, Option<&Surveyed>) + Sync {
+    |file, _| on_read(file.bytes)
+}
+
 /// Looks at a file, and keeps what was read of it while there is room for so many records.
-fn keeping(rule: Rule, room: usize) -> impl Fn(&HistoryFile) -> Result<Surveyed, PathError> + Sync {
+fn keeping(
+    index: &Index,
+    rule: Rule,
+    room: usize,
+) -> impl Fn(&HistoryFile) -> Result<Surveyed, PathError> + Sync {
     let kept = AtomicUsize::new(0);
     move |file| {
-        let history = History::new(read(&file.path)?, rule);
+        let history = History::new(index.read(&file.path)?, rule);
         let records = history.session.records().len();
         let digest = Digest::new(&history);
         let keeps = file.role == FileRole::Session
@@ -173,57 +206,112 @@ fn keeping(rule: Rule, room: usize) -> impl Fn(&HistoryFile) -> Result<Surveyed,
 }
 
 fn read_all(
+    index: &Index,
+    level: Level,
     earlier: &Survey,
     listing: Listing,
-    on_read: &(dyn Fn(u64) + Sync),
+    told: &(dyn Fn(&HistoryFile, Option<&Surveyed>) + Sync),
     look: &(dyn Fn(&HistoryFile) -> Result<Surveyed, PathError> + Sync),
 ) -> Survey {
     let Listing { projects, mut problems } = listing;
     let known = known(earlier);
-    let mut files: Vec<(usize, &HistoryFile)> = projects
+    let remembered: Vec<Remembered> = projects
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|project| Remembered::new(index, level, project, &known, told))
+        .collect();
+    let mut unread: Vec<(usize, &HistoryFile)> = remembered
         .iter()
         .enumerate()
-        .flat_map(|(index, project)| project.files.iter().map(move |file| (index, file)))
+        .flat_map(|(at, project)| project.unread().map(move |file| (at, file)))
         .collect();
-    let mut by_project: Vec<Vec<Surveyed>> = projects.iter().map(|_| Vec::new()).collect();
-    files.retain(|(index, file)| match known.get(&*file.path) {
-        Some(same) if same.file == **file => {
-            by_project[*index].push(Surveyed {
-                file: same.file.clone(),
-                digest: same.digest.clone(),
-                history: same.history.clone(),
-                orphans: Vec::new(),
-                account: None,
-                activity: None,
-            });
-            false
-        }
-        _ => true,
-    });
     // The largest first, so that no thread is left with one at the end.
-    files.sort_by_key(|(_, file)| std::cmp::Reverse(file.bytes));
-    let read: Vec<(usize, Result<Surveyed, PathError>)> = files
+    unread.sort_by_key(|(_, file)| std::cmp::Reverse(file.bytes));
+    let read: Vec<(usize, Result<Surveyed, PathError>)> = unread
         .par_iter()
         .with_max_len(1)
-        .map(|(index, file)| {
+        .map(|(at, file)| {
             let surveyed = look(file);
-            on_read(file.bytes);
-            (*index, surveyed)
+            told(file, surveyed.as_ref().ok());
+            (*at, surveyed)
         })
         .collect();
-    for (index, surveyed) in read {
+    let mut fresh: Vec<Vec<Surveyed>> = remembered.iter().map(|_| Vec::new()).collect();
+    for (at, surveyed) in read {
         match surveyed {
-            Ok(surveyed) => by_project[index].push(surveyed),
+            Ok(surveyed) => fresh[at].push(surveyed),
             Err(problem) => problems.push(problem),
         }
     }
-    let projects = projects
-        .into_iter()
-        .zip(by_project)
-        .map(|(project, files)| project_survey(project, files))
+    let together: Vec<(Remembered, Vec<Surveyed>)> = remembered.into_iter().zip(fresh).collect();
+    remember(index, &together);
+    let projects = together
+        .into_par_iter()
+        .map(|(remembered, mut files)| {
+            files.extend(remembered.files);
+            project_survey(remembered.project, files)
+        })
         .collect();
     problems.sort_by(|a, b| a.path.cmp(&b.path));
     Survey { projects, problems }
+}
+
+/// A project and what is known of its files without reading them.
+struct Remembered {
+    project: Project,
+    files: Vec<Surveyed>,
+    shelf: Option<Shelf>,
+    unread: Vec<usize>,
+}
+
+impl Remembered {
+    fn new(
+        index: &Index,
+        level: Level,
+        project: Project,
+        known: &FxHashMap<&Path, &Surveyed>,
+        told: &(dyn Fn(&HistoryFile, Option<&Surveyed>) + Sync),
+    ) -> Self {
+        let same = |file: &HistoryFile| known.get(&*file.path).filter(|same| same.file == *file);
+        let is_known = project.files.iter().all(|file| same(file).is_some());
+        let mut shelf = (!is_known).then(|| Shelf::open(index, &project, level));
+        let mut files = Vec::with_capacity(project.files.len());
+        let mut unread = Vec::new();
+        for (at, file) in project.files.iter().enumerate() {
+            let again = |same: &&Surveyed| Surveyed {
+                history: same.history.clone(),
+                ..Surveyed::new(&same.file, same.digest.clone())
+            };
+            match same(file).map(again).or_else(|| shelf.as_mut()?.take(file)) {
+                Some(surveyed) => {
+                    told(file, Some(&surveyed));
+                    files.push(surveyed);
+                }
+                None => unread.push(at),
+            }
+        }
+        Self { project, files, shelf, unread }
+    }
+
+    fn unread(&self) -> impl Iterator<Item = &HistoryFile> {
+        self.unread.iter().map(|at| &self.project.files[*at])
+    }
+}
+
+/// Writes down what had to be read.
+fn remember(index: &Index, projects: &[(Remembered, Vec<Surveyed>)]) {
+    let has_news = |(remembered, fresh): &&(Remembered, Vec<Surveyed>)| {
+        !fresh.is_empty() || remembered.shelf.as_ref().is_some_and(Shelf::is_untidy)
+    };
+    if !projects.iter().any(|project| has_news(&project)) {
+        return;
+    }
+    let Some(lock) = index.lock() else { return };
+    projects.par_iter().filter(has_news).for_each(|(remembered, fresh)| {
+        if let Some(shelf) = &remembered.shelf {
+            shelf.keep(&lock, &remembered.files, fresh);
+        }
+    });
 }
 
 /// Returns what is known of each file from earlier.

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_render::{Label, Line};
+use ramus_store::index::Index;
+use ramus_store::place::Place;
 use ratatui::crossterm::event as terminal_event;
 
 use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Page, Question};
@@ -27,6 +29,8 @@ use crate::work::{self, Desk, agents, draw, find, follow, open, render, survey};
 pub struct Options {
     /// The Claude directories; the first that exist are read as one.
     pub roots: Vec<PathBuf>,
+    /// Where is remembered what was read of them.
+    pub index: Index,
     pub rule: Rule,
     /// Show empty and metadata-only files too (R18).
     pub all: bool,
@@ -148,6 +152,7 @@ fn listen(sender: &Sender<Event>) {
 pub(crate) struct Desks {
     sender: Sender<Event>,
     roots: Vec<PathBuf>,
+    index: Index,
     rule: Rule,
     actions: Arc<Actions>,
     watched: follow::Watched,
@@ -162,17 +167,22 @@ pub(crate) struct Desks {
 
 impl Desks {
     pub(crate) fn new(sender: &Sender<Event>, options: Options, actions: Actions) -> Self {
-        let Options { roots, rule, clock, .. } = options;
+        let Options { roots, index, rule, clock, .. } = options;
         Self {
-            open: open::desk(sender.clone(), rule),
+            open: open::desk(sender.clone(), index.clone(), rule),
             earlier: open::earlier_desk(sender.clone(), rule),
             agents: agents::desk(sender.clone()),
             render: render::desk(sender.clone(), clock.clone()),
             draw: draw::desk(sender.clone(), clock),
             here: find::here_desk(sender.clone()),
-            all: find::all_desk(sender.clone(), roots.clone(), rule),
+            all: find::all_desk(
+                sender.clone(),
+                Place { roots: roots.clone(), index: index.clone() },
+                rule,
+            ),
             sender: sender.clone(),
             roots,
+            index,
             rule,
             actions: Arc::new(actions),
             watched: follow::Watched::default(),
@@ -180,12 +190,14 @@ impl Desks {
     }
 
     pub(crate) fn survey(&self) {
-        let (roots, rule) = (self.roots.clone(), self.rule);
+        let (roots, index, rule) = (self.roots.clone(), self.index.clone(), self.rule);
         let watched = self.watched.clone();
         work::spawn(self.sender.clone(), move |events| {
-            survey::survey(roots.clone(), rule, events);
+            survey::survey(roots.clone(), &index, rule, events);
             // Only now: both would read every directory at the same time.
-            follow::start(events.clone(), roots, rule, watched);
+            follow::start(events.clone(), roots.clone(), rule, watched);
+            let place = Place { roots, index };
+            place.index.sketch_aside(&place.projects().projects);
         });
     }
 
@@ -257,7 +269,11 @@ impl Desks {
         match (self.actions.demo)() {
             Ok(dir) => {
                 self.roots = vec![dir];
-                self.all = find::all_desk(self.sender.clone(), self.roots.clone(), self.rule);
+                self.all = find::all_desk(
+                    self.sender.clone(),
+                    Place { roots: self.roots.clone(), index: self.index.clone() },
+                    self.rule,
+                );
                 self.survey();
             }
             Err(why) => {

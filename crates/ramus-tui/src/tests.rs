@@ -72,6 +72,7 @@ impl Screens {
         let clock = Clock(Arc::new(|time| time.to_string()[11..16].to_owned()));
         let options = Options {
             roots: vec![home.claude()],
+            index: ramus_store::index::Index::none(),
             rule: Rule::Client,
             all: false,
             color: true,

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use ramus_core::history::History;
 use ramus_core::resume::Rule;
-use ramus_store::from_jsonl;
 use ramus_store::place::{FileRole, HistoryFile, Place, Project};
 use ramus_store::survey::{Survey, resurvey};
 
@@ -85,6 +84,7 @@ impl Library {
         let (place, rule, surveyed) = (self.place.clone(), self.rule, self.surveyed.clone());
         tokio::task::spawn_blocking(move || {
             survey(&place, rule, &surveyed);
+            place.index.sketch_aside(&place.projects().projects);
         });
     }
 
@@ -161,7 +161,7 @@ impl Library {
         if let Some(history) = known() {
             return Ok(history);
         }
-        let history = Arc::new(from_jsonl(&file.path, self.rule)?);
+        let history = Arc::new(History::new(self.place.index.read(&file.path)?, self.rule));
         let mut open = lock(&self.open);
         open.retain(|known| known.file.path != file.path);
         open.insert(0, Opened { file: file.clone(), history: history.clone() });
@@ -213,7 +213,7 @@ fn survey(place: &Place, rule: Rule, surveyed: &Mutex<LastSurvey>) -> Arc<Survey
         Some((_, survey)) => survey,
         None => Arc::default(),
     };
-    let survey = Arc::new(resurvey(&earlier, place.projects(), rule, &|_| {}));
+    let survey = Arc::new(resurvey(&place.index, &earlier, place.projects(), rule, &|_| {}));
     *held = Some((Instant::now(), survey.clone()));
     survey
 }

@@ -64,6 +64,9 @@ pub(crate) struct Global {
     /// Do not send long output through a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
+    /// Read everything anew, and remember nothing
+    #[arg(long, global = true)]
+    pub(crate) no_cache: bool,
     /// When to use colour
     #[arg(
         long,

@@ -6,20 +6,19 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use ramus_core::time::Time;
 use ramus_store::State;
+use ramus_store::index::Index;
 use ramus_store::place::{Place, PlaceError};
 
 use crate::args::Global;
 
 /// Opens the Claude directories that were asked for, or the usual ones.
 pub(crate) fn place(global: &Global) -> Result<Place, PlaceError> {
-    Place::open(candidates(global))
+    Ok(Place::open(candidates(global))?.remembering(index(global)))
 }
 
 /// Returns where a file of the user's own settings for ramus lies.
 pub(crate) fn config_file(name: &str) -> PathBuf {
-    let config = std::env::var_os("XDG_CONFIG_HOME").filter(|dir| !dir.is_empty());
-    let config = config
-        .map_or_else(|| std::env::home_dir().unwrap_or_default().join(".config"), PathBuf::from);
+    let config = var("XDG_CONFIG_HOME").unwrap_or_else(|| home().join(".config"));
     config.join("ramus").join(name)
 }
 
@@ -40,12 +39,28 @@ pub(crate) fn candidates(global: &Global) -> Vec<PathBuf> {
 
 /// Returns where ramus remembers what it did.
 pub(crate) fn state() -> State {
-    let var = |name: &str| std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-    let home = || std::env::home_dir().unwrap_or_default().join(".local/state");
-    let usual = || var("XDG_STATE_HOME").unwrap_or_else(home).join("ramus");
+    let usual =
+        || var("XDG_STATE_HOME").unwrap_or_else(|| home().join(".local/state")).join("ramus");
     let dir = var("RAMUS_STATE_DIR").unwrap_or_else(usual);
     // What is written down there must be found again from another directory.
     State::new(std::path::absolute(&dir).unwrap_or(dir))
+}
+
+/// Returns where ramus remembers what it read.
+pub(crate) fn index(global: &Global) -> Index {
+    if global.no_cache {
+        return Index::none();
+    }
+    let usual = || var("XDG_CACHE_HOME").unwrap_or_else(|| home().join(".cache")).join("ramus");
+    Index::at(var("RAMUS_CACHE_DIR").unwrap_or_else(usual))
+}
+
+fn var(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from)
+}
+
+fn home() -> PathBuf {
+    std::env::home_dir().unwrap_or_default()
 }
 
 /// Returns the present.

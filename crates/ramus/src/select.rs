@@ -7,9 +7,10 @@ use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
+use ramus_store::index::Index;
+use ramus_store::last_active;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project, encode, is_encoded};
 use ramus_store::survey::{Survey, survey, survey_activity, survey_keeping, survey_usage};
-use ramus_store::{from_jsonl, last_active};
 
 use crate::args::Global;
 use crate::env;
@@ -64,7 +65,7 @@ impl Library {
             .map_or(address, |(stem, _)| &address[..stem.len() + ".jsonl".len()]);
         match Self::open(ui, global) {
             Err(_) if Path::new(session).is_file() => Ok(Self {
-                place: Place { roots: Vec::new() },
+                place: Place { roots: Vec::new(), index: env::index(global) },
                 projects: Vec::new(),
                 rule: global.active.rule(),
             }),
@@ -83,22 +84,28 @@ impl Library {
 
     /// Reads every file of a scope in short, with a progress bar.
     pub(crate) fn survey(&self, ui: &mut Ui, scope: &Scope) -> Survey {
-        self.look(ui, scope, |listing, on_read| survey(listing, self.rule, on_read))
+        self.look(ui, scope, |listing, on_read| survey(self.index(), listing, self.rule, on_read))
     }
 
     /// The same, keeping more of what was read for who reads bodies next.
     pub(crate) fn survey_keeping(&self, ui: &mut Ui, scope: &Scope) -> Survey {
-        self.look(ui, scope, |listing, on_read| survey_keeping(listing, self.rule, on_read))
+        self.look(ui, scope, |listing, on_read| {
+            survey_keeping(self.index(), listing, self.rule, on_read)
+        })
     }
 
     /// Reads every file of a scope in short, and what its messages used.
     pub(crate) fn survey_usage(&self, ui: &mut Ui, scope: &Scope, prices: &PriceList) -> Survey {
-        self.look(ui, scope, |listing, on_read| survey_usage(listing, self.rule, prices, on_read))
+        self.look(ui, scope, |listing, on_read| {
+            survey_usage(self.index(), listing, self.rule, prices, on_read)
+        })
     }
 
     /// Reads every file of a scope in short, and what pictures of it need.
     pub(crate) fn survey_activity(&self, ui: &mut Ui, scope: &Scope) -> Survey {
-        self.look(ui, scope, |listing, on_read| survey_activity(listing, self.rule, on_read))
+        self.look(ui, scope, |listing, on_read| {
+            survey_activity(self.index(), listing, self.rule, on_read)
+        })
     }
 
     fn look(
@@ -317,6 +324,11 @@ impl Library {
         self.place.retention_days()
     }
 
+    /// Returns where is remembered what was read.
+    pub(crate) fn index(&self) -> &Index {
+        &self.place.index
+    }
+
     /// Returns the Claude directories.
     pub(crate) fn roots(&self) -> &[PathBuf] {
         &self.place.roots
@@ -334,7 +346,7 @@ impl Library {
 
     /// Reads the session of an address.
     pub(crate) fn read(&self, found: &Found) -> Result<History, CommandError> {
-        Ok(from_jsonl(&found.file.path, self.rule)?)
+        Ok(History::new(self.index().read(&found.file.path)?, self.rule))
     }
 }
 

@@ -12,6 +12,8 @@ use regex::bytes::Regex;
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Seq};
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
+use super::grams::Clue;
+
 /// Finds places in raw lines that may hold what is looked for.
 #[derive(Clone, Debug)]
 pub(super) struct Escaped {
@@ -19,6 +21,8 @@ pub(super) struct Escaped {
     unusual: Unusual,
     /// The usual spelling of the text is the text itself, and all of it.
     is_plain: bool,
+    /// `None`: nothing can be told from a sketch.
+    pub(super) clue: Option<Clue>,
 }
 
 #[derive(Clone, Debug)]
@@ -60,7 +64,9 @@ impl Escaped {
                 Usual::Pattern(Regex::new(&format!("{case}(?:{})", spellings.join("|"))).ok()?)
             }
         };
-        Some(Self { usual, unusual: Unusual::of(texts, any_case), is_plain: false })
+        let unusual = Unusual::of(texts, any_case);
+        let clue = Clue::new(texts, any_case, &unusual.units);
+        Some(Self { usual, unusual, is_plain: false, clue })
     }
 
     /// Returns the first place at or after `from` in the usual spelling.
@@ -97,7 +103,7 @@ fn is_in_escape(raw: &[u8], at: usize) -> bool {
 }
 
 /// Whether a byte of a text has one spelling, if it is not written as `\uXXXX`.
-fn is_itself(byte: u8) -> bool {
+pub(super) fn is_itself(byte: u8) -> bool {
     !matches!(byte, 0..=0x1f | b'"' | b'\\' | b'/')
 }
 
@@ -165,7 +171,7 @@ impl Unusual {
     }
 }
 
-fn unit(digits: &[u8]) -> Option<u16> {
+pub(super) fn unit(digits: &[u8]) -> Option<u16> {
     digits.iter().try_fold(0, |value, digit| {
         let digit = char::from(*digit).to_digit(16)?;
         Some(value << 4 | digit as u16)

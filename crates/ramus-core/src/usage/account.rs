@@ -1,5 +1,6 @@
 //! What the messages of one file used, and on which of its branches.
 
+use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::charge::{Charge, Part, Seen};
@@ -17,7 +18,7 @@ use crate::record::{ByteSpan, Kind, Voice};
 use crate::session::NodeId;
 
 /// One file's messages, each once, and its branches.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Account {
     pub charges: Vec<Charge>,
     /// The models, by the numbers that the charges give.
@@ -34,7 +35,7 @@ pub struct Account {
 }
 
 /// A stretch of the tree between two forks. Every message lies on exactly one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct Branch {
     /// The record it begins with.
     pub head: Box<str>,

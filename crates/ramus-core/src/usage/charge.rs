@@ -1,5 +1,6 @@
 //! One message and what it used, wherever its records stand (R20).
 
+use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::{Sum, Tokens};
@@ -7,7 +8,7 @@ use crate::name::Key;
 use crate::time::Time;
 
 /// What one message used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct Charge {
     pub message: Option<Key>,
     /// `None` where the answer did not come from the model's own server.
@@ -26,7 +27,7 @@ pub struct Charge {
 }
 
 /// What one model did for a message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Encode, Decode)]
 pub struct Part {
     /// The model's number where the charge is kept.
     pub model: u16,

@@ -9,6 +9,7 @@ use super::events::Dirty;
 use super::tracked::{Opened, Tracked};
 use super::{Change, Start};
 use crate::error::PathError;
+use crate::index::Index;
 use crate::place::{HistoryFile, Place, Project};
 
 /// Receives changes; `false`: nobody wants them any more.
@@ -35,7 +36,7 @@ struct Seen {
 impl Known {
     pub(super) fn new(roots: Vec<PathBuf>, start: Start) -> Self {
         Self {
-            place: Place { roots },
+            place: Place { roots, index: Index::none() },
             start,
             files: FxHashMap::default(),
             problems: FxHashSet::default(),

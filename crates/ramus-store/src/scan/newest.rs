@@ -19,8 +19,9 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::pieces::end_time;
-use super::{Content, Found, Hit, Order, Place, Said, Source, ToolFilter, look};
+use super::{Content, Filter, Found, Hit, Order, Place, Said, Seeing, Source, ToolFilter, look};
 use crate::error::PathError;
+use crate::index::Sight;
 
 /// How many hits come together first; each time it is twice as many.
 const FIRST: usize = 32;
@@ -41,10 +42,12 @@ pub fn newest<B>(
     sources: &[Source],
     query: &Query,
     tool: Option<&ToolFilter>,
+    filter: &Filter,
     on_read: &(dyn Fn(u64) + Sync),
     mut each: impl FnMut(Batch<'_>) -> ControlFlow<B>,
 ) -> (Vec<PathError>, ControlFlow<B>) {
-    let ends: Vec<Time> = sources.par_iter().map(end).collect();
+    let sights = filter.sights(sources, query);
+    let ends: Vec<Time> = sources.par_iter().zip(&sights).map(end).collect();
     let mut order: Vec<usize> = (0..sources.len()).collect();
     order.sort_by_key(|index| (Reverse(ends[*index]), Reverse(sources[*index].file.bytes)));
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -53,7 +56,8 @@ pub fn newest<B>(
         while !stop.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(&index) = order.get(at) else { break };
-            let found = look(index, &sources[index], query, tool, (Detail::Whether, true));
+            let seeing = Seeing { filter, sight: &sights[index], titles: true };
+            let found = look(index, &sources[index], query, tool, Detail::Whether, seeing);
             on_read(sources[index].file.bytes);
             if send.send((at, found)).is_err() {
                 break;
@@ -92,9 +96,11 @@ pub fn newest<B>(
 }
 
 /// Returns the time that no record of a source is later than, as far as its end tells.
-fn end(source: &Source) -> Time {
+fn end((source, sight): (&Source, &Sight)) -> Time {
     let unknown = Time::from_millis(i64::MAX);
     match source.content {
+        // It comes first, and nobody waits for it.
+        _ if matches!(sight, Sight::Nothing) => unknown,
         Content::Records => end_time(&source.file.path).ok().flatten().unwrap_or(unknown),
         Content::Spilled => unknown,
     }

@@ -8,9 +8,11 @@ use std::path::Path;
 use memchr::{memchr_iter, memmem, memrchr};
 use ramus_core::time::Time;
 
+use crate::index::Seen;
+
 /// Whole lines of a file.
-pub(super) struct Piece<'a> {
-    pub(super) bytes: &'a [u8],
+pub(crate) struct Piece<'a> {
+    pub(crate) bytes: &'a [u8],
     /// Offset of the first byte.
     pub(super) at: u64,
     /// Number of the first line, from 1.
@@ -25,7 +27,7 @@ thread_local! {
 }
 
 /// Reads a file in pieces of whole lines; a last line without its newline is one too (R1).
-pub(super) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result<()> {
+pub(crate) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result<()> {
     let mut file = File::open(path)?;
     BUFFER.with_borrow_mut(|buffer| {
         let (mut held, mut at, mut line) = (0, 0, 1);
@@ -60,6 +62,28 @@ pub(super) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result
         buffer.shrink_to(4 * CHUNK);
         Ok(())
     })
+}
+
+/// Reads those stretches of a file that may hold what is looked for.
+pub(super) fn stretches(
+    path: &Path,
+    seen: &[Seen],
+    mut each: impl FnMut(Piece<'_>),
+) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let (mut at, mut line) = (0, 1);
+    let mut bytes = Vec::new();
+    for stretch in seen {
+        if stretch.may {
+            bytes.resize(stretch.bytes as usize, 0);
+            file.seek(SeekFrom::Start(at))?;
+            file.read_exact(&mut bytes)?;
+            each(Piece { bytes: &bytes, at, line });
+        }
+        at += stretch.bytes;
+        line += stretch.lines;
+    }
+    Ok(())
 }
 
 /// How much of a file's end is looked at for its last time.

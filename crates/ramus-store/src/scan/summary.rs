@@ -15,14 +15,14 @@ use crate::place::HistoryFile;
 use crate::survey::to_time;
 
 /// A summary and the node it names.
-pub(super) type Named = (Name, Box<str>);
+pub(crate) type Named = (Name, Box<str>);
 
 thread_local! {
     static FINDER: RefCell<memmem::Finder<'static>> = RefCell::new(memmem::Finder::new(b"\"leafUuid\""));
 }
 
 /// Adds the summaries among some lines.
-pub(super) fn collect(lines: &[u8], named: &mut Vec<Named>) {
+pub(crate) fn collect(lines: &[u8], named: &mut Vec<Named>) {
     FINDER.with_borrow(|finder| {
         let mut from = 0;
         while let Some(at) = finder.find(&lines[from..]).map(|at| from + at) {

@@ -1,6 +1,5 @@
 //! Looking for words: in one session, and in all of them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -11,7 +10,8 @@ use ramus_core::session::NodeId;
 use ramus_core::title::Summaries;
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
-use ramus_store::scan::{Again, Content, Histories, Hit, Order, Place, Source, Spot, scan};
+use ramus_store::place;
+use ramus_store::scan::{Again, Content, Filter, Histories, Hit, Order, Place, Source, Spot, scan};
 
 use crate::event::{Chapter, Event};
 use crate::panes::results::{Found, Message};
@@ -28,7 +28,7 @@ pub(crate) fn here_desk(events: Sender<Event>) -> Desk<(Arc<Chapter>, String)> {
             only_session: None,
             sidechain: None,
         };
-        let found = scan(&[source], &query, None, Order::Time, &|_| {});
+        let found = scan(&[source], &query, None, Order::Time, &Filter::default(), &|_| {});
         let records = chapter.history.session.records();
         let node = |place: &Place| {
             let index = records.binary_search_by_key(&place.span.at, |record| record.span.at);
@@ -49,7 +49,7 @@ const PACE: Duration = Duration::from_millis(40);
 const SNIPPET: usize = 200;
 
 /// Looks into everything.
-pub(crate) fn all_desk(events: Sender<Event>, roots: Vec<PathBuf>, rule: Rule) -> Desk<String> {
+pub(crate) fn all_desk(events: Sender<Event>, place: place::Place, rule: Rule) -> Desk<String> {
     Desk::open(events, move |text: String, newer, events| {
         let query = match Query::words(&text) {
             Ok(query) => query,
@@ -58,14 +58,14 @@ pub(crate) fn all_desk(events: Sender<Event>, roots: Vec<PathBuf>, rule: Rule) -
                 return;
             }
         };
-        let place = ramus_store::place::Place { roots: roots.clone() };
         let projects = place.projects().projects;
         let sources: Vec<Source> = projects
             .iter()
             .enumerate()
             .flat_map(|(index, project)| Source::of_project(index, project))
             .collect();
-        let found = scan(&sources, &query, None, Order::Time, &|_| {});
+        let filter = Filter::open(&place.index, &projects);
+        let found = scan(&sources, &query, None, Order::Time, &filter, &|_| {});
         let mut hits = Hit::merge(found.places, &sources, Order::Time);
         let all = hits.len();
         hits.truncate(MOST);

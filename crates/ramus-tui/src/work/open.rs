@@ -3,22 +3,23 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use ramus_core::history::History;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_render::{Label, Line};
-use ramus_store::from_jsonl;
+use ramus_store::index::Index;
 use ramus_store::trace::trace;
 
 use crate::event::{Chapter, Event, OpenRequest, Opened};
 use crate::panes::transcript::{Part, Stage};
 use crate::work::Desk;
 
-pub(crate) fn desk(events: Sender<Event>, rule: Rule) -> Desk<OpenRequest> {
+pub(crate) fn desk(events: Sender<Event>, index: Index, rule: Rule) -> Desk<OpenRequest> {
     Desk::open(events, move |request: OpenRequest, _, events| {
         let OpenRequest { file, files, project, target, opening } = request;
-        let event = match from_jsonl(&file.path, rule) {
-            Ok(history) => {
-                let history = Arc::new(history);
+        let event = match index.read(&file.path) {
+            Ok(session) => {
+                let history = Arc::new(History::new(session, rule));
                 let chapter = Arc::new(Chapter { file, files, project, history });
                 Event::Opened(Box::new(Opened { chapter, target, opening }))
             }

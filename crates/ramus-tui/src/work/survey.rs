@@ -8,6 +8,7 @@ use std::sync::mpsc::Sender;
 use ramus_core::digest::Digest;
 use ramus_core::resume::Rule;
 use ramus_core::title::{Summaries, conversation_title, session_title};
+use ramus_store::index::Index;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place};
 use ramus_store::survey::{Survey, survey_each, to_time};
 
@@ -15,7 +16,7 @@ use crate::event::Event;
 use crate::panes::list::{Conversation, Project, Session};
 
 /// Lists a place, then reads it, telling of each step.
-pub(crate) fn survey(roots: Vec<PathBuf>, rule: Rule, events: &Sender<Event>) {
+pub(crate) fn survey(roots: Vec<PathBuf>, index: &Index, rule: Rule, events: &Sender<Event>) {
     let place = match Place::open(roots) {
         Ok(place) => place,
         Err(error) => {
@@ -37,7 +38,7 @@ pub(crate) fn survey(roots: Vec<PathBuf>, rule: Rule, events: &Sender<Event>) {
     let shared = Mutex::new(events.clone());
     let all: Vec<Arc<[HistoryFile]>> =
         listing.projects.iter().map(|project| project.files.clone().into()).collect();
-    let found = survey_each(listing, rule, &|file, digest| {
+    let found = survey_each(index, listing, rule, &|file, digest| {
         let is_session = file.role == FileRole::Session;
         let session = digest
             .filter(|_| is_session)

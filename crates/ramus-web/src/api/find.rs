@@ -18,7 +18,8 @@ use ramus_core::title::Summaries;
 use ramus_render::json::{Answer, Hit as JsonHit, HitPlace};
 use ramus_store::place::{FileRole, Project};
 use ramus_store::scan::{
-    Again, Branch, Content, Histories, Hit, Order, Place, Source, Spot, ToolFilter, scan, spills,
+    Again, Branch, Content, Filter, Histories, Hit, Order, Place, Source, Spot, ToolFilter, scan,
+    spills,
 };
 use ramus_store::survey::Survey;
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,7 @@ struct Search<'a> {
     survey: Option<Arc<Survey>>,
     query: &'a Query,
     tool: Option<ToolFilter>,
+    filter: Filter,
     status: Option<Status>,
     limit: usize,
     sources: Vec<Source>,
@@ -119,6 +121,7 @@ impl<'a> Search<'a> {
         sources.sort_by_key(|source| Reverse(source.file.modified));
         let name = wanted.tool.clone().filter(|name| !name.is_empty());
         Self {
+            filter: Filter::open(&state.library.place.index, &projects),
             projects,
             survey: state.library.surveyed(),
             query,
@@ -162,8 +165,14 @@ impl<'a> Search<'a> {
     }
 
     fn batch(&mut self, from: usize, to: usize) -> Result<(), Gone> {
-        let found =
-            scan(&self.sources[from..to], self.query, self.tool.as_ref(), Order::Time, &|_| {});
+        let found = scan(
+            &self.sources[from..to],
+            self.query,
+            self.tool.as_ref(),
+            Order::Time,
+            &self.filter,
+            &|_| {},
+        );
         let mut places = found.places;
         for place in &mut places {
             place.source += from as u32;

@@ -6,7 +6,7 @@ use jiff::Zoned;
 use ramus_core::query::{Query, QueryError, Role, TextKind};
 use ramus_render::json::{Answer, HitCount, HitFile};
 use ramus_render::{Label, Line};
-use ramus_store::scan::{self, Hit, Order, ToolFilter};
+use ramus_store::scan::{self, Filter, Hit, Order, ToolFilter};
 
 use crate::args::Global;
 use crate::error::CommandError;
@@ -137,12 +137,13 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     let sources = sources::sources(&library, &scope, args.agents);
     let tool = (args.tool.is_some() || args.file.is_some())
         .then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
+    let filter = Filter::open(library.index(), &library.projects);
     let mut search = Search::new(&library, &sources, &query, args.context);
     search.is_one_session = matches!(scope, Scope::Session(_));
     if args.count || args.files || args.sort == Sort::Relevance {
-        all(ui, args, search, tool.as_ref())
+        all(ui, args, search, tool.as_ref(), &filter)
     } else {
-        newest(ui, args, search, tool.as_ref())
+        newest(ui, args, search, tool.as_ref(), &filter)
     }
 }
 
@@ -152,29 +153,31 @@ fn newest(
     args: &FindArgs,
     mut search: Search<'_>,
     tool: Option<&ToolFilter>,
+    filter: &Filter,
 ) -> Result<(), CommandError> {
     let (sources, query) = (search.sources, search.query);
     let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
     let mut room = args.limit.unwrap_or(usize::MAX);
     let mut found_any = false;
-    let (problems, flow) = scan::newest(sources, query, tool, &|bytes| bar.inc(bytes), |batch| {
-        search.said.clone_from(batch.said);
-        search.turn_to(batch.hits);
-        search.keep_branch(ui, args.branch);
-        if search.hits.is_empty() {
-            return ControlFlow::Continue(());
-        }
-        bar.finish_and_clear();
-        found_any = true;
-        let is_more = search.hits.len() > room;
-        search.truncate(room);
-        room -= search.hits.len();
-        match search.write(ui) {
-            Err(error) => ControlFlow::Break(Err(error)),
-            Ok(()) if is_more => ControlFlow::Break(Ok(())),
-            Ok(()) => ControlFlow::Continue(()),
-        }
-    });
+    let (problems, flow) =
+        scan::newest(sources, query, tool, filter, &|bytes| bar.inc(bytes), |batch| {
+            search.said.clone_from(batch.said);
+            search.turn_to(batch.hits);
+            search.keep_branch(ui, args.branch);
+            if search.hits.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            bar.finish_and_clear();
+            found_any = true;
+            let is_more = search.hits.len() > room;
+            search.truncate(room);
+            room -= search.hits.len();
+            match search.write(ui) {
+                Err(error) => ControlFlow::Break(Err(error)),
+                Ok(()) if is_more => ControlFlow::Break(Ok(())),
+                Ok(()) => ControlFlow::Continue(()),
+            }
+        });
     bar.finish_and_clear();
     for problem in &problems {
         ui.warn(problem);
@@ -196,11 +199,12 @@ fn all(
     args: &FindArgs,
     mut search: Search<'_>,
     tool: Option<&ToolFilter>,
+    filter: &Filter,
 ) -> Result<(), CommandError> {
     let (sources, query) = (search.sources, search.query);
     let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
     let order = if args.sort == Sort::Time { Order::Time } else { Order::Relevance };
-    let found = scan::scan(sources, query, tool, order, &|bytes| bar.inc(bytes));
+    let found = scan::scan(sources, query, tool, order, filter, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     for problem in &found.problems {
         ui.warn(problem);

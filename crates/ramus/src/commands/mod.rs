@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod cache;
 mod check;
 mod completions;
 mod conversations;
@@ -65,6 +66,7 @@ pub(crate) enum Command {
     Serve(serve::ServeArgs),
     Mcp(mcp::McpArgs),
     Guide(guide::GuideArgs),
+    Cache(cache::CacheArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -81,6 +83,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Serve(args)) => serve::serve(ui, global, args),
         Some(Command::Mcp(args)) => mcp::mcp(global, args),
         Some(Command::Guide(args)) => guide::guide(ui, args),
+        Some(Command::Cache(args)) => cache::cache(ui, global, args),
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),
         Some(Command::Diff(args)) => diff::diff(ui, global, args),

@@ -24,6 +24,7 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     let home = std::env::home_dir().unwrap_or_default();
     let options = Options {
         roots: env::candidates(global),
+        index: env::index(global),
         rule: global.active.rule(),
         all: global.all,
         color: ui.has_color(),

@@ -7,6 +7,7 @@
 
 mod address;
 mod bad_input;
+mod cache;
 mod diff;
 mod export;
 mod files;
@@ -39,6 +40,7 @@ fn command(claude: &Path, args: &[&str]) -> Command {
     command
         .env_clear()
         .env("HOME", claude.parent().unwrap_or(claude))
+        .env("RAMUS_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
         .env("TZ", "UTC")
         .env("COLUMNS", "100")
         .args(["--claude-dir", &claude.to_string_lossy()])

@@ -255,7 +255,7 @@ const CONTEXTS: usize = 3;
 fn contexts(sessions: &[(&ProjectSurvey, &Surveyed)]) -> Vec<Picture> {
     let mut ranked: Vec<_> = sessions
         .iter()
-        .filter_map(|session| Some((session, session.1.activity.as_ref()?)))
+        .filter_map(|session| Some((session, session.1.activity.as_deref()?)))
         .filter(|(_, activity)| activity.context.len() > 1)
         .collect();
     ranked.sort_by_key(|(_, activity)| {

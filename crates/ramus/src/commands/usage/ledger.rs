@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use std::sync::Arc;
+
 use ramus_core::name::Key;
 use ramus_core::usage::{Books, FileAccount, Sum};
 use ramus_store::agents::meta;
@@ -28,7 +30,9 @@ impl<'a> Ledger<'a> {
         for project in &mut survey.projects {
             let files =
                 project.sessions.iter_mut().chain(&mut project.agents).chain(&mut project.journals);
-            taken.extend(files.map(|file| file.account.take().unwrap_or_default()));
+            taken.extend(
+                files.map(|file| file.account.take().map(Arc::unwrap_or_clone).unwrap_or_default()),
+            );
         }
         let survey: &'a Survey = survey;
         let all = survey.projects.iter().flat_map(|project| {

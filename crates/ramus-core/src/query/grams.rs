@@ -1,0 +1,250 @@
+//! What stretches of raw lines may hold, in short.
+//!
+//! A [`Sketch`] remembers which four bytes stand beside each other somewhere in a
+//! stretch, letters in lower case, in so few bits that it claims some that do
+//! not. A [`Clue`] is what a sketch must claim if a line of the stretch is to
+//! match. Together they say "maybe" too often and never "no" too often.
+
+use std::collections::BTreeSet;
+
+use memchr::memmem;
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use super::escaped::{is_itself, unit};
+
+/// How many bytes are looked at together.
+const SIZE: usize = 4;
+/// Sketches are made with so many bits and folded afterwards.
+const BITS: usize = 1 << 20;
+/// How much of a sketch may be set: two folded into one claim more.
+const FULL: usize = 3;
+/// Characters besides ASCII letters that some of them stand for when case does not count.
+const FOLDED: [char; 2] = ['\u{212a}', '\u{17f}'];
+
+/// The name of four bytes.
+type Gram = u32;
+
+fn gram(bytes: u32) -> Gram {
+    let bytes = bytes.wrapping_mul(0x85eb_ca6b);
+    (bytes ^ (bytes >> 15)).wrapping_mul(0xc2b2_ae35)
+}
+
+/// What a stretch of lines may hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sketched {
+    /// Which four bytes, a power of two of bits.
+    pub bits: Vec<u8>,
+    /// Which characters in an unusual spelling, as UTF-16 units in order.
+    pub odd: Vec<u16>,
+}
+
+/// Makes sketches, one after the other in the same memory.
+#[derive(Debug)]
+pub struct Sketch {
+    bits: Vec<u64>,
+    odd: BTreeSet<u16>,
+}
+
+impl Default for Sketch {
+    fn default() -> Self {
+        Self { bits: vec![0; BITS / 64], odd: BTreeSet::new() }
+    }
+}
+
+impl Sketch {
+    /// Takes whole lines.
+    pub fn add(&mut self, lines: &[u8]) {
+        let (first, rest) = lines.split_at(lines.len().min(SIZE - 1));
+        let mut window = first.iter().fold(0, |window, byte| slide(window, *byte));
+        for byte in rest {
+            window = slide(window, *byte);
+            let bit = gram(window) as usize % BITS;
+            self.bits[bit / 64] |= 1 << (bit % 64);
+        }
+        let escapes = memmem::find_iter(lines, b"\\u");
+        self.odd.extend(escapes.filter_map(|at| unit(lines.get(at + 2..at + 6)?)));
+        let folded = FOLDED
+            .iter()
+            .filter(|char| memmem::find(lines, char.encode_utf8(&mut [0; 4]).as_bytes()).is_some());
+        self.odd.extend(folded.map(|char| *char as u16));
+    }
+
+    /// Returns the sketch and begins a new one.
+    pub fn take(&mut self) -> Sketched {
+        let mut bits = std::mem::replace(&mut self.bits, vec![0; BITS / 64]);
+        let set = |bits: &[u64]| bits.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        while bits.len() > 1 && set(&bits) * 2 * FULL < bits.len() * 64 {
+            let upper = bits.split_off(bits.len() / 2);
+            bits.iter_mut().zip(upper).for_each(|(low, high)| *low |= high);
+        }
+        Sketched {
+            bits: bits.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            odd: std::mem::take(&mut self.odd).into_iter().collect(),
+        }
+    }
+}
+
+fn slide(window: u32, byte: u8) -> u32 {
+    window << 8 | u32::from(byte.to_ascii_lowercase())
+}
+
+/// Says which bit of a sketch of so many bytes stands for a piece: the byte and the bit in it.
+fn place(gram: Gram, bytes: usize) -> (usize, u8) {
+    let bit = gram as usize % (bytes * 8);
+    (bit / 8, 1 << (bit % 8))
+}
+
+/// What a sketch must claim.
+#[derive(Clone, Debug)]
+pub struct Clue {
+    /// All pieces of one of these.
+    texts: Vec<Vec<Gram>>,
+    /// Or one of these characters in an unusual spelling: UTF-16 units from and to.
+    odd: Vec<(u16, u16)>,
+}
+
+impl Clue {
+    /// Makes the clue of texts of which one must occur; `None`: one is too short to tell.
+    pub(super) fn new(texts: &[&str], any_case: bool, odd: &[(u16, u16)]) -> Option<Self> {
+        let of_text = |text: &&str| {
+            let grams = grams(text, any_case);
+            (!grams.is_empty()).then_some(grams)
+        };
+        Some(Self { texts: texts.iter().map(of_text).collect::<Option<_>>()?, odd: odd.to_vec() })
+    }
+
+    /// Whether one of its characters is among those that are spelled unusually.
+    pub fn is_among(&self, odd: &[u16]) -> bool {
+        self.odd.iter().any(|(first, last)| {
+            odd.get(odd.partition_point(|unit| unit < first)).is_some_and(|unit| unit <= last)
+        })
+    }
+
+    /// Whether a sketch of so many bytes, of which `byte` hands out single ones, claims its text.
+    pub fn is_in<E>(
+        &self,
+        bytes: usize,
+        mut byte: impl FnMut(usize) -> Result<u8, E>,
+    ) -> Result<bool, E> {
+        'texts: for text in &self.texts {
+            for gram in text {
+                let (at, bit) = place(*gram, bytes);
+                if byte(at)? & bit == 0 {
+                    continue 'texts;
+                }
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
+
+/// Returns the pieces that every usual spelling of a text has.
+fn grams(text: &str, any_case: bool) -> Vec<Gram> {
+    let mut grams = Vec::new();
+    let mut run: Vec<u8> = Vec::new();
+    for char in text.chars() {
+        if is_fixed(char, any_case) {
+            run.extend(char.to_ascii_lowercase().encode_utf8(&mut [0; 4]).bytes());
+        } else {
+            add(&run, &mut grams);
+            run.clear();
+        }
+    }
+    add(&run, &mut grams);
+    grams
+}
+
+fn add(run: &[u8], grams: &mut Vec<Gram>) {
+    let window = |bytes: &[u8]| bytes.iter().fold(0, |window, byte| window << 8 | u32::from(*byte));
+    grams.extend(run.windows(SIZE).map(|bytes| gram(window(bytes))));
+}
+
+/// Whether a character is always written the same, apart from the case of ASCII letters.
+fn is_fixed(char: char, any_case: bool) -> bool {
+    if char.is_ascii() {
+        return is_itself(char as u8);
+    }
+    let mut class = ClassUnicode::new([ClassUnicodeRange::new(char, char)]);
+    if any_case {
+        class.case_fold_simple();
+    }
+    class.ranges().iter().all(|range| (range.start(), range.end()) == (char, char))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Clue, Sketch, Sketched};
+    use crate::query::Query;
+
+    fn sketch(lines: &[u8]) -> Sketched {
+        let mut sketch = Sketch::default();
+        sketch.add(lines);
+        sketch.take()
+    }
+
+    fn claims(sketch: &Sketched, clues: &[&Clue]) -> bool {
+        clues.iter().all(|clue| {
+            let byte = |at: usize| Ok::<u8, ()>(sketch.bits[at]);
+            clue.is_among(&sketch.odd) || clue.is_in(sketch.bits.len(), byte).unwrap()
+        })
+    }
+
+    #[track_caller]
+    fn check(line: &str, query: &str, expected: bool) {
+        let query = Query::words(query).unwrap();
+        assert_eq!(query.clues().len(), 1);
+        assert_eq!(claims(&sketch(line.as_bytes()), &query.clues()), expected);
+    }
+
+    #[test]
+    fn what_is_there_is_claimed_and_most_of_the_rest_is_not() {
+        let line = r#"{"text":"the Teapot of \u00e9tienne, 50 \u006bettles and a \u212aangaroo"}"#;
+        check(line, "teapot", true);
+        check(line, "Teapot", true);
+        check(line, "samovar", false);
+        check(line, "tienne", true);
+        check(line, "étienne", true);
+        check(line, "kettle", true);
+        check("a \u{212a}ettle", "kettle", true);
+        check("a settle", "kangaroo", false);
+    }
+
+    #[test]
+    fn a_sketch_is_as_small_as_its_content() {
+        assert_eq!(sketch(b"").bits.len(), 8);
+        assert!(sketch(b"the same words again and again").bits.len() <= 64);
+        let noise: Vec<u8> =
+            (0..1u32 << 20).map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+        assert!(sketch(&noise).bits.len() <= super::BITS / 8);
+    }
+
+    proptest! {
+        /// A line that the plain scan would look at is never ruled out.
+        #[test]
+        fn never_no_too_often(
+            line in "[a-zA-Z \\\\u0-9\u{17f}\u{212a}éÉß\"/]{0,60}",
+            from in 0usize..60,
+            length in 1usize..12,
+            lower in any::<bool>(),
+            regex in any::<bool>(),
+        ) {
+            let mut needle: String = line.chars().skip(from).take(length).collect();
+            if lower {
+                needle = needle.to_lowercase();
+            }
+            let query = if regex { Query::regex(&regex::escape(&needle)) } else { Query::words(&needle) };
+            if let Ok(query) = query
+                && query.lines(line.as_bytes()).next().is_some()
+            {
+                // All words of the line are looked for, and the scan looks at the rarest alone.
+                let all = query.terms.iter().all(|term| {
+                    term.escaped.as_ref().is_none_or(|escaped| escaped.may_be_in(line.as_bytes()))
+                });
+                prop_assert!(!all || claims(&sketch(line.as_bytes()), &query.clues()));
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What is remembered of files, to be faster the second time.
+//!
+//! The history files are the truth. What is kept of one counts only while the file is the very one it
+//! was learnt from ([`Identity`]), so deleting all of it changes speed and never an answer. Readers
+//! never wait; of several writers one writes and the others let it be.
+
+mod identity;
+mod pack;
+mod shelf;
+mod sketches;
+mod table;
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_128;
+
+pub use identity::Identity;
+pub(crate) use shelf::{Level, Shelf};
+pub(crate) use sketches::{FileSketch, Seen, Sight, Sketches};
+
+use crate::error::PathError;
+use crate::place::Project;
+
+/// Rises with every change of what is kept or of how it is written, `bitcode` included. What the
+/// records of a file mean is told by `ramus_core::SOURCES`.
+const FORMAT: u32 = 1;
+
+/// Where things are remembered, if they are.
+#[derive(Clone, Debug)]
+pub struct Index {
+    dir: Option<PathBuf>,
+}
+
+/// How much is remembered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    pub files: u64,
+    pub bytes: u64,
+}
+
+impl Index {
+    /// Remembers nothing.
+    pub fn none() -> Self {
+        Self { dir: None }
+    }
+
+    /// Remembers in a directory, which is made when something is written.
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: Some(dir.into()) }
+    }
+
+    /// Returns the directory.
+    pub fn dir(&self) -> Option<&Path> {
+        self.dir.as_deref()
+    }
+
+    /// Tells how much is remembered, by whatever version.
+    pub fn held(&self) -> Result<Held, PathError> {
+        let mut held = Held::default();
+        if let Some(dir) = &self.dir {
+            add_up(dir, &mut held).map_err(|source| PathError::new(dir, source))?;
+        }
+        Ok(held)
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) -> Result<(), PathError> {
+        let Some(dir) = &self.dir else { return Ok(()) };
+        for entry in entries(dir).map_err(|source| PathError::new(dir, source))? {
+            let gone =
+                if entry.is_dir() { fs::remove_dir_all(&entry) } else { fs::remove_file(&entry) };
+            gone.map_err(|source| PathError::new(&entry, source))?;
+        }
+        Ok(())
+    }
+
+    /// Returns how many bytes of projects a search has to read because there is no sketch of them.
+    pub fn unsketched(&self, projects: &[Project]) -> u64 {
+        projects.par_iter().map(|project| sketches::unknown(self, project)).sum()
+    }
+
+    /// Makes the sketches that are missing; `on_read` hears the size of each file, from several threads.
+    ///
+    /// `false`: somebody else is at work, or there is no place to write to.
+    pub fn sketch(
+        &self,
+        projects: &[Project],
+        on_read: &(dyn Fn(u64) + Sync),
+    ) -> Result<bool, PathError> {
+        let Some(lock) = self.lock() else { return Ok(false) };
+        for project in projects {
+            if sketches::unknown(self, project) > 0 {
+                sketches::build(self, &lock, project, on_read)
+                    .map_err(|source| PathError::new(&project.dir, source))?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes the sketches that are missing, slowly: whoever waits for something else comes first.
+    pub fn sketch_aside(&self, projects: &[Project]) {
+        let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else { return };
+        // Whoever searches reads what has no sketch.
+        drop(pool.install(|| self.sketch(projects, &|_| {})));
+    }
+
+    /// Returns the file for what is kept of a directory's files.
+    fn pack(&self, of: &Path, level: &str) -> Option<PathBuf> {
+        let name = xxh3_128(of.as_os_str().as_encoded_bytes());
+        Some(self.version()?.join(format!("{name:032x}.{level}")))
+    }
+
+    fn version(&self) -> Option<PathBuf> {
+        Some(self.dir.as_ref()?.join(format!("{FORMAT}-{}", ramus_core::SOURCES)))
+    }
+
+    /// Takes the right to write; `None`: somebody has it, or there is no place to write to.
+    pub(crate) fn lock(&self) -> Option<Lock> {
+        let version = self.version()?;
+        make_dir(&version).ok()?;
+        let file =
+            private(OpenOptions::new().write(true)).open(self.dir.as_ref()?.join("lock")).ok()?;
+        file.try_lock().ok()?;
+        self.forget_others(&version);
+        Some(Lock { _file: file })
+    }
+
+    /// Drops what other versions wrote.
+    fn forget_others(&self, version: &Path) {
+        let others = self.dir.as_deref().map(entries).and_then(Result::ok).unwrap_or_default();
+        for other in others.iter().filter(|other| *other != version && other.is_dir()) {
+            // What stays is in nobody's way.
+            drop(fs::remove_dir_all(other));
+        }
+    }
+}
+
+/// The right to write, which one process has at a time.
+pub(crate) struct Lock {
+    _file: File,
+}
+
+fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(dir) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn add_up(dir: &Path, held: &mut Held) -> io::Result<()> {
+    for entry in entries(dir)? {
+        let meta = fs::symlink_metadata(&entry)?;
+        if meta.is_dir() {
+            add_up(&entry, held)?;
+        } else if entry.extension().is_some() {
+            held.files += 1;
+            held.bytes += meta.len();
+        }
+    }
+    Ok(())
+}
+
+/// Lets nobody else read what is made.
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+fn make_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}

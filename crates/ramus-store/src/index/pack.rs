@@ -1,0 +1,94 @@
+//! A file of frames. Each is whole, or it and all that follow it do not count.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::private;
+
+/// A frame begins with its length and a hash of its content.
+const HEAD: usize = 16;
+
+/// Returns what the frames hold, and how many bytes of them are whole.
+pub(super) fn frames(bytes: &[u8]) -> (Vec<&[u8]>, usize) {
+    let mut frames = Vec::new();
+    let mut rest = bytes;
+    while let Some((head, after)) = rest.split_at_checked(HEAD) {
+        let (length, hash) = head.split_at(8);
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte));
+        let length = usize::try_from(number(length)).unwrap_or(usize::MAX);
+        let Some((content, after)) = after.split_at_checked(length) else { break };
+        if xxh3_64(content) != number(hash) {
+            break;
+        }
+        frames.push(content);
+        rest = after;
+    }
+    (frames, bytes.len() - rest.len())
+}
+
+fn frame(content: &[u8]) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(HEAD + content.len());
+    frame.extend((content.len() as u64).to_le_bytes());
+    frame.extend(xxh3_64(content).to_le_bytes());
+    frame.extend(content);
+    frame
+}
+
+/// Puts a frame behind those that are whole.
+pub(super) fn append(path: &Path, whole: u64, content: &[u8]) -> io::Result<()> {
+    let mut file = private(OpenOptions::new().write(true)).open(path)?;
+    file.set_len(whole)?;
+    io::Seek::seek(&mut file, io::SeekFrom::End(0))?;
+    file.write_all(&frame(content))
+}
+
+/// Puts a frame in the place of all there are.
+pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let beside = beside(path);
+    let mut file = private(OpenOptions::new().write(true).truncate(true)).open(&beside)?;
+    file.write_all(&frame(content))?;
+    fs::rename(&beside, path)
+}
+
+/// Returns where a file is written before it is put in its place.
+pub(super) fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{append, frame, frames, replace};
+
+    #[test]
+    fn frames_are_whole_or_do_not_count() {
+        let bytes = [frame(b"one"), frame(b""), frame(b"three")].concat();
+        assert_eq!(frames(&bytes), (vec![&b"one"[..], b"", b"three"], bytes.len()));
+        for cut in 0..bytes.len() {
+            let (found, whole) = frames(&bytes[..cut]);
+            assert!(whole <= cut && found.len() < 3);
+        }
+        for at in 0..bytes.len() {
+            let mut bad = bytes.clone();
+            bad[at] ^= 0x10;
+            assert!(frames(&bad).0.len() < 3, "a changed byte at {at} goes unnoticed");
+        }
+    }
+
+    #[test]
+    fn a_frame_takes_the_place_of_a_torn_one() {
+        let home = testkit::Home::new();
+        let path = home.path().join("x.pack");
+        replace(&path, b"one").unwrap();
+        let whole = std::fs::metadata(&path).unwrap().len();
+        append(&path, whole, b"two").unwrap();
+        let torn = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &torn[..torn.len() - 1]).unwrap();
+        append(&path, whole, b"three").unwrap();
+        assert_eq!(frames(&std::fs::read(&path).unwrap()).0, [&b"one"[..], b"three"]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Sketches of all files of one project, by which a search knows where it need not look.
+//!
+//! They are many and most bits of them are never wanted, so they are read one byte at a time. Their
+//! file is written whole, brought to the disk and then put in place: bits that did not get there would
+//! hide what is in a file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::sync::{Mutex, PoisonError};
+
+use bitcode::{Decode, Encode};
+use memchr::memchr_iter;
+use ramus_core::query::{Clue, Sketch, Sketched};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::identity::Identity;
+use super::{Index, Lock, pack, private};
+use crate::place::{HistoryFile, Project};
+use crate::scan::{Named, pieces, spills, summaries_in};
+
+/// How the file ends: where the list of its content is, how long, and its hash.
+const FOOT: u64 = 24;
+
+/// The sketches of a project's files.
+#[derive(Debug)]
+pub(crate) struct Sketches {
+    bits: File,
+    files: FxHashMap<Box<str>, FileSketch>,
+}
+
+/// What is kept of one file.
+#[derive(Clone, Debug, Encode, Decode)]
+pub(crate) struct FileSketch {
+    path: Box<str>,
+    identity: Identity,
+    stretches: Vec<Stretch>,
+    /// The summaries that name a node: they are titles of other sessions (R15).
+    pub(crate) summaries: Vec<Named>,
+}
+
+/// Some whole lines of a file.
+#[derive(Clone, Debug, Encode, Decode)]
+struct Stretch {
+    bytes: u64,
+    lines: u32,
+    /// Where its bits are, and how many bytes of them.
+    at: u64,
+    length: u32,
+    odd: Vec<u16>,
+}
+
+/// How much of a file a search has to look at.
+#[derive(Debug)]
+pub(crate) enum Sight {
+    All,
+    /// Some stretches of it.
+    Some(Vec<Seen>),
+    Nothing,
+}
+
+/// A stretch of a file: its bytes, its lines, and whether it may hold what is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) bytes: u64,
+    pub(crate) lines: u32,
+    pub(crate) may: bool,
+}
+
+impl Sketches {
+    /// Opens the sketches of a project.
+    pub(crate) fn open(index: &Index, project: &Project) -> Option<Self> {
+        let path = index.pack(&project.dir, LEVEL)?;
+        let mut bits = File::open(path).ok()?;
+        let files = list(&mut bits).ok()??;
+        Some(Self {
+            bits,
+            files: files.into_iter().map(|file| (file.path.clone(), file)).collect(),
+        })
+    }
+
+    /// Returns what is kept of a file, if it is still as it was.
+    pub(crate) fn of(&self, file: &HistoryFile) -> Option<&FileSketch> {
+        let kept = self.files.get(&*file.path.to_string_lossy())?;
+        (Some(kept.identity) == file.identity).then_some(kept)
+    }
+
+    /// Tells how much of a file may hold what is looked for.
+    pub(crate) fn look(&self, file: &FileSketch, clues: &[&Clue]) -> io::Result<Sight> {
+        let mut seen = Vec::with_capacity(file.stretches.len());
+        for stretch in &file.stretches {
+            let Stretch { bytes, lines, .. } = *stretch;
+            seen.push(Seen { bytes, lines, may: self.may_hold(stretch, clues)? });
+        }
+        let any = seen.iter().any(|seen| seen.may);
+        Ok(if any { Sight::Some(seen) } else { Sight::Nothing })
+    }
+
+    fn may_hold(&self, stretch: &Stretch, clues: &[&Clue]) -> io::Result<bool> {
+        for clue in clues {
+            let byte = |at: usize| -> io::Result<u8> {
+                let mut byte = [0];
+                read_at(&self.bits, &mut byte, stretch.at + at as u64)?;
+                Ok(byte[0])
+            };
+            if !clue.is_among(&stretch.odd) && !clue.is_in(stretch.length as usize, byte)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+const LEVEL: &str = "sketches";
+
+fn list(file: &mut File) -> io::Result<Option<Vec<FileSketch>>> {
+    file.seek(SeekFrom::End(-(FOOT as i64)))?;
+    let mut foot = [[0; 8]; 3];
+    for part in &mut foot {
+        file.read_exact(part)?;
+    }
+    let [at, length, hash] = foot.map(u64::from_le_bytes);
+    file.seek(SeekFrom::Start(at))?;
+    let mut list = Vec::new();
+    file.take(length).read_to_end(&mut list)?;
+    Ok((xxh3_64(&list) == hash).then(|| bitcode::decode(&list).ok()).flatten())
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(not(unix))]
+fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(bytes)
+}
+
+/// Returns the files of a project that a search looks into.
+fn searched(project: &Project) -> Vec<HistoryFile> {
+    let mut files = project.files.clone();
+    files.extend(spills(project, None));
+    files
+}
+
+/// Returns how many bytes of a project no sketch tells of.
+pub(crate) fn unknown(index: &Index, project: &Project) -> u64 {
+    let known = Sketches::open(index, project);
+    let is_known =
+        |file: &&HistoryFile| known.as_ref().is_some_and(|known| known.of(file).is_some());
+    searched(project).iter().filter(|file| !is_known(file)).map(|file| file.bytes).sum()
+}
+
+/// Makes sketches of the files of a project that have none yet; `on_read` hears the size of each.
+pub(crate) fn build(
+    index: &Index,
+    _lock: &Lock,
+    project: &Project,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> io::Result<()> {
+    let Some(path) = index.pack(&project.dir, LEVEL) else { return Ok(()) };
+    let known = Sketches::open(index, project);
+    let beside = pack::beside(&path);
+    let file = private(OpenOptions::new().write(true).truncate(true)).open(&beside)?;
+    let output = Mutex::new(Output { file: BufWriter::new(file), at: 0 });
+    let sketched: Vec<Option<FileSketch>> = searched(project)
+        .par_iter()
+        .with_max_len(1)
+        .map_init(Sketch::default, |room, file| {
+            let kept = known.as_ref().and_then(|known| Some((known, known.of(file)?)));
+            let sketched = match kept {
+                Some((known, kept)) => copy(known, kept, &output).map(Some),
+                None => sketch(file, room, &output),
+            };
+            on_read(file.bytes);
+            sketched
+        })
+        .collect::<io::Result<_>>()?;
+    let files: Vec<FileSketch> = sketched.into_iter().flatten().collect();
+    let Output { file, at } = output.into_inner().unwrap_or_else(PoisonError::into_inner);
+    finish(file, at, &files)?;
+    fs::rename(&beside, &path)
+}
+
+/// Where bits are written to, by several threads in turns.
+struct Output {
+    file: BufWriter<File>,
+    at: u64,
+}
+
+fn write(output: &Mutex<Output>, bits: &[u8]) -> io::Result<u64> {
+    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    output.file.write_all(bits)?;
+    let at = output.at;
+    output.at += bits.len() as u64;
+    Ok(at)
+}
+
+fn finish(mut file: BufWriter<File>, at: u64, files: &[FileSketch]) -> io::Result<()> {
+    let list = bitcode::encode(files);
+    file.write_all(&list)?;
+    for number in [at, list.len() as u64, xxh3_64(&list)] {
+        file.write_all(&number.to_le_bytes())?;
+    }
+    file.flush()?;
+    file.get_ref().sync_all()
+}
+
+fn copy(known: &Sketches, kept: &FileSketch, output: &Mutex<Output>) -> io::Result<FileSketch> {
+    let mut kept = kept.clone();
+    for stretch in &mut kept.stretches {
+        let mut bits = vec![0; stretch.length as usize];
+        read_at(&known.bits, &mut bits, stretch.at)?;
+        stretch.at = write(output, &bits)?;
+    }
+    Ok(kept)
+}
+
+/// Reads a file; `None`: it cannot be recognised again, or changed meanwhile.
+fn sketch(
+    file: &HistoryFile,
+    sketch: &mut Sketch,
+    output: &Mutex<Output>,
+) -> io::Result<Option<FileSketch>> {
+    let (Some(identity), Some(path)) = (file.identity, file.path.to_str()) else {
+        return Ok(None);
+    };
+    let mut summaries = Vec::new();
+    let mut made: io::Result<Vec<Stretch>> = Ok(Vec::new());
+    let read = pieces(&file.path, |piece| {
+        summaries_in(piece.bytes, &mut summaries);
+        sketch.add(piece.bytes);
+        let Sketched { bits, odd } = sketch.take();
+        let stretch = write(output, &bits).map(|at| Stretch {
+            bytes: piece.bytes.len() as u64,
+            lines: memchr_iter(b'\n', piece.bytes).count() as u32,
+            at,
+            length: bits.len() as u32,
+            odd,
+        });
+        match (&mut made, stretch) {
+            (Ok(made), Ok(stretch)) => made.push(stretch),
+            (made, Err(error)) => *made = Err(error),
+            (Err(_), _) => {}
+        }
+    });
+    let stretches = made?;
+    let sketched = FileSketch { path: path.into(), identity, stretches, summaries };
+    // What cannot be read is for those to tell who look into it.
+    Ok((read.is_ok() && identity.still_is(&file.path)).then_some(sketched))
+}

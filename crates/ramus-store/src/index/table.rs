@@ -1,0 +1,141 @@
+//! Large files as they were when they were read: one that grew is read on from there.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use bitcode::{Decode, Encode};
+use ramus_core::record::ByteSpan;
+use ramus_core::session::Session;
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+use super::identity::Identity;
+use super::{Index, make_dir, pack};
+use crate::error::PathError;
+use crate::read::{read, read_at};
+
+/// Smaller files are read faster than anything about them could be looked up.
+const LARGE: u64 = 2 * 1024 * 1024;
+/// The old part of a file that grew is compared in such pieces.
+const PIECE: u64 = 1024 * 1024;
+
+/// A file as it was.
+#[derive(Encode, Decode)]
+struct Table {
+    identity: Identity,
+    /// Hashes of all its pieces, the last one shorter.
+    pieces: Vec<u64>,
+    session: Vec<u8>,
+}
+
+impl Index {
+    /// Reads a session file, or what is remembered of it.
+    pub fn read(&self, path: &Path) -> Result<Session, PathError> {
+        let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
+        if meta.len() < LARGE || self.dir.is_none() {
+            return read(path);
+        }
+        let identity = Identity::of(&meta);
+        let table = self.table(path);
+        let same = table.as_ref().filter(|table| Some(table.identity) == identity);
+        if let Some(session) = same.and_then(|table| table.session(path)) {
+            return Ok(session);
+        }
+        let grown = table.filter(|table| table.identity.bytes() < meta.len());
+        let mut reading = grown.and_then(|table| table.grown(path)).unwrap_or_default();
+        reading.read_on(path).map_err(|source| PathError::new(path, source))?;
+        self.keep(path, identity, &reading);
+        reading.session.end();
+        Ok(reading.session)
+    }
+
+    fn table(&self, path: &Path) -> Option<Table> {
+        let bytes = fs::read(self.pack(path, "table")?).ok()?;
+        bitcode::decode(pack::frames(&bytes).0.first()?).ok()
+    }
+
+    fn keep(&self, path: &Path, identity: Option<Identity>, reading: &Reading) {
+        if let (Some(pack), Some(identity)) = (self.pack(path, "table"), identity)
+            && let Some(session) = reading.session.table()
+            && identity.still_is(path)
+        {
+            // Two who write it at once may spoil it, and then it does not count.
+            let table = Table { identity, pieces: reading.hashes(), session };
+            let made = pack.parent().map_or(Ok(()), make_dir);
+            // What cannot be written is read again next time.
+            drop(made.and_then(|()| pack::replace(&pack, &bitcode::encode(&table))));
+        }
+    }
+}
+
+impl Table {
+    fn session(&self, path: &Path) -> Option<Session> {
+        let mut file = File::open(path).ok()?;
+        Session::from_table(&self.session, |span| read_at(&mut file, span).ok())
+    }
+
+    /// Returns the session to be read on, if the file begins with all that it was.
+    fn grown(&self, path: &Path) -> Option<Reading> {
+        let old = self.identity.bytes();
+        let is_same = self.pieces.par_iter().enumerate().all(|(at, hash)| {
+            let at = at as u64 * PIECE;
+            let span = ByteSpan { at, len: PIECE.min(old - at) as u32 };
+            let piece = File::open(path).and_then(|mut file| read_at(&mut file, span));
+            piece.is_ok_and(|piece| xxh3_64(&piece) == *hash)
+        });
+        let session = self.session(path).filter(|_| is_same)?;
+        let whole = (old / PIECE) as usize;
+        let mut open = Xxh3Default::new();
+        let span = ByteSpan { at: whole as u64 * PIECE, len: (old % PIECE) as u32 };
+        open.update(&read_at(&mut File::open(path).ok()?, span).ok()?);
+        Some(Reading { session, pieces: self.pieces[..whole].to_vec(), open, read: old })
+    }
+}
+
+/// A file while it is read.
+#[derive(Default)]
+struct Reading {
+    session: Session,
+    pieces: Vec<u64>,
+    /// The piece that is not whole yet.
+    open: Xxh3Default,
+    read: u64,
+}
+
+impl Reading {
+    fn read_on(&mut self, path: &Path) -> io::Result<()> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(self.read))?;
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(read) => self.take(&buffer[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.session.push(bytes);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let room = (PIECE - self.read % PIECE) as usize;
+            let (now, later) = rest.split_at(rest.len().min(room));
+            self.open.update(now);
+            self.read += now.len() as u64;
+            if self.read % PIECE == 0 {
+                self.pieces.push(self.open.digest());
+                self.open.reset();
+            }
+            rest = later;
+        }
+    }
+
+    fn hashes(&self) -> Vec<u64> {
+        let open = (self.read % PIECE > 0).then(|| self.open.digest());
+        self.pieces.iter().copied().chain(open).collect()
+    }
+}

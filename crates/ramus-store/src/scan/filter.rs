@@ -1,0 +1,49 @@
+//! Where a search need not look, by what is remembered of files.
+
+use ramus_core::query::{Clue, Query};
+use rayon::prelude::*;
+
+use super::Source;
+use super::summary::Named;
+use crate::index::{FileSketch, Index, Sight, Sketches};
+use crate::place::Project;
+
+/// The sketches of all projects that a search is about, if there are any.
+#[derive(Debug, Default)]
+pub struct Filter {
+    by_project: Vec<Option<Sketches>>,
+}
+
+impl Filter {
+    /// Opens what is remembered of projects, which stand in the order that sources count them in.
+    pub fn open(index: &Index, projects: &[Project]) -> Self {
+        let open = |project: &Project| Sketches::open(index, project);
+        Self { by_project: projects.par_iter().map(open).collect() }
+    }
+
+    /// Tells how much of each source may hold what is looked for.
+    pub(super) fn sights(&self, sources: &[Source], query: &Query) -> Vec<Sight> {
+        let clues = query.clues();
+        sources.par_iter().map(|source| self.sight(source, &clues)).collect()
+    }
+
+    fn sight(&self, source: &Source, clues: &[&Clue]) -> Sight {
+        let kept = self.kept(source).filter(|_| !clues.is_empty());
+        // What cannot be told is looked at.
+        let sight = kept.and_then(|(sketches, file)| sketches.look(file, clues).ok());
+        // It may have changed since it was listed.
+        let is_so =
+            |_: &Sight| source.file.identity.is_some_and(|it| it.still_is(&source.file.path));
+        sight.filter(is_so).unwrap_or(Sight::All)
+    }
+
+    /// Returns the summaries of a file that is not looked at as a whole.
+    pub(super) fn summaries(&self, source: &Source) -> &[Named] {
+        self.kept(source).map(|(_, file)| &*file.summaries).unwrap_or_default()
+    }
+
+    fn kept(&self, source: &Source) -> Option<(&Sketches, &FileSketch)> {
+        let sketches = self.by_project.get(source.project?)?.as_ref()?;
+        Some((sketches, sketches.of(&source.file)?))
+    }
+}

@@ -1,0 +1,70 @@
+use clap::Subcommand;
+use ramus_render::json::{Answer, Cache};
+use ramus_render::{Label, Line};
+use ramus_store::index::Index;
+
+use crate::args::Global;
+use crate::env;
+use crate::error::CommandError;
+use crate::select::{Library, Scope};
+use crate::table::{bytes, number};
+use crate::ui::Ui;
+
+/// See, build or clear what ramus remembers to be faster
+///
+/// Everything works without it, and with it nothing is answered otherwise: what is remembered of a file
+/// counts only while the file has not changed. It is made in passing; `build` makes all of it now.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus cache\n  ramus cache build\n  ramus cache clear\n  ramus sessions --no-cache"
+)]
+pub(crate) struct CacheArgs {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum What {
+    /// Say where it is and how large
+    Status,
+    /// Read everything that is not remembered yet
+    Build,
+    /// Forget everything
+    Clear,
+}
+
+pub(crate) fn cache(ui: &mut Ui, global: &Global, args: &CacheArgs) -> Result<(), CommandError> {
+    let index = env::index(global);
+    match args.what.unwrap_or(What::Status) {
+        What::Status => {}
+        What::Build => build(ui, global)?,
+        What::Clear => index.clear()?,
+    }
+    status(ui, &index)
+}
+
+fn build(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    library.survey(ui, &Scope::All);
+    let bar = ui.progress(library.index().unsketched(&library.projects));
+    let built = library.index().sketch(&library.projects, &|bytes| bar.inc(bytes));
+    bar.finish_and_clear();
+    if !built? {
+        ui.say(&Line::new("another ramus is at work on it", Label::Dim));
+    }
+    Ok(())
+}
+
+fn status(ui: &mut Ui, index: &Index) -> Result<(), CommandError> {
+    let held = index.held()?;
+    let dir = index.dir().map(|dir| dir.display().to_string());
+    if ui.json {
+        let cache = Cache { dir, files: held.files, bytes: held.bytes };
+        return ui.json(&Answer::new("ramus.cache/1", cache));
+    }
+    let text = match dir {
+        Some(dir) => format!("{} in {} files in {dir}", bytes(held.bytes), number(held.files)),
+        None => "nothing is remembered (--no-cache)".to_owned(),
+    };
+    Ok(ui.line(&Line::plain(&text))?)
+}

@@ -1,0 +1,284 @@
+//! With the cache everything is answered as without it, whatever happens to the files and to the cache.
+
+use std::fs::{self, File, FileTimes};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+use testkit::Home;
+
+use crate::command;
+
+/// After so long a file can be recognised, and what is read of it is kept.
+const SETTLED: Duration = Duration::from_millis(2_200);
+
+/// A Claude directory with a cache of its own.
+struct Kept {
+    home: Home,
+    cache: PathBuf,
+    random: u64,
+}
+
+impl Kept {
+    fn new(seed: u64, sessions: usize) -> Self {
+        let home = Home::new();
+        testkit::corpus(&home, seed, sessions);
+        let cache = home.path().join("cache");
+        Self { home, cache, random: seed | 1 }
+    }
+
+    fn run(&self, args: &[&str]) -> Command {
+        let mut command = command(&self.home.claude(), args);
+        command.env("RAMUS_CACHE_DIR", &self.cache);
+        command
+    }
+
+    fn answer(&self, args: &[&str]) -> (Option<i32>, String, String) {
+        let output = self.run(args).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    }
+
+    /// Asks everything with and without the cache.
+    #[track_caller]
+    fn check(&self, when: &str) {
+        let session =
+            self.files().into_iter().find(|file| !file.to_string_lossy().contains("agent-"));
+        let session = session.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+        let all: [&[&str]; 15] = [
+            &["projects", "--json"],
+            &["sessions", "--all", "--json"],
+            &["sessions"],
+            &["sessions", "--active", "newest", "--json"],
+            &["conversations", &session, "--json"],
+            &["tree", &session],
+            &["show", &session],
+            &["stats", "--json"],
+            &["stats", "--charts"],
+            &["usage", "--json"],
+            &["usage", "--by", "session"],
+            &["check", "--json"],
+            &["find", "the", "--json"],
+            &["find", "NEEDLE", "--json"],
+            &["find", "--regex", "[a-z]+ing\\b", "--count"],
+        ];
+        for args in all {
+            let plain = self.answer(&[args, &["--no-cache"]].concat());
+            assert_eq!(self.answer(args), plain, "{when}: {args:?}");
+        }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut open = vec![self.home.claude().join("projects")];
+        while let Some(dir) = open.pop() {
+            for entry in fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "jsonl") {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+
+    fn random(&mut self, below: usize) -> usize {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random % below.max(1) as u64) as usize
+    }
+
+    /// Does something to each file.
+    fn change(&mut self) {
+        for (at, file) in self.files().into_iter().enumerate() {
+            let bytes = fs::read(&file).unwrap();
+            match self.random(10) {
+                0 => append(&file, &line(at, self.random(1_000))),
+                1 => append(&file, b"{\"type\":\"user\",\"uuid\":"),
+                // The same size and the same date, but another word.
+                2 => rewrite(&file, &bytes, b"the", b"eht"),
+                3 => File::options()
+                    .write(true)
+                    .open(&file)
+                    .unwrap()
+                    .set_len(bytes.len() as u64 / 2)
+                    .unwrap(),
+                4 => {
+                    let beside = file.with_extension("tmp");
+                    fs::write(&beside, bytes.to_ascii_lowercase()).unwrap();
+                    fs::rename(&beside, &file).unwrap();
+                }
+                5 => set_date(&file, SystemTime::now()),
+                6 => set_date(&file, SystemTime::now() + Duration::from_secs(86_400)),
+                7 => fs::remove_file(&file).unwrap(),
+                8 => fs::write(
+                    file.with_file_name(format!("{at:08}-0000-4000-8000-000000000000.jsonl")),
+                    bytes,
+                )
+                .unwrap(),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn line(at: usize, n: usize) -> Vec<u8> {
+    format!("{{\"parentUuid\":null,\"type\":\"user\",\"uuid\":\"new-{at}-{n}\",\"message\":{{\"role\":\"user\",\"content\":\"the NEEDLE {n}\"}},\"timestamp\":\"2026-02-03T04:05:06.{n:03}Z\"}}\n").into_bytes()
+}
+
+fn append(file: &Path, bytes: &[u8]) {
+    use std::io::Write;
+    File::options().append(true).open(file).unwrap().write_all(bytes).unwrap();
+}
+
+fn rewrite(file: &Path, bytes: &[u8], from: &[u8], to: &[u8]) {
+    let modified = fs::metadata(file).unwrap().modified().unwrap();
+    let mut bytes = bytes.to_vec();
+    while let Some(at) = bytes.windows(from.len()).position(|window| window == from) {
+        bytes[at..at + to.len()].copy_from_slice(to);
+    }
+    fs::write(file, bytes).unwrap();
+    set_date(file, modified);
+}
+
+fn set_date(file: &Path, date: SystemTime) {
+    let file = File::options().write(true).open(file).unwrap();
+    file.set_times(FileTimes::new().set_modified(date)).unwrap();
+}
+
+#[test]
+fn whatever_happens_to_the_files() {
+    let mut kept = Kept::new(11, 24);
+    std::thread::sleep(SETTLED);
+    for round in 0..3 {
+        kept.check(&format!("round {round}, before"));
+        kept.answer(&["cache", "build"]);
+        kept.check(&format!("round {round}, known"));
+        kept.change();
+        kept.check(&format!("round {round}, changed"));
+        std::thread::sleep(SETTLED);
+    }
+}
+
+#[test]
+fn a_large_session_is_read_on_from_where_it_ended() {
+    let kept = Kept::new(3, 2);
+    let file = kept.files().remove(0);
+    let long = "the same again ".repeat(600);
+    for n in 0..300 {
+        let text = String::from_utf8(line(1, n)).unwrap();
+        append(&file, text.replace("the NEEDLE", &format!("{long} NEEDLE")).as_bytes());
+    }
+    std::thread::sleep(SETTLED);
+    kept.check("large");
+    kept.check("large and known");
+    append(&file, &line(2, 1));
+    kept.check("large and grown");
+    let bytes = fs::read(&file).unwrap();
+    rewrite(&file, &bytes, b"NEEDLE 77", b"needle 88");
+    append(&file, &line(2, 2));
+    kept.check("large, changed in the middle and grown");
+    append(&file, b"{\"type\":");
+    kept.check("large and torn");
+}
+
+#[test]
+fn a_cache_of_another_place_or_time_does_not_count() {
+    let mut kept = Kept::new(5, 12);
+    std::thread::sleep(SETTLED);
+    kept.answer(&["cache", "build"]);
+    let old = kept.home.path().join("old");
+    let status = Command::new("cp")
+        .args(["-a", kept.cache.to_str().unwrap(), old.to_str().unwrap()])
+        .status();
+    assert!(status.unwrap().success());
+    kept.change();
+    std::thread::sleep(SETTLED);
+    kept.check("changed");
+    kept.cache = old;
+    kept.check("with the cache from before");
+    let packs = packs(&kept.cache);
+    assert!(!packs.is_empty());
+    for (n, pack) in packs.iter().enumerate() {
+        let mut bytes = fs::read(pack).unwrap();
+        let at = bytes.len() * (n % 7) / 7;
+        match n % 3 {
+            0 => bytes.truncate(at),
+            1 => bytes[at] ^= 1,
+            _ => bytes.extend(b"more"),
+        }
+        fs::write(pack, bytes).unwrap();
+    }
+    kept.check("with a damaged cache");
+}
+
+fn packs(cache: &Path) -> Vec<PathBuf> {
+    let versions = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
+    let files = versions.filter(|path| path.is_dir()).flat_map(|dir| fs::read_dir(dir).unwrap());
+    // Bits of sketches are believed: they are put in place only when they are on the disk.
+    files
+        .map(|file| file.unwrap().path())
+        .filter(|file| file.extension().is_some_and(|it| it != "sketches"))
+        .collect()
+}
+
+#[test]
+fn killed_at_any_moment_and_two_at_once() {
+    let kept = Kept::new(7, 20);
+    std::thread::sleep(SETTLED);
+    let expected = kept.answer(&["sessions", "--json", "--no-cache"]).1;
+    let start =
+        |args: &[&str]| kept.run(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    for round in 0..240u64 {
+        if round % 6 == 0 {
+            fs::remove_dir_all(&kept.cache).ok();
+        }
+        let mut first = start(&["cache", "build"]);
+        let mut second = start(&["usage", "--json"]);
+        std::thread::sleep(Duration::from_micros(round * 131 % 16_000));
+        first.kill().unwrap();
+        if round % 2 == 0 {
+            second.kill().unwrap();
+        }
+        first.wait().unwrap();
+        second.wait().unwrap();
+        if round % 12 == 0 {
+            assert_eq!(kept.answer(&["sessions", "--json"]).1, expected, "round {round}");
+        }
+    }
+    kept.check("after all of it");
+}
+
+#[test]
+fn nobody_else_can_read_it_and_it_holds_no_messages() {
+    use std::os::unix::fs::PermissionsExt;
+    let kept = Kept::new(9, 8);
+    let file = kept.files().remove(0);
+    append(&file, b"{\"parentUuid\":null,\"type\":\"assistant\",\"uuid\":\"secret\",\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"quetzalcoatl\"}]},\"timestamp\":\"2026-02-03T04:05:06.007Z\"}\n");
+    std::thread::sleep(SETTLED);
+    kept.answer(&["cache", "build"]);
+    kept.answer(&["usage"]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&kept.cache), 0o700);
+    let mut held = 0;
+    for version in fs::read_dir(&kept.cache).unwrap().map(|entry| entry.unwrap().path()) {
+        for file in fs::read_dir(&version).into_iter().flatten().map(|entry| entry.unwrap().path())
+        {
+            let bytes = fs::read(&file).unwrap();
+            held += bytes.len();
+            assert_eq!(mode(&file), 0o600, "{}", file.display());
+            assert!(!bytes.windows(12).any(|window| window == b"quetzalcoatl"));
+        }
+    }
+    let status: Value = serde_json::from_str(&kept.answer(&["cache", "--json"]).1).unwrap();
+    assert_eq!(status["schema"], "ramus.cache/1");
+    assert_eq!(status["bytes"], held);
+    let text = kept.answer(&["cache", "clear"]).1;
+    assert!(text.starts_with("0 B in 0 files in "), "{text}");
+    assert!(fs::read_dir(&kept.cache).unwrap().next().is_none());
+}
