@@ -77,6 +77,11 @@ impl Index {
         Ok(())
     }
 
+    /// Whether something can be written down now.
+    pub fn is_open(&self) -> bool {
+        self.lock().is_some()
+    }
+
     /// Returns how many bytes of projects a search has to read because there is no sketch of them.
     pub fn unsketched(&self, projects: &[Project]) -> u64 {
         projects.par_iter().map(|project| sketches::unknown(self, project)).sum()

@@ -21,6 +21,12 @@ impl Filter {
         Self { by_project: projects.par_iter().map(open).collect() }
     }
 
+    /// Returns how many bytes have to be read because nothing is remembered of them.
+    pub fn unknown(&self, sources: &[Source]) -> u64 {
+        let unknown = sources.iter().filter(|source| self.kept(source).is_none());
+        unknown.map(|source| source.file.bytes).sum()
+    }
+
     /// Tells how much of each source may hold what is looked for.
     pub(super) fn sights(&self, sources: &[Source], query: &Query) -> Vec<Sight> {
         let clues = query.clues();

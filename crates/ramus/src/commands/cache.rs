@@ -1,3 +1,5 @@
+use std::process::{Command, Stdio};
+
 use clap::Subcommand;
 use ramus_render::json::{Answer, Cache};
 use ramus_render::{Label, Line};
@@ -28,7 +30,11 @@ enum What {
     /// Say where it is and how large
     Status,
     /// Read everything that is not remembered yet
-    Build,
+    Build {
+        /// Give way to everybody else
+        #[arg(long, hide = true)]
+        aside: bool,
+    },
     /// Forget everything
     Clear,
 }
@@ -37,7 +43,8 @@ pub(crate) fn cache(ui: &mut Ui, global: &Global, args: &CacheArgs) -> Result<()
     let index = env::index(global);
     match args.what.unwrap_or(What::Status) {
         What::Status => {}
-        What::Build => build(ui, global)?,
+        What::Build { aside: true } => return aside(ui, global),
+        What::Build { aside: false } => build(ui, global)?,
         What::Clear => index.clear()?,
     }
     status(ui, &index)
@@ -52,6 +59,28 @@ fn build(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     if !built? {
         ui.say(&Line::new("another ramus is at work on it", Label::Dim));
     }
+    Ok(())
+}
+
+/// Lets another process build what is missing, so that nobody waits for it.
+pub(crate) fn build_aside(global: &Global) {
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut command = Command::new(program);
+    command.args(["cache", "build", "--aside"]);
+    if let Some(dir) = &global.claude_dir {
+        command.arg("--claude-dir").arg(dir);
+    }
+    // Ctrl-C here is not meant for it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // What cannot be started is not missed.
+    drop(quiet.spawn());
+}
+
+fn aside(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    let library = Library::open(ui, global)?;
+    library.index().sketch_aside(&library.projects);
     Ok(())
 }
 

@@ -9,10 +9,14 @@ use ramus_render::{Label, Line};
 use ramus_store::scan::{self, Filter, Hit, Order, ToolFilter};
 
 use crate::args::Global;
+use crate::commands::cache;
 use crate::error::CommandError;
 use crate::select::{Library, Scope};
 use crate::ui::Ui;
 use crate::when;
+
+/// From how many bytes on that had to be read the next search should have less to do.
+const WORTH_IT: u64 = 64 * 1024 * 1024;
 
 mod context;
 mod page;
@@ -140,11 +144,16 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     let filter = Filter::open(library.index(), &library.projects);
     let mut search = Search::new(&library, &sources, &query, args.context);
     search.is_one_session = matches!(scope, Scope::Session(_));
-    if args.count || args.files || args.sort == Sort::Relevance {
+    let unknown = filter.unknown(&sources);
+    let found = if args.count || args.files || args.sort == Sort::Relevance {
         all(ui, args, search, tool.as_ref(), &filter)
     } else {
         newest(ui, args, search, tool.as_ref(), &filter)
+    };
+    if unknown > WORTH_IT && library.index().is_open() {
+        cache::build_aside(global);
     }
+    found
 }
 
 /// Tells what is newest as soon as it is certain.
