@@ -15,6 +15,8 @@ use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Page, Question};
 use crate::panes::list::List;
 use crate::panes::transcript::Transcript;
 use crate::panes::tree::Wanted;
+#[cfg(unix)]
+use crate::signals;
 use crate::state::{Clock, State};
 use crate::terminal::Screen;
 use crate::update::update;
@@ -73,13 +75,14 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
     let mut screen = Screen::open()?;
     let list = List::new(options.all, &options.home);
     let mut state = State::new(options.clock.clone(), options.color, list);
-    let size = screen.terminal.size()?;
-    state.size = (size.width, size.height);
+    state.size = screen.size()?;
     listen(&sender);
+    #[cfg(unix)]
+    signals::listen(&sender)?;
     let mut desks = Desks::new(&sender, options, actions);
     desks.survey();
     loop {
-        screen.terminal.draw(|frame| view(&mut state, frame.buffer_mut()))?;
+        screen.draw(|buffer| view(&mut state, buffer))?;
         let Ok(event) = events.recv() else { return Ok(()) };
         if !take_all(&mut state, event, &events, &mut desks, &mut screen)? {
             break;
@@ -87,6 +90,11 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
         if let Some(why) = state.broken.take() {
             drop(screen);
             return Err(io::Error::other(why));
+        }
+        #[cfg(unix)]
+        if let Some(signal) = state.killed_by {
+            drop(screen);
+            return signals::die_of(signal);
         }
     }
     Ok(())
@@ -106,7 +114,7 @@ fn take_all(
         for effect in update(state, event) {
             match effect {
                 Effect::Quit => return Ok(false),
-                Effect::Redraw => screen.terminal.clear()?,
+                Effect::Redraw => screen.clear()?,
                 Effect::Copy(text, what) => {
                     Screen::copy(&text)?;
                     let told = format!("copied {what} ({} characters)", text.chars().count());

@@ -3,11 +3,14 @@
 use std::io::{self, Stdout, Write, stdout};
 use std::panic;
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
@@ -18,12 +21,16 @@ use ratatui::crossterm::terminal::{
 
 /// The terminal while it is ours; dropping it gives it back.
 pub(crate) struct Screen {
-    pub(crate) terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Stdout>>,
 }
+
+/// Whether there is something to give back: doing it twice would move the cursor of whoever is next.
+static TAKEN: AtomicBool = AtomicBool::new(false);
 
 impl Screen {
     pub(crate) fn open() -> io::Result<Self> {
         restore_on_panic();
+        TAKEN.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
         let opened =
             execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste)
@@ -37,6 +44,24 @@ impl Screen {
         }
     }
 
+    /// Returns columns and rows.
+    pub(crate) fn size(&self) -> io::Result<(u16, u16)> {
+        self.terminal.size().map(|size| (size.width, size.height))
+    }
+
+    /// Draws a frame, unless a panic elsewhere has given the terminal back already.
+    pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+        if TAKEN.load(Ordering::SeqCst) {
+            self.terminal.draw(|frame| view(frame.buffer_mut()))?;
+        }
+        Ok(())
+    }
+
+    /// Has everything drawn anew.
+    pub(crate) fn clear(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
     /// Hands a text to the terminal's clipboard (OSC 52).
     pub(crate) fn copy(text: &str) -> io::Result<()> {
         let mut out = stdout().lock();
@@ -47,15 +72,22 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        let _ = self.terminal.show_cursor();
         restore();
     }
 }
 
 /// Gives the terminal back; there is nobody to tell if that fails.
-fn restore() {
-    let _ = execute!(stdout(), DisableBracketedPaste, DisableMouseCapture, LeaveAlternateScreen);
-    let _ = disable_raw_mode();
+pub(crate) fn restore() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        let _ = execute!(
+            stdout(),
+            DisableBracketedPaste,
+            DisableMouseCapture,
+            LeaveAlternateScreen,
+            Show
+        );
+        let _ = disable_raw_mode();
+    }
 }
 
 /// Gives the terminal back before a panic is printed, so that it can be read.

@@ -327,7 +327,7 @@ fn a_search_finds_here_and_everywhere() {
     screens.type_in("f");
     screens.type_in("teapot");
     screens.press(KeyCode::Enter);
-    screens.shows("1 messages");
+    screens.shows("1 message");
     assert_snapshot!(screens.text());
     screens.press(KeyCode::Enter);
     screens.shows("@2 of 3 abandoned");

@@ -6,6 +6,9 @@ mod overlay;
 
 mod reading;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::mpsc::Sender;
 
 use ramus_core::query::Query;
@@ -135,6 +138,7 @@ impl State {
                 }
             }
             Event::Broken(why) => self.broken = Some(why),
+            Event::Signal(signal) => self.killed_by = Some(signal),
             Event::Key(_) | Event::Mouse(_) | Event::Paste(_) | Event::Resize(..) => {}
         }
         Vec::new()

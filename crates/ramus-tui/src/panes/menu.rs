@@ -42,6 +42,21 @@ impl Menu {
         Some(self.choices.get_mut(at)?.effect.take())
     }
 
+    /// Takes the effect of the choice at a row of so many; `None`: there is none.
+    pub(crate) fn click(&mut self, row: usize, rows: usize) -> Option<Option<Effect>> {
+        let first = self.room(rows).min(self.lines.len()) + self.gap();
+        Some(self.choices.get_mut(row.checked_sub(first)?)?.effect.take())
+    }
+
+    /// Returns how many of some rows are left for what is said above the choices.
+    fn room(&self, rows: usize) -> usize {
+        rows.saturating_sub(self.choices.len() + self.gap())
+    }
+
+    fn gap(&self) -> usize {
+        usize::from(!self.lines.is_empty())
+    }
+
     /// Takes the effect of leaving a question open: the answer is no.
     pub(crate) fn refused(self) -> Option<Effect> {
         let last = self.choices.into_iter().next_back().and_then(|choice| choice.effect);
@@ -50,8 +65,7 @@ impl Menu {
 
     /// Returns how many rows it needs with its frame.
     pub(crate) fn height(&self) -> usize {
-        let gap = usize::from(!self.lines.is_empty());
-        self.lines.len() + gap + self.choices.len() + 2
+        self.lines.len() + self.gap() + self.choices.len() + 2
     }
 }
 
@@ -63,15 +77,14 @@ impl Choice {
 
 pub(crate) fn view(menu: &mut Menu, canvas: &mut Canvas<'_>, area: Rect) {
     let inner = canvas.frame(area, &Line::new(menu.title, Label::Heading));
-    let below = menu.choices.len() + usize::from(!menu.lines.is_empty());
-    let room = usize::from(inner.height).saturating_sub(below);
+    let room = menu.room(usize::from(inner.height));
     menu.top = menu.top.min(menu.lines.len().saturating_sub(room));
     let mut y = 0;
     for line in menu.lines.iter().skip(menu.top).take(room) {
         canvas.line(inner, y, line);
         y += 1;
     }
-    y += u16::from(!menu.lines.is_empty());
+    y += menu.gap() as u16;
     for choice in &menu.choices {
         let line = Line::new(&format!(" {} ", choice.letter), Label::Prompt)
             .with(&format!(" {}", choice.label), Label::Plain);

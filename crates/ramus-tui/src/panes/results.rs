@@ -80,6 +80,7 @@ pub(crate) fn view(results: &mut Results, canvas: &mut Canvas<'_>, area: Rect, c
         (_, all) if all > results.messages.len() => {
             format!("{} of {all} messages", results.messages.len())
         }
+        (_, 1) => "1 message".to_owned(),
         (_, all) => format!("{all} messages"),
     };
     let title = Line::new("Find ", Label::Heading)
@@ -124,8 +125,7 @@ fn head(message: &Message, clock: &Clock) -> (Line, Line) {
     if message.copies > 0 {
         right.push(&format!("×{} ", message.copies + 1), Label::Dim);
     }
-    if let Some(time) = message.time {
-        right.push(&clock.column(time, true), Label::Time);
-    }
+    let time = message.time.map_or_else(|| " ".repeat(12), |time| clock.column(time, true));
+    right.push(&time, Label::Time);
     (left, right)
 }

@@ -65,7 +65,7 @@ fn head(list: &List, width: usize) -> Line {
         let text = format!(" {} sessions · type to filter", list.count());
         return Line::new(if list.listed { &text } else { " looking …" }, Label::Dim);
     }
-    let count = format!(" {}", list.rows.len());
+    let count = format!(" {} found", list.rows.len());
     let mut line = list.filter.line(" ⌕ ", width.saturating_sub(count.len()));
     line.push(&count, Label::Dim);
     line
