@@ -47,7 +47,7 @@ struct Screens {
     desks: Desks,
     events: Receiver<Event>,
     terminal: Terminal<TestBackend>,
-    _home: Home,
+    home: Home,
     left: bool,
 }
 
@@ -107,7 +107,7 @@ impl Screens {
         state.size = (width, height);
         let terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         desks.survey();
-        let mut screens = Self { state, desks, events, terminal, _home: home, left: false };
+        let mut screens = Self { state, desks, events, terminal, home, left: false };
         screens.until(|text| !text.contains("looking …") && !text.contains("reading"));
         screens
     }
@@ -293,6 +293,22 @@ fn agents_that_are_not_known_yet_are_waited_for() {
     assert!(screens.text().contains("looking for the agents"));
     screens.take(Event::Agents { file, agents });
     assert!(screens.text().contains("Steep it well"));
+}
+
+#[test]
+fn an_agent_that_begins_while_one_reads_appears() {
+    let mut screens = Screens::open(80, 40);
+    screens.type_in("A");
+    screens.shows("Steep it well");
+    screens.press(KeyCode::Esc);
+    let dir = "-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000/subagents";
+    screens.home.session(&format!("{dir}/agent-b7.jsonl"), "x user Warm the pot");
+    while screens.state.reading().unwrap().agents.len() < 2 {
+        let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
+        screens.take(event);
+    }
+    screens.type_in("A");
+    assert!(screens.text().contains("Warm the pot"));
 }
 
 #[test]

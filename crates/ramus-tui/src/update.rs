@@ -9,6 +9,7 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use ramus_core::query::Query;
@@ -16,7 +17,7 @@ use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
-use crate::event::{Effect, Event, Opened, Opening};
+use crate::event::{Chapter, Effect, Event, Opened, Opening};
 use crate::keys::{self, Action};
 use crate::panes::help;
 use crate::panes::list::Progress;
@@ -123,13 +124,7 @@ impl State {
             }
             Event::Said(line) => self.said = Some(line),
             Event::Asked(lines, question, answer) => self.asked_about(&lines, &question, answer),
-            Event::Grew(chapter) => {
-                let live = self.live;
-                if let Some(reading) = self.find(&chapter.file.path) {
-                    reading.grew(chapter, live);
-                }
-                return self.draw_tree();
-            }
+            Event::Grew(chapter) => return self.grew(chapter),
             Event::Changed(label, session) => self.list.changed(&label, *session),
             Event::Gone(path) => {
                 self.list.gone(&path);
@@ -175,6 +170,22 @@ impl State {
         effects
     }
 
+    fn grew(&mut self, chapter: Arc<Chapter>) -> Vec<Effect> {
+        let live = self.live;
+        let Some(reading) = self.find(&chapter.file.path) else { return Vec::new() };
+        // An agent began, or it became known which call started it.
+        let calls = |chapter: &Chapter| chapter.history.session.agent_results().len();
+        let before = &reading.chapter;
+        let agents =
+            !Arc::ptr_eq(&before.files, &chapter.files) || calls(before) != calls(&chapter);
+        reading.grew(chapter.clone(), live);
+        let mut effects = self.draw_tree();
+        if agents {
+            effects.push(Effect::Agents(chapter));
+        }
+        effects
+    }
+
     /// Asks to keep an eye on what is read.
     pub(crate) fn watch(&self) -> Effect {
         Effect::Watch(self.stack.iter().map(|reading| reading.chapter.clone()).collect())
@@ -204,7 +215,8 @@ impl State {
         let width = self.areas().tree.map(|area| area.width);
         let (Some(reading), Some(width)) = (self.reading(), width) else { return Vec::new() };
         let (chapter, agents) = (reading.chapter.clone(), reading.agents.clone());
-        let width = width.saturating_sub(1);
+        // A gap and a scrollbar on the right.
+        let width = width.saturating_sub(2);
         vec![Effect::Draw(Box::new(Wanted { chapter, agents, width }))]
     }
 
@@ -351,7 +363,7 @@ impl State {
         match kind {
             PromptKind::All => {
                 self.last_find.clone_from(&text);
-                self.overlay = Some(Overlay::Results(Results::new(text.clone())));
+                self.overlay = Some(Overlay::Results(Results::new(text.clone(), query)));
                 vec![Effect::FindAll(text)]
             }
             PromptKind::Here => {

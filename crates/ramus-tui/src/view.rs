@@ -1,6 +1,6 @@
 //! State → buffer; calls the panes.
 
-use ramus_render::layout::truncate;
+use ramus_render::layout::{self, truncate};
 use ramus_render::{Label, Line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -76,25 +76,37 @@ fn overlay(state: &mut State, canvas: &mut Canvas<'_>, body: Rect) {
 fn head(state: &State) -> Line {
     let mut line = Line::new(" ramus", Label::Active);
     let Some(reading) = state.reading() else { return line };
-    let chapter = &reading.chapter;
-    if !chapter.project.is_empty() {
+    let standing = standing(state, reading);
+    let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
+    let project = &reading.chapter.project;
+    if !project.is_empty() {
         line.push(" › ", Label::Dim);
-        line.push(&chapter.project, Label::Dim);
+        line.push(&end_of(project, room / 2), Label::Dim);
     }
     for outer in &state.stack[..state.stack.len() - 1] {
         line.push(" › ", Label::Dim);
-        line.push(&title(outer), Label::Plain);
+        line.append(&truncate(&Line::plain(&title(outer)), room / 4));
     }
     line.push(" › ", Label::Dim);
-    if chapter.file.role.is_agent() {
+    if reading.chapter.file.role.is_agent() {
         line.push("agent ", Label::ToolName);
     }
-    let standing = standing(state, reading);
-    let width = usize::from(state.size.0);
-    let room = width.saturating_sub(line.width() + standing.width() + 1).max(12);
+    let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
     line.append(&truncate(&Line::new(&title(reading), Label::Strong), room));
     line.append(&standing);
     line
+}
+
+/// Returns the end of a path, whole names if one fits.
+fn end_of(path: &str, width: usize) -> String {
+    if layout::width(path) <= width {
+        return path.to_owned();
+    }
+    let fits = |start: &usize| layout::width(&path[*start..]) < width;
+    let names = path.match_indices('/').map(|(at, _)| at);
+    let letters = path.char_indices().map(|(at, _)| at);
+    let start = { names }.find(fits).or_else(|| { letters }.find(fits)).unwrap_or(path.len());
+    format!("…{}", &path[start..])
 }
 
 /// Says which branch is read and what it is to the client.

@@ -13,7 +13,7 @@ use ramus_core::resume::Rule;
 use ramus_core::title::Summaries;
 use ramus_store::follow::{Change, Changes, FollowConfig, Lines, follow};
 use ramus_store::from_jsonl;
-use ramus_store::place::{FileRole, HistoryFile};
+use ramus_store::place::{FileRole, HistoryFile, Project};
 
 use crate::event::{Chapter, Event};
 use crate::work::{spawn, survey};
@@ -39,6 +39,10 @@ impl Watched {
 
     fn get(&self, path: &Path) -> Option<Arc<Chapter>> {
         self.held().chapters.get(path).cloned()
+    }
+
+    fn all(&self) -> Vec<Arc<Chapter>> {
+        self.held().chapters.values().cloned().collect()
     }
 
     /// Puts a grown chapter in its place, if it is still watched.
@@ -119,6 +123,10 @@ impl Follower<'_> {
         match change {
             Change::Grew { file, lines } => {
                 news.touch(&file);
+                if lines.at == 0 && file.role.is_agent() {
+                    let chapters = self.watched.all();
+                    chapters.iter().for_each(|chapter| self.adopt(chapter, vec![file.clone()]));
+                }
                 if self.watched.get(&file.path).is_some() {
                     let held = news.grown.entry(file.path.clone());
                     held.or_insert_with(|| (file, Vec::new())).1.push(lines);
@@ -141,7 +149,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Reads those sessions again that grew before anybody watched them.
+    /// Reads those sessions again that grew before anybody watched them, and finds their new agents.
     fn catch_up(&self) {
         for path in self.watched.take_unsure() {
             let (Some(chapter), Ok(found)) = (self.watched.get(&path), HistoryFile::at(&path))
@@ -149,9 +157,29 @@ impl Follower<'_> {
                 continue;
             };
             if found.bytes != chapter.history.session.facts().bytes {
-                let HistoryFile { bytes, modified, .. } = found;
+                let HistoryFile { bytes, modified, .. } = found.clone();
                 self.read_again(HistoryFile { bytes, modified, ..chapter.file.clone() });
             }
+            if let (Some(chapter), Some(project)) = (self.watched.get(&path), Project::of(&found)) {
+                let known: HashSet<&Path> = chapter.files.iter().map(|file| &*file.path).collect();
+                let agents = project.files.into_iter().filter(|file| !known.contains(&*file.path));
+                self.adopt(&chapter, agents.collect());
+            }
+        }
+    }
+
+    /// Adds agents that have just begun to a session that may have started them.
+    fn adopt(&self, chapter: &Chapter, agents: Vec<HistoryFile>) {
+        let is_own = |agent: &HistoryFile| match &agent.role {
+            FileRole::NestedAgent { session } => *session == chapter.file.id,
+            role => role.is_agent() && agent.path.parent() == chapter.file.path.parent(),
+        };
+        let own: Vec<HistoryFile> = agents.into_iter().filter(is_own).collect();
+        if !own.is_empty() {
+            let stays = |file: &&HistoryFile| own.iter().all(|agent| agent.path != file.path);
+            let files = chapter.files.iter().filter(stays).chain(&own).cloned().collect();
+            let (file, history) = (chapter.file.clone(), chapter.history.clone());
+            self.show(Chapter { files, file, history, project: chapter.project.clone() });
         }
     }
 
@@ -167,20 +195,23 @@ impl Follower<'_> {
             }
         }
         session.end();
-        self.show(&chapter, file, History::new(session, self.rule));
+        self.show_grown(&chapter, file, History::new(session, self.rule));
     }
 
     fn read_again(&self, file: HistoryFile) {
         let Some(chapter) = self.watched.get(&file.path) else { return };
         if let Ok(history) = from_jsonl(&file.path, self.rule) {
-            self.show(&chapter, file, history);
+            self.show_grown(&chapter, file, history);
         }
     }
 
-    fn show(&self, before: &Chapter, file: HistoryFile, history: History) {
+    fn show_grown(&self, before: &Chapter, file: HistoryFile, history: History) {
         let (files, project) = (before.files.clone(), before.project.clone());
-        let history = Arc::new(history);
-        let chapter = Arc::new(Chapter { file, files, project, history });
+        self.show(Chapter { file, files, project, history: Arc::new(history) });
+    }
+
+    fn show(&self, chapter: Chapter) {
+        let chapter = Arc::new(chapter);
         self.watched.put(&chapter);
         let _ = self.events.send(Event::Grew(chapter));
     }

@@ -25,7 +25,7 @@ pub(crate) fn view(
     let rows = Rect {
         y: area.y + 1,
         height: area.height.saturating_sub(1),
-        width: area.width.saturating_sub(1),
+        width: area.width.saturating_sub(2),
         ..area
     };
     let window = list.cursor.window(list.rows.len(), usize::from(rows.height));
