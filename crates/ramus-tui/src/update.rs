@@ -199,7 +199,7 @@ impl State {
             Choice::new('n', "no, leave everything as it is", Some(Effect::Answer(answer, false)));
         let mut menu = Menu::new("Plan", vec![yes, no]);
         menu.lines = lines.iter().flat_map(|line| wrap(line, width, 4)).collect();
-        menu.lines.extend([Line::default(), Line::new(question, Label::Strong)]);
+        question.clone_into(&mut menu.question);
         self.said = None;
         self.overlay = Some(Overlay::Menu(menu));
     }

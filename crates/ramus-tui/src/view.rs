@@ -175,7 +175,7 @@ fn hints(state: &State) -> Vec<(&'static str, &'static str)> {
         return vec![("d", "sample history"), ("q", "quit")];
     }
     match &state.overlay {
-        Some(Overlay::Menu(menu)) if !menu.lines.is_empty() => {
+        Some(Overlay::Menu(menu)) if !menu.question.is_empty() => {
             return vec![("y", "yes"), ("n", "no"), ("↑↓", "scroll"), ("Esc", "no")];
         }
         Some(Overlay::Menu(_)) => return vec![("letter", "choose"), ("Esc", "close")],

@@ -38,7 +38,10 @@ impl State {
             Some(Overlay::Agents(agents)) => {
                 return agents.cursor.move_by(by.signum(), agents.agents.len());
             }
-            Some(Overlay::Menu(_)) => return,
+            Some(Overlay::Menu(menu)) => {
+                menu.top = menu.top.saturating_add_signed(by);
+                return;
+            }
             None => {}
         }
         let is_in = |area: Option<Rect>| area.is_some_and(|area| area.contains(place));

@@ -54,10 +54,8 @@ impl State {
                     self.overlay = None;
                     return effect.into_iter().collect();
                 }
-                match action {
-                    Some(Action::Down) => menu.top += 1,
-                    Some(Action::Up) => menu.top = menu.top.saturating_sub(1),
-                    _ => {}
+                if let Some(action) = action {
+                    menu.update(action, height);
                 }
             }
             None => {}

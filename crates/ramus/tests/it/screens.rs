@@ -109,7 +109,7 @@ fn search_agents_and_a_comparison() {
     terminal.keys(&["b", "Home", "d"]);
     terminal.wait("messages in common");
     terminal.keys(&["q", "o"]);
-    terminal.wait("src/main.rs");
+    terminal.wait("Files as of this message");
     terminal.keys(&["Enter"]);
     terminal.wait("[package]");
     terminal.keys(&["q", "f"]);
@@ -226,8 +226,8 @@ fn an_export_writes_files() {
 #[test]
 fn the_mouse_opens_scrolls_and_switches() {
     let Some(terminal) = demo() else { return };
-    terminal.click("Build a tiny HTTP server");
-    terminal.click("Build a tiny HTTP server");
+    terminal.click("Tiny HTTP teapot");
+    terminal.click("Tiny HTTP teapot");
     terminal.wait("You  14 Sep");
     terminal.wheel_down();
     terminal.wait_for(|screen| !screen.contains("You  14 Sep"));
