@@ -151,22 +151,18 @@ fn foot(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
         line.append(said);
         return canvas.line(area, 0, &line);
     }
+    let searched = state.reading().filter(|_| state.overlay.is_none());
+    let told = searched.and_then(transcript::Transcript::search_state);
+    let told = told.map(|told| Line::new(&format!("{told} "), Label::Branch)).unwrap_or_default();
     let mut line = Line::plain(" ");
     for (key, does) in hints(state) {
         let hint = Line::new(key, Label::Strong).with(&format!(" {does}  "), Label::Dim);
-        if line.width() + hint.width() <= usize::from(area.width) {
+        if line.width() + hint.width() + told.width() <= usize::from(area.width) {
             line.append(&hint);
         }
     }
     canvas.line(area, 0, &line);
-    if let Some(told) = state
-        .reading()
-        .filter(|_| state.overlay.is_none())
-        .and_then(transcript::Transcript::search_state)
-    {
-        let told = Line::new(&format!("  {told} "), Label::Branch);
-        canvas.line_right(area, 0, &told);
-    }
+    canvas.line_right(area, 0, &told);
 }
 
 /// Returns the keys that matter most right now.

@@ -109,7 +109,8 @@ fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line
     }
     let words = words_of(history, conversation).unwrap_or("…");
     left.push(words, if label == Label::Active { Label::Plain } else { Label::Abandoned });
-    let mut right = Line::new(&format!("{} messages ", conversation.messages), Label::Dim);
+    let noun = if conversation.messages == 1 { "message" } else { "messages" };
+    let mut right = Line::new(&format!("{} {noun} ", conversation.messages), Label::Dim);
     if conversation.resumes {
         right = Line::new("resumes here  ", Label::Active).with(&right.text(), Label::Dim);
     }

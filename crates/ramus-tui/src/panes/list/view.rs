@@ -62,7 +62,8 @@ fn head(list: &List, width: usize) -> Line {
         );
     }
     if list.filter.text.is_empty() {
-        let text = format!(" {} sessions · type to filter", list.count());
+        let (count, s) = (list.count(), if list.count() == 1 { "" } else { "s" });
+        let text = format!(" {count} session{s} · type to filter");
         return Line::new(if list.listed { &text } else { " looking …" }, Label::Dim);
     }
     let count = format!(" {} found", list.rows.len());
