@@ -6,9 +6,9 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use ramus_core::resume::Rule;
 use ramus_render::Line;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
 use testkit::Home;
 
 use crate::app::{Actions, Desks, Options};
@@ -41,12 +41,11 @@ x        user          steep it
 y < x    assistant     Three minutes are enough.
 ";
 
-/// The screens on a test terminal, with real work behind them.
+/// The screens without a terminal, with real work behind them.
 struct Screens {
     state: State,
     desks: Desks,
     events: Receiver<Event>,
-    terminal: Terminal<TestBackend>,
     home: Home,
     left: bool,
 }
@@ -105,9 +104,8 @@ impl Screens {
         let desks = Desks::new(&sender, options, actions);
         let mut state = State::new(clock, true, List::new(false, "/home/dev"));
         state.size = (width, height);
-        let terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         desks.survey();
-        let mut screens = Self { state, desks, events, terminal, home, left: false };
+        let mut screens = Self { state, desks, events, home, left: false };
         screens.until(|text| !text.contains("looking …") && !text.contains("reading"));
         screens
     }
@@ -125,10 +123,10 @@ impl Screens {
     }
 
     fn text(&mut self) -> String {
-        let state = &mut self.state;
-        self.terminal.draw(|frame| view(state, frame.buffer_mut())).unwrap();
-        let buffer = self.terminal.backend().buffer();
-        let area = buffer.area;
+        let (width, height) = self.state.size;
+        let area = Rect { x: 0, y: 0, width, height };
+        let mut buffer = Buffer::empty(area);
+        view(&mut self.state, &mut buffer);
         let mut text = String::new();
         for y in 0..area.height {
             let mut row = String::new();
@@ -411,7 +409,6 @@ fn every_size_is_drawn() {
     let mut screens = Screens::open(80, 24);
     screens.type_in("t");
     for (width, height) in [(1, 1), (20, 5), (30, 8), (79, 24), (110, 20), (300, 90), (400, 2)] {
-        screens.terminal.backend_mut().resize(width, height);
         screens.take(Event::Resize(width, height));
         screens.text();
         for key in ['j', 'b', 'k', 'q', '?', 'G', 'q'] {

@@ -9,7 +9,7 @@ use ramus_core::body::Body;
 use ramus_core::history::Path;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Fork, ForkWay, Part, Turn, TurnKind, fork_turn, turns};
-use ramus_render::layout::{pad, truncate};
+use ramus_render::layout::{self, pad, truncate};
 use ramus_render::text::{Flow, TextConfig, Transcript};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
@@ -150,8 +150,14 @@ fn fork_lines(fork: &Fork, taken: Option<usize>, width: usize) -> Vec<Line> {
         .with("← → switch", Label::Dim);
     let mut lines = vec![Line::default(), truncate(&head, width)];
     let shown = shown_ways(taken, all);
-    for index in shown.clone() {
-        lines.push(way(&fork.ways[index], index, Some(index) == taken, width));
+    let ways: Vec<(Line, String)> = { shown.clone() }
+        .map(|index| way(&fork.ways[index], index, Some(index) == taken))
+        .collect();
+    let right = ways.iter().map(|(_, right)| layout::width(right)).max().unwrap_or(0);
+    let left = ways.iter().map(|(left, _)| left.width()).max().unwrap_or(0);
+    let left = left.min(width.saturating_sub(right));
+    for (words, count) in ways {
+        lines.push(pad(truncate(&words, left), left).with(&count, Label::Dim));
     }
     if shown.len() < all {
         let more = format!("    … {} more; b lists all branches", all - shown.len());
@@ -160,7 +166,8 @@ fn fork_lines(fork: &Fork, taken: Option<usize>, width: usize) -> Vec<Line> {
     lines
 }
 
-fn way(way: &ForkWay, index: usize, taken: bool, width: usize) -> Line {
+/// Returns what a way says, and how much of it there is.
+fn way(way: &ForkWay, index: usize, taken: bool) -> (Line, String) {
     let (sign, state) = match (way.draft, way.current) {
         (true, _) => ("◌", "draft"),
         (_, true) => ("●", "current"),
@@ -177,8 +184,7 @@ fn way(way: &ForkWay, index: usize, taken: bool, width: usize) -> Line {
         if words.is_empty() { "…" } else { &words },
         if taken { Label::Strong } else { Label::Plain },
     );
-    let room = width.saturating_sub(right.chars().count());
-    pad(truncate(&left, room), room.min(64)).with(&right, Label::Dim)
+    (left, right)
 }
 
 /// Returns the words of a block as they were written.
