@@ -30,6 +30,7 @@ use crate::state::{Focus, Overlay, Prompt, PromptKind, State};
 
 /// Takes an event and returns what is to be done about it.
 pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
+    let is_rendered = matches!(event, Event::Rendered(_));
     let mut effects = match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
         Event::Key(key) => state.key(key),
@@ -45,7 +46,10 @@ pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.follow_cursor();
     if let Some(reading) = state.stack.last_mut() {
         let wanted = reading.wanted();
-        if !wanted.is_empty() {
+        // What is being rendered already would be begun again.
+        let is_coming = is_rendered && reading.has_asked_for(&wanted);
+        if !wanted.is_empty() && !is_coming {
+            reading.ask_for(&wanted);
             effects.push(Effect::Render(wanted));
         }
     }

@@ -56,8 +56,13 @@ impl Desk {
 
     /// Takes an event and returns what is to be done elsewhere, apart from rendering.
     fn take(&mut self, event: Event) -> Vec<Effect> {
+        let effects = update(&mut self.state, event);
+        self.render(effects)
+    }
+
+    fn render(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
         let mut left = Vec::new();
-        for effect in update(&mut self.state, event) {
+        for effect in effects {
             let Effect::Render(wants) = effect else {
                 left.push(effect);
                 continue;
@@ -257,16 +262,29 @@ fn what_was_rendered_before_the_file_grew_is_out_of_date() {
     let last = reading.items.len() - 2;
     let want = reading.want_anyway(last).unwrap();
     let now = desk.read();
-    let effects = update(&mut desk.state, Event::Grew(now.clone()));
+    let effects = update(&mut desk.state, Event::Grew(now));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Render(_))), "{effects:?}");
-    let rendered = |chapter: &Arc<Chapter>| {
-        let lines = vec![Line::plain("late")];
-        Rendered { key: want.key, look: want.look, chapter: chapter.clone(), lines }
-    };
-    update(&mut desk.state, Event::Rendered(Box::new(rendered(&before))));
+    let lines = vec![Line::plain("late")];
+    let late = Rendered { key: want.key, look: want.look, chapter: before, lines };
+    update(&mut desk.state, Event::Rendered(Box::new(late)));
     assert!(!desk.state.reading().unwrap().is_ready());
-    let effects = desk.take(Event::Rendered(Box::new(rendered(&now))));
-    assert!(effects.is_empty(), "{effects:?}");
+    desk.render(effects);
+    assert!(desk.state.reading().unwrap().is_ready());
+}
+
+/// Blocks arrive one by one; the rest of the request must not be begun again with each of them.
+#[test]
+fn a_block_is_asked_for_once() {
+    let mut desk = Desk::new();
+    let mut effects = update(&mut desk.state, Event::Key(KeyCode::Char('s').into()));
+    let Some(Effect::Render(wants)) = effects.pop() else { panic!("{effects:?}") };
+    assert!(wants.len() > 3, "{wants:?}");
+    for want in wants {
+        let lines = desk.painter.lines(&want);
+        let rendered = Rendered { key: want.key, look: want.look, chapter: want.chapter, lines };
+        let effects = update(&mut desk.state, Event::Rendered(Box::new(rendered)));
+        assert!(effects.is_empty(), "{effects:?}");
+    }
     assert!(desk.state.reading().unwrap().is_ready());
 }
 

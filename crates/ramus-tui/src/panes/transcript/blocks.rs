@@ -56,6 +56,8 @@ pub(super) struct Blocks {
     toggled: HashSet<Key>,
     /// The lines of each, and the look they have. `None`: the file has grown since.
     rendered: HashMap<Key, (Option<Look>, Vec<Line>)>,
+    /// Those of the last request.
+    asked: HashMap<Key, Look>,
 }
 
 /// How many blocks beside the screen are rendered ahead, and how many are kept.
@@ -125,6 +127,15 @@ impl Transcript {
         let before = first.saturating_sub(AHEAD)..first;
         let order = seen.into_iter().chain(after).chain(before.rev());
         order.filter_map(|item| self.want(item)).collect()
+    }
+
+    pub(crate) fn ask_for(&mut self, wanted: &[Want]) {
+        self.blocks.asked = wanted.iter().map(|want| (want.key, want.look)).collect();
+    }
+
+    /// Whether all of it was part of the last request.
+    pub(crate) fn has_asked_for(&self, wanted: &[Want]) -> bool {
+        wanted.iter().all(|want| self.blocks.asked.get(&want.key) == Some(&want.look))
     }
 
     /// Whether everything that is seen has been rendered.
