@@ -15,8 +15,8 @@ use ratatui::crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
 use ratatui::crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{execute, queue};
 
@@ -56,7 +56,7 @@ impl Screen {
     pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Buffer)) -> io::Result<()> {
         queue!(stdout(), BeginSynchronizedUpdate)?;
         if self.unsure {
-            self.terminal.clear()?;
+            self.clear()?;
         }
         let unsure = &mut self.unsure;
         self.terminal.draw(|frame| {
@@ -67,8 +67,12 @@ impl Screen {
     }
 
     /// Has everything drawn anew.
+    ///
+    /// The terminal's own `clear` asks where the cursor is, and who hears keys would hear the answer.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // What was drawn last is forgotten.
+        self.terminal.swap_buffers();
+        queue!(stdout(), Clear(ClearType::All))
     }
 
     /// Hands a text to the terminal's clipboard (OSC 52).

@@ -34,6 +34,8 @@ fn filter_open_and_quit() {
     let Some(terminal) = teapot() else { return };
     let screen = terminal.wait("@5 of 6 resumes");
     assert!(screen.contains("\u{1b}["), "colour: {screen}");
+    terminal.keys(&["C-l"]);
+    terminal.wait("@5 of 6 resumes");
     terminal.keys(&["q"]);
     terminal.wait("⌕ tiny http");
     terminal.keys(&["Escape"]);
