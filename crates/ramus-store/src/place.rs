@@ -162,6 +162,14 @@ impl Project {
         Self { root: root.to_owned(), name: file_name(&dir), dir, files }
     }
 
+    /// Lists the project that a file belongs to as it is now. `None`: the file lies elsewhere.
+    pub fn of(file: &HistoryFile) -> Option<Self> {
+        let root = claude_dir(&file.path)?;
+        let projects = root.join("projects");
+        let name = file.path.strip_prefix(&projects).ok()?.iter().next()?;
+        Some(Self::list(root, projects.join(name), &mut Vec::new()))
+    }
+
     /// Returns the session files.
     pub fn sessions(&self) -> impl Iterator<Item = &HistoryFile> {
         self.files.iter().filter(|file| file.role == FileRole::Session)

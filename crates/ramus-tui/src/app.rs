@@ -17,6 +17,8 @@ use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Page, Question};
 use crate::panes::list::List;
 use crate::panes::transcript::Transcript;
 use crate::panes::tree::Wanted;
+#[cfg(unix)]
+use crate::signals;
 use crate::state::{Clock, State};
 use crate::terminal::Screen;
 use crate::update::update;
@@ -77,13 +79,14 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
     let mut screen = Screen::open()?;
     let list = List::new(options.all, &options.home);
     let mut state = State::new(options.clock.clone(), options.color, list);
-    let size = screen.terminal.size()?;
-    state.size = (size.width, size.height);
+    state.size = screen.size()?;
     listen(&sender);
+    #[cfg(unix)]
+    signals::listen(&sender)?;
     let mut desks = Desks::new(&sender, options, actions);
     desks.survey();
     loop {
-        screen.terminal.draw(|frame| view(&mut state, frame.buffer_mut()))?;
+        screen.draw(|buffer| view(&mut state, buffer))?;
         let Ok(event) = events.recv() else { return Ok(()) };
         if !take_all(&mut state, event, &events, &mut desks, &mut screen)? {
             break;
@@ -91,6 +94,11 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
         if let Some(why) = state.broken.take() {
             drop(screen);
             return Err(io::Error::other(why));
+        }
+        #[cfg(unix)]
+        if let Some(signal) = state.killed_by {
+            drop(screen);
+            return signals::die_of(signal);
         }
     }
     Ok(())
@@ -107,10 +115,12 @@ fn take_all(
     let start = Instant::now();
     let mut next = Some(first);
     while let Some(event) = next.take() {
+        // Nobody waits for one more file to be counted.
+        let mut is_urgent = !matches!(event, Event::Read { .. });
         for effect in update(state, event) {
             match effect {
                 Effect::Quit => return Ok(false),
-                Effect::Redraw => screen.terminal.clear()?,
+                Effect::Redraw => screen.clear()?,
                 Effect::Copy(text, what) => {
                     Screen::copy(&text)?;
                     let told = format!("copied {what} ({} characters)", text.chars().count());
@@ -121,8 +131,8 @@ fn take_all(
         }
         let left = PATIENCE.saturating_sub(start.elapsed());
         // What is about to be seen waits a moment to be complete; the rest is drawn at once.
-        let ready = state.reading().is_none_or(Transcript::is_ready);
-        let wait = if ready { Duration::ZERO } else { left };
+        is_urgent &= state.reading().is_none_or(Transcript::is_ready);
+        let wait = if is_urgent { Duration::ZERO } else { left };
         if !left.is_zero() {
             next = events.recv_timeout(wait).ok();
         }

@@ -28,6 +28,12 @@ impl Cursor {
         self.top..len.min(self.top + height)
     }
 
+    /// Goes to a row that is seen; whether it was there already.
+    pub(crate) fn click(&mut self, row: usize, len: usize) -> bool {
+        let at = self.top + row;
+        at < len && std::mem::replace(&mut self.at, at) == at
+    }
+
     /// Scrolls the rows below the cursor, which stays among those that are seen.
     pub(crate) fn scroll(&mut self, rows: isize, len: usize, height: usize) {
         self.top = self.top.saturating_add_signed(rows).min(len.saturating_sub(height));

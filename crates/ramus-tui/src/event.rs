@@ -70,6 +70,8 @@ pub(crate) enum Event {
     Gone(PathBuf),
     /// A part of the program broke.
     Broken(String),
+    /// Somebody wants the program to end.
+    Signal(i32),
 }
 
 /// Something to be done outside of the screens.
@@ -197,6 +199,8 @@ pub(crate) struct AgentInfo {
 pub(crate) struct Rendered {
     pub(crate) key: Key,
     pub(crate) look: crate::panes::transcript::Look,
+    /// What it was rendered from, which may have grown since.
+    pub(crate) chapter: Arc<Chapter>,
     pub(crate) lines: Vec<Line>,
 }
 

@@ -11,6 +11,8 @@ mod event;
 mod input;
 mod keys;
 mod panes;
+#[cfg(unix)]
+mod signals;
 mod state;
 mod terminal;
 mod theme;

@@ -68,6 +68,20 @@ pub(crate) enum Overlay {
     Menu(Menu),
 }
 
+impl Overlay {
+    /// Returns the part of the panes' area that it takes.
+    pub(crate) fn area(&self, body: Rect) -> Rect {
+        match self {
+            Self::Page(_) | Self::Results(_) => body,
+            Self::Branches(pane) => {
+                centred(body, 120, pane.chapter.history.branches.conversations.len() + 2)
+            }
+            Self::Agents(pane) => centred(body, 110, pane.agents.len() + 2),
+            Self::Menu(pane) => centred(body, 100, pane.height()),
+        }
+    }
+}
+
 /// A line that is typed at the lower edge.
 #[derive(Clone, Debug)]
 pub(crate) struct Prompt {
@@ -107,6 +121,8 @@ pub(crate) struct State {
     pub(crate) last_find: String,
     /// A part of the program broke.
     pub(crate) broken: Option<String>,
+    /// A signal asks the program to end.
+    pub(crate) killed_by: Option<i32>,
 }
 
 /// Where things are on the screen.
@@ -143,6 +159,7 @@ impl State {
             nothing: None,
             last_find: String::new(),
             broken: None,
+            killed_by: None,
         }
     }
 
@@ -196,4 +213,17 @@ fn split(area: Rect) -> (Rect, Rect) {
     let lower =
         Rect { y: area.y + upper + 1, height: (area.height - upper).saturating_sub(1), ..area };
     (Rect { height: upper, ..area }, lower)
+}
+
+/// Returns the middle of an area, not larger than needed.
+fn centred(area: Rect, width: u16, rows: usize) -> Rect {
+    let width = width.min(area.width.saturating_sub(2));
+    let height =
+        u16::try_from(rows).unwrap_or(u16::MAX).clamp(3, area.height.max(3)).min(area.height);
+    Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 3,
+        width,
+        height,
+    }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use ramus_core::resume::Rule;
 use ramus_render::Line;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
 use testkit::Home;
 
 use crate::app::{Actions, Desks, Options};
@@ -41,13 +41,12 @@ x        user          steep it
 y < x    assistant     Three minutes are enough.
 ";
 
-/// The screens on a test terminal, with real work behind them.
+/// The screens without a terminal, with real work behind them.
 struct Screens {
     state: State,
     desks: Desks,
     events: Receiver<Event>,
-    terminal: Terminal<TestBackend>,
-    _home: Home,
+    home: Home,
     left: bool,
 }
 
@@ -106,9 +105,8 @@ impl Screens {
         let desks = Desks::new(&sender, options, actions);
         let mut state = State::new(clock, true, List::new(false, "/home/dev"));
         state.size = (width, height);
-        let terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         desks.survey();
-        let mut screens = Self { state, desks, events, terminal, _home: home, left: false };
+        let mut screens = Self { state, desks, events, home, left: false };
         screens.until(|text| !text.contains("looking …") && !text.contains("reading"));
         screens
     }
@@ -126,10 +124,10 @@ impl Screens {
     }
 
     fn text(&mut self) -> String {
-        let state = &mut self.state;
-        self.terminal.draw(|frame| view(state, frame.buffer_mut())).unwrap();
-        let buffer = self.terminal.backend().buffer();
-        let area = buffer.area;
+        let (width, height) = self.state.size;
+        let area = Rect { x: 0, y: 0, width, height };
+        let mut buffer = Buffer::empty(area);
+        view(&mut self.state, &mut buffer);
         let mut text = String::new();
         for y in 0..area.height {
             let mut row = String::new();
@@ -297,6 +295,22 @@ fn agents_that_are_not_known_yet_are_waited_for() {
 }
 
 #[test]
+fn an_agent_that_begins_while_one_reads_appears() {
+    let mut screens = Screens::open(80, 40);
+    screens.type_in("A");
+    screens.shows("Steep it well");
+    screens.press(KeyCode::Esc);
+    let dir = "-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000/subagents";
+    screens.home.session(&format!("{dir}/agent-b7.jsonl"), "x user Warm the pot");
+    while screens.state.reading().unwrap().agents.len() < 2 {
+        let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
+        screens.take(event);
+    }
+    screens.type_in("A");
+    assert!(screens.text().contains("Warm the pot"));
+}
+
+#[test]
 fn an_agent_opens_in_place_and_as_a_pane() {
     let mut screens = Screens::open(80, 40);
     screens.type_in("A");
@@ -328,7 +342,7 @@ fn a_search_finds_here_and_everywhere() {
     screens.type_in("f");
     screens.type_in("teapot");
     screens.press(KeyCode::Enter);
-    screens.shows("1 messages");
+    screens.shows("1 message");
     assert_snapshot!(screens.text());
     screens.press(KeyCode::Enter);
     screens.shows("@2 of 3 abandoned");
@@ -396,7 +410,6 @@ fn every_size_is_drawn() {
     let mut screens = Screens::open(80, 24);
     screens.type_in("t");
     for (width, height) in [(1, 1), (20, 5), (30, 8), (79, 24), (110, 20), (300, 90), (400, 2)] {
-        screens.terminal.backend_mut().resize(width, height);
         screens.take(Event::Resize(width, height));
         screens.text();
         for key in ['j', 'b', 'k', 'q', '?', 'G', 'q'] {

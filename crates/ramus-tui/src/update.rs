@@ -6,6 +6,10 @@ mod overlay;
 
 mod reading;
 
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use ramus_core::query::Query;
@@ -13,7 +17,7 @@ use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
-use crate::event::{Effect, Event, Opened, Opening};
+use crate::event::{Chapter, Effect, Event, Opened, Opening};
 use crate::keys::{self, Action};
 use crate::panes::help;
 use crate::panes::list::Progress;
@@ -26,6 +30,7 @@ use crate::state::{Focus, Overlay, Prompt, PromptKind, State};
 
 /// Takes an event and returns what is to be done about it.
 pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
+    let is_rendered = matches!(event, Event::Rendered(_));
     let mut effects = match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
         Event::Key(key) => state.key(key),
@@ -41,7 +46,10 @@ pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.follow_cursor();
     if let Some(reading) = state.stack.last_mut() {
         let wanted = reading.wanted();
-        if !wanted.is_empty() {
+        // What is being rendered already would be begun again.
+        let is_coming = is_rendered && reading.has_asked_for(&wanted);
+        if !wanted.is_empty() && !is_coming {
+            reading.ask_for(&wanted);
             effects.push(Effect::Render(wanted));
         }
     }
@@ -120,13 +128,7 @@ impl State {
             }
             Event::Said(line) => self.said = Some(line),
             Event::Asked(lines, question, answer) => self.asked_about(&lines, &question, answer),
-            Event::Grew(chapter) => {
-                let live = self.live;
-                if let Some(reading) = self.find(&chapter.file.path) {
-                    reading.grew(chapter, live);
-                }
-                return self.draw_tree();
-            }
+            Event::Grew(chapter) => return self.grew(chapter),
             Event::Changed(label, session) => self.list.changed(&label, *session),
             Event::Gone(path) => {
                 self.list.gone(&path);
@@ -135,6 +137,7 @@ impl State {
                 }
             }
             Event::Broken(why) => self.broken = Some(why),
+            Event::Signal(signal) => self.killed_by = Some(signal),
             Event::Key(_) | Event::Mouse(_) | Event::Paste(_) | Event::Resize(..) => {}
         }
         Vec::new()
@@ -171,6 +174,22 @@ impl State {
         effects
     }
 
+    fn grew(&mut self, chapter: Arc<Chapter>) -> Vec<Effect> {
+        let live = self.live;
+        let Some(reading) = self.find(&chapter.file.path) else { return Vec::new() };
+        // An agent began, or it became known which call started it.
+        let calls = |chapter: &Chapter| chapter.history.session.agent_results().len();
+        let before = &reading.chapter;
+        let agents =
+            !Arc::ptr_eq(&before.files, &chapter.files) || calls(before) != calls(&chapter);
+        reading.grew(chapter.clone(), live);
+        let mut effects = self.draw_tree();
+        if agents {
+            effects.push(Effect::Agents(chapter));
+        }
+        effects
+    }
+
     /// Asks to keep an eye on what is read.
     pub(crate) fn watch(&self) -> Effect {
         Effect::Watch(self.stack.iter().map(|reading| reading.chapter.clone()).collect())
@@ -184,7 +203,7 @@ impl State {
             Choice::new('n', "no, leave everything as it is", Some(Effect::Answer(answer, false)));
         let mut menu = Menu::new("Plan", vec![yes, no]);
         menu.lines = lines.iter().flat_map(|line| wrap(line, width, 4)).collect();
-        menu.lines.extend([Line::default(), Line::new(question, Label::Strong)]);
+        question.clone_into(&mut menu.question);
         self.said = None;
         self.overlay = Some(Overlay::Menu(menu));
     }
@@ -200,7 +219,8 @@ impl State {
         let width = self.areas().tree.map(|area| area.width);
         let (Some(reading), Some(width)) = (self.reading(), width) else { return Vec::new() };
         let (chapter, agents) = (reading.chapter.clone(), reading.agents.clone());
-        let width = width.saturating_sub(1);
+        // A gap and a scrollbar on the right.
+        let width = width.saturating_sub(2);
         vec![Effect::Draw(Box::new(Wanted { chapter, agents, width }))]
     }
 
@@ -347,7 +367,7 @@ impl State {
         match kind {
             PromptKind::All => {
                 self.last_find.clone_from(&text);
-                self.overlay = Some(Overlay::Results(Results::new(text.clone())));
+                self.overlay = Some(Overlay::Results(Results::new(text.clone(), query)));
                 vec![Effect::FindAll(text)]
             }
             PromptKind::Here => {

@@ -1,6 +1,6 @@
 //! State → buffer; calls the panes.
 
-use ramus_render::layout::truncate;
+use ramus_render::layout::{self, truncate};
 use ramus_render::{Label, Line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -62,65 +62,60 @@ fn separator(canvas: &mut Canvas<'_>, area: Rect) {
 }
 
 fn overlay(state: &mut State, canvas: &mut Canvas<'_>, body: Rect) {
-    let clock = state.clock.clone();
-    match &mut state.overlay {
-        Some(Overlay::Page(page)) => page::view(page, canvas, body),
-        Some(Overlay::Branches(pane)) => {
-            let rows = pane.chapter.history.branches.conversations.len();
-            branches::view(pane, canvas, centred(body, 120, rows + 2), &clock);
-        }
-        Some(Overlay::Agents(pane)) => {
-            let rows = pane.agents.len();
-            agents::view(pane, canvas, centred(body, 110, rows + 2));
-        }
-        Some(Overlay::Results(pane)) => results::view(pane, canvas, body, &clock),
-        Some(Overlay::Menu(pane)) => {
-            let rows = pane.height();
-            menu::view(pane, canvas, centred(body, 100, rows));
-        }
-        None => {}
-    }
-}
-
-/// Returns the middle of an area, not larger than needed.
-fn centred(area: Rect, width: u16, rows: usize) -> Rect {
-    let width = width.min(area.width.saturating_sub(2));
-    let height =
-        u16::try_from(rows).unwrap_or(u16::MAX).clamp(3, area.height.max(3)).min(area.height);
-    Rect {
-        x: area.x + (area.width - width) / 2,
-        y: area.y + (area.height - height) / 3,
-        width,
-        height,
+    let Some(overlay) = &mut state.overlay else { return };
+    let area = overlay.area(body);
+    match overlay {
+        Overlay::Page(page) => page::view(page, canvas, area),
+        Overlay::Branches(pane) => branches::view(pane, canvas, area, &state.clock),
+        Overlay::Agents(pane) => agents::view(pane, canvas, area),
+        Overlay::Results(pane) => results::view(pane, canvas, area, &state.clock),
+        Overlay::Menu(pane) => menu::view(pane, canvas, area),
     }
 }
 
 fn head(state: &State) -> Line {
     let mut line = Line::new(" ramus", Label::Active);
     let Some(reading) = state.reading() else { return line };
-    let chapter = &reading.chapter;
-    let history = &chapter.history;
-    if !chapter.project.is_empty() {
+    let standing = standing(state, reading);
+    let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
+    let project = &reading.chapter.project;
+    if !project.is_empty() {
         line.push(" › ", Label::Dim);
-        line.push(&chapter.project, Label::Dim);
+        line.push(&end_of(project, room / 2), Label::Dim);
     }
     for outer in &state.stack[..state.stack.len() - 1] {
         line.push(" › ", Label::Dim);
-        line.push(&title(outer), Label::Plain);
+        line.append(&truncate(&Line::plain(&title(outer)), room / 4));
     }
     line.push(" › ", Label::Dim);
-    if chapter.file.role.is_agent() {
+    if reading.chapter.file.role.is_agent() {
         line.push("agent ", Label::ToolName);
     }
-    let width = usize::from(state.size.0);
-    let room = width.saturating_sub(line.width() + 34).max(12);
+    let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
     line.append(&truncate(&Line::new(&title(reading), Label::Strong), room));
-    let all = history.branches.conversations.len();
+    line.append(&standing);
+    line
+}
+
+/// Returns the end of a path, whole names if one fits.
+fn end_of(path: &str, width: usize) -> String {
+    if layout::width(path) <= width {
+        return path.to_owned();
+    }
+    let fits = |start: &usize| layout::width(&path[*start..]) < width;
+    let names = path.match_indices('/').map(|(at, _)| at);
+    let letters = path.char_indices().map(|(at, _)| at);
+    let start = { names }.find(fits).or_else(|| { letters }.find(fits)).unwrap_or(path.len());
+    format!("…{}", &path[start..])
+}
+
+/// Says which branch is read and what it is to the client.
+fn standing(state: &State, reading: &transcript::Transcript) -> Line {
+    let mut line = Line::plain("  ");
+    let all = reading.chapter.history.branches.conversations.len();
     if let Some(current) = reading.current() {
         if all > 1 {
-            line.push(&format!("  @{} of {all} ", current.n), Label::Branch);
-        } else {
-            line.push("  ", Label::Plain);
+            line.push(&format!("@{} of {all} ", current.n), Label::Branch);
         }
         if current.resumes {
             line.push("resumes", Label::Active);
@@ -156,22 +151,18 @@ fn foot(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
         line.append(said);
         return canvas.line(area, 0, &line);
     }
+    let searched = state.reading().filter(|_| state.overlay.is_none());
+    let told = searched.and_then(transcript::Transcript::search_state);
+    let told = told.map(|told| Line::new(&format!("{told} "), Label::Branch)).unwrap_or_default();
     let mut line = Line::plain(" ");
     for (key, does) in hints(state) {
         let hint = Line::new(key, Label::Strong).with(&format!(" {does}  "), Label::Dim);
-        if line.width() + hint.width() <= usize::from(area.width) {
+        if line.width() + hint.width() + told.width() <= usize::from(area.width) {
             line.append(&hint);
         }
     }
     canvas.line(area, 0, &line);
-    if let Some(told) = state
-        .reading()
-        .filter(|_| state.overlay.is_none())
-        .and_then(transcript::Transcript::search_state)
-    {
-        let told = Line::new(&format!("  {told} "), Label::Branch);
-        canvas.line_right(area, 0, &told);
-    }
+    canvas.line_right(area, 0, &told);
 }
 
 /// Returns the keys that matter most right now.
@@ -180,8 +171,14 @@ fn hints(state: &State) -> Vec<(&'static str, &'static str)> {
         return vec![("d", "sample history"), ("q", "quit")];
     }
     match &state.overlay {
-        Some(Overlay::Page(_)) => return vec![("↑↓", "scroll"), ("q", "close")],
+        Some(Overlay::Menu(menu)) if !menu.question.is_empty() => {
+            return vec![("y", "yes"), ("n", "no"), ("↑↓", "scroll"), ("Esc", "no")];
+        }
         Some(Overlay::Menu(_)) => return vec![("letter", "choose"), ("Esc", "close")],
+        Some(Overlay::Page(page)) if !page.page.links.is_empty() => {
+            return vec![("↑↓", "move"), ("↵", "open"), ("q", "close")];
+        }
+        Some(Overlay::Page(_)) => return vec![("↑↓", "scroll"), ("q", "close")],
         Some(_) => return vec![("↑↓", "move"), ("↵", "open"), ("Esc", "close")],
         None => {}
     }

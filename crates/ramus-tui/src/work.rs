@@ -17,6 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use crate::event::Event;
+use crate::terminal;
 
 /// A place for one request, and a thread that takes it from there.
 #[derive(Debug)]
@@ -81,8 +82,9 @@ pub(crate) fn spawn(events: Sender<Event>, work: impl FnOnce(&Sender<Event>) + S
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(&events))) {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+            let told = terminal::panic_beside().unwrap_or_else(|| text.to_owned());
             // Nobody hears it when the screens are gone already.
-            let _ = events.send(Event::Broken(text.to_owned()));
+            let _ = events.send(Event::Broken(told));
         }
     });
 }

@@ -21,6 +21,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("rayon", "ramus-store"),
     ("notify", "ramus-store"),
     ("ratatui", "ramus-tui"),
+    ("signal-hook", "ramus-tui"),
     ("frizbee", "ramus-tui"),
     ("clap", "ramus"),
     ("csv", "ramus"),

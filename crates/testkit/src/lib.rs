@@ -1,4 +1,4 @@
-//! Short-form sessions and hermetic homes for tests.
+//! Short-form sessions, hermetic homes and real terminals for tests.
 //!
 //! A session is written one record a line:
 //!
@@ -25,7 +25,9 @@
 mod corpus;
 mod home;
 mod short;
+mod terminal;
 
 pub use corpus::{Truth, corpus};
 pub use home::Home;
 pub use short::{START, jsonl};
+pub use terminal::Terminal;

@@ -33,8 +33,8 @@ pub fn draw(rows: &[Row], config: &OutlineConfig<'_>) -> Vec<Line> {
     parts.map(|((graph, body), columns)| page.line(graph, &body, columns)).collect()
 }
 
-/// Returns the meaning of the signs in a drawing.
-pub fn legend() -> Line {
+/// Returns the meaning of the signs in a drawing, of as many as fit a width.
+pub fn legend(width: usize) -> Line {
     let signs = [
         ("●", Label::Active, "active"),
         ("○", Label::Abandoned, "abandoned"),
@@ -48,11 +48,13 @@ pub fn legend() -> Line {
     ];
     let mut line = Line::default();
     for (sign, label, meaning) in signs {
-        if !line.is_empty() {
-            line.push("  ", Label::Dim);
+        let mut entry = Line::new(if line.is_empty() { "" } else { "  " }, Label::Dim);
+        entry.push(sign, label);
+        entry.push(&format!(" {meaning}"), Label::Dim);
+        if line.width() + entry.width() > width {
+            break;
         }
-        line.push(sign, label);
-        line.push(&format!(" {meaning}"), Label::Dim);
+        line.append(&entry);
     }
     line
 }

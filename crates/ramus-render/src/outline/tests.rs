@@ -469,7 +469,8 @@ fn an_empty_session_has_no_rows() {
 
 #[test]
 fn the_legend_names_the_signs() {
-    assert_snapshot!(legend().text(), @"● active  ○ abandoned  ◌ draft  ◉ resumes here  ┬ fork  ◇ compacted  ▸ agent  ⊘ interrupted  ✗ API error");
+    assert_snapshot!(legend(30).text(), @"● active  ○ abandoned  ◌ draft");
+    assert_snapshot!(legend(usize::MAX).text(), @"● active  ○ abandoned  ◌ draft  ◉ resumes here  ┬ fork  ◇ compacted  ▸ agent  ⊘ interrupted  ✗ API error");
 }
 
 /// Prompts and answers in one line, each a second after the one before.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use ramus_core::branches::{Conversation, Status};
+use ramus_core::history::History;
+use ramus_core::record::Voice;
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
@@ -78,6 +80,18 @@ pub(crate) fn view(branches: &mut Branches, canvas: &mut Canvas<'_>, area: Rect,
     }
 }
 
+/// Returns the first prompt of a branch; what was only answered anew has none, and goes by the
+/// prompt that was.
+fn words_of<'h>(history: &'h History, conversation: &Conversation) -> Option<&'h str> {
+    let answered = || {
+        let fork = &history.branches.forks[conversation.fork?];
+        let mut above = history.folds.ancestors(fork.fold).map(|fold| history.folds.fold(fold));
+        above.find(|fold| fold.voice == Voice::Prompt).map(|fold| fold.head)
+    };
+    let own = history.first_prompt(conversation).or_else(answered);
+    history.session.words(own.or_else(|| history.opening(conversation))?)
+}
+
 fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line, Line) {
     let history = &branches.chapter.history;
     let (sign, label) = match (conversation.resumes, conversation.status) {
@@ -93,10 +107,10 @@ fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line
     if let Some(fork) = conversation.fork {
         left.push(&format!("{} ", history.branches.forks[fork].kind), Label::Branch);
     }
-    let first = history.first_prompt(conversation).or_else(|| history.opening(conversation));
-    let words = first.and_then(|node| history.session.words(node)).unwrap_or("…");
+    let words = words_of(history, conversation).unwrap_or("…");
     left.push(words, if label == Label::Active { Label::Plain } else { Label::Abandoned });
-    let mut right = Line::new(&format!("{} messages ", conversation.messages), Label::Dim);
+    let noun = if conversation.messages == 1 { "message" } else { "messages" };
+    let mut right = Line::new(&format!("{} {noun} ", conversation.messages), Label::Dim);
     if conversation.resumes {
         right = Line::new("resumes here  ", Label::Active).with(&right.text(), Label::Dim);
     }

@@ -27,9 +27,10 @@ pub(crate) fn page() -> Pane {
         lines.push(Line::default());
     }
     lines.push(Line::new("Mouse", Label::Heading));
-    for (what, does) in
-        [("click", "go there; once more: open"), ("wheel", "scroll what is under it")]
-    {
+    for (what, does) in [
+        ("click", "go there; once more: open; at a fork: take that way"),
+        ("wheel", "scroll what is under it"),
+    ] {
         lines.push(Line::new(&format!("  {what:<16}"), Label::Code).with(does, Label::Plain));
     }
     Pane::new(Page { title: Line::new("Keys", Label::Heading), lines, links: Vec::new() })

@@ -110,8 +110,7 @@ impl List {
 
     /// Takes what was read of one session.
     pub(crate) fn read(&mut self, session: Session) {
-        let held = self.projects.iter_mut().flat_map(|project| &mut project.sessions);
-        let held = { held }.find(|held| held.file.path == session.file.path);
+        let held = self.projects.iter_mut().find_map(|project| project.session_mut(&session.file));
         if let Some(held) = held {
             *held = session;
         }
@@ -135,7 +134,7 @@ impl List {
             let files = project.files.iter().cloned().chain([session.file.clone()]);
             project.files = files.collect();
         }
-        match project.sessions.iter_mut().find(|held| held.file.path == session.file.path) {
+        match project.session_mut(&session.file) {
             Some(held) => *held = session,
             None => project.sessions.push(session),
         }
@@ -358,6 +357,12 @@ impl List {
 }
 
 impl Project {
+    /// Finds a session of it. Ids differ sooner than paths do.
+    fn session_mut(&mut self, file: &HistoryFile) -> Option<&mut Session> {
+        let is_it = |held: &HistoryFile| held.id == file.id && held.path == file.path;
+        self.sessions.iter_mut().find(|held| is_it(&held.file))
+    }
+
     /// Returns when somebody last spoke in it; what is hidden has no say.
     fn last_active(&self, all: bool) -> Option<Time> {
         let shown = self.sessions.iter().filter(|session| all || !session.hidden);

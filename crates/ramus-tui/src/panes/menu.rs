@@ -6,13 +6,16 @@ use ratatui::layout::Rect;
 
 use crate::canvas::Canvas;
 use crate::event::Effect;
+use crate::keys::Action;
 
 /// Some choices and what each does.
 #[derive(Debug)]
 pub(crate) struct Menu {
     pub(crate) title: &'static str,
-    /// Said above the choices.
+    /// Said above the choices; may be longer than there is room.
     pub(crate) lines: Vec<Line>,
+    /// Asked below what is said, and always in sight.
+    pub(crate) question: String,
     pub(crate) choices: Vec<Choice>,
     pub(crate) top: usize,
 }
@@ -27,19 +30,47 @@ pub(crate) struct Choice {
 
 impl Menu {
     pub(crate) fn new(title: &'static str, choices: Vec<Choice>) -> Self {
-        Self { title, lines: Vec::new(), choices, top: 0 }
+        Self { title, lines: Vec::new(), question: String::new(), choices, top: 0 }
     }
 
     /// Takes the effect of a letter; `None`: it is no choice. Enter takes the first one.
     pub(crate) fn choose(&mut self, key: KeyEvent) -> Option<Option<Effect>> {
         let at = match key.code {
-            KeyCode::Enter if self.lines.is_empty() => 0,
+            KeyCode::Enter if self.question.is_empty() => 0,
             KeyCode::Char(letter) => {
                 self.choices.iter().position(|choice| choice.letter == letter)?
             }
             _ => return None,
         };
         Some(self.choices.get_mut(at)?.effect.take())
+    }
+
+    /// Takes the effect of the choice at a row of so many; `None`: there is none.
+    pub(crate) fn click(&mut self, row: usize, rows: usize) -> Option<Option<Effect>> {
+        let first = self.room(rows).min(self.lines.len()) + self.gap();
+        Some(self.choices.get_mut(row.checked_sub(first)?)?.effect.take())
+    }
+
+    /// Returns how many of some rows are left for what is said above the choices.
+    fn room(&self, rows: usize) -> usize {
+        rows.saturating_sub(self.choices.len() + self.gap())
+    }
+
+    /// Returns how many rows a question takes between what is said and the choices.
+    fn gap(&self) -> usize {
+        if self.question.is_empty() { 0 } else { 3 }
+    }
+
+    /// Scrolls what is said.
+    pub(crate) fn update(&mut self, action: Action, height: usize) {
+        let page = self.room(height).max(1) as isize;
+        self.top = self.top.saturating_add_signed(match action {
+            Action::Down => 1,
+            Action::Up => -1,
+            Action::PageDown | Action::Last => page,
+            Action::PageUp | Action::First => -page,
+            _ => 0,
+        });
     }
 
     /// Takes the effect of leaving a question open: the answer is no.
@@ -50,8 +81,7 @@ impl Menu {
 
     /// Returns how many rows it needs with its frame.
     pub(crate) fn height(&self) -> usize {
-        let gap = usize::from(!self.lines.is_empty());
-        self.lines.len() + gap + self.choices.len() + 2
+        self.lines.len() + self.gap() + self.choices.len() + 2
     }
 }
 
@@ -63,15 +93,20 @@ impl Choice {
 
 pub(crate) fn view(menu: &mut Menu, canvas: &mut Canvas<'_>, area: Rect) {
     let inner = canvas.frame(area, &Line::new(menu.title, Label::Heading));
-    let below = menu.choices.len() + usize::from(!menu.lines.is_empty());
-    let room = usize::from(inner.height).saturating_sub(below);
+    let room = menu.room(usize::from(inner.height));
     menu.top = menu.top.min(menu.lines.len().saturating_sub(room));
     let mut y = 0;
     for line in menu.lines.iter().skip(menu.top).take(room) {
         canvas.line(inner, y, line);
         y += 1;
     }
-    y += u16::from(!menu.lines.is_empty());
+    let len = menu.lines.len().max(1) as f64;
+    let bar = Rect { width: inner.width + 2, height: y, ..inner };
+    canvas.scrollbar(bar, menu.top as f64 / len, (menu.top + room) as f64 / len);
+    if !menu.question.is_empty() {
+        canvas.line(inner, y + 1, &Line::new(&menu.question, Label::Strong));
+    }
+    y += menu.gap() as u16;
     for choice in &menu.choices {
         let line = Line::new(&format!(" {} ", choice.letter), Label::Prompt)
             .with(&format!(" {}", choice.label), Label::Plain);

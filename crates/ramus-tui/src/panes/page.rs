@@ -1,5 +1,6 @@
 //! Lines to read through: a comparison, files and what they held.
 
+use ramus_render::layout::fold;
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
 
@@ -12,14 +13,30 @@ use crate::theme::Theme;
 #[derive(Debug, Default)]
 pub(crate) struct Pane {
     pub(crate) page: Page,
-    pub(crate) top: usize,
+    /// Its lines as wide as there is room.
+    lines: Vec<Line>,
+    width: usize,
+    top: usize,
     /// Which of its links the cursor is on.
     link: usize,
 }
 
 impl Pane {
     pub(crate) fn new(page: Page) -> Self {
-        Self { page, top: 0, link: 0 }
+        Self { page, ..Self::default() }
+    }
+
+    /// Makes the lines fit; a list of links has one row for each as it is.
+    fn fit(&mut self, width: usize) {
+        if self.width == width {
+            return;
+        }
+        self.width = width;
+        self.lines = if self.page.links.is_empty() {
+            self.page.lines.iter().flat_map(|line| fold(line, width)).collect()
+        } else {
+            self.page.lines.clone()
+        };
     }
 
     /// Scrolls, or goes from link to link; `false`: the key asks for something else.
@@ -50,8 +67,15 @@ impl Pane {
     }
 
     pub(crate) fn scroll(&mut self, by: isize, height: usize) {
-        let last = self.page.lines.len().saturating_sub(height);
+        let last = self.lines.len().saturating_sub(height);
         self.top = self.top.saturating_add_signed(by).min(last);
+    }
+
+    /// Goes to the link at a row that is seen; whether it was there already.
+    pub(crate) fn click(&mut self, row: usize) -> bool {
+        let line = self.top + row;
+        let link = self.page.links.iter().position(|(at, _)| *at == line);
+        link.is_some_and(|link| std::mem::replace(&mut self.link, link) == link)
     }
 
     /// Returns where the link at the cursor leads.
@@ -62,16 +86,17 @@ impl Pane {
 
 pub(crate) fn view(pane: &mut Pane, canvas: &mut Canvas<'_>, area: Rect) {
     let inner = canvas.frame(area, &pane.page.title);
+    pane.fit(usize::from(inner.width));
     pane.scroll(0, usize::from(inner.height));
     let selected = pane.page.links.get(pane.link).map(|(line, _)| *line);
-    let lines = pane.page.lines.iter().enumerate().skip(pane.top);
+    let lines = pane.lines.iter().enumerate().skip(pane.top);
     for (y, (index, line)) in (0..inner.height).zip(lines) {
         canvas.line(inner, y, line);
         if Some(index) == selected {
             canvas.look(inner, y, Theme::selected(true));
         }
     }
-    let len = pane.page.lines.len().max(1) as f64;
+    let len = pane.lines.len().max(1) as f64;
     let end = (pane.top + usize::from(inner.height)) as f64;
     let bar = Rect { width: inner.width + 2, ..inner };
     canvas.scrollbar(bar, pane.top as f64 / len, end / len);

@@ -1,9 +1,11 @@
 //! Messages of all sessions that hold what was looked for, the newest first.
 
 use ramus_core::branches::Status;
+use ramus_core::query::Query;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_render::layout::{pad, truncate};
+use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
 use ramus_store::place::HistoryFile;
 use ramus_store::scan::Branch;
@@ -29,7 +31,7 @@ pub(crate) struct Message {
     pub(crate) is_agent: bool,
     pub(crate) kind: &'static str,
     pub(crate) time: Option<Time>,
-    pub(crate) snippet: Line,
+    pub(crate) snippet: Snippet,
     /// In how many other files it stands.
     pub(crate) copies: usize,
 }
@@ -48,6 +50,7 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) struct Results {
     pub(crate) text: String,
+    query: Query,
     pub(crate) messages: Vec<Message>,
     pub(crate) all: usize,
     pub(crate) done: bool,
@@ -55,8 +58,16 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    pub(crate) fn new(text: String) -> Self {
-        Self { text, messages: Vec::new(), all: 0, done: false, cursor: Cursor::default() }
+    pub(crate) fn new(text: String, query: Query) -> Self {
+        Self { text, query, messages: Vec::new(), all: 0, done: false, cursor: Cursor::default() }
+    }
+
+    /// Returns the text around what matches in a message, for so many columns.
+    fn around(&self, message: &Message, width: usize) -> Line {
+        let Snippet { before, matched, .. } = &message.snippet;
+        let range = before.len()..before.len() + matched.len();
+        let cut = Snippet::new(&message.snippet.text(), &range, width);
+        cut.line(Label::Plain, |text| self.query.marks(text))
     }
 
     /// Takes what else was found for the same words.
@@ -80,6 +91,7 @@ pub(crate) fn view(results: &mut Results, canvas: &mut Canvas<'_>, area: Rect, c
         (_, all) if all > results.messages.len() => {
             format!("{} of {all} messages", results.messages.len())
         }
+        (_, 1) => "1 message".to_owned(),
         (_, all) => format!("{all} messages"),
     };
     let title = Line::new("Find ", Label::Heading)
@@ -94,9 +106,8 @@ pub(crate) fn view(results: &mut Results, canvas: &mut Canvas<'_>, area: Rect, c
         let room = usize::from(inner.width).saturating_sub(right.width() + 1);
         canvas.line(inner, y, &truncate(&head, room));
         canvas.line_right(inner, y, &right);
-        let mut below = Line::plain("    ");
-        below.append(&message.snippet);
-        canvas.line(inner, y + 1, &truncate(&below, usize::from(inner.width)));
+        let below = results.around(message, usize::from(inner.width).saturating_sub(4));
+        canvas.line_at(inner, 4, y + 1, &below);
         if index == results.cursor.at {
             canvas.look(inner, y, Theme::selected(true));
         }
@@ -124,8 +135,7 @@ fn head(message: &Message, clock: &Clock) -> (Line, Line) {
     if message.copies > 0 {
         right.push(&format!("×{} ", message.copies + 1), Label::Dim);
     }
-    if let Some(time) = message.time {
-        right.push(&clock.column(time, true), Label::Time);
-    }
+    let time = message.time.map_or_else(|| " ".repeat(12), |time| clock.column(time, true));
+    right.push(&time, Label::Time);
     (left, right)
 }

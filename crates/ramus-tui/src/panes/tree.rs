@@ -104,5 +104,5 @@ pub(crate) fn view(tree: &mut Tree, canvas: &mut Canvas<'_>, area: Rect, focus: 
     }
     let len = drawing.lines.len().max(1) as f64;
     canvas.scrollbar(rows, window.start as f64 / len, window.end as f64 / len);
-    canvas.line(area, area.height.saturating_sub(1), &legend());
+    canvas.line(area, area.height.saturating_sub(1), &legend(usize::from(area.width)));
 }

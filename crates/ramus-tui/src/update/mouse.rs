@@ -1,10 +1,11 @@
 //! What the mouse does: go there, open, scroll.
 
-use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 use crate::event::Effect;
 use crate::keys::Action;
+use crate::panes::transcript::MARGIN;
 use crate::state::{Focus, Overlay, State};
 
 /// How far one notch of the wheel scrolls.
@@ -37,7 +38,10 @@ impl State {
             Some(Overlay::Agents(agents)) => {
                 return agents.cursor.move_by(by.signum(), agents.agents.len());
             }
-            Some(Overlay::Menu(_)) => return,
+            Some(Overlay::Menu(menu)) => {
+                menu.top = menu.top.saturating_add_signed(by);
+                return;
+            }
             None => {}
         }
         let is_in = |area: Option<Rect>| area.is_some_and(|area| area.contains(place));
@@ -59,44 +63,75 @@ impl State {
 
     fn click(&mut self, place: Position) -> Vec<Effect> {
         if self.overlay.is_some() {
-            return Vec::new();
+            return self.click_overlay(place);
         }
         let areas = self.areas();
         if let Some(area) = areas.list.filter(|area| area.contains(place)) {
             self.focus = Focus::List;
             let row = usize::from(place.y - area.y);
             let Some(row) = row.checked_sub(1) else { return Vec::new() };
-            let at = self.list.cursor.top + row;
-            if at >= self.list.rows.len() {
-                return Vec::new();
+            if self.list.cursor.click(row, self.list.rows.len()) {
+                return self.list.update(Action::Enter, 1).unwrap_or_default();
             }
-            let again = std::mem::replace(&mut self.list.cursor.at, at) == at;
-            return if again {
-                self.list.update(Action::Enter, 1).unwrap_or_default()
-            } else {
-                Vec::new()
-            };
+            return Vec::new();
         }
         if let Some(area) = areas.tree.filter(|area| area.contains(place))
             && let Some(tree) = &mut self.tree
         {
             self.focus = Focus::Tree;
-            tree.cursor.at = tree.cursor.top + usize::from(place.y - area.y);
+            let len = tree.drawing.as_ref().map_or(0, |drawing| drawing.lines.len());
+            tree.cursor.click(usize::from(place.y - area.y), len);
             if let (Some(node), Some(reading)) = (tree.node(), self.stack.last_mut()) {
                 reading.show_node(node);
             }
+            return self.earlier().into_iter().collect();
         }
         if let Some(area) = areas.transcript.filter(|area| area.contains(place))
             && let Some(reading) = self.stack.last_mut()
         {
             self.focus = Focus::Transcript;
-            if let Some(item) = reading.item_at(place.y - area.y) {
-                if reading.cursor == item {
-                    reading.toggle();
-                }
-                reading.cursor = item;
+            let Some((item, line)) = reading.at_row(place.y - area.y) else { return Vec::new() };
+            let column = usize::from((place.x - area.x).saturating_sub(MARGIN));
+            if reading.click_fork(item, line, column) {
+                return self.earlier().into_iter().collect();
             }
+            if reading.cursor == item {
+                reading.toggle();
+            }
+            reading.cursor = item;
         }
         Vec::new()
+    }
+
+    /// Goes to a row of what lies over the panes; once more opens it; beside it closes it.
+    fn click_overlay(&mut self, place: Position) -> Vec<Effect> {
+        let body = self.areas().body;
+        let Some(overlay) = &mut self.overlay else { return Vec::new() };
+        let area = overlay.area(body);
+        if !area.contains(place) {
+            return self.close_overlay();
+        }
+        let height = usize::from(area.height).saturating_sub(2);
+        let row = usize::from(place.y - area.y).checked_sub(1).filter(|row| *row < height);
+        let Some(row) = row else { return Vec::new() };
+        let again = match overlay {
+            Overlay::Page(page) => page.click(row),
+            Overlay::Branches(branches) => {
+                let len = branches.chapter.history.branches.conversations.len();
+                branches.cursor.click(row, len)
+            }
+            Overlay::Agents(agents) => agents.cursor.click(row, agents.agents.len()),
+            Overlay::Results(results) => results.cursor.click(row / 2, results.messages.len()),
+            Overlay::Menu(menu) => {
+                let Some(effect) = menu.click(row, height) else { return Vec::new() };
+                self.overlay = None;
+                return effect.into_iter().collect();
+            }
+        };
+        if again {
+            self.overlay_key(KeyCode::Enter.into(), Some(Action::Enter))
+        } else {
+            Vec::new()
+        }
     }
 }

@@ -10,11 +10,7 @@ impl State {
     pub(super) fn overlay_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
         let height = usize::from(self.areas().body.height).saturating_sub(2);
         if action == Some(Action::Back) {
-            // Whoever asks hears a no.
-            return match self.overlay.take() {
-                Some(Overlay::Menu(menu)) => menu.refused().into_iter().collect(),
-                _ => Vec::new(),
-            };
+            return self.close_overlay();
         }
         match &mut self.overlay {
             Some(Overlay::Page(page)) => match action {
@@ -58,15 +54,21 @@ impl State {
                     self.overlay = None;
                     return effect.into_iter().collect();
                 }
-                match action {
-                    Some(Action::Down) => menu.top += 1,
-                    Some(Action::Up) => menu.top = menu.top.saturating_sub(1),
-                    _ => {}
+                if let Some(action) = action {
+                    menu.update(action, height);
                 }
             }
             None => {}
         }
         Vec::new()
+    }
+
+    /// Closes what lies over the panes; whoever asks there hears a no.
+    pub(super) fn close_overlay(&mut self) -> Vec<Effect> {
+        match self.overlay.take() {
+            Some(Overlay::Menu(menu)) => menu.refused().into_iter().collect(),
+            _ => Vec::new(),
+        }
     }
 
     pub(super) fn choose_branch(&mut self) -> Vec<Effect> {

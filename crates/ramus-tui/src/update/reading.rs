@@ -18,7 +18,12 @@ impl State {
             return effects;
         }
         let Some(reading) = self.stack.last_mut() else { return Vec::new() };
+        let before = reading.cursor;
         if reading.go(action) {
+            if reading.cursor == before && matches!(action, Action::NextFork | Action::PreviousFork)
+            {
+                self.say("no more forks that way", Label::Dim);
+            }
             return Vec::new();
         }
         match action {

@@ -171,7 +171,7 @@ impl Search<'_> {
             is_agent,
             kind,
             time,
-            snippet: snippet.line(Label::Plain, |text| self.query.marks(text)),
+            snippet,
             copies: hit.copies.len(),
         })
     }

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use ramus_core::digest::Digest;
@@ -12,32 +13,51 @@ use ramus_core::resume::Rule;
 use ramus_core::title::Summaries;
 use ramus_store::follow::{Change, Changes, FollowConfig, Lines, follow};
 use ramus_store::from_jsonl;
-use ramus_store::place::{FileRole, HistoryFile};
+use ramus_store::place::{FileRole, HistoryFile, Project};
 
 use crate::event::{Chapter, Event};
 use crate::work::{spawn, survey};
 
 /// The sessions that are read now; their growth is shown at once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watched(Arc<Mutex<HashMap<PathBuf, Arc<Chapter>>>>);
+pub(crate) struct Watched(Arc<Mutex<Held>>);
+
+#[derive(Debug, Default)]
+struct Held {
+    chapters: HashMap<PathBuf, Arc<Chapter>>,
+    /// Those that may have grown between being read and being watched.
+    unsure: HashSet<PathBuf>,
+}
 
 impl Watched {
     /// Watches these instead of those before.
     pub(crate) fn set(&self, chapters: Vec<Arc<Chapter>>) {
-        let chapters = chapters.into_iter().map(|chapter| (chapter.file.path.clone(), chapter));
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = chapters.collect();
+        let mut held = self.held();
+        held.unsure = chapters.iter().map(|chapter| chapter.file.path.clone()).collect();
+        held.chapters = chapters.into_iter().map(|c| (c.file.path.clone(), c)).collect();
     }
 
     fn get(&self, path: &Path) -> Option<Arc<Chapter>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+        self.held().chapters.get(path).cloned()
+    }
+
+    fn all(&self) -> Vec<Arc<Chapter>> {
+        self.held().chapters.values().cloned().collect()
     }
 
     /// Puts a grown chapter in its place, if it is still watched.
     fn put(&self, chapter: &Arc<Chapter>) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = held.get_mut(&chapter.file.path) {
+        if let Some(place) = self.held().chapters.get_mut(&chapter.file.path) {
             *place = chapter.clone();
         }
+    }
+
+    fn take_unsure(&self) -> HashSet<PathBuf> {
+        std::mem::take(&mut self.held().unsure)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -46,11 +66,12 @@ const PACE: Duration = Duration::from_millis(400);
 /// Reading them again may take one part in this of the time.
 const SHARE: u32 = 10;
 
-/// Starts the thread that follows the Claude directories.
+/// Starts the threads that follow the Claude directories.
 pub(crate) fn start(events: Sender<Event>, roots: Vec<PathBuf>, rule: Rule, watched: Watched) {
+    let rows = keep_rows(events.clone(), rule, watched.clone());
     spawn(events, move |events| {
         let Ok(changes) = follow(roots, &FollowConfig::default()) else { return };
-        Follower { changes, events, watched, rule, stale: HashSet::new() }.run();
+        Follower { changes, events, watched, rule, rows }.run();
     });
 }
 
@@ -59,61 +80,67 @@ struct Follower<'a> {
     events: &'a Sender<Event>,
     watched: Watched,
     rule: Rule,
-    /// Sessions whose rows in the list say too little.
-    stale: HashSet<PathBuf>,
+    /// Where to tell of sessions whose rows in the list say too little.
+    rows: Sender<HashSet<PathBuf>>,
+}
+
+/// What changed at once.
+#[derive(Default)]
+struct News {
+    grown: HashMap<PathBuf, (HistoryFile, Vec<Lines>)>,
+    touched: HashSet<PathBuf>,
 }
 
 impl Follower<'_> {
     fn run(mut self) {
         let mut is_ready = false;
-        let mut next = Instant::now();
         loop {
             let first = match self.changes.recv_timeout(PACE) {
                 Ok(change) => Some(change),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
-            let mut grown: HashMap<PathBuf, (HistoryFile, Vec<Lines>)> = HashMap::new();
+            let mut news = News::default();
             let mut waiting = first;
             while let Some(change) = waiting {
                 is_ready |= matches!(change, Change::Ready);
-                self.take(change, is_ready, &mut grown);
+                self.take(change, is_ready, &mut news);
                 waiting = self.changes.try_recv().ok();
             }
-            for (file, lines) in grown.into_values() {
+            for (file, lines) in news.grown.into_values() {
                 self.grow(file, &lines);
             }
-            if Instant::now() >= next && !self.stale.is_empty() {
-                let start = Instant::now();
-                self.refresh();
-                next = Instant::now() + PACE.max(start.elapsed() * SHARE);
+            if is_ready {
+                self.catch_up();
+            }
+            if !news.touched.is_empty() {
+                let _ = self.rows.send(news.touched);
             }
         }
     }
 
-    fn take(
-        &mut self,
-        change: Change,
-        is_ready: bool,
-        grown: &mut HashMap<PathBuf, (HistoryFile, Vec<Lines>)>,
-    ) {
+    fn take(&mut self, change: Change, is_ready: bool, news: &mut News) {
         match change {
             Change::Grew { file, lines } => {
-                self.touch(&file);
+                news.touch(&file);
+                if lines.at == 0 && file.role.is_agent() {
+                    let chapters = self.watched.all();
+                    chapters.iter().for_each(|chapter| self.adopt(chapter, vec![file.clone()]));
+                }
                 if self.watched.get(&file.path).is_some() {
-                    let held = grown.entry(file.path.clone());
+                    let held = news.grown.entry(file.path.clone());
                     held.or_insert_with(|| (file, Vec::new())).1.push(lines);
                 }
             }
-            Change::Found { file, .. } if is_ready => self.touch(&file),
+            Change::Found { file, .. } if is_ready => news.touch(&file),
             Change::Rewritten { file } => {
-                grown.remove(&file.path);
-                self.touch(&file);
+                news.grown.remove(&file.path);
+                news.touch(&file);
                 self.read_again(file);
             }
             Change::Moved { from, file } => {
                 let _ = self.events.send(Event::Gone(from));
-                self.touch(&file);
+                news.touch(&file);
             }
             Change::Gone { file } => {
                 let _ = self.events.send(Event::Gone(file.path));
@@ -122,9 +149,37 @@ impl Follower<'_> {
         }
     }
 
-    fn touch(&mut self, file: &HistoryFile) {
-        if file.role == FileRole::Session {
-            self.stale.insert(file.path.clone());
+    /// Reads those sessions again that grew before anybody watched them, and finds their new agents.
+    fn catch_up(&self) {
+        for path in self.watched.take_unsure() {
+            let (Some(chapter), Ok(found)) = (self.watched.get(&path), HistoryFile::at(&path))
+            else {
+                continue;
+            };
+            if found.bytes != chapter.history.session.facts().bytes {
+                let HistoryFile { bytes, modified, .. } = found.clone();
+                self.read_again(HistoryFile { bytes, modified, ..chapter.file.clone() });
+            }
+            if let (Some(chapter), Some(project)) = (self.watched.get(&path), Project::of(&found)) {
+                let known: HashSet<&Path> = chapter.files.iter().map(|file| &*file.path).collect();
+                let agents = project.files.into_iter().filter(|file| !known.contains(&*file.path));
+                self.adopt(&chapter, agents.collect());
+            }
+        }
+    }
+
+    /// Adds agents that have just begun to a session that may have started them.
+    fn adopt(&self, chapter: &Chapter, agents: Vec<HistoryFile>) {
+        let is_own = |agent: &HistoryFile| match &agent.role {
+            FileRole::NestedAgent { session } => *session == chapter.file.id,
+            role => role.is_agent() && agent.path.parent() == chapter.file.path.parent(),
+        };
+        let own: Vec<HistoryFile> = agents.into_iter().filter(is_own).collect();
+        if !own.is_empty() {
+            let stays = |file: &&HistoryFile| own.iter().all(|agent| agent.path != file.path);
+            let files = chapter.files.iter().filter(stays).chain(&own).cloned().collect();
+            let (file, history) = (chapter.file.clone(), chapter.history.clone());
+            self.show(Chapter { files, file, history, project: chapter.project.clone() });
         }
     }
 
@@ -140,33 +195,61 @@ impl Follower<'_> {
             }
         }
         session.end();
-        self.show(&chapter, file, History::new(session, self.rule));
+        self.show_grown(&chapter, file, History::new(session, self.rule));
     }
 
     fn read_again(&self, file: HistoryFile) {
         let Some(chapter) = self.watched.get(&file.path) else { return };
         if let Ok(history) = from_jsonl(&file.path, self.rule) {
-            self.show(&chapter, file, history);
+            self.show_grown(&chapter, file, history);
         }
     }
 
-    fn show(&self, before: &Chapter, file: HistoryFile, history: History) {
+    fn show_grown(&self, before: &Chapter, file: HistoryFile, history: History) {
         let (files, project) = (before.files.clone(), before.project.clone());
-        let history = Arc::new(history);
-        let chapter = Arc::new(Chapter { file, files, project, history });
+        self.show(Chapter { file, files, project, history: Arc::new(history) });
+    }
+
+    fn show(&self, chapter: Chapter) {
+        let chapter = Arc::new(chapter);
         self.watched.put(&chapter);
         let _ = self.events.send(Event::Grew(chapter));
     }
+}
 
-    /// Reads the sessions again whose rows say too little.
-    fn refresh(&mut self) {
-        for path in std::mem::take(&mut self.stale) {
-            let Ok(file) = HistoryFile::at(&path) else { continue };
-            let Ok(history) = from_jsonl(&path, self.rule) else { continue };
-            let digest = Digest::new(&history);
-            let label = digest.facts.cwd.as_deref().unwrap_or_default().to_owned();
-            let session = survey::session(file, &digest, &Summaries::default());
-            let _ = self.events.send(Event::Changed(label, Box::new(session)));
+impl News {
+    fn touch(&mut self, file: &HistoryFile) {
+        if file.role == FileRole::Session {
+            self.touched.insert(file.path.clone());
         }
     }
+}
+
+/// Starts the thread that brings rows of the list up to date; growth of what is read does not
+/// wait for it.
+fn keep_rows(events: Sender<Event>, rule: Rule, watched: Watched) -> Sender<HashSet<PathBuf>> {
+    let (sender, stale) = channel::<HashSet<PathBuf>>();
+    spawn(events, move |events| {
+        while let Ok(first) = stale.recv() {
+            let start = Instant::now();
+            let paths: HashSet<PathBuf> =
+                { first }.into_iter().chain(stale.try_iter().flatten()).collect();
+            for path in paths {
+                let Ok(file) = HistoryFile::at(&path) else { continue };
+                let history = match watched.get(&path) {
+                    Some(chapter) => chapter.history.clone(),
+                    None => match from_jsonl(&path, rule) {
+                        Ok(history) => Arc::new(history),
+                        Err(_) => continue,
+                    },
+                };
+                let digest = Digest::new(&history);
+                let label = digest.facts.cwd.as_deref().unwrap_or_default().to_owned();
+                let session = survey::session(file, &digest, &Summaries::default());
+                let _ = events.send(Event::Changed(label, Box::new(session)));
+            }
+            thread::sleep(PACE.max(start.elapsed() * SHARE));
+        }
+    });
+    sender
 }

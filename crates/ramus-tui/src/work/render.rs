@@ -9,13 +9,13 @@ use ramus_core::body::Body;
 use ramus_core::history::Path;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Fork, ForkWay, Part, Turn, TurnKind, fork_turn, turns};
-use ramus_render::layout::{pad, truncate};
+use ramus_render::layout::{self, pad, truncate};
 use ramus_render::text::{Flow, TextConfig, Transcript};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
 
 use crate::event::{Chapter, Event, Rendered};
-use crate::panes::transcript::{ItemKind, Key, Look};
+use crate::panes::transcript::{ItemKind, Key, Look, shown_ways};
 use crate::state::Clock;
 use crate::work::Desk;
 
@@ -33,14 +33,15 @@ pub(crate) struct Want {
 
 /// Starts the thread that renders what is seen.
 pub(crate) fn desk(events: std::sync::mpsc::Sender<Event>, clock: Clock) -> Desk<Vec<Want>> {
-    let mut painter = Painter { clock, flows: HashMap::new(), open: None };
+    let mut painter = Painter::new(clock);
     Desk::open(events, move |wants: Vec<Want>, newer, events| {
         for want in wants {
             if newer.is_waiting() {
                 return;
             }
             let lines = painter.lines(&want);
-            let rendered = Rendered { key: want.key, look: want.look, lines };
+            let Want { key, look, chapter, .. } = want;
+            let rendered = Rendered { key, look, chapter, lines };
             let _ = events.send(Event::Rendered(Box::new(rendered)));
         }
     })
@@ -50,13 +51,17 @@ pub(crate) fn desk(events: std::sync::mpsc::Sender<Event>, clock: Clock) -> Desk
 const FLOWS: usize = 4_000;
 
 pub(crate) struct Painter {
-    pub(crate) clock: Clock,
-    /// How blocks end, for those that follow them.
-    flows: HashMap<(Key, bool), Flow>,
+    clock: Clock,
+    /// How blocks end, for those that follow them; a block that has grown ends elsewhere.
+    flows: HashMap<(Key, usize, bool), Flow>,
     open: Option<Bodies>,
 }
 
 impl Painter {
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { clock, flows: HashMap::new(), open: None }
+    }
+
     pub(crate) fn lines(&mut self, want: &Want) -> Vec<Line> {
         match &want.kind {
             ItemKind::Block(range) => self.block(want, range),
@@ -69,7 +74,7 @@ impl Painter {
         let flow = match &want.previous {
             Some(previous) => {
                 let key = want.key.at(want.path.folds[previous.start]);
-                match self.flows.get(&(key, want.look.tools)) {
+                match self.flows.get(&(key, previous.end, want.look.tools)) {
                     Some(flow) => flow.clone(),
                     None => self.written(want, previous, Flow::default(), key).1,
                 }
@@ -117,7 +122,7 @@ impl Painter {
         if self.flows.len() > FLOWS {
             self.flows.clear();
         }
-        self.flows.insert((key, want.look.tools), flow.clone());
+        self.flows.insert((key, range.end, want.look.tools), flow.clone());
         (lines, flow)
     }
 
@@ -134,9 +139,6 @@ impl Painter {
     }
 }
 
-/// How many ways of a fork are shown at once.
-const WAYS: usize = 7;
-
 /// Writes a fork with its ways, the taken one marked.
 fn fork_lines(fork: &Fork, taken: Option<usize>, width: usize) -> Vec<Line> {
     let all = fork.ways.len();
@@ -147,10 +149,15 @@ fn fork_lines(fork: &Fork, taken: Option<usize>, width: usize) -> Vec<Line> {
         .with(" ›  ", Label::Dim)
         .with("← → switch", Label::Dim);
     let mut lines = vec![Line::default(), truncate(&head, width)];
-    let first = taken.unwrap_or(0).saturating_sub(WAYS / 2).min(all.saturating_sub(WAYS));
-    let shown = first..(first + WAYS).min(all);
-    for index in shown.clone() {
-        lines.push(way(&fork.ways[index], index, Some(index) == taken, width));
+    let shown = shown_ways(taken, all);
+    let ways: Vec<(Line, String)> = { shown.clone() }
+        .map(|index| way(&fork.ways[index], index, Some(index) == taken))
+        .collect();
+    let right = ways.iter().map(|(_, right)| layout::width(right)).max().unwrap_or(0);
+    let left = ways.iter().map(|(left, _)| left.width()).max().unwrap_or(0);
+    let left = left.min(width.saturating_sub(right));
+    for (words, count) in ways {
+        lines.push(pad(truncate(&words, left), left).with(&count, Label::Dim));
     }
     if shown.len() < all {
         let more = format!("    … {} more; b lists all branches", all - shown.len());
@@ -159,7 +166,8 @@ fn fork_lines(fork: &Fork, taken: Option<usize>, width: usize) -> Vec<Line> {
     lines
 }
 
-fn way(way: &ForkWay, index: usize, taken: bool, width: usize) -> Line {
+/// Returns what a way says, and how much of it there is.
+fn way(way: &ForkWay, index: usize, taken: bool) -> (Line, String) {
     let (sign, state) = match (way.draft, way.current) {
         (true, _) => ("◌", "draft"),
         (_, true) => ("●", "current"),
@@ -176,8 +184,7 @@ fn way(way: &ForkWay, index: usize, taken: bool, width: usize) -> Line {
         if words.is_empty() { "…" } else { &words },
         if taken { Label::Strong } else { Label::Plain },
     );
-    let room = width.saturating_sub(right.chars().count());
-    pad(truncate(&left, room), room.min(64)).with(&right, Label::Dim)
+    (left, right)
 }
 
 /// Returns the words of a block as they were written.

@@ -86,14 +86,14 @@ impl OnConflict {
 }
 
 impl MergeArgs {
-    /// Asks for one conversation after the other.
+    /// Asks for one conversation after the other; where they disagree about a file both are told.
     pub(crate) fn of(addresses: Vec<String>) -> Self {
         Self {
             addresses,
             strategy: None,
             pick: Vec::new(),
             no_base: false,
-            on_conflict: OnConflict::Stop,
+            on_conflict: OnConflict::KeepBoth,
             to: ForkTo::default(),
             write: WriteArgs::default(),
         }
@@ -134,7 +134,7 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
     let cwd = place.cwd.as_deref().or(facts.cwd.as_deref()).unwrap_or_default();
     let proposal = Proposal {
         plan: &plan,
-        lines: lines(&plan, &merged),
+        lines: lines(&plan, &merged, request.policy),
         question: "Make it?",
         resume_leaf: Some(merged.new.leaf.clone()),
         cwd: Some(cwd),
@@ -204,7 +204,7 @@ fn stop(ui: &mut Ui, proposal: &Proposal<'_>, merged: &Merged) -> Result<(), Com
         .hinted("`ramus diff` shows the changes"))
 }
 
-fn lines(plan: &Plan, merged: &Merged) -> Vec<Line> {
+fn lines(plan: &Plan, merged: &Merged, policy: Policy) -> Vec<Line> {
     let clock = Clock::new();
     let mut lines = vec![
         Line::plain("New session ")
@@ -222,6 +222,10 @@ fn lines(plan: &Plan, merged: &Merged) -> Vec<Line> {
                 .with(&conflict.path, Label::Strong)
                 .with(&format!("  {}", ends(conflict)), Label::Plain),
         );
+    }
+    if policy == Policy::KeepBoth && !merged.conflicts.is_empty() {
+        let text = "            both are told at its end; files on disk stay as they are";
+        lines.push(Line::new(text, Label::Dim));
     }
     let mended = merged.mended;
     let repaired = [
@@ -253,7 +257,7 @@ fn row(exchange: &Exchange, clock: &Clock) -> Line {
         .with(exchange.uuid.get(..8).unwrap_or(&exchange.uuid), Label::Id)
         .with(&format!("  {time}  "), Label::Time)
         .with(fate, Label::Note)
-        .with(words, label)
+        .with(&short(words), label)
 }
 
 fn ends(conflict: &Conflict) -> String {

@@ -65,9 +65,13 @@ fn actions(global: &Global) -> Actions {
     }
 }
 
+/// Plans are wrapped where they are shown, so that paths can be read to their end.
+const ROOMY: usize = 400;
+
 /// Does what the command of the same name does; its question is asked on the screen.
 fn write(global: &Global, deed: Deed, ask: Ask) -> Result<Vec<Line>, Vec<Line>> {
     let mut ui = Ui::behind(global, ask);
+    ui.width = ROOMY;
     let done = match deed {
         Deed::Goto(address) => goto::goto(&mut ui, global, &GotoArgs::of(address)),
         Deed::Fork(address) => fork::fork(&mut ui, global, &ForkArgs::of(address)),

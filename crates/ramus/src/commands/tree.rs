@@ -90,7 +90,7 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
             Line::new("forked from ", Label::Dim).with(session, Label::Id).with(" at ", Label::Dim);
         ui.line(&line.with(message, Label::Id))?;
     }
-    ui.line(&legend())?;
+    ui.line(&legend(usize::MAX))?;
     if global.explain {
         for line in explanation(&found.file.id, resume_of(&history).as_ref(), ui.width) {
             ui.line(&line)?;

@@ -1,13 +1,18 @@
 //! The terminal screens on a real terminal, driven by keys.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
 
-use crate::terminal::Terminal;
+use testkit::Terminal;
+
+use crate::terminal::start;
 
 /// Starts the screens over the demo, whose files nobody has written to for a while (R24).
 fn demo() -> Option<Terminal> {
-    let terminal = Terminal::start(
+    let terminal = start(
         "ramus demo d >/dev/null; find d -type f -exec touch -d 2026-01-01 {} +; ramus --claude-dir d; echo left $?",
     )?;
     terminal.wait("7 sessions");
@@ -29,6 +34,8 @@ fn filter_open_and_quit() {
     let Some(terminal) = teapot() else { return };
     let screen = terminal.wait("@5 of 6 resumes");
     assert!(screen.contains("\u{1b}["), "colour: {screen}");
+    terminal.keys(&["C-l"]);
+    terminal.wait("@5 of 6 resumes");
     terminal.keys(&["q"]);
     terminal.wait("⌕ tiny http");
     terminal.keys(&["Escape"]);
@@ -44,6 +51,29 @@ fn control_c_gives_the_terminal_back() {
     let Some(terminal) = teapot() else { return };
     terminal.keys(&["C-c"]);
     terminal.wait("left 0");
+}
+
+/// Starts the screens so that their process is known, over a line that must be there again.
+fn killable() -> Option<(Terminal, String)> {
+    let terminal = start(
+        "ramus demo d >/dev/null; echo before; stty -a > modes; sh -c \"echo \\$\\$ > pid; exec ramus --claude-dir d\"; echo left $?; stty -a | diff modes - && echo same modes",
+    )?;
+    terminal.wait("7 sessions");
+    let pid = fs::read_to_string(terminal.dir.path().join("pid")).unwrap();
+    Some((terminal, pid.trim().to_owned()))
+}
+
+#[test]
+fn signals_give_the_terminal_back() {
+    for (signal, code) in [("TERM", "143"), ("HUP", "129"), ("INT", "130")] {
+        let Some((terminal, pid)) = killable() else { return };
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        terminal.wait("same modes");
+        let screen = terminal.wait(&format!("left {code}"));
+        assert!(screen.contains("before") && !screen.contains("sessions"), "{screen}");
+        let state = "#{alternate_on} #{mouse_any_flag} #{cursor_flag}";
+        assert_eq!(terminal.ask(state), "0 0 1", "screen, mouse, cursor");
+    }
 }
 
 #[test]
@@ -81,7 +111,7 @@ fn search_agents_and_a_comparison() {
     terminal.keys(&["b", "Home", "d"]);
     terminal.wait("messages in common");
     terminal.keys(&["q", "o"]);
-    terminal.wait("src/main.rs");
+    terminal.wait("Files as of this message");
     terminal.keys(&["Enter"]);
     terminal.wait("[package]");
     terminal.keys(&["q", "f"]);
@@ -117,6 +147,105 @@ fn goto_shows_its_plan_and_undo_takes_it_back() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
+/// Returns the sessions of the demo's project with the teapot.
+fn sessions(terminal: &Terminal) -> BTreeSet<PathBuf> {
+    let dir = terminal.dir.path().join("d/projects/-home-dev-teapot");
+    let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect()
+}
+
+#[test]
+fn a_fork_shows_its_plan_and_makes_a_session() {
+    let Some(terminal) = teapot() else { return };
+    let before = sessions(&terminal);
+    terminal.keys(&["]", "F"]);
+    terminal.wait("Make it?");
+    terminal.keys(&["n"]);
+    terminal.wait("nothing was written");
+    assert_eq!(sessions(&terminal), before);
+    terminal.keys(&["F"]);
+    terminal.wait("Make it?");
+    terminal.keys(&["y"]);
+    terminal.wait("Done as operation 1");
+    let after = sessions(&terminal);
+    let new: Vec<_> = after.difference(&before).collect();
+    assert_eq!(new.len(), 1, "{new:?}");
+    let text = fs::read_to_string(new[0]).unwrap();
+    assert!(text.contains("forkedFrom"), "{text}");
+    // It appears in the list by itself.
+    terminal.keys(&["q", "Escape"]);
+    terminal.wait("8 sessions");
+}
+
+#[test]
+fn a_merge_takes_two_branches_shows_its_plan_and_makes_a_session() {
+    let Some(terminal) = teapot() else { return };
+    let before = sessions(&terminal);
+    terminal.keys(&["M"]);
+    terminal.wait("mark the other branch first");
+    terminal.keys(&["d"]);
+    terminal.wait("marked 7ea90418@5");
+    terminal.keys(&[")", "Right"]);
+    terminal.wait("@1 of 6 abandoned");
+    terminal.keys(&["M"]);
+    terminal.wait("Make it?");
+    terminal.keys(&["Escape"]);
+    terminal.wait("nothing was written");
+    assert_eq!(sessions(&terminal), before);
+    terminal.keys(&["d", "Left"]);
+    terminal.wait("@5 of 6 resumes");
+    terminal.keys(&["M"]);
+    terminal.wait("Make it?");
+    terminal.keys(&["y"]);
+    terminal.wait("Done as operation 1");
+    let after = sessions(&terminal);
+    let new: Vec<_> = after.difference(&before).collect();
+    assert_eq!(new.len(), 1, "{new:?}");
+    let text = fs::read_to_string(new[0]).unwrap();
+    assert!(text.contains("mergedFrom"), "{text}");
+}
+
+#[test]
+fn an_export_writes_files() {
+    let Some(terminal) = teapot() else { return };
+    terminal.keys(&["e"]);
+    terminal.wait("Export this conversation as");
+    terminal.keys(&["m"]);
+    terminal.wait("exported 7ea90418@5 to ramus-export-7ea90418-5");
+    let mut written = Vec::new();
+    let mut dirs = vec![terminal.dir.path().join("ramus-export-7ea90418-5")];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { &mut dirs } else { &mut written }.push(path);
+        }
+    }
+    let markdown = written.iter().filter(|path| path.extension().is_some_and(|end| end == "md"));
+    let texts: Vec<String> = markdown.map(|path| fs::read_to_string(path).unwrap()).collect();
+    assert!(texts.iter().any(|text| text.contains("teapot")), "{written:?}");
+}
+
+#[test]
+fn the_mouse_opens_scrolls_and_switches() {
+    let Some(terminal) = demo() else { return };
+    terminal.click("Tiny HTTP teapot");
+    terminal.click("Tiny HTTP teapot");
+    terminal.wait("You  14 Sep");
+    terminal.wheel_down();
+    terminal.wait_for(|screen| !screen.contains("You  14 Sep"));
+    terminal.keys(&[")"]);
+    terminal.wait("‹ 2 of 2 ›");
+    terminal.click("›  ←");
+    terminal.wait("@1 of 6 abandoned");
+    terminal.click("‹");
+    terminal.wait("@5 of 6 resumes");
+    terminal.keys(&["b"]);
+    terminal.wait("↵ reads, d marks to compare");
+    terminal.click("@1");
+    terminal.click("@1");
+    terminal.wait("@1 of 6 abandoned");
+}
+
 #[test]
 fn an_appended_message_appears_and_a_resize_is_survived() {
     let Some(terminal) = teapot() else { return };
@@ -145,7 +274,7 @@ fn an_appended_message_appears_and_a_resize_is_survived() {
 
 #[test]
 fn somebody_without_history_is_offered_the_demo() {
-    let Some(terminal) = Terminal::start("ramus; echo left $?") else { return };
+    let Some(terminal) = start("ramus; echo left $?") else { return };
     terminal.wait("write a sample history");
     terminal.keys(&["d"]);
     terminal.wait("7 sessions");

@@ -1,97 +1,20 @@
 //! On a real terminal: colour, the pager, and lists to choose from.
 
 use std::path::Path;
-use std::process::{Command, Output};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use tempfile::TempDir;
+use testkit::Terminal;
 
-/// A terminal of 100 by 30, gone when dropped.
-pub(crate) struct Terminal {
-    pub(crate) dir: TempDir,
-}
-
-impl Terminal {
-    /// Starts a shell command in it; `None` when there is no tmux here.
-    pub(crate) fn start(command: &str) -> Option<Self> {
-        if Command::new("tmux").arg("-V").output().is_err() {
-            eprintln!("skipped: tmux is not installed");
-            return None;
-        }
-        let terminal = Self { dir: tempfile::tempdir().unwrap() };
-        let home = terminal.dir.path().display();
-        let ramus = Path::new(env!("CARGO_BIN_EXE_ramus")).parent().unwrap().display();
-        let command = format!(
-            "cd {home}; env -i HOME={home} TZ=UTC LANG=C.UTF-8 TERM=tmux-256color PATH={ramus}:$PATH sh -c '{command}'; cat"
-        );
-        let started = terminal.tmux(&[
-            "-f",
-            "/dev/null",
-            "new-session",
-            "-d",
-            "-x",
-            "100",
-            "-y",
-            "30",
-            &command,
-        ]);
-        assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
-        Some(terminal)
-    }
-
-    pub(crate) fn tmux(&self, args: &[&str]) -> Output {
-        Command::new("tmux")
-            .arg("-S")
-            .arg(self.dir.path().join("tmux"))
-            .args(args)
-            .output()
-            .unwrap()
-    }
-
-    /// Waits until the screen shows a text, and returns it with its escape codes.
-    pub(crate) fn wait(&self, text: &str) -> String {
-        let start = Instant::now();
-        loop {
-            let plain = String::from_utf8(self.tmux(&["capture-pane", "-p"]).stdout).unwrap();
-            if plain.contains(text) {
-                return String::from_utf8(self.tmux(&["capture-pane", "-p", "-e"]).stdout).unwrap();
-            }
-            assert!(start.elapsed() < Duration::from_secs(30), "no {text:?} on\n{plain}");
-            sleep(Duration::from_millis(50));
-        }
-    }
-}
-
-impl Terminal {
-    /// Presses keys by their names.
-    pub(crate) fn keys(&self, keys: &[&str]) {
-        for key in keys {
-            self.tmux(&["send-keys", key]);
-        }
-    }
-
-    /// Types a text as it is.
-    pub(crate) fn type_in(&self, text: &str) {
-        self.tmux(&["send-keys", "-l", text]);
-    }
-
-    /// Returns the screen as plain text.
-    pub(crate) fn screen(&self) -> String {
-        String::from_utf8(self.tmux(&["capture-pane", "-p"]).stdout).unwrap()
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        self.tmux(&["kill-server"]);
-    }
+/// Starts a shell command in a terminal where `ramus` is the one under test.
+pub(crate) fn start(command: &str) -> Option<Terminal> {
+    let ramus = Path::new(env!("CARGO_BIN_EXE_ramus"));
+    Terminal::start(command, ramus.parent().unwrap())
 }
 
 #[test]
 fn a_tree_is_drawn_in_colour() {
     let Some(terminal) =
-        Terminal::start("ramus demo d >/dev/null; ramus --claude-dir d --no-pager tree 7ea9")
+        start("ramus demo d >/dev/null; ramus --claude-dir d --no-pager tree 7ea9")
     else {
         return;
     };
@@ -101,9 +24,9 @@ fn a_tree_is_drawn_in_colour() {
 
 #[test]
 fn a_long_transcript_goes_through_the_pager() {
-    let Some(terminal) = Terminal::start(
-        "ramus demo d >/dev/null; PAGER=less ramus --claude-dir d show 7ea9; echo done",
-    ) else {
+    let Some(terminal) =
+        start("ramus demo d >/dev/null; PAGER=less ramus --claude-dir d show 7ea9; echo done")
+    else {
         return;
     };
     let screen = terminal.wait("build a teapot");
@@ -115,7 +38,7 @@ fn a_long_transcript_goes_through_the_pager() {
 #[test]
 fn what_to_watch_is_chosen_from_lists() {
     let Some(terminal) =
-        Terminal::start("ramus demo d >/dev/null; echo $$ > pid; exec ramus --claude-dir d watch")
+        start("ramus demo d >/dev/null; echo $$ > pid; exec ramus --claude-dir d watch")
     else {
         return;
     };

@@ -25,7 +25,7 @@ pub(crate) fn view(
     let rows = Rect {
         y: area.y + 1,
         height: area.height.saturating_sub(1),
-        width: area.width.saturating_sub(1),
+        width: area.width.saturating_sub(2),
         ..area
     };
     let window = list.cursor.window(list.rows.len(), usize::from(rows.height));
@@ -62,10 +62,11 @@ fn head(list: &List, width: usize) -> Line {
         );
     }
     if list.filter.text.is_empty() {
-        let text = format!(" {} sessions · type to filter", list.count());
+        let (count, s) = (list.count(), if list.count() == 1 { "" } else { "s" });
+        let text = format!(" {count} session{s} · type to filter");
         return Line::new(if list.listed { &text } else { " looking …" }, Label::Dim);
     }
-    let count = format!(" {}", list.rows.len());
+    let count = format!(" {} found", list.rows.len());
     let mut line = list.filter.line(" ⌕ ", width.saturating_sub(count.len()));
     line.push(&count, Label::Dim);
     line

@@ -276,11 +276,11 @@ impl Transcript {
         }
     }
 
-    /// Finds the item at a row of the screen.
-    pub(crate) fn item_at(&self, row: u16) -> Option<usize> {
+    /// Finds the item at a row of the screen, and which line of it that is.
+    pub(crate) fn at_row(&self, row: u16) -> Option<(usize, usize)> {
         let row = row as isize;
-        let seen = self.seen();
-        seen.into_iter().rev().find(|(_, start)| *start <= row).map(|(item, _)| item)
+        let (item, start) = self.seen().into_iter().rev().find(|(_, start)| *start <= row)?;
+        Some((item, (row - start) as usize))
     }
 
     /// Returns which part of the transcript is seen, as far as items tell.

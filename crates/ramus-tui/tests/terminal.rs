@@ -1,0 +1,83 @@
+//! The terminal is given back when the screens break: this very program, run in a real terminal.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ramus_core::resume::Rule;
+use ramus_tui::{Actions, Clock, Options};
+use testkit::{Home, Terminal};
+
+/// What breaks, as the terminal's shell hears it.
+const BREAKS: &str = "BREAKS";
+
+/// Shows the screens over a history in `.claude`, with something in them that breaks.
+#[test]
+#[ignore = "takes the terminal; the other tests run it in one"]
+fn screens_that_break() {
+    let breaks = std::env::var(BREAKS).unwrap();
+    let in_view = breaks == "view";
+    let options = Options {
+        roots: vec![PathBuf::from(".claude")],
+        index: ramus_store::index::Index::none(),
+        rule: Rule::Client,
+        all: false,
+        color: true,
+        home: String::new(),
+        clock: Clock(Arc::new(move |time| {
+            assert!(!in_view, "the view broke");
+            time.to_string()
+        })),
+    };
+    let actions = Actions {
+        demo: Box::new(|| Err(String::new())),
+        export: Box::new(|_, _| panic!("the work broke")),
+        read: Box::new(|_, _| Err(Vec::new())),
+        write: Box::new(|_, _| Ok(Vec::new())),
+    };
+    ramus_tui::run(options, actions).unwrap();
+}
+
+/// Runs the screens that break in a terminal, after a line that must still be there then.
+fn start(breaks: &str) -> Option<Terminal> {
+    let home = Home::new();
+    home.session("-tea/0a1b2c3d-0000-4000-8000-000000000000.jsonl", "a user Which tea?");
+    let program = std::env::current_exe().unwrap();
+    let command = format!(
+        "cp -r {} .; echo before; stty -a > modes; {BREAKS}={breaks} {} --ignored --exact --nocapture screens_that_break; echo left $?; stty -a | diff modes - && echo same modes",
+        home.claude().display(),
+        program.display(),
+    );
+    let terminal = Terminal::start(&command, Path::new("/nowhere"))?;
+    // The terminal has its own copy by the time it shows anything of it.
+    if breaks == "work" {
+        terminal.wait("Which tea?");
+    } else {
+        terminal.wait("left");
+    }
+    Some(terminal)
+}
+
+#[track_caller]
+fn is_given_back(terminal: &Terminal, why: &str) {
+    terminal.wait("same modes");
+    let screen = terminal.wait("left 101");
+    assert!(screen.contains("before") && screen.contains(why), "{screen}");
+    let state = terminal.ask("#{alternate_on} #{mouse_any_flag} #{cursor_flag}");
+    assert_eq!(state, "0 0 1", "screen, mouse, cursor");
+}
+
+#[test]
+fn a_panic_of_the_view_gives_the_terminal_back() {
+    let Some(terminal) = start("view") else { return };
+    is_given_back(&terminal, "the view broke");
+}
+
+#[test]
+fn a_panic_beside_the_screens_gives_the_terminal_back() {
+    let Some(terminal) = start("work") else { return };
+    terminal.keys(&["Enter"]);
+    terminal.wait("You");
+    terminal.keys(&["e", "m"]);
+    is_given_back(&terminal, "the work broke");
+}

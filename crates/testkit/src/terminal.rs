@@ -1,0 +1,144 @@
+//! A real terminal that exists for one test.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// A terminal of 100 by 30 in a home of its own; gone when dropped, with all that runs in it.
+#[derive(Debug)]
+pub struct Terminal {
+    pub dir: TempDir,
+}
+
+impl Terminal {
+    /// Starts a shell command in it, with a directory of programs before all others; `None` when
+    /// there is no tmux here.
+    ///
+    /// # Panics
+    ///
+    /// When tmux cannot start; tests cannot go on then.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+    pub fn start(command: &str, programs: &Path) -> Option<Self> {
+        if Command::new("tmux").arg("-V").output().is_err() {
+            eprintln!("skipped: tmux is not installed");
+            return None;
+        }
+        let dir = tempfile::tempdir().expect("because tests need a scratch directory");
+        let terminal = Self { dir };
+        let home = terminal.dir.path().display();
+        let programs = programs.display();
+        let command = format!(
+            "cd {home}; env -i HOME={home} TZ=UTC LANG=C.UTF-8 TERM=tmux-256color PATH={programs}:$PATH sh -c '{command}'; cat"
+        );
+        let new = ["-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", &command];
+        let started = terminal.tmux(&new);
+        assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+        Some(terminal)
+    }
+
+    /// Tells its tmux something.
+    ///
+    /// # Panics
+    ///
+    /// When tmux is gone.
+    pub fn tmux(&self, args: &[&str]) -> Output {
+        let mut tmux = Command::new("tmux");
+        tmux.arg("-S").arg(self.dir.path().join("tmux")).args(args);
+        tmux.output().expect("because tmux was there before")
+    }
+
+    /// Waits until the screen shows a text, and returns it with its escape codes.
+    ///
+    /// # Panics
+    ///
+    /// When it never does.
+    #[track_caller]
+    pub fn wait(&self, text: &str) -> String {
+        if let Err(screen) = self.comes(|screen| screen.contains(text)) {
+            panic!("no {text:?} on\n{screen}");
+        }
+        self.told(&["capture-pane", "-p", "-e"])
+    }
+
+    /// Waits until the screen is as it should be.
+    ///
+    /// # Panics
+    ///
+    /// When it never is.
+    #[track_caller]
+    pub fn wait_for(&self, is_right: impl Fn(&str) -> bool) {
+        if let Err(screen) = self.comes(is_right) {
+            panic!("not as it should be:\n{screen}");
+        }
+    }
+
+    fn comes(&self, is_right: impl Fn(&str) -> bool) -> Result<(), String> {
+        let start = Instant::now();
+        loop {
+            let screen = self.screen();
+            if is_right(&screen) {
+                return Ok(());
+            }
+            if start.elapsed() > Duration::from_secs(30) {
+                return Err(screen);
+            }
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Presses keys by their names.
+    pub fn keys(&self, keys: &[&str]) {
+        for key in keys {
+            self.tmux(&["send-keys", key]);
+        }
+    }
+
+    /// Types a text as it is.
+    pub fn type_in(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+    }
+
+    /// Clicks at the first place of the screen where a text stands.
+    ///
+    /// # Panics
+    ///
+    /// When it does not stand there.
+    #[track_caller]
+    pub fn click(&self, text: &str) {
+        let screen = self.screen();
+        let places = screen.lines().enumerate();
+        let place = { places }.find_map(|(row, line)| {
+            line.find(text).map(|at| (line[..at].chars().count() + 1, row + 1))
+        });
+        let (column, row) = place.unwrap_or_else(|| panic!("no {text:?} on\n{screen}"));
+        self.type_in(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
+    }
+
+    /// Turns the wheel by a notch in the middle of the screen.
+    pub fn wheel_down(&self) {
+        self.type_in("\x1b[<65;50;15M");
+    }
+
+    /// Returns the screen as plain text.
+    pub fn screen(&self) -> String {
+        self.told(&["capture-pane", "-p"])
+    }
+
+    /// Returns what tmux says to a question about the terminal, such as `#{alternate_on}`.
+    pub fn ask(&self, question: &str) -> String {
+        self.told(&["display-message", "-p", question]).trim().to_owned()
+    }
+
+    fn told(&self, args: &[&str]) -> String {
+        String::from_utf8_lossy(&self.tmux(args).stdout).into_owned()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
