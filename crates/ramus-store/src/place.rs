@@ -2,7 +2,7 @@
 //!
 //! The only room that knows what `~/.claude` looks like.
 
-use std::fs;
+use std::fs::{self, DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -111,15 +111,14 @@ impl Place {
     pub fn projects(&self) -> Listing {
         let mut listing = Listing::default();
         for root in &self.roots {
-            let Some(entries) = read_dir(&root.join("projects"), &mut listing.problems) else {
-                continue;
-            };
-            let listed: Vec<(Project, Vec<PathError>)> = entries
+            let dirs = entries(&root.join("projects"), &mut listing.problems);
+            let listed: Vec<(Project, Vec<PathError>)> = dirs
                 .into_par_iter()
-                .filter(|path| path.is_dir())
+                .with_max_len(1)
+                .filter(is_dir)
                 .map(|dir| {
                     let mut problems = Vec::new();
-                    (Project::list(root, dir, &mut problems), problems)
+                    (Project::list(root, dir.path(), &mut problems), problems)
                 })
                 .collect();
             for (project, problems) in listed {
@@ -185,6 +184,10 @@ impl HistoryFile {
     /// Looks at one file, wherever it lies.
     pub fn at(path: &Path) -> Result<Self, PathError> {
         let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
+        Self::new(path, &meta)
+    }
+
+    fn new(path: &Path, meta: &Metadata) -> Result<Self, PathError> {
         if !meta.is_file() {
             // Reading a pipe would wait for ever.
             let kind = if meta.is_dir() {
@@ -207,7 +210,7 @@ impl HistoryFile {
             role,
             bytes: meta.len(),
             modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-            identity: Identity::of(&meta),
+            identity: Identity::of(meta),
         })
     }
 
@@ -223,11 +226,17 @@ impl HistoryFile {
             }
             _ => return None,
         };
-        is_jsonl(path).then(|| Self::below(root, path, session.as_deref()))
+        let meta = || fs::metadata(path).map_err(|source| PathError::new(path, source));
+        is_jsonl(path).then(|| Self::below(root, path, &meta()?, session.as_deref()))
     }
 
-    fn below(root: &Path, path: &Path, session: Option<&str>) -> Result<Self, PathError> {
-        let mut file = Self::at(path)?;
+    fn below(
+        root: &Path,
+        path: &Path,
+        meta: &Metadata,
+        session: Option<&str>,
+    ) -> Result<Self, PathError> {
+        let mut file = Self::new(path, meta)?;
         if let Ok(relative) = path.strip_prefix(root) {
             let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
             file.relative = parts.join("/");
@@ -273,15 +282,15 @@ fn list_project(
     files: &mut Vec<HistoryFile>,
     problems: &mut Vec<PathError>,
 ) {
-    for path in read_dir(dir, problems).unwrap_or_default() {
+    for entry in entries(dir, problems) {
+        let path = entry.path();
         if is_jsonl(&path) {
-            keep(HistoryFile::below(root, &path, None), files, problems);
-        } else if path.is_dir() {
+            let file =
+                entry_meta(&entry).and_then(|meta| HistoryFile::below(root, &path, &meta, None));
+            keep(file, files, problems);
+        } else if is_dir(&entry) {
             let session = file_name(&path);
-            let agents = path.join("subagents");
-            if agents.is_dir() {
-                list_agents(root, &agents, &session, 0, files, problems);
-            }
+            list_agents(root, &path.join("subagents"), &session, 0, files, problems);
         }
     }
 }
@@ -297,10 +306,13 @@ fn list_agents(
     files: &mut Vec<HistoryFile>,
     problems: &mut Vec<PathError>,
 ) {
-    for path in read_dir(dir, problems).unwrap_or_default() {
+    for entry in entries(dir, problems) {
+        let path = entry.path();
         if is_jsonl(&path) {
-            keep(HistoryFile::below(root, &path, Some(session)), files, problems);
-        } else if depth < AGENT_DEPTH && path.is_dir() {
+            let meta = entry_meta(&entry);
+            let file = meta.and_then(|meta| HistoryFile::below(root, &path, &meta, Some(session)));
+            keep(file, files, problems);
+        } else if depth < AGENT_DEPTH && is_dir(&entry) {
             list_agents(root, &path, session, depth + 1, files, problems);
         }
     }
@@ -319,16 +331,35 @@ fn keep(
     }
 }
 
-fn read_dir(dir: &Path, problems: &mut Vec<PathError>) -> Option<Vec<PathBuf>> {
+/// Lists a directory; one that is not there is empty.
+fn entries(dir: &Path, problems: &mut Vec<PathError>) -> Vec<DirEntry> {
     match fs::read_dir(dir) {
-        Ok(entries) => {
-            Some(entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
-        }
-        Err(source) if source.kind() == io::ErrorKind::NotFound => None,
+        Ok(entries) => entries.filter_map(Result::ok).collect(),
+        Err(source) if is_missing(&source) => Vec::new(),
         Err(source) => {
             problems.push(PathError::new(dir, source));
-            None
+            Vec::new()
         }
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Looks at a file through the directory it was found in, which is shorter than the way from the root.
+fn entry_meta(entry: &DirEntry) -> Result<Metadata, PathError> {
+    let meta = match entry.file_type() {
+        Ok(kind) if !kind.is_symlink() => entry.metadata(),
+        _ => fs::metadata(entry.path()),
+    };
+    meta.map_err(|source| PathError::new(&entry.path(), source))
+}
+
+fn is_dir(entry: &DirEntry) -> bool {
+    match entry.file_type() {
+        Ok(kind) if !kind.is_symlink() => kind.is_dir(),
+        _ => entry.path().is_dir(),
     }
 }
 

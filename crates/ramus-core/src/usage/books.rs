@@ -57,7 +57,11 @@ impl Books {
     pub fn new(files: &mut [FileAccount<'_>]) -> Self {
         let hung = hang_agents(files);
         let most = files.iter().map(|file| file.account.charges.len()).sum();
-        let mut books = Self { entries: Vec::with_capacity(most), ..Self::default() };
+        let mut books = Self {
+            entries: Vec::with_capacity(most),
+            seen: Seen::with_capacity(most),
+            ..Self::default()
+        };
         for index in by_age(files) {
             let charges = std::mem::take(&mut files[index].account.charges);
             let models = books.take_models(&files[index].account.models);

@@ -88,6 +88,15 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// Makes room for so many messages.
+    pub(super) fn with_capacity(messages: usize) -> Self {
+        let hasher = rustc_hash::FxBuildHasher;
+        Self {
+            exact: FxHashMap::with_capacity_and_hasher(messages, hasher),
+            by_id: FxHashMap::with_capacity_and_hasher(messages, hasher),
+        }
+    }
+
     /// Finds the place of a message among the `held` ones.
     ///
     /// Message and request name it. The message alone does where a request is missing, and in

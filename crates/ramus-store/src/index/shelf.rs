@@ -1,7 +1,8 @@
 //! What is kept of all files of one project.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bitcode::{Decode, Encode};
@@ -14,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::identity::Identity;
 use super::{Index, Lock, pack};
 use crate::place::{HistoryFile, Project};
+use crate::spare;
 use crate::survey::Surveyed;
 
 /// How many things that no longer count may stay before all is written anew.
@@ -60,8 +62,9 @@ impl Shelf {
         // A file that lies nowhere in particular has no project.
         let path = index.pack(&project.dir, &name).filter(|_| !project.name.is_empty());
         let mut shelf = Self { path, tag: level.tag, ..Self::default() };
-        if let Some(bytes) = shelf.path.as_ref().and_then(|path| fs::read(path).ok()) {
+        if let Some(bytes) = shelf.path.as_ref().and_then(|path| read(path).ok()) {
             shelf.load(&bytes, project);
+            spare::give(bytes);
         }
         shelf
     }
@@ -120,6 +123,13 @@ impl Shelf {
     fn encode(&self, kept: Vec<Kept>) -> Vec<u8> {
         bitcode::encode(&(self.tag, kept))
     }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = spare::take(file.metadata()?.len() as usize + 1);
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns what is to be kept of a file, unless it changed while it was read.
