@@ -17,6 +17,7 @@ import { ProjectView } from "./views/project";
 import { Search } from "./views/search";
 import { SessionView } from "./views/session";
 import { StatsView } from "./views/stats";
+import { UsageView } from "./views/usage";
 import { place, short, when } from "./words";
 
 const THEMES = ["system", "light", "dark"] as const;
@@ -46,10 +47,11 @@ function App() {
   useNews((news) => { if (news.kind === "found" || news.kind === "gone") { projects.again(); sessions.again(); } });
   useKeys({
     "?": () => setSheet("help"),
-    "/": () => { go("/search"); requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#query")?.focus()); },
+    "/": () => { go("/search"); document.querySelector<HTMLInputElement>("#query")?.focus(); },
     b: () => setDrawer((open) => !open),
     h: () => go("/"),
     s: () => go("/stats"),
+    u: () => go("/usage"),
     d: nextTheme,
   });
   useEffect(() => {
@@ -70,6 +72,7 @@ function App() {
         <nav aria-label="Views">
           <a href="/search" aria-current={kind === "search" ? "page" : undefined}>Search</a>
           <a href="/stats" aria-current={kind === "stats" ? "page" : undefined}>Numbers</a>
+          <a href="/usage" aria-current={kind === "usage" ? "page" : undefined}>Usage</a>
           <a href="/log" aria-current={kind === "log" ? "page" : undefined}>Log</a>
         </nav>
         <span class="grow" />
@@ -96,10 +99,11 @@ function view(kind: string, id: string, query: URLSearchParams, say: (text: stri
     case "": return <Overview />;
     case "p": return <ProjectView key={id} name={id} />;
     case "s": return <SessionView key={id} id={id} leaf={query.get("leaf") ?? ""} at={query.get("at") ?? ""} say={say} />;
-    case "f": return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} />;
+    case "f": return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} say={say} />;
     case "compare": return <Compare query={query} />;
     case "search": return <Search query={query} />;
     case "stats": return <StatsView />;
+    case "usage": return <UsageView />;
     case "log": return <Log say={say} />;
     default: return <div class="page"><h1>There is no such page</h1><p><a href="/">Go to the overview</a></p></div>;
   }
