@@ -45,7 +45,7 @@ export function Act({ request, onDone, onClose }: { request: Request; onDone: (d
       {!plan && !error && <Waiting what="Planning" />}
       {plan && !error && (
         <div class="plan">
-          <p><strong>{plan.what}</strong> {plan.words}</p>
+          <p>{plan.merged ? <strong>{plan.merged.title}</strong> : plan.files ? plan.words : <><strong>{plan.what}</strong> {plan.words}</>}</p>
           {plan.merged && <Outline merged={plan.merged} chosen={wanted.on_conflict} onConflict={(on_conflict) => setWanted({ ...wanted, on_conflict })} />}
           {plan.files ? <Changes files={plan.files} /> : <ul>{plan.steps.map((step) => <li key={step}>{step}</li>)}</ul>}
           {plan.appended_bytes > 0 && <p class="hush">{bytes(plan.appended_bytes)} are added to the end of the session; nothing that is there is changed.</p>}

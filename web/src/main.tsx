@@ -69,18 +69,13 @@ function App() {
       <header class="top">
         <button type="button" class="quiet menu" aria-label="Projects and sessions" aria-expanded={drawer} onClick={() => setDrawer(!drawer)}>☰</button>
         <a class="brand" href="/"><Branch />ramus</a>
-        <nav aria-label="Views">
-          <a href="/search" aria-current={kind === "search" ? "page" : undefined}>Search</a>
-          <a href="/stats" aria-current={kind === "stats" ? "page" : undefined}>Numbers</a>
-          <a href="/usage" aria-current={kind === "usage" ? "page" : undefined}>Usage</a>
-          <a href="/log" aria-current={kind === "log" ? "page" : undefined}>Log</a>
-        </nav>
+        <Views here={kind} />
         <span class="grow" />
         <button type="button" class="quiet hint" aria-label="Go to… Ctrl K" onClick={() => setSheet("palette")}><span>Go to…</span> <kbd>Ctrl K</kbd></button>
         <button type="button" class="quiet" onClick={nextTheme} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}>{theme === "system" ? "◐" : theme === "light" ? "☀" : "☾"}</button>
         <button type="button" class="quiet" onClick={() => setSheet("help")} aria-label="Keys" title="Keys">?</button>
       </header>
-      <Side open={drawer} projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} here={kind === "s" ? id : ""} project={kind === "p" ? id : ""} busy={sessions.busy && !sessions.data} />
+      <Side open={drawer} view={kind} projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} here={kind === "s" ? id : ""} project={kind === "p" ? id : ""} busy={sessions.busy && !sessions.data} />
       <main id="main" tabIndex={-1}>{view(kind, id, query, say)}</main>
       {drawer && <div class="shade" onClick={() => setDrawer(false)} />}
       {sheet === "help" && <Help onClose={() => setSheet(null)} />}
@@ -109,10 +104,17 @@ function view(kind: string, id: string, query: URLSearchParams, say: (text: stri
   }
 }
 
+const VIEWS = [["search", "Search"], ["usage", "Usage"], ["stats", "Numbers"], ["log", "Log"]];
+
+/** Above the page, and on a phone in the drawer. */
+function Views({ here }: { here: string }) {
+  return <nav class="views" aria-label="Views">{VIEWS.map(([kind, name]) => <a key={kind} href={`/${kind}`} aria-current={here === kind ? "page" : undefined}>{name}</a>)}</nav>;
+}
+
 /** How many sessions of a project are listed before more are asked for. */
 const SHOWN = 8;
 
-function Side({ open, projects, sessions, here, project, busy }: { open: boolean; projects: Project[]; sessions: Session[]; here: string; project: string; busy: boolean }) {
+function Side({ open, projects, sessions, here, view, project, busy }: { open: boolean; view: string; projects: Project[]; sessions: Session[]; here: string; project: string; busy: boolean }) {
   const [filter, setFilter] = useState("");
   const [all, setAll] = useState(new Set<string>());
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -121,6 +123,7 @@ function Side({ open, projects, sessions, here, project, busy }: { open: boolean
   for (const session of sessions) if (fits(session)) by.set(session.project, [...(by.get(session.project) ?? []), session]);
   return (
     <nav class={`side${open ? " open" : ""}`} aria-label="Projects and sessions">
+      <Views here={view} />
       <input type="search" placeholder="Filter by title, path or id" aria-label="Filter sessions" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
       {busy && <p class="hush">Reading the histories…</p>}
       {projects.filter((one) => by.has(one.name)).slice(0, 60).map((one) => {

@@ -155,6 +155,8 @@ export class Transcript extends Component<Props, { tick: number }> {
       const at = this.rows.get(entry.target);
       if (at === undefined || !this.loaded[at]) continue;
       const height = entry.borderBoxSize[0].blockSize;
+      // A row that was just taken out of the page, or is hidden with it, says nothing about its height.
+      if (height === 0) continue;
       if (Math.abs(height - this.heights[at]) > 0.5) { this.heights[at] = height; changed = true; }
     }
     if (!changed) return;

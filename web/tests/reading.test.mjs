@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { demo, id, open, serve } from "./page.mjs";
+import { demo, id, open, serve, walk } from "./page.mjs";
 import { ramus } from "./where.mjs";
 
 test("open a session, switch at a fork, click in the tree, compare, open an agent", async (t) => {
@@ -53,9 +53,8 @@ test("an agent is unfolded where it was called", async (t) => {
   await go(`/s/${id(claude, "7ea9")}`);
   await page.waitForSelector(".turn.answer");
   await page.locator(".tree-row.agent").first().waitFor();
-  await page.keyboard.press("g");
   const call = page.locator("details.call.agent").first();
-  for (let n = 0; n < 40 && await call.count() === 0; n += 1) await page.keyboard.press("j");
+  await walk(page, "details.call.agent");
   await call.locator("> summary").click();
   await call.locator(".agent-fold > summary").click();
   const inside = call.locator(".agent-in");

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import test from "node:test";
-import { demo, file, id, open, scratch, serve } from "./page.mjs";
+import { demo, file, id, open, serve, workshop } from "./page.mjs";
 import { ramus } from "./where.mjs";
 
 const told = (claude, ...args) => JSON.parse(spawnSync(ramus, ["--claude-dir", claude, ...args, "--json"], { encoding: "utf8" }).stdout);
@@ -100,8 +100,9 @@ test("merge two branches into a new session", async (t) => {
   await page.getByRole("button", { name: "Show the plan" }).click();
   await page.locator("dialog[open] .exchanges li.summarized").first().waitFor();
   assert.deepEqual(readFileSync(path), before);
-  const conflicts = page.locator("dialog[open] .conflicts");
-  if (await conflicts.count() > 0) await conflicts.getByLabel("what the last one left").check();
+  // Both changed a file: somebody must say first what holds.
+  assert.equal(await page.locator("dialog[open] .primary").isDisabled(), true);
+  await page.locator("dialog[open] .conflicts", { hasText: "src/main.rs" }).getByLabel("what the last one left").check();
   await act(page, "Merge");
   await page.locator(".session-head h1", { hasText: "Two <i>pots</i> in one" }).waitFor();
   assert.deepEqual(readFileSync(path), before, "what is merged is untouched");
@@ -110,16 +111,6 @@ test("merge two branches into a new session", async (t) => {
   await act(page, "Undo");
   assert.deepEqual(wrong, []);
 });
-
-/** The demo, with its project in a directory that is there. */
-function workshop(t) {
-  const claude = demo(t);
-  const cwd = join(scratch(t), "teapot");
-  mkdirSync(join(cwd, "src"), { recursive: true });
-  const path = file(claude, "7ea9");
-  writeFileSync(path, readFileSync(path, "utf8").replaceAll("/home/dev/teapot", cwd));
-  return { claude, cwd };
-}
 
 test("put files back and undo it", async (t) => {
   const { claude, cwd } = workshop(t);

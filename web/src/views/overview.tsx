@@ -63,7 +63,7 @@ function Heat({ activity }: { activity: Record<string, number> }) {
     <section class="card">
       <h2>Activity</h2>
       <div class="heat" ref={(box) => { if (box) box.scrollLeft = box.scrollWidth; }} tabIndex={0} role="group" aria-label="Activity by day">
-        <svg width={weeks * 14} height="118" role="img" aria-label={`Messages by day up to ${days[days.length - 1]}: ${several(total, "message")} on ${several(days.length, "day")}`}>{months}{squares}</svg>
+        <svg viewBox={`0 0 ${weeks * 14} 118`} role="img" aria-label={`Messages by day up to ${days[days.length - 1]}: ${several(total, "message")} on ${several(days.length, "day")}`}>{months}{squares}</svg>
       </div>
     </section>
   );

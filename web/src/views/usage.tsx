@@ -18,10 +18,11 @@ const MOST = 12;
 
 export function UsageView() {
   const { data, error, again } = useGet<Usage>("usage");
-  const [measure, setMeasure] = useState<Measure>("cost");
+  const [chosen, setMeasure] = useState<Measure>();
   if (error) return <div class="page"><Failure error={error} again={again} /></div>;
   if (!data) return <div class="page"><Waiting what="Adding up" /></div>;
   if (data.totals.messages === 0) return <div class="page"><Head title="Usage" /><section class="card"><p>No message with tokens was found.</p></section></div>;
+  const measure = chosen ?? (data.totals.cost_usd ? "cost" : "tokens");
   const rows = <T extends Amounts>(of: T[], name: (row: T) => string): [string, number][] =>
     of.map((row): [string, number] => [name(row), amount(row, measure)]).sort((a, b) => b[1] - a[1]).slice(0, MOST);
   const { totals, by_branch, by_line } = data;
@@ -64,13 +65,13 @@ const DAY = 86_400_000;
 /** How many days a picture holds. */
 const SPAN = 120;
 
-/** Days without anything are days, too. */
+/** The newest days from the first with something on; days without anything are days, too. */
 function filled(days: (Amounts & { day: string })[]): { day: string; of?: Amounts }[] {
   const by = new Map(days.map((row) => [row.day, row]));
   const last = Date.parse(days[days.length - 1].day);
-  const first = Math.max(Date.parse(days[0].day), last - (SPAN - 1) * DAY);
+  const near = days.find((row) => Date.parse(row.day) > last - SPAN * DAY) ?? days[days.length - 1];
   const out = [];
-  for (let time = first; time <= last; time += DAY) {
+  for (let time = Date.parse(near.day); time <= last; time += DAY) {
     const day = new Date(time).toISOString().slice(0, 10);
     out.push({ day, of: by.get(day) });
   }
@@ -86,18 +87,17 @@ function Days({ of, measure, zone }: { of: (Amounts & { day: string })[]; measur
   const every = Math.max(1, Math.ceil(64 / width));
   return (
     <section class="card">
-      <h2>By day</h2>
+      <h2>By day <span class="facts">at most {shown[measure](most)}{of[0].day < days[0].day ? `; ${several(of.filter((row) => row.day < days[0].day).length, "earlier day")} in the table` : ""}</span></h2>
       <div class="days" tabIndex={0} role="group" aria-label="By day" ref={(box) => { if (box) box.scrollLeft = box.scrollWidth; }}>
-        <svg width={days.length * width + 4} height={height + 42} role="img" aria-label={`${MEASURES[measure]} by day, ${label(days[0].day)} to ${label(days[days.length - 1].day)}; the most on a day is ${shown[measure](most)}. The table below has each day.`}>
-          <text class="most" x="0" y="12">{shown[measure](most)}</text>
-          <path class="rule" d={`M0 18.5H${days.length * width}M0 ${height + 20.5}H${days.length * width}`} />
+        <svg width={days.length * width + 4} height={height + 26} role="img" aria-label={`${MEASURES[measure]} by day, ${label(days[0].day)} to ${label(days[days.length - 1].day)}; the most on a day is ${shown[measure](most)}. The table below has each day.`}>
+          <path class="rule" d={`M0 ${height + 4.5}H${days.length * width}`} />
           {days.map(({ day, of }, index) => {
             const n = of ? amount(of, measure) : 0;
             const tall = n > 0 ? Math.max(1.5, (n / most) * height) : 0;
             return <g key={day}>
-              {tall > 0 && <rect class="day" x={index * width + 1} y={20 + height - tall} width={Math.max(3, width - 3)} height={tall} rx="2" />}
-              <rect class="reach" x={index * width} y="20" width={width} height={height}><title>{`${day}: ${shown[measure](n)}`}</title></rect>
-              {index % every === 0 && <text x={index * width + 1} y={height + 36}>{label(day)}</text>}
+              {tall > 0 && <rect class="day" x={index * width + 1} y={4 + height - tall} width={Math.max(3, width - 3)} height={tall} rx="2" />}
+              <rect class="reach" x={index * width} y="4" width={width} height={height}><title>{`${day}: ${shown[measure](n)}`}</title></rect>
+              {index % every === 0 && <text x={index * width + 1} y={height + 20}>{label(day)}</text>}
             </g>;
           })}
         </svg>

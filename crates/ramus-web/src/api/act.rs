@@ -112,7 +112,7 @@ pub(crate) async fn plan(
             what: plan.what.word(),
             words: plan.words.clone(),
             session: plan.session.clone(),
-            steps: plan.steps.iter().map(step).collect(),
+            steps: steps(&plan),
             appended_bytes: plan.appended_bytes(),
             warnings: warning.into_iter().collect(),
             merged,
@@ -245,6 +245,19 @@ fn cannot(message: String, hint: &'static str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, message, hint)
 }
 
+/// Tells what is done; what goes along with a new session is told as one.
+fn steps(plan: &Plan) -> Vec<String> {
+    let is_link = |step: &&Step| matches!(step, Step::Link { .. });
+    let mut told: Vec<String> =
+        plan.steps.iter().filter(|step| !is_link(step)).map(step).collect();
+    match plan.steps.iter().filter(is_link).count() {
+        0 => {}
+        1 => told.push("take along 1 file backup or output".to_owned()),
+        n => told.push(format!("take along {n} file backups and outputs")),
+    }
+    told
+}
+
 /// Tells what a step does, by the names of files alone.
 fn step(step: &Step) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -254,7 +267,7 @@ fn step(step: &Step) -> String {
             format!("add {lines} lines to the end of {}", name(file))
         }
         Step::Make { file, .. } => format!("write the new file {}", name(file)),
-        Step::Link { from, to } => format!("link {} as {}", name(from), name(to)),
+        Step::Link { to, .. } => format!("take along {}", name(to)),
         Step::Put { file, .. } => format!("put an earlier content back into {}", name(file)),
         Step::Move { from, to: None } => format!("move {} to ramus's own trash", name(from)),
         Step::Move { to: Some(to), .. } => format!("move {} back to its place", name(to)),
