@@ -1,6 +1,6 @@
 // One session: transcript, tree, details.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Act, Merge, Rename, type Request } from "../act";
 import { type Conversation, type Detail, type PathView, type Row, type View, get, query } from "../api";
 import { useGet, useKeys, useNews } from "../hooks";
@@ -45,6 +45,8 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
     list.current?.jump(position);
     route.go(route.session(id, way.leaf));
   }, [id]);
+  const goRow = useCallback((row: Row) => { setOpen(matchMedia("(min-width: 1100px)").matches); route.go(route.session(id, "", row.node)); }, [id]);
+  const goAgent = useCallback((agent: string) => route.go(route.session(`agent-${agent}`)), []);
   const doing = useMemo(() => ({ onWay, onTurn: (view: View) => setChosen(view) }), [onWay]);
   const next = (step: number, fits: (position: number) => boolean) => {
     if (!told) return;
@@ -98,7 +100,6 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
   if (detail.error && !detail.data) return <div class="page"><Failure error={detail.error} again={detail.again} /></div>;
   const session = detail.data;
   const title = session?.title ?? short(id);
-  const goRow = (row: Row) => { setOpen(matchMedia("(min-width: 1100px)").matches); route.go(route.session(id, "", row.node)); };
   return (
     <div class={`session${open ? " with-panel" : ""}`}>
       <header class="session-head">
@@ -132,7 +133,7 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
           <aside class="panel" aria-label={panel === "tree" ? "Tree" : "Details"}>
             <button type="button" class="quiet close" aria-label="Close" onClick={() => setOpen(false)}>✕</button>
             {panel === "tree"
-              ? (outline.data ? <Tree rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={(agent) => route.go(route.session(`agent-${agent}`))} /> : <Waiting what="Drawing the tree" />)
+              ? (outline.data ? <Tree rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
               : session && <Details session={session} leaf={told?.leaf ?? ""} onAct={setRequest} onRename={() => setAsking("rename")} onMerge={setMerging} />}
           </aside>
         )}
@@ -154,20 +155,22 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
 
 /** Where in the transcript the reader is; a click goes somewhere else. */
 function Place({ told, seen, onGo }: { told: PathView; seen: number; onGo: (position: number) => void }) {
-  const prompts = useMemo(() => {
-    const marks: number[] = [];
-    const step = Math.max(1, Math.ceil(told.count / 400));
-    for (let position = 0; position < told.count; position++) if (told.shape[position] === "p" && position % step === 0) marks.push(position);
-    return marks;
-  }, [told]);
   const at = (position: number) => `${(100 * position) / Math.max(1, told.count - 1)}%`;
+  // The same elements while the path is the same: the reader moves many times a second.
+  const marks = useMemo(() => {
+    const step = Math.max(1, Math.ceil(told.count / 400));
+    const prompts = [...told.shape].flatMap((letter, position) => (letter === "p" && position % step === 0 ? [position] : []));
+    return [
+      ...prompts.map((position) => <i key={`p${position}`} class="p" style={{ insetBlockStart: at(position) }} />),
+      ...told.forks.map((position) => <i key={`f${position}`} class="f" style={{ insetBlockStart: at(position) }} />),
+    ];
+  }, [told]);
   return (
     <div class="place" aria-hidden="true" onClick={(event) => {
       const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
       onGo(Math.round(((event.clientY - box.top) / box.height) * (told.count - 1)));
     }}>
-      {prompts.map((position) => <i key={`p${position}`} class="p" style={{ insetBlockStart: at(position) }} />)}
-      {told.forks.map((position) => <i key={`f${position}`} class="f" style={{ insetBlockStart: at(position) }} />)}
+      {marks}
       <b style={{ insetBlockStart: at(seen) }} />
     </div>
   );

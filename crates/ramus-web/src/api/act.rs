@@ -248,8 +248,7 @@ fn cannot(message: String, hint: &'static str) -> ApiError {
 /// Tells what is done; what goes along with a new session is told as one.
 fn steps(plan: &Plan) -> Vec<String> {
     let is_link = |step: &&Step| matches!(step, Step::Link { .. });
-    let mut told: Vec<String> =
-        plan.steps.iter().filter(|step| !is_link(step)).map(step).collect();
+    let mut told: Vec<String> = plan.steps.iter().filter(|step| !is_link(step)).map(step).collect();
     match plan.steps.iter().filter(is_link).count() {
         0 => {}
         1 => told.push("take along 1 file backup or output".to_owned()),
