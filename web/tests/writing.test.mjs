@@ -13,6 +13,8 @@ const told = (claude, ...args) => JSON.parse(spawnSync(ramus, ["--claude-dir", c
 async function act(page, name) {
   await page.locator("dialog[open] .plan").waitFor();
   await page.locator("dialog[open] .buttons").getByRole("button", { name }).click();
+  // What was done before may still be told; the dialog closes when this is done.
+  await page.waitForFunction(() => !document.querySelector("dialog[open]"));
   await page.waitForFunction(() => /^Done/.test(document.querySelector(".toast")?.textContent ?? ""));
 }
 
