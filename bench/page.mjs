@@ -35,6 +35,7 @@ function largest(dir) {
   return best;
 }
 
+const load = () => readFileSync("/proc/loadavg", "utf8").split(" ").slice(0, 3).join(" ");
 const row = (name, value) => console.log(`| ${name} | ${value} |`);
 const memory = (pid, what) => Number(readFileSync(`/proc/${pid}/status`, "utf8").match(new RegExp(`${what}:\\s+(\\d+)`))?.[1] ?? 0) / 1024;
 
@@ -111,10 +112,14 @@ for (const q of [word, "the"]) {
 await page.goto(origin);
 await page.waitForSelector(".sessions li", { timeout: 120_000 });
 row("server memory: peak, now", `${Math.round(memory(server.pid, "VmHWM"))} MB, ${Math.round(memory(server.pid, "VmRSS"))} MB`);
+const used = async () => page.evaluate(async () => { const start = performance.now(); await (await fetch("/api/usage")).json(); return Math.round(performance.now() - start); });
+row("usage: first time, again", `${await used()} ms, ${await used()} ms`);
+row("server memory after usage: peak, now", `${Math.round(memory(server.pid, "VmHWM"))} MB, ${Math.round(memory(server.pid, "VmRSS"))} MB`);
 const dist = join(root, "web/dist");
 const files = [join(dist, "index.html"), ...readdirSync(join(dist, "assets")).map((name) => join(dist, "assets", name))];
 const sum = (pack) => Math.round(files.reduce((all, file) => all + pack(readFileSync(file)).length, 0) / 1000);
 row("the page itself: gzip, brotli", `${sum(gzipSync)} KB, ${sum(brotliCompressSync)} KB`);
+row("load average of the machine", load());
 await browser.close();
 server.kill("SIGINT");
 rmSync(home, { recursive: true, force: true });

@@ -78,6 +78,18 @@ export interface Spent {
   messages: number; input: number; output: number; cache_read: number; cache_write_5m: number;
   cache_write_1h: number; cost_usd: number | null;
 }
+export interface Amounts extends Spent { unpriced_tokens: number; thinking: number }
+export interface Usage {
+  zone: string; totals: Amounts;
+  prices: { date: string; file: string | null; file_date: string | null };
+  by_day: (Amounts & { day: string })[];
+  by_model: (Amounts & { model: string })[];
+  by_project: (Amounts & { project: string; path: string | null })[];
+  by_session: (Amounts & { session: string; project: string; title: string | null })[];
+  by_branch: { active: Amounts; abandoned: Amounts };
+  by_line: { main: Amounts; agents: Amounts };
+  unpriced: { model: string; tokens: number }[];
+}
 export interface Diff {
   same: boolean; a: Side; b: Side;
   common: { messages: number; node: string | null; timestamp: string | null };

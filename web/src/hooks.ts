@@ -3,7 +3,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Refused, get } from "./api";
 
-export interface Asked<T> { data?: T; error?: Refused; busy: boolean; again: () => void }
+export interface Asked<T> {
+  data?: T; error?: Refused; busy: boolean;
+  /** The answer is to what is asked now. */
+  current: boolean;
+  again: () => void;
+}
 
 /** Keeps what was answered last until the next answer is there. */
 export function useGet<T>(path: string | null): Asked<T> {
@@ -23,7 +28,7 @@ export function useGet<T>(path: string | null): Asked<T> {
     );
     return () => stop.abort();
   }, [path, turn]);
-  return { data: state.data, error: state.path === path || state.error ? state.error : undefined, busy: state.busy, again: () => setTurn((n) => n + 1) };
+  return { data: state.data, error: state.path === path || state.error ? state.error : undefined, busy: state.busy, current: state.path === path, again: () => setTurn((n) => n + 1) };
 }
 
 export interface News { session: string; agent: boolean; kind: string; owner: string | null }

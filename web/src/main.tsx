@@ -17,6 +17,7 @@ import { ProjectView } from "./views/project";
 import { Search } from "./views/search";
 import { SessionView } from "./views/session";
 import { StatsView } from "./views/stats";
+import { UsageView } from "./views/usage";
 import { place, short, when } from "./words";
 
 const THEMES = ["system", "light", "dark"] as const;
@@ -46,10 +47,11 @@ function App() {
   useNews((news) => { if (news.kind === "found" || news.kind === "gone") { projects.again(); sessions.again(); } });
   useKeys({
     "?": () => setSheet("help"),
-    "/": () => { go("/search"); requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#query")?.focus()); },
+    "/": () => { go("/search"); document.querySelector<HTMLInputElement>("#query")?.focus(); },
     b: () => setDrawer((open) => !open),
     h: () => go("/"),
     s: () => go("/stats"),
+    u: () => go("/usage"),
     d: nextTheme,
   });
   useEffect(() => {
@@ -67,17 +69,13 @@ function App() {
       <header class="top">
         <button type="button" class="quiet menu" aria-label="Projects and sessions" aria-expanded={drawer} onClick={() => setDrawer(!drawer)}>☰</button>
         <a class="brand" href="/"><Branch />ramus</a>
-        <nav aria-label="Views">
-          <a href="/search" aria-current={kind === "search" ? "page" : undefined}>Search</a>
-          <a href="/stats" aria-current={kind === "stats" ? "page" : undefined}>Numbers</a>
-          <a href="/log" aria-current={kind === "log" ? "page" : undefined}>Log</a>
-        </nav>
+        <Views here={kind} />
         <span class="grow" />
         <button type="button" class="quiet hint" aria-label="Go to… Ctrl K" onClick={() => setSheet("palette")}><span>Go to…</span> <kbd>Ctrl K</kbd></button>
         <button type="button" class="quiet" onClick={nextTheme} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}>{theme === "system" ? "◐" : theme === "light" ? "☀" : "☾"}</button>
         <button type="button" class="quiet" onClick={() => setSheet("help")} aria-label="Keys" title="Keys">?</button>
       </header>
-      <Side open={drawer} projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} here={kind === "s" ? id : ""} project={kind === "p" ? id : ""} busy={sessions.busy && !sessions.data} />
+      <Side open={drawer} view={kind} projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} here={kind === "s" ? id : ""} project={kind === "p" ? id : ""} busy={sessions.busy && !sessions.data} />
       <main id="main" tabIndex={-1}>{view(kind, id, query, say)}</main>
       {drawer && <div class="shade" onClick={() => setDrawer(false)} />}
       {sheet === "help" && <Help onClose={() => setSheet(null)} />}
@@ -96,19 +94,27 @@ function view(kind: string, id: string, query: URLSearchParams, say: (text: stri
     case "": return <Overview />;
     case "p": return <ProjectView key={id} name={id} />;
     case "s": return <SessionView key={id} id={id} leaf={query.get("leaf") ?? ""} at={query.get("at") ?? ""} say={say} />;
-    case "f": return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} />;
+    case "f": return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} say={say} />;
     case "compare": return <Compare query={query} />;
     case "search": return <Search query={query} />;
     case "stats": return <StatsView />;
+    case "usage": return <UsageView />;
     case "log": return <Log say={say} />;
     default: return <div class="page"><h1>There is no such page</h1><p><a href="/">Go to the overview</a></p></div>;
   }
 }
 
+const VIEWS = [["search", "Search"], ["usage", "Usage"], ["stats", "Numbers"], ["log", "Log"]];
+
+/** Above the page, and on a phone in the drawer. */
+function Views({ here }: { here: string }) {
+  return <nav class="views" aria-label="Views">{VIEWS.map(([kind, name]) => <a key={kind} href={`/${kind}`} aria-current={here === kind ? "page" : undefined}>{name}</a>)}</nav>;
+}
+
 /** How many sessions of a project are listed before more are asked for. */
 const SHOWN = 8;
 
-function Side({ open, projects, sessions, here, project, busy }: { open: boolean; projects: Project[]; sessions: Session[]; here: string; project: string; busy: boolean }) {
+function Side({ open, projects, sessions, here, view, project, busy }: { open: boolean; view: string; projects: Project[]; sessions: Session[]; here: string; project: string; busy: boolean }) {
   const [filter, setFilter] = useState("");
   const [all, setAll] = useState(new Set<string>());
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -117,6 +123,7 @@ function Side({ open, projects, sessions, here, project, busy }: { open: boolean
   for (const session of sessions) if (fits(session)) by.set(session.project, [...(by.get(session.project) ?? []), session]);
   return (
     <nav class={`side${open ? " open" : ""}`} aria-label="Projects and sessions">
+      <Views here={view} />
       <input type="search" placeholder="Filter by title, path or id" aria-label="Filter sessions" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
       {busy && <p class="hush">Reading the histories…</p>}
       {projects.filter((one) => by.has(one.name)).slice(0, 60).map((one) => {

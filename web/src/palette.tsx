@@ -15,6 +15,7 @@ export function Palette({ projects, sessions, onTheme, onHelp, onClose }: { proj
     { name: "Overview", detail: "view", act: () => go("/") },
     { name: "Search", detail: "view", act: () => go("/search") },
     { name: "Numbers", detail: "view", act: () => go("/stats") },
+    { name: "Usage", detail: "view", act: () => go("/usage") },
     { name: "Log of what was done", detail: "view", act: () => go("/log") },
     { name: "Change colours", detail: "light, dark, system", act: onTheme },
     { name: "Keys", detail: "help", act: onHelp },

@@ -69,8 +69,7 @@ export function Bars({ title, of, show = count }: { title: string; of: [string, 
   return (
     <section class="card">
       <h2>{title}</h2>
-      <table class="bars">
-        <caption class="unseen">{title}</caption>
+      <table class="bars" aria-label={title}>
         <tbody>
           {of.map(([name, n]) => (
             <tr key={name}>

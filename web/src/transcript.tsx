@@ -13,7 +13,7 @@ const BEYOND = 900;
 
 interface Props {
   session: string; path: PathView; start: number | null; doing: Doing;
-  onSee: (at: number) => void; selected: number | null; handle: RefObject<Transcript | null>;
+  onSee: (at: number) => void; onLoad: () => void; selected: number | null; handle: RefObject<Transcript | null>;
 }
 
 export class Transcript extends Component<Props, { tick: number }> {
@@ -26,7 +26,8 @@ export class Transcript extends Component<Props, { tick: number }> {
   views = new Map<number, View[]>();
   anchor = { at: 0, offset: 0 };
   following = false;
-  ours = false;
+  /** Where the window was put, or was seen, last. */
+  settled = -1;
   first = 0;
   last = 0;
   observer?: ResizeObserver;
@@ -42,6 +43,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.observer = new ResizeObserver((entries) => this.measured(entries));
     this.rows.forEach((_, row) => this.observer?.observe(row));
     this.settle();
+    this.props.onSee(this.anchor.at);
     if (this.box.current) new ResizeObserver(() => this.draw()).observe(this.box.current);
   }
 
@@ -114,21 +116,18 @@ export class Transcript extends Component<Props, { tick: number }> {
     const box = this.box.current;
     if (!box) return;
     const top = this.following ? this.total - box.clientHeight : this.tops[this.anchor.at] + this.anchor.offset;
-    if (Math.abs(box.scrollTop - top) > 1) {
-      const was = box.scrollTop;
-      box.scrollTop = top;
-      // A scroll of ours tells nothing about what the reader looks at.
-      this.ours = box.scrollTop !== was;
-    }
+    if (Math.abs(box.scrollTop - top) > 1) box.scrollTop = top;
+    this.settled = box.scrollTop;
     this.ask();
   }
 
   scrolled = () => {
     const box = this.box.current;
     if (!box) return;
-    const { ours } = this;
-    this.ours = false;
     const top = box.scrollTop;
+    // Where we put the window tells nothing about what the reader looks at.
+    if (Math.abs(top - this.settled) <= 1) return;
+    this.settled = top;
     const at = this.rowAt(top);
     this.anchor = { at, offset: top - this.tops[at] };
     this.following = top + box.clientHeight >= this.total - 4;
@@ -137,11 +136,11 @@ export class Transcript extends Component<Props, { tick: number }> {
       const [first, last] = this.range();
       if (first < this.first || last > this.last) this.draw();
       this.ask();
-      if (!ours) this.props.onSee(this.rowAt(top + 24));
+      this.props.onSee(this.rowAt(top + 24));
     });
   };
 
-  draw() { this.setState((was) => ({ tick: was.tick + 1 })); }
+  draw(then?: () => void) { this.setState((was) => ({ tick: was.tick + 1 }), then); }
 
   range(beyond = 200): [number, number] {
     const box = this.box.current;
@@ -156,6 +155,8 @@ export class Transcript extends Component<Props, { tick: number }> {
       const at = this.rows.get(entry.target);
       if (at === undefined || !this.loaded[at]) continue;
       const height = entry.borderBoxSize[0].blockSize;
+      // A row that was just taken out of the page, or is hidden with it, says nothing about its height.
+      if (height === 0) continue;
       if (Math.abs(height - this.heights[at]) > 0.5) { this.heights[at] = height; changed = true; }
     }
     if (!changed) return;
@@ -193,7 +194,16 @@ export class Transcript extends Component<Props, { tick: number }> {
     // A message that shows nothing has no height.
     for (let at = from; at < to; at++) if (!this.views.has(at)) this.heights[at] = 0;
     this.sum();
+    this.draw(this.props.onLoad);
+  }
+
+  /** Tells whether a position is loaded; if not, it will be. */
+  has(at: number): boolean {
+    if (this.loaded[at]) return true;
+    this.following = false;
+    this.anchor = { at, offset: 0 };
     this.draw();
+    return false;
   }
 
   /** Goes to a position. */

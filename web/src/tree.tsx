@@ -1,5 +1,6 @@
 // The tree: rows with lanes, as many as there are; only those in the window exist.
 
+import { memo } from "preact/compat";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Row } from "./api";
 import { Time } from "./parts";
@@ -29,7 +30,10 @@ function edges(rows: Row[]): { parents: number[]; list: Edge[] } {
 
 const x = (lane: number) => 12 + Math.min(lane, LANES) * LANE;
 
-export function Tree({ rows, leaf, onGo, onAgent }: { rows: Row[]; leaf: string; onGo: (row: Row) => void; onAgent: (agent: string) => void }) {
+/** Not drawn again while the reader only moves in the transcript. */
+export const Tree = memo(Drawn);
+
+function Drawn({ rows, leaf, onGo, onAgent }: { rows: Row[]; leaf: string; onGo: (row: Row) => void; onAgent: (agent: string) => void }) {
   const [zoom, setZoom] = useState(1);
   const height = HEIGHTS[zoom];
   const box = useRef<HTMLDivElement>(null);

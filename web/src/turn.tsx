@@ -1,11 +1,12 @@
 // One turn of a transcript: who speaks, what was said, which tools ran.
 
 import { memo } from "preact/compat";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { Agent } from "./agent";
 import { type Call, type Piece, type View, type Way, get, query } from "./api";
+import { useGet } from "./hooks";
 import { Html } from "./html";
-import { Time } from "./parts";
-import * as route from "./route";
+import { Failure, Time } from "./parts";
 import { bytes, model, several } from "./words";
 
 export interface Where { session: string; leaf: string }
@@ -81,27 +82,33 @@ function Picture({ piece, view, where }: { piece: Piece & { t: "picture" }; view
 
 function CallView({ call, view, where }: { call: Call; view: View; where: Where }) {
   const [open, setOpen] = useState(false);
-  const [html, setHtml] = useState<string>();
-  const [whole, setWhole] = useState(false);
-  useEffect(() => {
-    if (!open) return;
-    const path = `sessions/${encodeURIComponent(where.session)}/call${query({ leaf: where.leaf, at: view.at, i: view.i, n: call.n, whole: whole || undefined })}`;
-    get<{ html: string }>(path).then((told) => setHtml(told.html), (error: Error) => setHtml(undefined) ?? alertInside(error));
-    function alertInside(error: Error) { setHtml(`<p class="note bad">${error.message.replace(/[<&]/g, "")}</p>`); }
-  }, [open, whole]);
   return (
-    <details class={`call ${call.tool}${call.failed ? " failed" : ""}`} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class={`call ${call.tool}${call.failed ? " failed" : ""}`} open={open} onToggle={(event) => { if (event.target === event.currentTarget) setOpen(event.currentTarget.open); }}>
       <summary>
         <span class="sign" aria-hidden="true">{SIGNS[call.tool] ?? SIGNS.other}</span>
         <span class="name">{call.name}</span>
         <span class="subject">{call.subject}</span>
         <span class="outcome">{call.running ? "no result" : call.outcome}</span>
       </summary>
-      <div class="opened" onClick={(event) => { if ((event.target as Element).closest("[data-more]")) setWhole(true); }}>
-        {html === undefined ? <p class="hush">…</p> : <Html html={html} class="pieces" />}
-        {call.agent && <a class="agent-link" href={route.session(`agent-${call.agent}`)}>Read what the agent did →</a>}
-      </div>
+      {open && <Opened call={call} view={view} where={where} />}
     </details>
+  );
+}
+
+function Opened({ call, view, where }: { call: Call; view: View; where: Where }) {
+  const [whole, setWhole] = useState(false);
+  const [unfolded, setUnfolded] = useState(false);
+  const { data, error } = useGet<{ html: string }>(`sessions/${encodeURIComponent(where.session)}/call${query({ leaf: where.leaf, at: view.at, i: view.i, n: call.n, whole: whole || undefined })}`);
+  return (
+    <div class="opened" onClick={(event) => { if ((event.target as Element).closest("[data-more]")) setWhole(true); }}>
+      {data ? <Html html={data.html} class="pieces" /> : error ? <Failure error={error} /> : <p class="hush">…</p>}
+      {call.agent && (
+        <details class="fold agent-fold" open={unfolded} onToggle={(event) => { if (event.target === event.currentTarget) setUnfolded(event.currentTarget.open); }}>
+          <summary>What the agent did</summary>
+          {unfolded && <Agent id={call.agent} />}
+        </details>
+      )}
+    </div>
   );
 }
 

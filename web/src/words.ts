@@ -41,7 +41,7 @@ export function lasting(ms: number | null): string {
 export const short = (id: string) => id.replace(/^agent-/, "").slice(0, 8);
 export const place = (path: string | null | undefined) => path?.split(/[\\/]/).filter(Boolean).pop() ?? "";
 export const model = (name: string) => name.replace(/^claude-/, "").replace(/-\d{8}$/, "");
-export const money = (usd: number | null) => (usd === null ? "–" : `$${usd < 10 ? usd.toFixed(2) : Math.round(usd)}`);
+export const money = (usd: number | null) => (usd === null ? "–" : `$${usd < 10 ? usd.toFixed(2) : count(Math.round(usd))}`);
 export function tokens(n: number): string {
   if (n < 1000) return String(n);
   if (n < 1_000_000) return `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)}k`;

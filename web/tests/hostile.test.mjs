@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import test from "node:test";
-import { open, scratch, serve } from "./page.mjs";
+import { open, scratch, serve, walk } from "./page.mjs";
 
 const EVIL = [
   "<script>globalThis.broken = 1</script>",
@@ -23,19 +23,23 @@ const EVIL = [
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const SVG = Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><script>parent.broken=1</script></svg>").toString("base64");
 
+const AGENT = "e0000001";
+
 function history(dir) {
   const project = join(dir, "projects", "-tmp-<img src=x onerror=globalThis.broken=1>".replaceAll("/", "-"));
   mkdirSync(project, { recursive: true });
   const session = "0a1b2c3d-0000-4000-8000-000000000000";
   let n = 0;
-  const lines = [];
-  const add = (parent, more) => {
+  const main = [];
+  const lines = main;
+  const add = (parent, more, lines = main) => {
     const uuid = `0a1b2c3d-0000-4000-8000-${String(++n).padStart(12, "0")}`;
     lines.push(JSON.stringify({ parentUuid: parent, sessionId: session, cwd: `/tmp/${EVIL.slice(0, 60)}`, gitBranch: "<b>x</b>", version: "2.1.240", uuid, timestamp: new Date(1.79e12 + n * 1000).toISOString(), ...more }));
     return uuid;
   };
-  const user = (parent, content) => add(parent, { type: "user", message: { role: "user", content } });
-  const claude = (parent, content) => add(parent, { type: "assistant", message: { id: `m${n}`, role: "assistant", model: "<img src=x onerror=globalThis.broken=1>", content } });
+  const user = (parent, content, more) => add(parent, { type: "user", message: { role: "user", content }, ...more });
+  const said = (content) => ({ type: "assistant", message: { id: `m${n}`, role: "assistant", model: "<img src=x onerror=globalThis.broken=1>", usage: { input_tokens: 7, output_tokens: 5 }, content } });
+  const claude = (parent, content) => add(parent, said(content));
   let deep = "1";
   for (let level = 0; level < 2000; level++) deep = `[${deep}]`;
   let at = user(null, EVIL);
@@ -44,8 +48,17 @@ function history(dir) {
   const tools = [["Bash", { command: EVIL }], ["Edit", { file_path: `/tmp/${EVIL}`, old_string: "<b>", new_string: EVIL }], ["Write", { file_path: "/tmp/x.html", content: EVIL }], [`mcp__<script>__${EVIL.slice(0, 40)}`, { x: EVIL }], ["WebFetch", { url: "javascript:globalThis.broken=1", prompt: EVIL }], ["TodoWrite", { todos: [{ content: EVIL, status: "<b>" }] }], ["Task", { description: EVIL, prompt: EVIL, subagent_type: EVIL }]];
   tools.forEach(([name, input], index) => {
     at = claude(at, [{ type: "tool_use", id: `t${index}`, name, input }]);
-    at = user(at, [{ type: "tool_result", tool_use_id: `t${index}`, content: EVIL, is_error: index % 2 === 1 }]);
+    at = user(at, [{ type: "tool_result", tool_use_id: `t${index}`, content: EVIL, is_error: index % 2 === 1 }], name === "Task" ? { toolUseResult: { status: "completed", agentId: AGENT, prompt: EVIL } } : {});
   });
+  // An agent that calls itself.
+  const inside = [];
+  const side = { isSidechain: true, agentId: AGENT };
+  let below = add(null, { ...side, type: "user", message: { role: "user", content: EVIL } }, inside);
+  below = add(below, { ...side, ...said([{ type: "tool_use", id: "a1", name: "Task", input: { description: EVIL, prompt: EVIL } }]) }, inside);
+  add(below, { ...side, type: "user", message: { role: "user", content: [{ type: "tool_result", tool_use_id: "a1", content: EVIL }] }, toolUseResult: { status: "completed", agentId: AGENT, prompt: EVIL } }, inside);
+  writeFileSync(join(project, `agent-${AGENT}.jsonl`), `${inside.join("\n")}\n`);
+  const fork = at;
+  claude(user(fork, `another way ${EVIL}`), [{ type: "text", text: EVIL }]);
   at = user(at, "x".repeat(2_000_000));
   lines.push(`{"parentUuid":"${at}","type":"assistant","uuid":"deep","timestamp":"2026-10-01T00:00:00.000Z","message":{"id":"deep","role":"assistant","content":[{"type":"tool_use","id":"d","name":"Deep","input":{"a":${deep}}}]}}`);
   at = user(at, "still here");
@@ -88,6 +101,28 @@ test("a hostile history", async (t) => {
   await page.keyboard.press("i");
   await page.waitForSelector(".details");
   await sound("details");
+  // What two branches come to when they are merged.
+  await page.locator(".conversations input").nth(0).check();
+  await page.locator(".conversations input").nth(1).check();
+  await page.getByRole("button", { name: "Merge @" }).click();
+  await sound("merge");
+  await page.getByRole("button", { name: "Show the plan" }).click();
+  await page.locator("dialog[open] .exchanges", { hasText: "another way" }).waitFor();
+  await sound("merge planned");
+  await page.keyboard.press("Escape");
+  // An agent inside an agent.
+  await walk(page, "details.call.agent");
+  const call = page.locator("details.call.agent").first();
+  await call.evaluate((one) => { one.open = true; });
+  await call.locator(".agent-fold > summary").first().click();
+  const inner = call.locator(".agent-in details.call.agent").first();
+  await inner.locator("> summary").click();
+  await inner.locator(".agent-fold > summary").first().click();
+  await inner.locator(".agent-in .turn.task").first().waitFor();
+  await sound("agents");
+  await go("/usage");
+  await page.waitForSelector(".days .day");
+  await sound("usage");
   await go("/search?q=broken");
   await page.waitForSelector(".hits li");
   await sound("search");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium as browsers } from "playwright-core";
@@ -90,4 +90,27 @@ export function file(claude, start) {
     }
   }
   throw new Error(`no session begins with ${start}`);
+}
+
+/** The demo, with its project in a directory that is there. */
+export function workshop(t) {
+  const claude = demo(t);
+  const cwd = join(scratch(t), "teapot");
+  mkdirSync(join(cwd, "src"), { recursive: true });
+  const path = file(claude, "7ea9");
+  writeFileSync(path, readFileSync(path, "utf8").replaceAll("/home/dev/teapot", cwd));
+  return { claude, cwd };
+}
+
+/** Goes on from the first message, one by one, until something is there. */
+export async function walk(page, selector) {
+  const here = () => document.querySelector(".row.selected")?.dataset.at;
+  await page.keyboard.press("g");
+  await page.waitForFunction(() => document.querySelector(".row.selected .turn")?.closest(".row").dataset.at === "0");
+  for (let n = 0; n < 60 && await page.locator(selector).count() === 0; n += 1) {
+    const was = await page.evaluate(here);
+    await page.keyboard.press("j");
+    await page.waitForFunction((was) => document.querySelector(".row.selected .turn")?.closest(".row").dataset.at !== was, was);
+  }
+  await page.locator(selector).first().waitFor();
 }

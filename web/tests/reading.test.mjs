@@ -1,9 +1,11 @@
 // Reading, as a person does it: with the mouse, and with keys alone.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { demo, id, open, serve } from "./page.mjs";
+import { demo, id, open, serve, walk } from "./page.mjs";
+import { ramus } from "./where.mjs";
 
 test("open a session, switch at a fork, click in the tree, compare, open an agent", async (t) => {
   const claude = demo(t);
@@ -45,6 +47,47 @@ test("open a session, switch at a fork, click in the tree, compare, open an agen
   assert.deepEqual(wrong, []);
 });
 
+test("an agent is unfolded where it was called", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  await page.locator(".tree-row.agent").first().waitFor();
+  const call = page.locator("details.call.agent").first();
+  await walk(page, "details.call.agent");
+  await call.locator("> summary").click();
+  await call.locator(".agent-fold > summary").click();
+  const inside = call.locator(".agent-in");
+  await inside.locator(".turn.task").waitFor();
+  await inside.locator(".turn.answer").first().waitFor();
+  assert.match(page.url(), /\/s\/7ea9/, "the reader stays where he is");
+  // Its own calls open there, too.
+  await inside.locator("details.call > summary").first().click();
+  await inside.locator("details.call[open] .opened .pieces").first().waitFor();
+  assert.equal(await call.evaluate((one) => one.open), true);
+  await inside.getByRole("link", { name: "on its own page" }).click();
+  await page.waitForURL(/\/s\/agent-/);
+  assert.deepEqual(wrong, []);
+});
+
+test("what was used, by day, model and project", async (t) => {
+  const claude = demo(t);
+  const { page, wrong } = await open(t, await serve(t, claude));
+  await page.keyboard.press("u");
+  await page.waitForSelector(".days .day");
+  const told = JSON.parse(spawnSync(ramus, ["--claude-dir", claude, "usage", "--utc", "--json"], { encoding: "utf8" }).stdout);
+  const near = told.by_day.filter((one) => Date.parse(one.day) > Date.parse(told.by_day.at(-1).day) - 120 * 86_400_000);
+  assert.equal(await page.locator(".days .day").count(), near.length);
+  await page.getByRole("button", { name: "Answers" }).click();
+  const row = page.locator(".bars").first().locator("tr").first();
+  assert.equal(await row.locator(".amount").textContent(), String(Math.max(...told.by_model.map((one) => one.messages))));
+  await page.getByText("The days as a table").click();
+  const days = page.locator(".fold .table tbody tr");
+  assert.equal(await days.count(), told.by_day.length);
+  assert.equal(await days.first().locator("th").textContent(), told.by_day.at(-1).day);
+  assert.deepEqual(wrong, []);
+});
+
 test("files as of a message, and what became of them", async (t) => {
   const claude = demo(t);
   const { page, go, wrong } = await open(t, await serve(t, claude));
@@ -82,16 +125,6 @@ test("search finds every branch and leads to the message", async (t) => {
   assert.equal(wrong.filter((text) => !text.includes("400")).length, 0, wrong.join());
 });
 
-/** Presses a key, as a person does: again, if the page was not there yet. */
-async function press(page, key, seen) {
-  for (let tries = 0; tries < 6; tries += 1) {
-    await page.keyboard.press(key);
-    const done = await page.waitForFunction(seen, null, { timeout: 3000 }).catch(() => undefined);
-    if (done) return;
-  }
-  assert.fail(`${key} does nothing`);
-}
-
 test("keys alone", async (t) => {
   const claude = demo(t);
   const { page, wrong } = await open(t, await serve(t, claude));
@@ -99,22 +132,28 @@ test("keys alone", async (t) => {
   await page.keyboard.type("teapot server");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".turn.answer");
-  await press(page, "g", () => document.querySelector(".row.selected")?.dataset.at === "0");
-  await press(page, "]", () => document.querySelector(".row.selected nav.fork"));
-  await press(page, "ArrowLeft", () => document.querySelector(".left-banner"));
-  await press(page, "ArrowRight", () => !document.querySelector(".left-banner"));
-  await press(page, "g", () => document.querySelector(".row.selected")?.dataset.at === "0");
-  await press(page, "j", () => document.querySelector(".row.selected details.call"));
-  await press(page, "o", () => document.querySelector(".row.selected details.call[open] .code"));
-  await press(page, "p", () => document.querySelector(".row.selected .turn.prompt"));
-  await press(page, "G", () => Number(document.querySelector(".row.selected")?.dataset.at) > 10);
+  await page.keyboard.press("g");
+  await page.waitForFunction(() => document.querySelector(".row.selected")?.dataset.at === "0");
+  await page.keyboard.press("]");
+  await page.waitForSelector(".row.selected nav.fork");
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForSelector(".left-banner");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => !document.querySelector(".left-banner"));
+  await page.keyboard.press("g");
+  await page.keyboard.press("j");
+  await page.keyboard.press("o");
+  await page.waitForSelector(".row.selected details.call[open] .code");
+  await page.keyboard.press("G");
+  await page.keyboard.press("P");
+  await page.waitForSelector(".row.selected .turn.prompt");
+  assert.equal(await page.evaluate(() => [...document.querySelectorAll(".row:has(.turn.prompt)")].at(-1).matches(".selected")), true, "the last prompt");
   await page.keyboard.press("?");
   await page.waitForSelector("dialog[open]");
   await page.keyboard.press("Escape");
   await page.waitForFunction(() => !document.querySelector("dialog[open]"));
   await page.keyboard.press("/");
   await page.waitForURL(/search/);
-  await page.waitForFunction(() => document.activeElement?.matches("input"));
   await page.keyboard.type("milk");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".hits li");
@@ -127,6 +166,25 @@ test("keys alone", async (t) => {
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".left-banner");
+  assert.deepEqual(wrong, []);
+});
+
+test("keys typed before the session is there are not lost", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  let release;
+  const gate = new Promise((resolve) => { release = resolve; });
+  await page.route(/\/(path|turns)(\?|$)/, async (route) => { await gate; await route.continue(); });
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".session-head h1");
+  for (const key of ["g", "]", "ArrowLeft", "g", "j", "o"]) await page.keyboard.press(key);
+  assert.equal(await page.locator(".row").count(), 0);
+  release();
+  await page.waitForSelector(".left-banner");
+  await page.waitForSelector(".row.selected details.call[open] .code");
+  // The next message is the one after the first, not one that stood there before.
+  await page.keyboard.press("k");
+  await page.waitForFunction(() => document.querySelector(".row.selected")?.dataset.at === "0");
   assert.deepEqual(wrong, []);
 });
 

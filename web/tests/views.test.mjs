@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import test from "node:test";
-import { demo, id, open, serve, shot } from "./page.mjs";
+import { id, open, serve, shot, walk, workshop } from "./page.mjs";
 import { ramus } from "./where.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -32,6 +32,10 @@ function views(claude) {
     ["files", `/f/${teapot}?at=`, ".files .code", []],
     ["search", "/search?q=tea", ".hits li", []],
     ["numbers", "/stats", ".bars tr", []],
+    ["usage", "/usage", ".days .day", []],
+    ["merge", `/s/${teapot}`, ".turn.answer", ["i", "check:0", "check:1", "button:Merge @", "button:Show the plan", "see:.plan .exchanges"]],
+    ["files-back", `/f/${teapot}?at=`, ".files .code", ["button:Put them back", "see:dialog .file"]],
+    ["agent", `/s/${teapot}`, ".turn.answer", ["j:details.call.agent", "click:details.call.agent > summary", "click:.agent-fold > summary", "see:.agent-in .turn.answer"]],
     ["log", "/log", ".card, .log", []],
     ["keys", "/", ".sessions li", ["?"]],
     ["palette", "/", ".sessions li", ["Control+k"]],
@@ -40,7 +44,7 @@ function views(claude) {
 
 for (const [look, options] of LOOKS) {
   test(`every view, ${look}`, async (t) => {
-    const claude = demo(t);
+    const { claude } = workshop(t);
     const server = await serve(t, claude);
     const { page, go, wrong } = await open(t, server, { ...options, csp: false });
     const violations = [];
@@ -49,7 +53,11 @@ for (const [look, options] of LOOKS) {
       await page.waitForSelector(sign);
       for (const act of acts) {
         if (act === "tree") await page.locator("button[aria-pressed=false]", { hasText: "Tree" }).click({ timeout: 500 }).catch(() => {});
-        else if (act.startsWith("click:")) await page.locator(act.slice(6)).click();
+        else if (act.startsWith("click:")) await page.locator(act.slice(6)).first().click();
+        else if (act.startsWith("j:")) await walk(page, act.slice(2));
+        else if (act.startsWith("check:")) await page.locator(".conversations input").nth(Number(act.slice(6))).check();
+        else if (act.startsWith("button:")) await page.getByRole("button", { name: act.slice(7) }).first().click();
+        else if (act.startsWith("see:")) await page.locator(act.slice(4)).first().waitFor();
         else await page.keyboard.press(act);
       }
       await page.waitForTimeout(250);

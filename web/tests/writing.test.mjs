@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import test from "node:test";
-import { demo, file, id, open, serve } from "./page.mjs";
+import { demo, file, id, open, serve, workshop } from "./page.mjs";
 import { ramus } from "./where.mjs";
 
 const told = (claude, ...args) => JSON.parse(spawnSync(ramus, ["--claude-dir", claude, ...args, "--json"], { encoding: "utf8" }).stdout);
@@ -13,6 +13,8 @@ const told = (claude, ...args) => JSON.parse(spawnSync(ramus, ["--claude-dir", c
 async function act(page, name) {
   await page.locator("dialog[open] .plan").waitFor();
   await page.locator("dialog[open] .buttons").getByRole("button", { name }).click();
+  // What was done before may still be told; the dialog closes when this is done.
+  await page.waitForFunction(() => !document.querySelector("dialog[open]"));
   await page.waitForFunction(() => /^Done/.test(document.querySelector(".toast")?.textContent ?? ""));
 }
 
@@ -78,5 +80,56 @@ test("fork, rename, trash and back", async (t) => {
   await page.getByRole("button", { name: "Undo" }).first().click();
   await act(page, "Undo");
   assert.equal(existsSync(forked), true);
+  assert.deepEqual(wrong, []);
+});
+
+test("merge two branches into a new session", async (t) => {
+  const claude = demo(t);
+  const path = file(claude, "7ea9");
+  const before = readFileSync(path);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  await page.keyboard.press("i");
+  const merge = page.getByRole("button", { name: "Merge", exact: false }).first();
+  assert.equal(await merge.isDisabled(), true);
+  const boxes = page.getByRole("checkbox", { name: /to be merged/ });
+  await boxes.nth(0).check();
+  await boxes.nth(1).check();
+  await merge.click();
+  await page.getByLabel("In short").check();
+  await page.getByLabel("Title").fill("Two <i>pots</i> in one");
+  await page.getByRole("button", { name: "Show the plan" }).click();
+  await page.locator("dialog[open] .exchanges li.summarized").first().waitFor();
+  assert.deepEqual(readFileSync(path), before);
+  // Both changed a file: somebody must say first what holds.
+  assert.equal(await page.locator("dialog[open] .primary").isDisabled(), true);
+  await page.locator("dialog[open] .conflicts", { hasText: "src/main.rs" }).getByLabel("what the last one left").check();
+  await act(page, "Merge");
+  await page.locator(".session-head h1", { hasText: "Two <i>pots</i> in one" }).waitFor();
+  assert.deepEqual(readFileSync(path), before, "what is merged is untouched");
+  await go("/log");
+  await page.getByRole("button", { name: "Undo" }).first().click();
+  await act(page, "Undo");
+  assert.deepEqual(wrong, []);
+});
+
+test("put files back and undo it", async (t) => {
+  const { claude, cwd } = workshop(t);
+  const main = join(cwd, "src/main.rs");
+  writeFileSync(main, "by <b>hand</b>\n");
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/f/${id(claude, "7ea9")}?at=`);
+  await page.getByRole("button", { name: "Put them back" }).click();
+  const change = page.locator("dialog[open] .file", { hasText: "src/main.rs" });
+  await change.locator("summary").click();
+  await change.locator(".diff .row.del", { hasText: "by <b>hand</b>" }).waitFor();
+  assert.equal(readFileSync(main, "utf8"), "by <b>hand</b>\n", "a plan that is only shown writes nothing");
+  await act(page, "Put them back");
+  assert.match(readFileSync(main, "utf8"), /TcpListener/);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await act(page, "Undo");
+  await page.waitForFunction(() => !document.querySelector(".note.done"));
+  assert.equal(readFileSync(main, "utf8"), "by <b>hand</b>\n");
   assert.deepEqual(wrong, []);
 });

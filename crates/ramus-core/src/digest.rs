@@ -13,11 +13,13 @@ use crate::body::human_text;
 use crate::branches::{Artefact, ForkKind, Status};
 use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
+use crate::link::LinkKind;
 use crate::name::{Key, Name};
 use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Reason, Rule, resume_in};
 use crate::session::{Facts, LineCounts, NodeId};
 use crate::time::Time;
+use crate::title::Summaries;
 
 /// One session in short.
 #[derive(Clone, Debug, Encode, Decode)]
@@ -32,6 +34,8 @@ pub struct Digest {
     pub unknown_types: BTreeMap<Box<str>, u32>,
     /// Displayable messages, a split one once (R16).
     pub messages: u32,
+    /// The same by the day (UTC) since 1970; messages without a time are on none.
+    pub days: BTreeMap<i32, u32>,
     pub forks: BTreeMap<ForkKind, u32>,
     /// Ways taken at all forks together, and at the one with most.
     pub ways: u32,
@@ -60,6 +64,24 @@ pub struct Digest {
     /// Nodes whose parent is not in this file.
     pub missing: Vec<Missing>,
     pub chain: Chain,
+}
+
+/// A session's file in short, and what its neighbours say of it.
+#[derive(Debug)]
+pub struct Listed<'a> {
+    pub id: &'a str,
+    /// Its path from the Claude directory on.
+    pub file: &'a str,
+    /// The encoded name of its project.
+    pub project: &'a str,
+    pub bytes: u64,
+    pub digest: &'a Digest,
+    pub summaries: &'a Summaries,
+    /// Its agents that did something, in files of their own.
+    pub agents: usize,
+    pub defects: usize,
+    /// The sessions it is linked to.
+    pub links: Vec<(LinkKind, &'a str)>,
 }
 
 /// The resume point in short (R11).
@@ -209,6 +231,15 @@ fn sketch(history: &History) -> (Digest, Vec<u32>) {
         *forks.entry(fork.kind).or_default() += 1;
     }
     let resuming = branches.resuming().or(branches.conversations.last());
+    let (mut messages, mut days) = (0, BTreeMap::new());
+    for (_, fold) in folds.iter() {
+        if lane.has(fold.sidechain) && fold.voice.is_displayable() && !fold.again {
+            messages += 1;
+            if let Some(time) = session.record(fold.head).time {
+                *days.entry(time.day()).or_default() += 1;
+            }
+        }
+    }
     let brief = Digest {
         class: history.class(),
         agent_class: AgentClass::of(session),
@@ -216,12 +247,8 @@ fn sketch(history: &History) -> (Digest, Vec<u32>) {
         counts: session.counts(),
         by_type: BTreeMap::new(),
         unknown_types: BTreeMap::new(),
-        messages: folds
-            .iter()
-            .filter(|(_, fold)| {
-                lane.has(fold.sidechain) && fold.voice.is_displayable() && !fold.again
-            })
-            .count() as u32,
+        messages,
+        days,
         forks,
         ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).sum(),
         most_ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).max().unwrap_or(0),

@@ -3,6 +3,8 @@
 use bitcode::{Decode, Encode};
 use std::fmt;
 
+const DAY: i64 = 24 * 60 * 60 * 1_000_000;
+
 /// A point in time in microseconds since 1970, as a record states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Time(i64);
@@ -24,6 +26,11 @@ impl Time {
     /// Returns milliseconds since 1970.
     pub fn millis(self) -> i64 {
         self.0.div_euclid(1000)
+    }
+
+    /// Returns the day of UTC since 1970.
+    pub fn day(self) -> i32 {
+        i32::try_from(self.0.div_euclid(DAY)).unwrap_or(0)
     }
 
     /// Returns the time for calendar arithmetic; times out of its range become 1970.

@@ -7,6 +7,7 @@ mod account;
 mod block;
 mod books;
 mod charge;
+mod sums;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ pub use account::{Account, Branch};
 pub use block::Block;
 pub use books::{Books, Entry, FileAccount};
 pub use charge::{Charge, Part};
+pub use sums::{Owner, SessionSum, Sums};
 pub use tally::{Spent, Tally};
 pub use uses::Uses;
 

@@ -16,14 +16,14 @@ mod written;
 
 pub use diff::{Diff, diff};
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
-pub use list::{Listed, bookmarks, conversations, resume, session, tree};
-pub use merge::{MergeAnswer, conflict, merged_exchange};
+pub use list::{bookmarks, conversations, resume, session, tree};
+pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
 pub use stats::{most_complex, stats};
 pub use turn::{Show, Turn, turn};
 pub use usage::{
     Amounts, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, ByTime, Client,
-    ClientModel, OfBranch, Prices, RunningBlock, Unpriced, Usage, dollars,
+    ClientModel, OfBranch, Prices, RunningBlock, Unpriced, Usage, dearest_first, dollars, usage,
 };
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
 pub use written::{FixAnswer, Log, LogEntry, Written};

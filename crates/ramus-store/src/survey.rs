@@ -7,8 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ramus_core::activity::Activity;
 use ramus_core::defect::Defect;
-use ramus_core::digest::Digest;
-use ramus_core::history::History;
+use ramus_core::digest::{Digest, Listed};
+use ramus_core::history::{AgentClass, History};
+use ramus_core::link::links;
 use ramus_core::name::Name;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
@@ -95,6 +96,34 @@ impl ProjectSurvey {
     /// Returns the agents that a session started, warm-ups among them.
     pub fn agents_of<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a Surveyed> {
         self.agents.iter().filter(move |agent| agent.parent_session() == Some(session))
+    }
+
+    /// Returns the sessions for a list, each with the sessions it is linked to.
+    pub fn linked(&self) -> impl Iterator<Item = Listed<'_>> {
+        let named: Vec<(&str, &Digest)> =
+            self.sessions.iter().map(|session| (&*session.file.id, &*session.digest)).collect();
+        let links = links(&named);
+        self.sessions.iter().enumerate().map(move |(index, session)| {
+            let own = links.iter().filter(|link| link.from == index);
+            let own = own.map(|link| (link.kind, &*self.sessions[link.to].file.id));
+            Listed { links: own.collect(), ..self.listed(session) }
+        })
+    }
+
+    /// Returns a session for a list, its links left out.
+    pub fn listed<'a>(&'a self, session: &'a Surveyed) -> Listed<'a> {
+        let agents = self.agents_of(&session.file.id);
+        Listed {
+            id: &session.file.id,
+            file: &session.file.relative,
+            project: &self.name,
+            bytes: session.file.bytes,
+            digest: &session.digest,
+            summaries: &self.summaries,
+            agents: agents.filter(|agent| agent.digest.agent_class != AgentClass::Warmup).count(),
+            defects: session.defects().count(),
+            links: Vec::new(),
+        }
     }
 }
 

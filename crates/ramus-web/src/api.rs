@@ -10,6 +10,7 @@ mod list;
 mod session;
 mod stats;
 mod turns;
+mod usage;
 
 use std::sync::Arc;
 
@@ -38,6 +39,7 @@ pub(crate) fn timed() -> Router<Arc<State>> {
         .route("/projects", get(list::projects))
         .route("/sessions", get(list::sessions))
         .route("/stats", get(stats::stats))
+        .route("/usage", get(usage::usage))
         .route("/log", get(act::log))
         .route("/plan", post(act::plan))
         .route("/apply", post(act::apply))

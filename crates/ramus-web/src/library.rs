@@ -4,10 +4,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
 use ramus_core::history::History;
+use ramus_core::price::{DATE, PriceList};
 use ramus_core::resume::Rule;
+use ramus_render::json;
+use ramus_store::ledger::Ledger;
 use ramus_store::place::{FileRole, HistoryFile, Place, Project};
-use ramus_store::survey::{Survey, resurvey};
+use ramus_store::survey::{Survey, resurvey, survey_usage, to_time};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::ApiError;
 use crate::transcript::Transcript;
@@ -28,6 +33,9 @@ pub struct Library {
     /// Held while a session is read: a page asks for several things of it at once.
     reading: Mutex<()>,
     paths: Mutex<Vec<Kept>>,
+    prices: (PriceList, json::Prices),
+    /// What was used, and which files told so.
+    used: Mutex<Option<(u64, Arc<json::Usage>)>>,
 }
 
 /// The last survey and when it was made.
@@ -76,7 +84,17 @@ impl Library {
             open: Mutex::default(),
             reading: Mutex::default(),
             paths: Mutex::default(),
+            prices: (
+                PriceList::default(),
+                json::Prices { date: DATE, file: None, file_date: None },
+            ),
+            used: Mutex::default(),
         }
+    }
+
+    /// Takes other prices than those that are built in.
+    pub fn priced(self, list: PriceList, told: json::Prices) -> Self {
+        Self { prices: (list, told), ..self }
     }
 
     /// Begins to read everything in short, so that the first page need not wait for it.
@@ -120,6 +138,32 @@ impl Library {
     pub(crate) fn surveyed(&self) -> Option<Arc<Survey>> {
         let held = self.surveyed.try_lock().ok()?;
         held.as_ref().map(|(_, survey)| survey.clone())
+    }
+
+    /// Adds up what was used; all files are read for it, unless they are as they were.
+    pub(crate) fn usage(&self) -> Arc<json::Usage> {
+        let mut used = lock(&self.used);
+        let listing = self.place.projects();
+        let files = listing.projects.iter().flat_map(|project| &project.files);
+        let mut hash = Xxh3::new();
+        for file in files {
+            hash.update(file.path.as_os_str().as_encoded_bytes());
+            hash.update(&file.bytes.to_le_bytes());
+            hash.update(&to_time(file.modified).millis().to_le_bytes());
+        }
+        let now = hash.digest();
+        if let Some((then, usage)) = &*used
+            && *then == now
+        {
+            return usage.clone();
+        }
+        let (prices, told) = &self.prices;
+        let mut survey = survey_usage(&self.place.index, listing, self.rule, prices, &|_| {});
+        let ledger = Ledger::new(&mut survey, |_| true, false);
+        let zone = TimeZone::system();
+        let usage = Arc::new(json::usage(&ledger.books, &ledger.owners(), told.clone(), &zone));
+        *used = Some((now, usage.clone()));
+        usage
     }
 
     /// Finds a session or an agent by its whole id.

@@ -25,8 +25,12 @@ struct Page {
 
 impl Page {
     fn new() -> Self {
+        Self::of(SHORT)
+    }
+
+    fn of(short: &str) -> Self {
         let home = Home::new();
-        home.session(&format!("-home-dev-app/{ID}.jsonl"), SHORT);
+        home.session(&format!("-home-dev-app/{ID}.jsonl"), short);
         let place = Place::open(vec![home.claude()]).unwrap();
         let own = ramus_store::State::new(home.path().join("state"));
         let library = Library::new(place, Rule::Client);
@@ -112,6 +116,92 @@ fn fork_rename_and_trash() {
     assert!(page.get(&format!("/api/sessions/{id}"))["error"].is_string());
 }
 
+const FORKED: &str = "a user hello\nb < a assistant hi\nc < b user tea\nd < c assistant done\ne < b user @90 milk\nf < e assistant @91 poured";
+
+#[test]
+fn conversations_are_merged_into_a_new_session() {
+    for (strategy, shape, fates) in [
+        ("append", "papapa", ["copied", "copied"]),
+        ("interleave", "papapa", ["copied", "copied"]),
+        ("digest", "papap", ["copied", "summarized"]),
+    ] {
+        let page = Page::of(FORKED);
+        let before = page.bytes();
+        let wanted = json!({"what": "merge", "session": ID, "leaves": ["d", "f"],
+            "strategy": strategy, "title": "Both"});
+        let (_, plan) = page.post("/api/plan", &wanted);
+        let told = &plan["merged"];
+        assert_eq!((&told["common"], &told["stops"]), (&json!(2), &json!(false)), "{plan}");
+        let exchanges = told["exchanges"].as_array().unwrap();
+        assert_eq!(exchanges.iter().map(|one| &one["fate"]).collect::<Vec<_>>(), fates);
+        assert_eq!(exchanges[1]["prompt"], "milk");
+        let (status, done) = page.post("/api/apply", &json!({"plan": plan["id"]}));
+        assert_eq!(status, StatusCode::OK, "{done}");
+        assert_eq!(page.bytes(), before);
+        let id = done["session"].as_str().unwrap();
+        assert_eq!(page.get(&format!("/api/sessions/{id}/path"))["shape"], shape, "{strategy}");
+        assert_eq!(page.get(&format!("/api/sessions/{id}"))["title"], "Both");
+        page.act(&json!({"what": "undo", "op": done["op"]}));
+        assert!(page.get(&format!("/api/sessions/{id}"))["error"].is_string());
+    }
+}
+
+/// A session that made a file in a directory of this machine, and then another one beside it.
+fn kettles() -> (Page, std::path::PathBuf) {
+    let page = Page::of(
+        "p user make\nc < p call:t1:Write kettle\nr < c result:t1 ok\ne < r assistant hot\nq < p user @90 again\nd < q call:t2:Write kettle\ns < d result:t2 ok\ng < s assistant @99 cold",
+    );
+    let cwd = page.home.path().join("work");
+    fs::create_dir(&cwd).unwrap();
+    let kettle = cwd.join("kettle.txt");
+    let lines = String::from_utf8(page.bytes()).unwrap();
+    let lines = lines.lines().map(|line| {
+        let mut record: Value = serde_json::from_str(line).unwrap();
+        record["cwd"] = json!(cwd);
+        for (uuid, content) in [("r", "hot\n"), ("s", "cold\n")] {
+            if record["uuid"] == uuid {
+                record["toolUseResult"] = json!({"type": "create", "filePath": kettle,
+                    "content": content, "structuredPatch": []});
+            }
+        }
+        format!("{record}\n")
+    });
+    page.home.write(&format!("-home-dev-app/{ID}.jsonl"), lines.collect::<String>());
+    (page, kettle)
+}
+
+#[test]
+fn files_that_conflict_wait_for_an_answer() {
+    let (page, kettle) = kettles();
+    let mut wanted = json!({"what": "merge", "session": ID, "leaves": ["e", "g"]});
+    let (_, plan) = page.post("/api/plan", &wanted);
+    assert_eq!((&plan["id"], &plan["merged"]["stops"]), (&json!(""), &json!(true)), "{plan}");
+    assert_eq!(plan["merged"]["conflicts"][0]["path"], json!(kettle));
+    assert_eq!(page.post("/api/apply", &json!({"plan": ""})).0, StatusCode::NOT_FOUND);
+    wanted["on_conflict"] = json!("theirs");
+    page.act(&wanted);
+    assert!(!kettle.exists(), "a merge touches no file of the project");
+}
+
+#[test]
+fn files_are_put_back_and_away_again() {
+    let (page, kettle) = kettles();
+    fs::write(&kettle, "<b>by hand</b>\n").unwrap();
+    let wanted = json!({"what": "restore-files", "session": ID, "node": "e"});
+    let (status, plan) = page.post("/api/plan", &wanted);
+    assert_eq!(status, StatusCode::OK, "{plan}");
+    let change = &plan["files"]["changes"][0];
+    assert_eq!((&change["path"], &change["how"]), (&json!("kettle.txt"), &json!("replace")));
+    let html = change["html"].as_str().unwrap();
+    assert!(html.contains("&lt;b&gt;by hand") && html.contains("hot"), "{html}");
+    assert_eq!(fs::read_to_string(&kettle).unwrap(), "<b>by hand</b>\n");
+    let done = page.post("/api/apply", &json!({"plan": plan["id"]})).1;
+    assert_eq!(fs::read_to_string(&kettle).unwrap(), "hot\n", "{done}");
+    assert_eq!(page.post("/api/plan", &wanted).0, StatusCode::CONFLICT, "nothing is to be done");
+    page.act(&json!({"what": "undo", "op": done["op"]}));
+    assert_eq!(fs::read_to_string(&kettle).unwrap(), "<b>by hand</b>\n");
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let page = Page::new();
@@ -120,6 +210,14 @@ fn what_cannot_be_done_is_said() {
         (json!({"what": "goto", "session": "../x", "node": "a"}), StatusCode::NOT_FOUND),
         (json!({"what": "dance", "session": ID}), StatusCode::BAD_REQUEST),
         (json!({"what": "rename", "session": ID, "title": "  "}), StatusCode::BAD_REQUEST),
+        (json!({"what": "merge", "session": ID, "leaves": ["d"]}), StatusCode::BAD_REQUEST),
+        (json!({"what": "merge", "session": ID, "leaves": ["b", "d"]}), StatusCode::CONFLICT),
+        (
+            json!({"what": "merge", "session": ID, "leaves": ["b", "d"], "strategy": "pick"}),
+            StatusCode::BAD_REQUEST,
+        ),
+        (json!({"what": "restore-files", "session": ID, "node": "b"}), StatusCode::CONFLICT),
+        (json!({"what": "restore-files", "session": ID, "node": "x"}), StatusCode::NOT_FOUND),
         (json!({"what": "undo"}), StatusCode::CONFLICT),
         (json!({"what": "undo", "op": 7}), StatusCode::NOT_FOUND),
         (

@@ -164,11 +164,27 @@ fn the_lists_are_those_of_the_command_line() {
     assert_eq!(json(&home, &format!("/api/sessions/{ID}/tree"))["forks"][0]["kind"], "retry");
     assert_eq!(json(&home, "/api/stats")["forks"], 1);
     let overview = json(&home, "/api/overview");
+    assert_eq!(overview["activity"], serde_json::json!({"2026-01-01": 5}), "messages of each day");
     assert_eq!(overview["recent"][0]["id"], ID);
     let rows = json(&home, &format!("/api/sessions/{ID}/outline"));
     let kinds: Vec<&str> =
         rows["rows"].as_array().unwrap().iter().map(|r| r["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["prompt", "fork", "answer", "answer"]);
+}
+
+#[test]
+fn what_was_used_is_that_of_the_command_line() {
+    let home = home(FORKED);
+    home.session("-home-dev-pot/0a1b2c3d-0000-4000-8000-000000000001.jsonl", FORKED);
+    let usage = json(&home, "/api/usage");
+    assert_eq!(usage["schema"], "ramus.usage/1");
+    // The second session is a copy of the first: what stands in both counts once.
+    assert_eq!(usage["totals"]["messages"], 3);
+    assert_eq!(usage["totals"]["output"], 15);
+    assert_eq!(usage["by_day"][0]["messages"], 3);
+    assert_eq!(usage["by_model"][0]["model"], "claude-sonnet-4-5");
+    assert_eq!(usage["by_project"].as_array().unwrap().len(), 1);
+    assert_eq!(usage["by_branch"]["abandoned"]["messages"], 1);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 // Files as they were at a message, and what became of them.
 
 import { useState } from "preact/hooks";
+import { Act, type Done, type Request } from "../act";
 import { query } from "../api";
 import { useGet } from "../hooks";
 import { Html } from "../html";
@@ -19,11 +20,13 @@ const DOUBTS: Record<string, string> = {
   "changed-outside": "somebody else changed it", "late-backup": "its backup was made too late", "backup-gone": "its backup is gone", unseen: "it was never written down whole",
 };
 
-export function FilesView({ id, at, path }: { id: string; at: string; path: string }) {
+export function FilesView({ id, at, path, say }: { id: string; at: string; path: string; say: (text: string) => void }) {
   const address = `sessions/${encodeURIComponent(id)}`;
   const { data, error, again } = useGet<Files>(`${address}/files${query({ node: at })}`);
   const [all, setAll] = useState(false);
   const [since, setSince] = useState(false);
+  const [request, setRequest] = useState<Request>();
+  const [done, setDone] = useState<Done>();
   const end = useGet<{ leaf: string }>(`${address}/path${query({ node: at })}`);
   const changed = data?.files.filter((file) => all || !file.only_read) ?? [];
   const chosen = path || changed[0]?.path || "";
@@ -36,7 +39,9 @@ export function FilesView({ id, at, path }: { id: string; at: string; path: stri
     <div class="page broad">
       <Head title={`Files ${data.moment === "before" ? "when this prompt was sent" : "after this message"}`}>
         <a class="button" href={route.session(id, "", data.node ?? undefined)}>To the message</a>
+        {changed.length > 0 && <button type="button" onClick={() => setRequest({ what: "restore-files", session: id, node: data.node ?? "" })}>Put them back…</button>}
       </Head>
+      {done && <p class="note done" role="note">The files are as they were here. <button type="button" onClick={() => setRequest({ what: "undo", op: done.op })}>Undo</button></p>}
       <p class="hush">Session {short(id)}, {data.moment} {short(data.node ?? "")}. What commands did to a file shows only when it is next read, changed or backed up.</p>
       <div class="files">
         <nav class="card" aria-label="Files">
@@ -59,6 +64,11 @@ export function FilesView({ id, at, path }: { id: string; at: string; path: stri
           </section>
         )}
       </div>
+      {request && <Act request={request} onClose={() => setRequest(undefined)} onDone={(told) => {
+        setRequest(undefined);
+        setDone(request.what === "undo" ? undefined : told);
+        say(`Done: ${told.words}`);
+      }} />}
     </div>
   );
 }

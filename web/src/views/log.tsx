@@ -18,7 +18,7 @@ export function Log({ say }: { say: (text: string) => void }) {
     <div class="page">
       <Head title="Log" />
       <p class="hush">Everything that ramus wrote, and the way back. Reading leaves no trace here.</p>
-      {data.operations.length === 0 && <section class="card"><p>Nothing yet. Going to a message, forking, renaming and moving to the trash are noted here.</p></section>}
+      {data.operations.length === 0 && <section class="card"><p>Nothing yet. Going to a message, forking, merging, renaming, putting files back and moving to the trash are noted here.</p></section>}
       <ol class="log">
         {data.operations.map((one) => (
           <li key={one.op} class={one.undone_by !== null ? "undone" : ""}>

@@ -54,7 +54,7 @@ function Heat({ activity }: { activity: Record<string, number> }) {
       const key = time.toISOString().slice(0, 10);
       const n = activity[key] ?? 0;
       const level = n === 0 ? 0 : Math.ceil((4 * Math.log1p(n)) / Math.log1p(most));
-      squares.push(<rect key={key} x={week * 14} y={18 + day * 14} width="11" height="11" rx="2.5" class={`heat${level}`}><title>{`${key}: ${several(n, "session")}`}</title></rect>);
+      squares.push(<rect key={key} x={week * 14} y={18 + day * 14} width="11" height="11" rx="2.5" class={`heat${level}`}><title>{`${key}: ${several(n, "message")}`}</title></rect>);
       if (day === 0 && time.getUTCDate() <= 7) months.push(<text key={key} x={week * 14} y="11">{time.toLocaleString("en", { month: "short", timeZone: "UTC" })}</text>);
     }
   }
@@ -63,7 +63,7 @@ function Heat({ activity }: { activity: Record<string, number> }) {
     <section class="card">
       <h2>Activity</h2>
       <div class="heat" ref={(box) => { if (box) box.scrollLeft = box.scrollWidth; }} tabIndex={0} role="group" aria-label="Activity by day">
-        <svg width={weeks * 14} height="118" role="img" aria-label={`Sessions by day up to ${days[days.length - 1]}: ${several(total, "session day")} on ${several(days.length, "day")}`}>{months}{squares}</svg>
+        <svg viewBox={`0 0 ${weeks * 14} 118`} role="img" aria-label={`Messages by day up to ${days[days.length - 1]}: ${several(total, "message")} on ${several(days.length, "day")}`}>{months}{squares}</svg>
       </div>
     </section>
   );

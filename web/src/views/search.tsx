@@ -1,6 +1,6 @@
 // Search: hits as they are found.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Hit, type Progress, Refused, query as asQuery, stream } from "../api";
 import { useKeys } from "../hooks";
 import { Failure, Head, Time } from "../parts";
@@ -18,6 +18,8 @@ export function Search({ query }: { query: URLSearchParams }) {
   const [cursor, setCursor] = useState(-1);
   const form = useRef<HTMLFormElement>(null);
   const q = query.get("q") ?? "";
+  // At once, so that what is typed next is typed there.
+  useLayoutEffect(() => { if (!q) form.current?.querySelector<HTMLInputElement>("#query")?.focus(); }, []);
   useEffect(() => {
     const stop = new AbortController();
     setHits([]); setProgress(undefined); setError(undefined); setCursor(-1);
@@ -60,7 +62,7 @@ export function Search({ query }: { query: URLSearchParams }) {
       <Head title="Search" />
       <form class="search" ref={form} onSubmit={submit} role="search">
         <div class="search-line">
-          <input id="query" name="q" type="search" autoFocus={!q} aria-label="What to look for" placeholder={'words, or "words together"'} value={q} autocomplete="off" />
+          <input id="query" name="q" type="search" aria-label="What to look for" placeholder={'words, or "words together"'} value={q} autocomplete="off" />
           <button type="submit">Search</button>
         </div>
         <div class="filters">

@@ -1,14 +1,16 @@
 // One session: transcript, tree, details.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Act, Rename, type Request } from "../act";
-import { type Detail, type PathView, type Row, type View, get, query } from "../api";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Act, Merge, Rename, type Request } from "../act";
+import { type Conversation, type Detail, type PathView, type Row, type View, get, query } from "../api";
 import { useGet, useKeys, useNews } from "../hooks";
 import { Dialog, Failure, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { Transcript } from "../transcript";
 import { Tree } from "../tree";
-import { bytes, place, several, short } from "../words";
+import { useTyped } from "../typed";
+import { place, several, short } from "../words";
+import { Details } from "./details";
 
 type Panel = "tree" | "details";
 
@@ -23,9 +25,11 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
   const [request, setRequest] = useState<Request>();
   const [asking, setAsking] = useState<"rename" | "export" | null>(null);
   const [chosen, setChosen] = useState<View>();
+  const [merging, setMerging] = useState<Conversation[]>();
   const list = useRef<Transcript>(null);
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const told = path.data;
+  const here = Math.min(seen, Math.max(0, (told?.count ?? 1) - 1));
   useNews((news) => {
     if (news.session !== id.replace(/^agent-/, "")) return;
     detail.again(); path.again();
@@ -41,46 +45,61 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
     list.current?.jump(position);
     route.go(route.session(id, way.leaf));
   }, [id]);
+  const goRow = useCallback((row: Row) => { setOpen(matchMedia("(min-width: 1100px)").matches); route.go(route.session(id, "", row.node)); }, [id]);
+  const goAgent = useCallback((agent: string) => route.go(route.session(`agent-${agent}`)), []);
   const doing = useMemo(() => ({ onWay, onTurn: (view: View) => setChosen(view) }), [onWay]);
   const next = (step: number, fits: (position: number) => boolean) => {
     if (!told) return;
-    for (let position = seen + step; position >= 0 && position < told.count; position += step) {
+    for (let position = here + step; position >= 0 && position < told.count; position += step) {
       if (fits(position)) { list.current?.jump(position); return; }
     }
     say(step > 0 ? "There are no more below" : "There are no more above");
   };
   const letter = (position: number) => told?.shape[position] ?? "";
-  const spoken = (position: number) => letter(position) !== "d" && !!(list.current?.heights[position] ?? 1);
-  const failure = (back: boolean) => void get<{ at: number | null }>(`${address}/next${query({ leaf: told?.leaf, at: seen, back: back || undefined })}`)
-    .then((found) => (found.at === null ? say("There are no more failures that way") : list.current?.jump(found.at)));
-  const way = (step: number) => {
-    const fork = told?.forks.filter((position) => position <= seen + 1).pop() ?? told?.forks[0];
-    const views = fork === undefined ? undefined : list.current?.views.get(fork);
-    const ways = views?.find((view) => view.fork)?.fork?.ways;
-    if (!ways || fork === undefined) { say("There is no fork here"); return; }
-    const taken = ways.findIndex((one) => one.taken);
-    onWay(ways[(taken + step + ways.length) % ways.length], fork);
+  const prompt = (position: number) => letter(position) === "p";
+  const fork = (position: number) => told?.forks.includes(position) ?? false;
+  /** A message may turn out to show nothing, which is known when it is there. */
+  const step = (by: number) => {
+    let position = here + by;
+    while (letter(position) === "d" || (list.current?.loaded[position] && !list.current.views.has(position))) position += by;
+    if (letter(position) && !list.current?.has(position)) return false;
+    next(by, (other) => other === position);
   };
-  useKeys({
-    j: () => next(1, spoken), k: () => next(-1, spoken),
-    p: () => next(1, (position) => letter(position) === "p"), P: () => next(-1, (position) => letter(position) === "p"),
-    "]": () => next(1, (position) => told?.forks.includes(position) ?? false), "[": () => next(-1, (position) => told?.forks.includes(position) ?? false),
+  const failure = async (back: boolean) => {
+    const found = await get<{ at: number | null }>(`${address}/next${query({ leaf: told?.leaf, at: here, back: back || undefined })}`);
+    if (found.at === null) say("There are no more failures that way");
+    else list.current?.jump(found.at);
+  };
+  const way = (step: number) => {
+    const at = told?.forks.filter((position) => position <= here + 1).pop() ?? told?.forks[0];
+    if (at === undefined) { say("There is no fork here"); return; }
+    if (!list.current?.has(at)) return false;
+    const ways = list.current.views.get(at)?.find((view) => view.fork)?.fork?.ways ?? [];
+    const taken = ways.findIndex((one) => one.taken);
+    if (ways.length > 0) onWay(ways[(taken + step + ways.length) % ways.length], at);
+  };
+  const unfold = () => {
+    if (!list.current?.has(here)) return false;
+    const folds = [...document.querySelectorAll<HTMLDetailsElement>(`.row[data-at="${here}"] > .turn > details`)];
+    const closed = folds.some((one) => !one.open);
+    folds.forEach((one) => { one.open = closed; });
+  };
+  const onLoad = useTyped(() => path.current && told !== undefined && list.current?.props.path === told, {
+    j: () => step(1), k: () => step(-1),
+    p: () => next(1, prompt), P: () => next(-1, prompt),
+    "]": () => next(1, fork), "[": () => next(-1, fork),
     ArrowRight: () => way(1), ArrowLeft: () => way(-1),
     e: () => failure(false), E: () => failure(true),
     g: () => list.current?.jump(0), G: () => list.current?.end(),
+    o: unfold,
+  });
+  useKeys({
     t: () => { setOpen(!open || panel !== "tree"); setPanel("tree"); },
     i: () => { setOpen(!open || panel !== "details"); setPanel("details"); },
-    o: () => {
-      const row = document.querySelector(`.row[data-at="${seen}"]`);
-      const folds = [...(row?.querySelectorAll<HTMLDetailsElement>("details") ?? [])];
-      const closed = folds.some((one) => !one.open);
-      folds.forEach((one) => { one.open = closed; });
-    },
   });
   if (detail.error && !detail.data) return <div class="page"><Failure error={detail.error} again={detail.again} /></div>;
   const session = detail.data;
   const title = session?.title ?? short(id);
-  const goRow = (row: Row) => { setOpen(matchMedia("(min-width: 1100px)").matches); route.go(route.session(id, "", row.node)); };
   return (
     <div class={`session${open ? " with-panel" : ""}`}>
       <header class="session-head">
@@ -107,25 +126,26 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
       )}
       <div class="session-in">
         {path.error && !told ? <div class="page"><Failure error={path.error} again={path.again} /></div>
-          : told ? <Transcript key={id} handle={list} session={id} path={told} start={start} doing={doing} selected={seen} onSee={setSeen} />
+          : told ? <Transcript key={id} handle={list} session={id} path={told} start={start} doing={doing} selected={here} onSee={setSeen} onLoad={onLoad} />
           : <Waiting what="Opening the session" />}
-        {told && <Place told={told} seen={seen} onGo={(position) => list.current?.jump(position)} />}
+        {told && <Place told={told} seen={here} onGo={(position) => list.current?.jump(position)} />}
         {open && (
           <aside class="panel" aria-label={panel === "tree" ? "Tree" : "Details"}>
             <button type="button" class="quiet close" aria-label="Close" onClick={() => setOpen(false)}>✕</button>
             {panel === "tree"
-              ? (outline.data ? <Tree rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={(agent) => route.go(route.session(`agent-${agent}`))} /> : <Waiting what="Drawing the tree" />)
-              : session && <Details session={session} leaf={told?.leaf ?? ""} onAct={setRequest} onRename={() => setAsking("rename")} />}
+              ? (outline.data ? <Tree rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
+              : session && <Details session={session} leaf={told?.leaf ?? ""} onAct={setRequest} onRename={() => setAsking("rename")} onMerge={setMerging} />}
           </aside>
         )}
       </div>
       {chosen && <TurnMenu view={chosen} id={id} leaf={told?.leaf ?? ""} say={say} onClose={() => setChosen(undefined)} onAct={(next) => { setChosen(undefined); setRequest(next); }} />}
       {asking === "rename" && <Rename title={title} onClose={() => setAsking(null)} onTitle={(text) => { setAsking(null); setRequest({ what: "rename", session: id, title: text }); }} />}
+      {merging && <Merge of={merging} title={title} onClose={() => setMerging(undefined)} onMerge={(how) => { setMerging(undefined); setRequest({ what: "merge", session: id, ...how }); }} />}
       {asking === "export" && <Export id={id} leaf={told?.leaf ?? ""} onClose={() => setAsking(null)} />}
       {request && <Act request={request} onClose={() => setRequest(undefined)} onDone={(done) => {
         setRequest(undefined);
         say(`Done: ${done.words}`);
-        if (request.what === "fork") route.go(route.session(done.session));
+        if (request.what === "fork" || request.what === "merge") route.go(route.session(done.session));
         else if (request.what === "trash") route.go("/");
         else { route.go(route.session(id)); detail.again(); path.again(); outline.again(); }
       }} />}
@@ -135,20 +155,22 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
 
 /** Where in the transcript the reader is; a click goes somewhere else. */
 function Place({ told, seen, onGo }: { told: PathView; seen: number; onGo: (position: number) => void }) {
-  const prompts = useMemo(() => {
-    const marks: number[] = [];
-    const step = Math.max(1, Math.ceil(told.count / 400));
-    for (let position = 0; position < told.count; position++) if (told.shape[position] === "p" && position % step === 0) marks.push(position);
-    return marks;
-  }, [told]);
   const at = (position: number) => `${(100 * position) / Math.max(1, told.count - 1)}%`;
+  // The same elements while the path is the same: the reader moves many times a second.
+  const marks = useMemo(() => {
+    const step = Math.max(1, Math.ceil(told.count / 400));
+    const prompts = [...told.shape].flatMap((letter, position) => (letter === "p" && position % step === 0 ? [position] : []));
+    return [
+      ...prompts.map((position) => <i key={`p${position}`} class="p" style={{ insetBlockStart: at(position) }} />),
+      ...told.forks.map((position) => <i key={`f${position}`} class="f" style={{ insetBlockStart: at(position) }} />),
+    ];
+  }, [told]);
   return (
     <div class="place" aria-hidden="true" onClick={(event) => {
       const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
       onGo(Math.round(((event.clientY - box.top) / box.height) * (told.count - 1)));
     }}>
-      {prompts.map((position) => <i key={`p${position}`} class="p" style={{ insetBlockStart: at(position) }} />)}
-      {told.forks.map((position) => <i key={`f${position}`} class="f" style={{ insetBlockStart: at(position) }} />)}
+      {marks}
       <b style={{ insetBlockStart: at(seen) }} />
     </div>
   );
@@ -178,52 +200,5 @@ function Export({ id, leaf, onClose }: { id: string; leaf: string; onClose: () =
         {formats.map(([format, name, what]) => <li key={format}><a download href={`/api/sessions/${encodeURIComponent(id)}/export${query({ leaf, format })}`} onClick={() => setTimeout(onClose)}><b>{name}</b><span>{what}</span></a></li>)}
       </ul>
     </Dialog>
-  );
-}
-
-function Details({ session, leaf, onAct, onRename }: { session: Detail; leaf: string; onAct: (request: Request) => void; onRename: () => void }) {
-  const isAgent = session.id.startsWith("agent-");
-  return (
-    <div class="details">
-      <h2>Conversations</h2>
-      <ul class="conversations">
-        {session.conversations.map((one) => (
-          <li key={one.leaf} class={one.leaf === leaf ? "here" : ""}>
-            <a href={route.session(session.id, one.leaf)} aria-current={one.leaf === leaf ? "true" : undefined}>
-              <span class={`status ${one.status}`}>{one.resumes ? "▶" : one.status === "active" ? "●" : "○"}</span>
-              <span class="words">{(one.resumes ? one.title : one.prompt) ?? one.title ?? "(no words)"}</span>
-              <span class="facts">@{one.n} · {several(one.messages, "message")}{one.fork_kind ? ` · left at ${one.fork_kind}` : ""}{one.draft ? " · draft" : ""}</span>
-            </a>
-            {one.leaf !== leaf && <a class="compare-link" href={route.compare(session.id, leaf, session.id, one.leaf)}>compare</a>}
-          </li>
-        ))}
-      </ul>
-      {session.resume && (
-        <section>
-          <h2>Where Claude Code would resume</h2>
-          <p>By the rule of {session.resume.rule}: {session.resume.why} (line {session.resume.line}). <a href={route.session(session.id, "", session.resume.leaf)}>Go there</a></p>
-          {session.resume.otherwise.map((other) => <p key={other.rule} class="hush">{other.rule} would continue <a href={route.session(session.id, "", other.leaf)}>elsewhere</a>.</p>)}
-        </section>
-      )}
-      <section>
-        <h2>Session</h2>
-        <dl class="pairs">
-          <dt>id</dt><dd><code>{session.id}</code></dd>
-          {session.cwd && <><dt>directory</dt><dd><code>{session.cwd}</code></dd></>}
-          {session.git_branch && <><dt>git branch</dt><dd>{session.git_branch}</dd></>}
-          {session.version && <><dt>client</dt><dd>{session.version}</dd></>}
-          <dt>size</dt><dd>{bytes(session.bytes)}, {several(session.records, "record")}</dd>
-          {session.started && <><dt>started</dt><dd><Time at={session.started} /></dd></>}
-          {session.compactions > 0 && <><dt>compactions</dt><dd>{session.compactions}</dd></>}
-          {session.forked_from && <><dt>forked from</dt><dd><a href={route.session(session.forked_from[0], "", session.forked_from[1])}>{short(session.forked_from[0])}</a></dd></>}
-        </dl>
-        <p class="buttons start">
-          {!isAgent && <a class="button" href={route.files(session.id, "")}>Files</a>}
-          <a class="button" href={`/search${query({ session: session.id })}`}>Search in it</a>
-          {!isAgent && <button type="button" onClick={onRename}>Rename</button>}
-          {!isAgent && <button type="button" class="danger" onClick={() => onAct({ what: "trash", session: session.id })}>Move to the trash</button>}
-        </p>
-      </section>
-    </div>
   );
 }

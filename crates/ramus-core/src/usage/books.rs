@@ -10,6 +10,7 @@ use super::{Sum, uses};
 use crate::branches::Status;
 use crate::digest::Digest;
 use crate::name::Key;
+use crate::time::Time;
 
 /// One file that goes into the books.
 #[derive(Debug)]
@@ -83,6 +84,21 @@ impl Books {
             let (file, branch) = (u32::MAX, charge.branch);
             self.take(Entry { charge, file, session: file, branch, agent, status: Status::Active });
         }
+    }
+
+    /// Leaves only what wanted models did at wanted times.
+    pub fn keep(&mut self, model: impl Fn(&str) -> bool, time: impl Fn(Option<Time>) -> bool) {
+        let wanted: Vec<bool> = self.models.iter().map(|name| model(name)).collect();
+        self.entries.retain_mut(|Entry { charge, .. }| {
+            charge.more.retain(|part| wanted[usize::from(part.model)]);
+            if !wanted[usize::from(charge.part.model)] {
+                if charge.more.is_empty() {
+                    return false;
+                }
+                charge.part = charge.more.remove(0);
+            }
+            time(charge.time)
+        });
     }
 
     /// Adds up the entries by something that each of them has.

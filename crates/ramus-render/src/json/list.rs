@@ -1,37 +1,21 @@
 //! Sessions, conversations and trees into what scripts and the page get.
 
 use ramus_core::branches::{Artefact, ForkKind, Status};
-use ramus_core::digest::{ConversationDigest, Digest, resume_of};
+use ramus_core::digest::{ConversationDigest, Digest, Listed, resume_of};
 use ramus_core::history::History;
+use ramus_core::link::LinkKind;
 use ramus_core::session::NodeId;
 use ramus_core::stats::{Complexity, Flow, flows};
 use ramus_core::title::{Summaries, conversation_title, session_title};
 
 use super::{Bookmark, Conversation, Fork, Link, Otherwise, Resume, Session, Tree};
 
-/// A session's file, and what its neighbours say of it.
-#[derive(Debug)]
-pub struct Listed<'a> {
-    pub id: &'a str,
-    /// Its path from the Claude directory on.
-    pub file: &'a str,
-    /// The encoded name of its project.
-    pub project: &'a str,
-    pub bytes: u64,
-    pub digest: &'a Digest,
-    pub summaries: &'a Summaries,
-    /// Its agents that did something, in files of their own.
-    pub agents: usize,
-    pub defects: usize,
-    pub links: Vec<Link>,
-}
-
 /// Turns a session into what scripts get.
 pub fn session(listed: Listed<'_>) -> Session {
     let Listed { id, file, project, bytes, digest, summaries, agents, defects, links } = listed;
     let facts = &digest.facts;
     let forked = facts.forked_from.is_some()
-        || links.iter().any(|link| matches!(link.kind, "fork" | "copy"));
+        || links.iter().any(|(kind, _)| matches!(kind, LinkKind::Fork | LinkKind::Copy));
     Session {
         id: id.to_owned(),
         file: file.to_owned(),
@@ -55,7 +39,10 @@ pub fn session(listed: Listed<'_>) -> Session {
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
         flow: flows(digest, agents as u32, forked).into_iter().map(Flow::word).collect(),
         complexity: Complexity::new(digest, agents as u32, forked).score(),
-        links,
+        links: links
+            .into_iter()
+            .map(|(kind, session)| Link { kind: kind.word(), session: session.to_owned() })
+            .collect(),
     }
 }
 

@@ -1,9 +1,13 @@
 //! What `usage` answers.
 
+mod report;
+
+pub use report::{dearest_first, usage};
+
 use ramus_core::usage::Sum;
 use serde::Serialize;
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Usage {
     /// The time zone that days are of.
     pub zone: String,

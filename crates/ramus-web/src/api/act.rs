@@ -1,5 +1,9 @@
 //! Changes: planned, shown, and only then carried out, by the very plan that was shown.
 
+mod files;
+mod log;
+mod merge;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -7,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
-use ramus_core::edit::Refusal;
+use ramus_core::edit::{Refusal, end_of_message};
 use ramus_core::history::History;
 use ramus_core::name::Name;
 use ramus_core::session::NodeId;
@@ -17,7 +21,7 @@ use ramus_store::journal::Journal;
 use ramus_store::live::open_in;
 use ramus_store::plan::{self, Destination, Plan, Step, Subject};
 use ramus_store::survey::to_time;
-use ramus_store::trace::trace;
+use ramus_store::trace::{Part, trace};
 use ramus_store::undo::{self, is_below};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +30,9 @@ use crate::State;
 use crate::error::ApiError;
 use crate::library::Found;
 use crate::token::Token;
+use files::FilesView;
+pub(crate) use log::log;
+use merge::MergedView;
 
 /// How long a plan may be looked at, and how many there may be.
 const KEPT: Duration = Duration::from_secs(15 * 60);
@@ -50,10 +57,18 @@ pub(crate) struct Wanted {
     #[serde(default)]
     title: String,
     op: Option<u64>,
+    /// The conversations to merge, by their last messages, and how.
+    #[serde(default)]
+    leaves: Vec<String>,
+    #[serde(default)]
+    strategy: String,
+    #[serde(default)]
+    on_conflict: String,
 }
 
 #[derive(Debug, Serialize)]
 pub(crate) struct PlanView {
+    /// Empty: it cannot be carried out as it is.
     id: String,
     what: &'static str,
     words: String,
@@ -61,6 +76,23 @@ pub(crate) struct PlanView {
     steps: Vec<String>,
     appended_bytes: u64,
     warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merged: Option<MergedView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<FilesView>,
+}
+
+/// A plan and what a person wants to see of it.
+struct Planned {
+    plan: Plan,
+    merged: Option<MergedView>,
+    files: Option<FilesView>,
+}
+
+impl From<Plan> for Planned {
+    fn from(plan: Plan) -> Self {
+        Self { plan, merged: None, files: None }
+    }
 }
 
 /// Plans what was asked for; nothing is written.
@@ -69,75 +101,95 @@ pub(crate) async fn plan(
     Json(wanted): Json<Wanted>,
 ) -> Answered<PlanView> {
     answer(state, move |state| {
-        let plan = planned(state, &wanted)?;
-        let id = Token::random().map_err(|error| ApiError::bad(error.to_string()))?;
+        let Planned { plan, merged, files } = planned(state, &wanted)?;
         let open = plan.root.as_deref().and_then(|root| open_in(root, &plan.session));
         let warning = open.map(|pid| {
             format!("The session is open in Claude Code (process {pid}); close it there first.")
         });
+        let can = merged.as_ref().is_none_or(|merged| !merged.stops);
         let view = PlanView {
-            id: id.word().to_owned(),
+            id: if can { new_id()? } else { String::new() },
             what: plan.what.word(),
             words: plan.words.clone(),
             session: plan.session.clone(),
-            steps: plan.steps.iter().map(step).collect(),
+            steps: steps(&plan),
             appended_bytes: plan.appended_bytes(),
             warnings: warning.into_iter().collect(),
+            merged,
+            files,
         };
-        let mut plans = state.plans();
-        plans.retain(|shown| shown.at.elapsed() < KEPT);
-        if plans.len() >= PLANS {
-            plans.remove(0);
+        if can {
+            keep(state, view.id.clone(), plan);
         }
-        plans.push(Shown { id: view.id.clone(), plan, at: Instant::now() });
         Ok(view)
     })
     .await
 }
 
-fn planned(state: &State, wanted: &Wanted) -> Result<Plan, ApiError> {
-    let now = to_time(SystemTime::now());
-    let roots = &state.library.place.roots;
-    match &*wanted.what {
-        "undo" => {
-            let journal = Journal::read(&state.own)?;
-            let foreign =
-                |op: u64| journal.operation(op).is_none_or(|operation| !is_below(operation, roots));
-            if wanted.op.is_some_and(foreign) {
-                return Err(ApiError::not_found("operation"));
-            }
-            undo::undo(&journal, wanted.op, roots).map_err(|error| cannot(error.to_string(), ""))
-        }
-        "restore" => {
-            let journal = Journal::read(&state.own)?;
-            undo::restore(&journal, &wanted.session, wanted.op, roots)
-                .map_err(|error| cannot(error.to_string(), ""))
-        }
-        what => {
-            let found = state.library.find(&wanted.session)?;
-            let history = state.library.read(&found.file)?;
-            let title = title(&found, &history);
-            let subject = Subject {
-                root: root_of(roots, &found),
-                dir: &found.project().dir,
-                files: &found.project().files,
-                file: &found.file,
-                history: &history,
-                title: &title,
-            };
-            match what {
-                "rename" if !wanted.title.trim().is_empty() => {
-                    Ok(plan::rename(subject, wanted.title.trim(), now)?)
-                }
-                "rename" => Err(ApiError::bad("a title has at least one letter")),
-                "trash" => Ok(plan::trash(subject)),
-                "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)?
-                    .map_err(|refusal| refused(&refusal)),
-                "fork" => fork(state, &found, subject, wanted, now),
-                _ => Err(ApiError::bad("there is no such action")),
-            }
-        }
+fn new_id() -> Result<String, ApiError> {
+    let id = Token::random().map_err(|error| ApiError::bad(error.to_string()))?;
+    Ok(id.word().to_owned())
+}
+
+fn keep(state: &State, id: String, plan: Plan) {
+    let mut plans = state.plans();
+    plans.retain(|shown| shown.at.elapsed() < KEPT);
+    if plans.len() >= PLANS {
+        plans.remove(0);
     }
+    plans.push(Shown { id, plan, at: Instant::now() });
+}
+
+fn planned(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
+    match &*wanted.what {
+        "undo" | "restore" => back(state, wanted).map(Planned::from),
+        "restore-files" => files::restore(state, wanted),
+        _ => with_session(state, wanted),
+    }
+}
+
+/// Plans the way back from something that was done.
+fn back(state: &State, wanted: &Wanted) -> Result<Plan, ApiError> {
+    let roots = &state.library.place.roots;
+    let journal = Journal::read(&state.own)?;
+    let foreign =
+        |op: u64| journal.operation(op).is_none_or(|operation| !is_below(operation, roots));
+    if wanted.op.is_some_and(foreign) {
+        return Err(ApiError::not_found("operation"));
+    }
+    let plan = match &*wanted.what {
+        "undo" => undo::undo(&journal, wanted.op, roots),
+        _ => undo::restore(&journal, &wanted.session, wanted.op, roots),
+    };
+    plan.map_err(|error| cannot(error.to_string(), ""))
+}
+
+fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
+    let now = to_time(SystemTime::now());
+    let found = state.library.find(&wanted.session)?;
+    let history = state.library.read(&found.file)?;
+    let title = title(&found, &history);
+    let subject = Subject {
+        root: root_of(&state.library.place.roots, &found),
+        dir: &found.project().dir,
+        files: &found.project().files,
+        file: &found.file,
+        history: &history,
+        title: &title,
+    };
+    let plan = match &*wanted.what {
+        "rename" if !wanted.title.trim().is_empty() => {
+            plan::rename(subject, wanted.title.trim(), now)?
+        }
+        "rename" => return Err(ApiError::bad("a title has at least one letter")),
+        "trash" => plan::trash(subject),
+        "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)?
+            .map_err(|refusal| refused(&refusal))?,
+        "fork" => fork(state, &found, subject, wanted, now)?,
+        "merge" => return merge::merge(state, &found, subject, wanted, now),
+        _ => return Err(ApiError::bad("there is no such action")),
+    };
+    Ok(plan.into())
 }
 
 fn fork(
@@ -147,11 +199,7 @@ fn fork(
     wanted: &Wanted,
     now: Time,
 ) -> Result<Plan, ApiError> {
-    let history = state.library.read(&found.file)?;
-    let node = node(&history, &wanted.node)?;
-    let path = history.path_to(node).ok_or_else(|| ApiError::not_found("message"))?;
-    let files = &found.project().files;
-    let parts = trace(files, found.file.clone(), history, path, state.library.rule)?;
+    let parts = parts_to(state, found, &wanted.node)?;
     let title = match wanted.title.trim() {
         "" => format!("{} (fork)", subject.title),
         title => title.to_owned(),
@@ -159,6 +207,16 @@ fn fork(
     let to = Destination { dir: subject.dir, cwd: None, title: &title };
     let made = plan::fork(subject, &parts, to, now)?;
     made.map(|(plan, _)| plan).map_err(|refusal| refused(&refusal))
+}
+
+/// Returns the path to the end of a message.
+fn parts_to(state: &State, found: &Found, name: &str) -> Result<Vec<Part>, ApiError> {
+    let nothing = || ApiError::not_found("message");
+    let history = state.library.read(&found.file)?;
+    let end = end_of_message(&history, node(&history, name)?).ok_or_else(nothing)?;
+    let path = history.path_to(end).ok_or_else(nothing)?;
+    let files = &found.project().files;
+    Ok(trace(files, found.file.clone(), history, path, state.library.rule)?)
 }
 
 fn node(history: &History, name: &str) -> Result<NodeId, ApiError> {
@@ -187,6 +245,18 @@ fn cannot(message: String, hint: &'static str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, message, hint)
 }
 
+/// Tells what is done; what goes along with a new session is told as one.
+fn steps(plan: &Plan) -> Vec<String> {
+    let is_link = |step: &&Step| matches!(step, Step::Link { .. });
+    let mut told: Vec<String> = plan.steps.iter().filter(|step| !is_link(step)).map(step).collect();
+    match plan.steps.iter().filter(is_link).count() {
+        0 => {}
+        1 => told.push("take along 1 file backup or output".to_owned()),
+        n => told.push(format!("take along {n} file backups and outputs")),
+    }
+    told
+}
+
 /// Tells what a step does, by the names of files alone.
 fn step(step: &Step) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -196,7 +266,7 @@ fn step(step: &Step) -> String {
             format!("add {lines} lines to the end of {}", name(file))
         }
         Step::Make { file, .. } => format!("write the new file {}", name(file)),
-        Step::Link { from, to } => format!("link {} as {}", name(from), name(to)),
+        Step::Link { to, .. } => format!("take along {}", name(to)),
         Step::Put { file, .. } => format!("put an earlier content back into {}", name(file)),
         Step::Move { from, to: None } => format!("move {} to ramus's own trash", name(from)),
         Step::Move { to: Some(to), .. } => format!("move {} back to its place", name(to)),
@@ -253,46 +323,4 @@ fn failed(error: &ApplyError) -> ApiError {
         _ => "",
     };
     cannot(error.to_string(), hint)
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Log {
-    operations: Vec<OperationView>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct OperationView {
-    op: u64,
-    at: String,
-    what: &'static str,
-    session: String,
-    words: String,
-    done: bool,
-    undone_by: Option<u64>,
-    undoes: Option<u64>,
-    can_undo: bool,
-}
-
-/// Tells what was done to the histories that are served, the newest first.
-pub(crate) async fn log(Extract(state): Extract<Arc<State>>) -> Answered<Log> {
-    answer(state, |state| {
-        let journal = Journal::read(&state.own)?;
-        let roots = &state.library.place.roots;
-        let here = journal.operations.iter().rev().filter(|operation| is_below(operation, roots));
-        let operations = here.map(|operation| OperationView {
-            op: operation.op,
-            at: operation.at.clone(),
-            what: operation.what.word(),
-            session: operation.session.clone(),
-            words: operation.words.clone(),
-            done: operation.is_done(),
-            undone_by: operation.undone_by,
-            undoes: operation.undoes,
-            can_undo: operation.is_done()
-                && operation.undone_by.is_none()
-                && operation.undoes.is_none(),
-        });
-        Ok(Log { operations: operations.collect() })
-    })
-    .await
 }

@@ -3,15 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State as Extract};
-use ramus_core::body::Body;
-use ramus_core::compare::Stretch;
-use ramus_core::files::{self, Backups, FileState, Held, moment};
+use ramus_core::files::Held;
 use ramus_core::name::Name;
-use ramus_core::session::NodeId;
 use ramus_render::json::{self, Answer, Files, FilesPoint};
 use ramus_render::{diff, html};
-use ramus_store::trace::{Part, trace};
-use ramus_store::{Bodies, FileHistory, PathError};
+use ramus_store::files_at::FilesAt;
 use serde::{Deserialize, Serialize};
 
 use super::{Answered, answer};
@@ -21,7 +17,7 @@ use crate::error::ApiError;
 /// How much of a file is shown.
 const SHOWN: usize = 512 * 1024;
 /// How many lines of a difference are shown.
-const LINES: usize = 3_000;
+pub(super) const LINES: usize = 3_000;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct At {
@@ -41,10 +37,13 @@ pub(crate) async fn files(
     Query(at): Query<At>,
 ) -> Answered<Answer<Files>> {
     answer(state, move |state| {
-        let mut point = Point::open(state, &id, &at.node)?;
-        let files = std::mem::take(&mut point.files);
-        let files = files.iter().map(|file| json::file(file, point.size(file))).collect();
-        Ok(Answer::new("ramus.files/1", Files { point: point.point, files }))
+        let mut at = files_at(state, &id, &at.node)?;
+        let files = std::mem::take(&mut at.files);
+        let files = files.iter().map(|file| json::file(file, at.size(file))).collect();
+        let moment = if at.is_before { "before" } else { "after" };
+        let cwd = (!at.cwd.is_empty()).then_some(at.cwd);
+        let point = FilesPoint { session: id, node: at.node, moment, cwd };
+        Ok(Answer::new("ramus.files/1", Files { point, files }))
     })
     .await
 }
@@ -64,8 +63,7 @@ pub(crate) async fn file(
     Query(at): Query<At>,
 ) -> Answered<Shown> {
     answer(state, move |state| {
-        let mut point = Point::open(state, &id, &at.node)?;
-        let then = point.text(&at.path)?;
+        let then = text(&mut files_at(state, &id, &at.node)?, &at.path)?;
         if at.than.is_empty() {
             let (html, note) = match then {
                 Ok(text) => (html::code(&at.path, &cut(&text)), String::new()),
@@ -74,7 +72,8 @@ pub(crate) async fn file(
             return Ok(Shown { path: at.path, html, note });
         }
         // A file that is not known at one of the messages was not there.
-        let later = Point::open(state, &id, &at.than)?.text(&at.path).unwrap_or(Ok(String::new()));
+        let mut later = files_at(state, &id, &at.than)?;
+        let later = text(&mut later, &at.path).unwrap_or(Ok(String::new()));
         let (html, note) = match (then, later) {
             (Ok(then), Ok(later)) if then == later => (String::new(), "It is the same.".to_owned()),
             (Ok(then), Ok(later)) => {
@@ -89,79 +88,38 @@ pub(crate) async fn file(
     .await
 }
 
-/// The files of a session at one moment.
-struct Point {
-    point: FilesPoint,
-    files: Vec<FileState>,
-    backups: FileHistory,
-}
-
-impl Point {
-    /// Reads the files at a message; no name: at where the client would continue.
-    fn open(state: &State, id: &str, name: &str) -> Result<Self, ApiError> {
-        let nothing = || ApiError::not_found("message");
-        let found = state.library.find(id)?;
-        let history = state.library.read(&found.file)?;
-        let branches = &history.branches;
-        let wanted = if name.is_empty() {
-            let last = branches.resuming().or(branches.conversations.last());
-            branches.resume.map(|resume| resume.leaf).or(last.map(|last| last.leaf))
-        } else {
-            history.tree.find(Name::new(name.as_bytes()))
-        };
-        let wanted = wanted.ok_or_else(nothing)?;
-        let conversation = history.conversation_of(wanted).map(|way| history.path(way));
-        let ways = [conversation, history.path_to(wanted)].into_iter().flatten();
-        let (path, moment) = { ways }
-            .find_map(|path| moment(&history, &path, wanted).map(|moment| (path, moment)))
-            .ok_or_else(nothing)?;
-        let node = history.session.record(wanted).name.map(|name| history.session.spell(name));
-        let cwd = history.session.facts().cwd.as_deref().map(str::to_owned);
-        let beside = &found.project().files;
-        let parts = trace(beside, found.file.clone(), history, path, state.library.rule)?;
-        let mut backups = FileHistory::open(&state.library.place.roots, &parts);
-        let files = read(&parts, moment, &mut backups)?;
-        let moment = if moment.sent.is_some() { "before" } else { "after" };
-        let point = FilesPoint { session: id.to_owned(), node, moment, cwd };
-        Ok(Self { point, files, backups })
-    }
-
-    fn size(&mut self, file: &FileState) -> Option<u64> {
-        match &file.held {
-            Held::Backup(backup) => self.backups.size(backup),
-            Held::Bytes(bytes) => Some(bytes.len() as u64),
-            Held::Absent | Held::Unknown => None,
-        }
-    }
-
-    /// Returns the text of a file that was listed, or why there is none.
-    fn text(&mut self, path: &str) -> Result<Result<String, &'static str>, ApiError> {
-        let file = self.files.iter().find(|file| file.path == path);
-        let bytes = match &file.ok_or_else(|| ApiError::not_found("file"))?.held {
-            Held::Backup(backup) => self.backups.read(backup),
-            Held::Bytes(bytes) => Some(bytes.clone()),
-            Held::Absent => return Ok(Err("There was no such file then.")),
-            Held::Unknown => return Ok(Err("Nobody wrote down what it held.")),
-        };
-        let Some(bytes) = bytes else { return Ok(Err("Its backup is gone or too large.")) };
-        Ok(String::from_utf8(bytes).map_err(|_| "It is not text."))
-    }
-}
-
-fn read(
-    parts: &[Part],
-    moment: files::Moment,
-    backups: &mut FileHistory,
-) -> Result<Vec<FileState>, ApiError> {
-    let open = |part: &Part| Bodies::open(&part.file.path);
-    let mut bodies = parts.iter().map(open).collect::<Result<Vec<_>, PathError>>()?;
-    let mut body = |part: usize, id: NodeId| {
-        let bytes = bodies[part].bytes(parts[part].history.session.record(id).span).ok()?;
-        Body::parse(&bytes).ok()
+/// Reads the files at a message; no name: at where the client would continue.
+pub(super) fn files_at(state: &State, id: &str, name: &str) -> Result<FilesAt, ApiError> {
+    let nothing = || ApiError::not_found("message");
+    let found = state.library.find(id)?;
+    let history = state.library.read(&found.file)?;
+    let branches = &history.branches;
+    let wanted = if name.is_empty() {
+        let last = branches.resuming().or(branches.conversations.last());
+        branches.resume.map(|resume| resume.leaf).or(last.map(|last| last.leaf))
+    } else {
+        history.tree.find(Name::new(name.as_bytes()))
     };
-    let stretches: Vec<Stretch<'_>> =
-        parts.iter().map(|part| Stretch { history: &part.history, path: &part.path }).collect();
-    Ok(files::files(&stretches, moment, &mut body, backups))
+    let wanted = wanted.ok_or_else(nothing)?;
+    let along = history.conversation_of(wanted).map(|way| history.path(way));
+    let (roots, beside) = (&state.library.place.roots, &found.project().files);
+    let rule = state.library.rule;
+    let at = FilesAt::open(roots, beside, found.file.clone(), history, (along, wanted), rule)?;
+    at.ok_or_else(nothing)
+}
+
+/// Returns the text of a file that was listed, or why there is none.
+fn text(point: &mut FilesAt, path: &str) -> Result<Result<String, &'static str>, ApiError> {
+    let file = point.files.iter().find(|file| file.path == path).cloned();
+    let file = file.ok_or_else(|| ApiError::not_found("file"))?;
+    let Some(bytes) = point.bytes(&file) else {
+        return Ok(Err(match file.held {
+            Held::Absent => "There was no such file then.",
+            Held::Unknown => "Nobody wrote down what it held.",
+            Held::Backup(_) | Held::Bytes(_) => "Its backup is gone or too large.",
+        }));
+    };
+    Ok(String::from_utf8(bytes).map_err(|_| "It is not text."))
 }
 
 fn cut(text: &str) -> String {

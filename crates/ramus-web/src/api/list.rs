@@ -5,11 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::extract::{Query, State as Extract};
-use ramus_core::digest::Digest;
-use ramus_core::history::AgentClass;
-use ramus_core::link::links;
 use ramus_core::time::Time;
-use ramus_render::json::{self, Answer, Link, Listed, Project, Projects, Session, Sessions};
+use ramus_render::json::{self, Answer, Project, Projects, Session, Sessions};
 use ramus_store::place::RETENTION_DAYS;
 use ramus_store::survey::{ProjectSurvey, Surveyed, to_time};
 use serde::{Deserialize, Serialize};
@@ -38,7 +35,7 @@ pub(crate) struct Overview {
     retention_days: u32,
     retention_set: bool,
     leaving: Vec<Leaving>,
-    /// Sessions that were used on each day.
+    /// Messages of each day (UTC), agents' own left out.
     activity: BTreeMap<String, u32>,
 }
 
@@ -75,6 +72,7 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
             activity: BTreeMap::new(),
         };
         let mut newest: Vec<(&ProjectSurvey, &Surveyed)> = Vec::new();
+        let mut days_of: BTreeMap<i32, u32> = BTreeMap::new();
         for project in &survey.projects {
             let files = project.sessions.iter().chain(&project.agents).chain(&project.journals);
             overview.bytes += files.map(|file| file.file.bytes).sum::<u64>();
@@ -83,14 +81,8 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
                 overview.conversations += session.digest.conversations.len();
                 newest.push((project, session));
                 let facts = &session.digest.facts;
-                let mut days: Vec<String> = [facts.started, facts.last_active]
-                    .into_iter()
-                    .flatten()
-                    .map(|time| time.to_string().chars().take(10).collect())
-                    .collect();
-                days.dedup();
-                for day in days {
-                    *overview.activity.entry(day).or_default() += 1;
+                for (day, messages) in &session.digest.days {
+                    *days_of.entry(*day).or_default() += messages;
                 }
                 let age = now.duration_since(session.file.modified).unwrap_or_default();
                 // A file that was copied is new, what is said in it is not.
@@ -109,11 +101,12 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
                 }
             }
         }
+        overview.activity = days_of.into_iter().map(|(day, n)| (date(day), n)).collect();
         overview.leaving.sort_by(|a, b| a.at.cmp(&b.at));
         newest.sort_by_key(|(_, session)| std::cmp::Reverse(session.digest.facts.last_active));
         newest.truncate(RECENT);
         let recent =
-            newest.into_iter().map(|(project, session)| listed(project, session, Vec::new()));
+            newest.into_iter().map(|(project, session)| json::session(project.listed(session)));
         overview.recent = recent.collect();
         Ok(Answer::new("ramus.overview/1", overview))
     })
@@ -146,13 +139,19 @@ pub(crate) async fn sessions(
         let wanted = |project: &&ProjectSurvey| {
             only.project.as_ref().is_none_or(|name| project.name == *name)
         };
+        let listed = survey.projects.iter().filter(wanted).flat_map(ProjectSurvey::linked);
         let mut sessions: Vec<Session> =
-            survey.projects.iter().filter(wanted).flat_map(linked).collect();
+            listed.filter(|listed| !listed.digest.class.is_hidden()).map(json::session).collect();
         sessions
             .sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
         Ok(Answer::new("ramus.sessions/1", Sessions { sessions }))
     })
     .await
+}
+
+/// Writes a day since 1970 as a date.
+fn date(day: i32) -> String {
+    Time::from_millis(i64::from(day) * 86_400_000).to_string().chars().take(10).collect()
 }
 
 fn shown(project: &ProjectSurvey) -> impl Iterator<Item = &Surveyed> {
@@ -176,37 +175,4 @@ fn project(survey: &ProjectSurvey) -> Project {
         bytes: files.map(|file| file.file.bytes).sum(),
         last_active: last_active.map(|time| time.to_string()),
     }
-}
-
-/// Returns the sessions of a project, each with the sessions it is linked to.
-fn linked(project: &ProjectSurvey) -> Vec<Session> {
-    let named: Vec<(&str, &Digest)> =
-        project.sessions.iter().map(|session| (&*session.file.id, &*session.digest)).collect();
-    let links = links(&named);
-    let numbered = project.sessions.iter().enumerate();
-    let visible = numbered.filter(|(_, session)| !session.digest.class.is_hidden());
-    visible
-        .map(|(index, session)| {
-            let own = links.iter().filter(|link| link.from == index).map(|link| Link {
-                kind: link.kind.word(),
-                session: project.sessions[link.to].file.id.clone(),
-            });
-            listed(project, session, own.collect())
-        })
-        .collect()
-}
-
-fn listed(project: &ProjectSurvey, session: &Surveyed, links: Vec<Link>) -> Session {
-    let agents = project.agents_of(&session.file.id);
-    json::session(Listed {
-        id: &session.file.id,
-        file: &session.file.relative,
-        project: &project.name,
-        bytes: session.file.bytes,
-        digest: &session.digest,
-        summaries: &project.summaries,
-        agents: agents.filter(|agent| agent.digest.agent_class != AgentClass::Warmup).count(),
-        defects: session.defects().count(),
-        links,
-    })
 }

@@ -46,6 +46,20 @@ pub(crate) struct At {
     back: bool,
 }
 
+impl At {
+    /// Reads the path that is meant.
+    fn path(&self, state: &State, id: &str) -> Result<Arc<Transcript>, ApiError> {
+        state.library.transcript(&state.library.find(id)?, &self.leaf)
+    }
+
+    /// Reads the turn that is meant, and its path.
+    fn turn(&self, state: &State, id: &str) -> Result<(Arc<Transcript>, Placed), ApiError> {
+        let path = self.path(state, id)?;
+        let placed = path.turn(self.at, self.i)?;
+        Ok((path, placed))
+    }
+}
+
 /// A path in short: how long it is and what stands where.
 #[derive(Debug, Serialize)]
 pub(crate) struct PathView {
@@ -110,8 +124,7 @@ pub(crate) async fn turns(
     Query(at): Query<At>,
 ) -> Answered<Answer<Turns>> {
     answer(state, move |state| {
-        let found = state.library.find(&id)?;
-        let path = state.library.transcript(&found, &at.leaf)?;
+        let path = at.path(state, &id)?;
         let to = at.to.clamp(at.from, at.from.saturating_add(MOST)).min(path.len());
         // Whole blocks are read anyway; what is sent begins and ends with them.
         let (first, last) = (path.block(at.from), path.block(to.saturating_sub(1)));
@@ -139,9 +152,7 @@ pub(crate) async fn turn(
     Query(at): Query<At>,
 ) -> Answered<Answer<View>> {
     answer(state, move |state| {
-        let found = state.library.find(&id)?;
-        let path = state.library.transcript(&found, &at.leaf)?;
-        let placed = path.turn(at.at, at.i)?;
+        let (path, placed) = at.turn(state, &id)?;
         let look = Look { history: &path.parts[placed.part].history, whole: true };
         Ok(Answer::new("ramus.turn/1", look.turn(at.at, at.i, &placed.turn)))
     })
@@ -155,9 +166,7 @@ pub(crate) async fn call(
     Query(at): Query<At>,
 ) -> Answered<Value> {
     answer(state, move |state| {
-        let found = state.library.find(&id)?;
-        let path = state.library.transcript(&found, &at.leaf)?;
-        let placed = path.turn(at.at, at.i)?;
+        let (path, placed) = at.turn(state, &id)?;
         let look = Look { history: &path.parts[placed.part].history, whole: at.whole };
         let call = placed.turn.calls().nth(at.n).ok_or_else(|| ApiError::not_found("call"))?;
         Ok(json!({"html": look.opened(call)}))
@@ -172,8 +181,7 @@ pub(crate) async fn next(
     Query(at): Query<At>,
 ) -> Answered<Value> {
     answer(state, move |state| {
-        let found = state.library.find(&id)?;
-        let path = state.library.transcript(&found, &at.leaf)?;
+        let path = at.path(state, &id)?;
         let mut here = path.block(at.at.min(path.len().saturating_sub(1)));
         let mut looked_at = 0;
         let beyond = |place: usize| if at.back { place < at.at } else { place > at.at };
@@ -217,9 +225,7 @@ pub(crate) async fn picture(
 ) -> Result<Response, ApiError> {
     let (kind, bytes) = work(state, move |state| {
         let nothing = || ApiError::not_found("picture");
-        let found = state.library.find(&id)?;
-        let path = state.library.transcript(&found, &at.leaf)?;
-        let placed = path.turn(at.at, at.i)?;
+        let (_, placed) = at.turn(state, &id)?;
         let media = *pictures(&placed.turn).get(at.n).ok_or_else(nothing)?;
         let kind = picture_type(media).ok_or_else(nothing)?;
         let MediaSource::Base64(data) = &media.source else { return Err(nothing()) };

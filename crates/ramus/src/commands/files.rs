@@ -75,7 +75,7 @@ pub(crate) fn listed(
     address: &str,
 ) -> Result<(Vec<Line>, Vec<String>), CommandError> {
     let library = Library::open_for(ui, global, address)?;
-    let mut point = Point::open(ui, &library, address)?;
+    let mut point = point::open(ui, &library, address)?;
     point.files.retain(|file| global.all || !file.only_read);
     let paths: Vec<String> = point.files.iter().map(|file| file.path.clone()).collect();
     if paths.is_empty() {
@@ -92,7 +92,7 @@ pub(crate) fn held(
     path: &str,
 ) -> Result<Vec<u8>, CommandError> {
     let library = Library::open_for(ui, global, address)?;
-    let mut point = Point::open(ui, &library, address)?;
+    let mut point = point::open(ui, &library, address)?;
     let file = one(&point, path)?;
     let unknown = || CommandError::nothing(format!("nobody wrote down what {path} held"));
     point.bytes(&file).ok_or_else(unknown)
@@ -100,9 +100,9 @@ pub(crate) fn held(
 
 pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<(), CommandError> {
     let library = Library::open_for(ui, global, &args.address)?;
-    let mut point = Point::open(ui, &library, &args.address)?;
+    let mut point = point::open(ui, &library, &args.address)?;
     if let Some(other) = &args.diff {
-        let mut other = Point::open(ui, &library, other)?;
+        let mut other = point::open(ui, &library, other)?;
         return difference::show(ui, args, &mut point, &mut other);
     }
     if let Some(dir) = &args.into {
@@ -119,7 +119,10 @@ pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<()
     if ui.json {
         let files = point.files.clone();
         let files = files.iter().map(|file| json::file(file, point.size(file))).collect();
-        return ui.json(&Answer::new("ramus.files/1", json::Files { point: point.json(), files }));
+        return ui.json(&Answer::new(
+            "ramus.files/1",
+            json::Files { point: point::json(&point), files },
+        ));
     }
     if point.files.is_empty() {
         return Err(CommandError::nothing("no tool changed a file, and none was backed up")
@@ -163,7 +166,7 @@ fn print(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandErro
     if ui.json {
         let mut answer = json::file(&file, point.size(&file));
         answer.content = point.bytes(&file).and_then(|bytes| String::from_utf8(bytes).ok());
-        let body = json::Files { point: point.json(), files: vec![answer] };
+        let body = json::Files { point: point::json(point), files: vec![answer] };
         return ui.json(&Answer::new("ramus.files/1", body));
     }
     let note = list::note(&file);
@@ -184,7 +187,7 @@ fn print(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandErro
         ui.say(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
     }
     if !ui.terminal {
-        return point.copy(&file, ui.out());
+        return point::copy(point, &file, ui.out());
     }
     let bytes = point.bytes(&file);
     let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else {

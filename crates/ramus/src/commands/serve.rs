@@ -5,6 +5,7 @@ use ramus_render::{Label, Line};
 use ramus_web::{Library, Listen, Listening, serve as listen};
 
 use crate::args::Global;
+use crate::commands::usage::prices;
 use crate::env;
 use crate::error::CommandError;
 use crate::ui::Ui;
@@ -34,7 +35,10 @@ pub(crate) struct ServeArgs {
 }
 
 pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<(), CommandError> {
+    let prices = prices::load(None)?;
+    let told = prices.to_json();
     let library = Library::new(env::place(global)?, global.active.rule());
+    let library = library.priced(prices.list, told);
     let wanted = Listen { address: args.listen, port: args.port, names: args.host.clone() };
     if args.listen.is_unspecified() && args.host.is_empty() {
         return Err(CommandError::user(

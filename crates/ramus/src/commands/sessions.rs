@@ -1,9 +1,6 @@
-use ramus_core::digest::Digest;
-use ramus_core::history::AgentClass;
-use ramus_core::link::links;
-use ramus_render::json::{self, Answer, Link, Listed, Session, Sessions};
+use ramus_render::json::{self, Answer, Session, Sessions};
 use ramus_render::{Label, Line};
-use ramus_store::survey::{ProjectSurvey, Surveyed};
+use ramus_store::survey::ProjectSurvey;
 
 use crate::args::Global;
 use crate::env::Clock;
@@ -37,8 +34,11 @@ pub(crate) fn sessions(
         None => Scope::All,
     };
     let survey = library.survey(ui, &scope);
-    let mut sessions: Vec<Session> =
-        survey.projects.iter().flat_map(|project| project_sessions(project, global.all)).collect();
+    let listed = survey.projects.iter().flat_map(ProjectSurvey::linked);
+    let mut sessions: Vec<Session> = listed
+        .filter(|listed| global.all || !listed.digest.class.is_hidden())
+        .map(json::session)
+        .collect();
     sessions.sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
     if ui.json {
         return ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions }));
@@ -100,40 +100,4 @@ fn project_word(session: &Session) -> String {
     let path = session.cwd.as_deref().unwrap_or(&session.project);
     let word = path.rsplit(['/', '\\']).next().unwrap_or(path);
     word.chars().take(16).collect()
-}
-
-fn project_sessions(project: &ProjectSurvey, all: bool) -> Vec<Session> {
-    let named: Vec<(&str, &Digest)> =
-        project.sessions.iter().map(|session| (&*session.file.id, &*session.digest)).collect();
-    let links = links(&named);
-    let shown = project
-        .sessions
-        .iter()
-        .enumerate()
-        .filter(|(_, session)| all || !session.digest.class.is_hidden());
-    shown
-        .map(|(index, session)| {
-            let own = links.iter().filter(|link| link.from == index);
-            let links = own.map(|link| Link {
-                kind: link.kind.word(),
-                session: project.sessions[link.to].file.id.clone(),
-            });
-            to_json(project, session, links.collect())
-        })
-        .collect()
-}
-
-fn to_json(project: &ProjectSurvey, session: &Surveyed, links: Vec<Link>) -> Session {
-    let agents = project.agents_of(&session.file.id);
-    json::session(Listed {
-        id: &session.file.id,
-        file: &session.file.relative,
-        project: &project.name,
-        bytes: session.file.bytes,
-        digest: &session.digest,
-        summaries: &project.summaries,
-        agents: agents.filter(|agent| agent.digest.agent_class != AgentClass::Warmup).count(),
-        defects: session.defects().count(),
-        links,
-    })
 }

@@ -1,8 +1,7 @@
 mod compare;
 mod csv;
-mod ledger;
 mod page;
-mod prices;
+pub(crate) mod prices;
 mod report;
 mod watch;
 
@@ -11,13 +10,14 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use ramus_core::time::Time;
 use ramus_render::json::Answer;
+use ramus_store::ledger::Ledger;
 
 use crate::args::Global;
+use crate::commands::stats::in_scope;
 use crate::error::CommandError;
 use crate::select::{Library, Scope};
 use crate::ui::Ui;
 use crate::when::{self, Edge};
-use ledger::Ledger;
 
 /// Count tokens and what they cost: by day, model, project, session, branch
 ///
@@ -97,9 +97,10 @@ pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<()
     }
     let filter = Filter::new(args, &now)?;
     let mut survey = library.survey_usage(ui, &scope, &prices.list);
-    let mut ledger = Ledger::new(&mut survey, &scope, args.by == Some(By::Conversation));
+    let paths = args.by == Some(By::Conversation);
+    let mut ledger = Ledger::new(&mut survey, |file| in_scope(&scope, file), paths);
     let client = args.compare_client.then(|| compare::client(ui, &ledger));
-    ledger.keep(&filter);
+    ledger.books.keep(|model| filter.has_model(model), |time| filter.has_time(time));
     if ledger.books.entries.is_empty() {
         return Err(CommandError::nothing("no message with tokens was found"));
     }

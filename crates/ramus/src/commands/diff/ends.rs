@@ -3,9 +3,9 @@
 use ramus_core::compare::{Content, FileChange, FilePair};
 use ramus_core::files::{Backups, FileState, Held, Moment, Source};
 use ramus_store::FileHistory;
+use ramus_store::files_at::files_of;
 use ramus_store::trace::Part;
 
-use crate::commands::files::point;
 use crate::error::CommandError;
 use crate::select::Library;
 
@@ -22,7 +22,7 @@ pub(super) fn complete(
     };
     let mut backups = FileHistory::open(library.roots(), parts);
     let end = Moment { cut: last.path.nodes.len(), sent: None };
-    let ends = point::read(parts, end, &mut backups)?;
+    let ends = files_of(parts, end, &mut backups)?;
     for pair in files {
         let Some(end) = ends.iter().find(|end| end.path == pair.path) else { continue };
         let is_sure = end.source == Source::Snapshot && end.doubt.is_none();

@@ -10,7 +10,7 @@ use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 
 use super::list::{heading, note, shown};
-use super::{FilesArgs, Point, one};
+use super::{FilesArgs, Point, one, point};
 use crate::env::Clock;
 use crate::error::CommandError;
 use crate::table::{Table, bytes, cell};
@@ -42,7 +42,7 @@ pub(super) fn show(
     let pairs = pairs(args, a, b)?;
     if ui.json {
         let files = pairs.iter().map(|pair| to_json(pair, a, b)).collect();
-        let body = json::FilesDiff { a: a.json(), b: b.json(), files };
+        let body = json::FilesDiff { a: point::json(a), b: point::json(b), files };
         return ui.json(&Answer::new("ramus.files.diff/1", body));
     }
     let changed: Vec<&Pair> = pairs.iter().filter(|pair| pair.differs() != Some(false)).collect();

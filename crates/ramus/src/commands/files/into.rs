@@ -9,7 +9,7 @@ use ramus_render::json::{self, Answer};
 use ramus_render::{Label, Line};
 use ramus_store::tree::TreeFolder;
 
-use super::{FilesArgs, Point, one};
+use super::{FilesArgs, Point, one, point};
 use crate::error::CommandError;
 use crate::table::number;
 use crate::ui::Ui;
@@ -38,7 +38,8 @@ pub(super) fn write(
         }
         let place = in_tree(&file.path, &point.cwd);
         let mut copy = |out: &mut dyn io::Write| {
-            point.copy(file, out).map_err(|error| io::Error::other(format!("{:#}", error.error)))
+            point::copy(point, file, out)
+                .map_err(|error| io::Error::other(format!("{:#}", error.error)))
         };
         match folder.write(&place, point.mode(file), &mut copy) {
             Ok(_) => written.push(json::FileWritten {
@@ -51,7 +52,7 @@ pub(super) fn write(
     }
     if ui.json {
         let dir = dir.to_string_lossy().into_owned();
-        let body = json::FilesWritten { point: point.json(), dir, written, unknown };
+        let body = json::FilesWritten { point: point::json(point), dir, written, unknown };
         return ui.json(&Answer::new("ramus.files.into/1", body));
     }
     for path in &unknown {

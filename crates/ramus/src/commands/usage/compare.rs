@@ -7,8 +7,8 @@ use ramus_core::title::session_title;
 use ramus_core::usage::Sum;
 use ramus_render::json::{Client, ClientModel, dollars};
 use ramus_store::Bodies;
+use ramus_store::ledger::Ledger;
 
-use super::ledger::Ledger;
 use crate::ui::Ui;
 
 /// Compares every session that holds a count of the client's.

@@ -15,9 +15,11 @@ use ramus_render::json::{Amounts, Answer, RunningBlock};
 use ramus_render::text::tokens;
 use ramus_render::{Label, Line};
 use ramus_store::follow::{Change, FollowConfig, follow};
+use ramus_store::ledger::Ledger;
 
 use super::page::cost;
 use super::prices::Prices;
+use crate::commands::stats::in_scope as belongs;
 use crate::env;
 use crate::error::CommandError;
 use crate::select::{Library, Scope};
@@ -39,7 +41,7 @@ pub(super) fn watch(
 ) -> Result<(), CommandError> {
     let changes = follow(library.roots().to_vec(), &FollowConfig::default())?;
     let mut survey = library.survey_usage(ui, scope, &prices.list);
-    let mut books = super::ledger::Ledger::new(&mut survey, scope, false).books;
+    let mut books = Ledger::new(&mut survey, |file| belongs(scope, file), false).books;
     let mut files: HashMap<PathBuf, Session> = HashMap::new();
     let mut told = None;
     loop {

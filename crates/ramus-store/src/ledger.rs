@@ -5,27 +5,27 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ramus_core::name::Key;
-use ramus_core::usage::{Books, FileAccount, Sum};
-use ramus_store::agents::meta;
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_core::title::session_title;
+use ramus_core::usage::{Books, FileAccount, Owner, Sum};
 
-use super::Filter;
-use crate::commands::stats::in_scope;
-use crate::select::Scope;
+use crate::agents::meta;
+use crate::survey::{ProjectSurvey, Survey, Surveyed};
 
-/// Books over the files of a scope.
-pub(crate) struct Ledger<'a> {
+/// Books over the files of a survey.
+#[derive(Debug)]
+pub struct Ledger<'a> {
     /// The files, by the numbers that the entries give.
-    pub(crate) files: Vec<(&'a ProjectSurvey, &'a Surveyed)>,
-    pub(crate) accounts: Vec<FileAccount<'a>>,
-    pub(crate) books: Books,
+    pub files: Vec<(&'a ProjectSurvey, &'a Surveyed)>,
+    pub accounts: Vec<FileAccount<'a>>,
+    pub books: Books,
     /// What each branch of each file used by itself, before charges moved into the books; if wanted.
-    pub(crate) by_branch: Vec<Vec<Sum>>,
+    pub by_branch: Vec<Vec<Sum>>,
 }
 
 impl<'a> Ledger<'a> {
-    /// Opens the books of a survey; its accounts move into them. `paths`: whole paths are wanted.
-    pub(crate) fn new(survey: &'a mut Survey, scope: &Scope, paths: bool) -> Self {
+    /// Opens the books of those files of a survey that are wanted; its accounts move into them.
+    /// `paths`: whole paths are wanted.
+    pub fn new(survey: &'a mut Survey, wanted: impl Fn(&Surveyed) -> bool, paths: bool) -> Self {
         let mut taken = Vec::new();
         for project in &mut survey.projects {
             let files =
@@ -41,7 +41,7 @@ impl<'a> Ledger<'a> {
         });
         let (mut files, mut accounts) = (Vec::new(), Vec::new());
         for ((project, file), account) in all.zip(taken) {
-            if in_scope(scope, file) {
+            if wanted(file) {
                 files.push((project, file));
                 accounts.push(FileAccount {
                     account,
@@ -62,21 +62,17 @@ impl<'a> Ledger<'a> {
         Self { files, accounts, books, by_branch }
     }
 
-    /// Leaves only the messages that are wanted.
-    pub(crate) fn keep(&mut self, filter: &Filter) {
-        let wanted: Vec<bool> =
-            self.books.models.iter().map(|model| filter.has_model(model)).collect();
-        self.books.entries.retain_mut(|entry| {
-            let charge = &mut entry.charge;
-            charge.more.retain(|part| wanted[usize::from(part.model)]);
-            if !wanted[usize::from(charge.part.model)] {
-                if charge.more.is_empty() {
-                    return false;
-                }
-                charge.part = charge.more.remove(0);
-            }
-            filter.has_time(charge.time)
-        });
+    /// Tells whose each file is.
+    pub fn owners(&self) -> Vec<Owner<'a>> {
+        let owner = |&(project, file): &(&'a ProjectSurvey, &'a Surveyed)| Owner {
+            project: &project.name,
+            path: project.path.as_deref(),
+            session: file.parent_session().unwrap_or(&file.file.id),
+            own: file.parent_session().is_none(),
+            title: session_title(&file.digest, &project.summaries),
+            last_active: file.digest.facts.last_active,
+        };
+        self.files.iter().map(owner).collect()
     }
 }
 

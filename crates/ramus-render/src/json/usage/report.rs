@@ -1,0 +1,146 @@
+//! The books as an answer: sums by time, model, project and session.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use ramus_core::usage::{Books, Owner, SessionSum, Sum, Sums};
+
+use super::{
+    Amounts, ByBranch, ByLine, ByModel, ByProject, BySession, ByTime, Prices, Unpriced, Usage,
+    dollars,
+};
+
+/// Adds everything up; `owners` says whose each file of the books is.
+pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZone) -> Usage {
+    let sums = Sums::new(books, owners.len(), zone);
+    let days = &sums.days;
+    let models = books.by_model();
+    Usage {
+        zone: zone_name(zone).to_owned(),
+        since: None,
+        until: None,
+        prices,
+        totals: Amounts::from(&sums.total),
+        by_week: by_time(days, monday, |week, amounts| ByTime {
+            week,
+            day: None,
+            month: None,
+            amounts,
+        }),
+        by_month: by_time(days, month, |month, amounts| ByTime {
+            month,
+            day: None,
+            week: None,
+            amounts,
+        }),
+        by_day: by_time(
+            days,
+            |day| day.to_string(),
+            |day, amounts| ByTime { day, week: None, month: None, amounts },
+        ),
+        unpriced: models
+            .iter()
+            .filter(|(_, sum)| sum.unpriced > 0)
+            .map(|(model, sum)| Unpriced { model: (*model).to_owned(), tokens: sum.unpriced })
+            .collect(),
+        by_model: by_model(&models),
+        by_project: by_project(owners, &sums),
+        by_session: by_session(owners, &sums),
+        by_conversation: None,
+        branches: None,
+        by_branch: ByBranch {
+            active: Amounts::from(&sums.active),
+            abandoned: Amounts::from(&sums.abandoned),
+        },
+        by_line: ByLine { main: Amounts::from(&sums.main), agents: Amounts::from(&sums.agents) },
+        client: None,
+    }
+}
+
+/// Sorts rows by cost, then by tokens; equal ones keep their order.
+pub fn dearest_first<T>(mut rows: Vec<T>, amounts: impl Fn(&T) -> &Amounts) -> Vec<T> {
+    rows.sort_by_key(|row| {
+        let amounts = amounts(row);
+        let micros = (amounts.cost_usd.unwrap_or(0.0) * 1e6) as u64;
+        Reverse((micros, amounts.tokens()))
+    });
+    rows
+}
+
+fn zone_name(zone: &TimeZone) -> &str {
+    // A system that names no zone is taken to be in UTC.
+    let unnamed = if zone.is_unknown() { "UTC" } else { "local time" };
+    zone.iana_name().unwrap_or(unnamed)
+}
+
+fn monday(day: Date) -> String {
+    let back = i64::from(day.weekday().to_monday_zero_offset());
+    day.checked_sub(jiff::Span::new().days(back)).unwrap_or(day).to_string()
+}
+
+fn month(day: Date) -> String {
+    day.strftime("%Y-%m").to_string()
+}
+
+fn by_time(
+    days: &BTreeMap<Date, Sum>,
+    name: impl Fn(Date) -> String,
+    row: impl Fn(Option<String>, Amounts) -> ByTime,
+) -> Vec<ByTime> {
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    for (day, sum) in days {
+        sums.entry(name(*day)).or_default().add(sum);
+    }
+    sums.into_iter().map(|(name, sum)| row(Some(name), Amounts::from(&sum))).collect()
+}
+
+fn by_model(models: &BTreeMap<&str, Sum>) -> Vec<ByModel> {
+    let row = |(model, sum): (&&str, &Sum)| ByModel {
+        model: (*model).to_owned(),
+        amounts: Amounts::from(sum),
+    };
+    dearest_first(models.iter().map(row).collect(), |row: &ByModel| &row.amounts)
+}
+
+fn by_project(owners: &[Owner<'_>], sums: &Sums) -> Vec<ByProject> {
+    let mut projects: BTreeMap<&str, (Option<&str>, Sum)> = BTreeMap::new();
+    for (owner, session) in owners.iter().zip(&sums.sessions) {
+        let held = projects.entry(owner.project).or_default();
+        held.0 = owner.path;
+        held.1.add(&session.all);
+    }
+    let row = |(name, (path, sum)): (&str, (Option<&str>, Sum))| ByProject {
+        project: name.to_owned(),
+        path: path.map(str::to_owned),
+        amounts: Amounts::from(&sum),
+    };
+    let used = projects.into_iter().filter(|(_, (_, sum))| sum.messages > 0);
+    dearest_first(used.map(row).collect(), |row: &ByProject| &row.amounts)
+}
+
+fn by_session(owners: &[Owner<'_>], sums: &Sums) -> Vec<BySession> {
+    let mut rows: BTreeMap<(&str, &str), (SessionSum, Option<&Owner<'_>>)> = BTreeMap::new();
+    let used = owners.iter().zip(&sums.sessions).filter(|(_, sum)| sum.all.messages > 0);
+    for (owner, sum) in used {
+        let (held, own) = rows.entry((owner.project, owner.session)).or_default();
+        held.all.add(&sum.all);
+        held.agents += sum.agents;
+        held.abandoned += sum.abandoned;
+        if owner.own {
+            *own = Some(owner);
+        }
+    }
+    let row =
+        |((project, id), (sum, own)): ((&str, &str), (SessionSum, Option<&Owner<'_>>))| BySession {
+            session: id.to_owned(),
+            project: project.to_owned(),
+            title: own.and_then(|own| own.title).map(str::to_owned),
+            last_active: own.and_then(|own| own.last_active).map(|time| time.to_string()),
+            amounts: Amounts::from(&sum.all),
+            agents_cost_usd: dollars(sum.agents),
+            abandoned_cost_usd: dollars(sum.abandoned),
+        };
+    dearest_first(rows.into_iter().map(row).collect(), |row: &BySession| &row.amounts)
+}

@@ -1,0 +1,167 @@
+//! The files of a session at one moment (R22), and a plan to put them back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ramus_core::body::Body;
+use ramus_core::compare::Stretch;
+use ramus_core::files::restore::{Change, How, Restore, restore};
+use ramus_core::files::{self, Backups, FileState, Held, Moment, moment};
+use ramus_core::history::{History, Path};
+use ramus_core::resume::Rule;
+use ramus_core::session::NodeId;
+use ramus_core::time::Time;
+
+use crate::error::PathError;
+use crate::file_history::FileHistory;
+use crate::on_disk::on_disk;
+use crate::place::HistoryFile;
+use crate::plan::{Content, FileBack, Plan, restore_files};
+use crate::read::Bodies;
+use crate::trace::{Part, trace};
+
+/// What a new file may be done with, where no backup tells.
+const USUAL: u32 = 0o644;
+
+/// The files of a session at one moment.
+#[derive(Debug)]
+pub struct FilesAt {
+    pub session: String,
+    /// The session's file, and the Claude directory it lies in.
+    pub file: PathBuf,
+    pub root: Option<PathBuf>,
+    pub node: Option<String>,
+    pub time: Option<Time>,
+    /// The first words of the prompt, if the moment is that of one.
+    pub words: Option<String>,
+    pub is_before: bool,
+    /// Where the session ran; empty if it does not say.
+    pub cwd: String,
+    pub files: Vec<FileState>,
+    pub backups: FileHistory,
+}
+
+impl FilesAt {
+    /// Reads the files at a node; `along` is the path that is meant, if it lies on that.
+    ///
+    /// What is said later on a path tells of what was before. `None`: it is no part of a
+    /// conversation.
+    pub fn open(
+        roots: &[PathBuf],
+        beside: &[HistoryFile],
+        file: HistoryFile,
+        history: Arc<History>,
+        (along, node): (Option<Path>, NodeId),
+        rule: Rule,
+    ) -> Result<Option<Self>, PathError> {
+        let ways = [along, history.path_to(node)].into_iter().flatten();
+        let found =
+            { ways }.find_map(|path| moment(&history, &path, node).map(|moment| (path, moment)));
+        let Some((path, moment)) = found else { return Ok(None) };
+        let record = history.session.record(node);
+        let (name, time) = (record.name.map(|name| history.session.spell(name)), record.time);
+        let words = history.session.words(node).map(str::to_owned);
+        let (session, at) = (file.id.clone(), file.path.clone());
+        let root = roots.iter().find(|root| at.starts_with(root)).cloned();
+        let parts = trace(beside, file, history, path, rule)?;
+        let mut backups = FileHistory::open(roots, &parts);
+        let files = files_of(&parts, moment, &mut backups)?;
+        let facts = parts.last().map(|part| part.history.session.facts());
+        let cwd = facts.and_then(|facts| facts.cwd.as_deref()).unwrap_or_default().to_owned();
+        let is_before = moment.sent.is_some();
+        let (file, node) = (at, name);
+        Ok(Some(Self { session, file, root, node, time, words, is_before, cwd, files, backups }))
+    }
+
+    /// Returns the size of a file. `None`: there is none, or it is not known.
+    pub fn size(&mut self, file: &FileState) -> Option<u64> {
+        match &file.held {
+            Held::Backup(backup) => self.backups.size(backup),
+            Held::Bytes(bytes) => Some(bytes.len() as u64),
+            Held::Absent | Held::Unknown => None,
+        }
+    }
+
+    /// Returns the bytes of a file that is not too large to be held.
+    pub fn bytes(&mut self, file: &FileState) -> Option<Vec<u8>> {
+        match &file.held {
+            Held::Backup(backup) => self.backups.read(backup),
+            Held::Bytes(bytes) => Some(bytes.clone()),
+            Held::Absent | Held::Unknown => None,
+        }
+    }
+
+    /// Returns the permissions a file had, where its backup tells.
+    pub fn mode(&self, file: &FileState) -> Option<u32> {
+        match &file.held {
+            Held::Backup(backup) => self.backups.mode(backup),
+            _ => None,
+        }
+    }
+
+    /// Plans to put files back where they were. `None`: they are as they were then.
+    pub fn put_back<'a>(
+        &self,
+        files: &'a [FileState],
+        outside: bool,
+    ) -> Result<(Restore<'a>, Option<Plan>), PathError> {
+        let cwd = PathBuf::from(&self.cwd);
+        let mut look = |file: &FileState| on_disk(file, &cwd, &self.backups);
+        let wanted = restore(files, &self.cwd, outside, &mut look);
+        if wanted.changes.is_empty() {
+            return Ok((wanted, None));
+        }
+        let back = |change: &Change<'_>| FileBack {
+            path: PathBuf::from(&change.file.path),
+            content: self.content(change),
+        };
+        let back: Vec<FileBack> = wanted.changes.iter().map(back).collect();
+        let when = if self.is_before { "before" } else { "after" };
+        let node = self.node.as_deref().unwrap_or_default();
+        let words = format!("{} files as {when} {}", back.len(), node.get(..8).unwrap_or(node));
+        let plan = restore_files(&self.session, &self.file, self.root.as_deref(), words, back)?;
+        Ok((wanted, Some(plan)))
+    }
+
+    fn content(&self, change: &Change<'_>) -> Option<Content> {
+        let content = match &change.file.held {
+            Held::Backup(backup) => Content::Copy(self.backups.path(backup)?),
+            Held::Bytes(bytes) => Content::Bytes(bytes.clone()),
+            Held::Absent | Held::Unknown => return None,
+        };
+        let mode = match (self.mode(change.file), change.how) {
+            // The file that is there keeps its own.
+            (None, How::Replace) => return Some(content),
+            (mode, _) => mode.unwrap_or(USUAL),
+        };
+        Some(Content::WithMode { content: Box::new(content), mode })
+    }
+}
+
+/// Reads the files of a moment, bodies and backups from the disk as they are needed.
+pub fn files_of(
+    parts: &[Part],
+    moment: Moment,
+    backups: &mut FileHistory,
+) -> Result<Vec<FileState>, PathError> {
+    let open = |part: &Part| Bodies::open(&part.file.path);
+    let mut bodies = parts.iter().map(open).collect::<Result<Vec<_>, PathError>>()?;
+    let mut problem = None;
+    let mut body = |part: usize, id: NodeId| {
+        let span = parts[part].history.session.record(id).span;
+        match bodies[part].bytes(span) {
+            Ok(bytes) => Body::parse(&bytes).ok(),
+            Err(error) => {
+                problem = Some(error);
+                None
+            }
+        }
+    };
+    let stretches: Vec<Stretch<'_>> =
+        parts.iter().map(|part| Stretch { history: &part.history, path: &part.path }).collect();
+    let files = files::files(&stretches, moment, &mut body, backups);
+    match problem {
+        Some(problem) => Err(problem),
+        None => Ok(files),
+    }
+}

@@ -1,0 +1,53 @@
+//! What was done, newest first.
+
+use std::sync::Arc;
+
+use axum::extract::State as Extract;
+use ramus_store::journal::Journal;
+use ramus_store::undo::is_below;
+use serde::Serialize;
+
+use crate::State;
+use crate::api::{Answered, answer};
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Log {
+    operations: Vec<OperationView>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OperationView {
+    op: u64,
+    at: String,
+    what: &'static str,
+    session: String,
+    words: String,
+    done: bool,
+    undone_by: Option<u64>,
+    undoes: Option<u64>,
+    can_undo: bool,
+}
+
+/// Tells what was done to the histories that are served, the newest first.
+pub(crate) async fn log(Extract(state): Extract<Arc<State>>) -> Answered<Log> {
+    answer(state, |state| {
+        let journal = Journal::read(&state.own)?;
+        let roots = &state.library.place.roots;
+        let here = journal.operations.iter().rev().filter(|operation| is_below(operation, roots));
+        let operations = here.map(|operation| OperationView {
+            op: operation.op,
+            at: operation.at.clone(),
+            what: operation.what.word(),
+            session: operation.session.clone(),
+            words: operation.words.clone(),
+            done: operation.is_done(),
+            undone_by: operation.undone_by,
+            undoes: operation.undoes,
+            can_undo: operation.is_done()
+                && operation.undone_by.is_none()
+                && operation.undoes.is_none(),
+        });
+        Ok(Log { operations: operations.collect() })
+    })
+    .await
+}

@@ -1,0 +1,32 @@
+// Keys typed faster than the page loads: each waits until what it needs is there.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useKeys } from "./hooks";
+
+/** What a key does; `false`: what it needs is not there yet. */
+export type Act = () => boolean | void | Promise<void>;
+
+/** Nobody means a key that was typed this long ago. */
+const PATIENCE = 5000;
+
+/** Keys in the order they were typed; the function returned tells that something has come. */
+export function useTyped(ready: () => boolean, keys: Record<string, Act>): () => void {
+  const typed = useRef<{ key: string; at: number }[]>([]);
+  const busy = useRef(false);
+  const [, draw] = useState(0);
+  const again = () => { if (typed.current.length > 0) draw((n) => n + 1); };
+  const hear = (key: string) => () => { typed.current.push({ key, at: performance.now() }); again(); };
+  useKeys(Object.fromEntries(Object.keys(keys).map((key) => [key, hear(key)])));
+  // After each drawing one key, so that the next one sees what this one did.
+  useLayoutEffect(() => {
+    typed.current = typed.current.filter(({ at }) => performance.now() - at < PATIENCE);
+    if (!ready() || busy.current || typed.current.length === 0) return;
+    const done = keys[typed.current[0].key]();
+    if (done === false) return;
+    typed.current.shift();
+    if (!(done instanceof Promise)) { again(); return; }
+    busy.current = true;
+    void done.finally(() => { busy.current = false; again(); });
+  });
+  return again;
+}

@@ -1,0 +1,67 @@
+// What a session is, and what can be done with it.
+
+import { useState } from "preact/hooks";
+import type { Request } from "../act";
+import { type Conversation, type Detail, query } from "../api";
+import { Time } from "../parts";
+import * as route from "../route";
+import { bytes, several, short } from "../words";
+
+/** A session beside its transcript: its conversations, what it is, what can be done with it. */
+export function Details({ session, leaf, onAct, onRename, onMerge }: { session: Detail; leaf: string; onAct: (request: Request) => void; onRename: () => void; onMerge: (of: Conversation[]) => void }) {
+  const [chosen, setChosen] = useState<string[]>([]);
+  const isAgent = session.id.startsWith("agent-");
+  const mergeable = !isAgent && session.conversations.length > 1;
+  const choose = (one: string, on: boolean) => setChosen([...chosen.filter((other) => other !== one), ...(on ? [one] : [])]);
+  const merged = chosen.flatMap((one) => session.conversations.find((conversation) => conversation.leaf === one) ?? []);
+  return (
+    <div class="details">
+      <h2>Conversations</h2>
+      <ul class="conversations">
+        {session.conversations.map((one) => (
+          <li key={one.leaf} class={one.leaf === leaf ? "here" : ""}>
+            {mergeable && <input type="checkbox" aria-label={`Choose @${one.n} to be merged`} checked={chosen.includes(one.leaf)} onChange={(event) => choose(one.leaf, event.currentTarget.checked)} />}
+            <a class="to" href={route.session(session.id, one.leaf)} aria-current={one.leaf === leaf ? "true" : undefined}>
+              <span class={`status ${one.status}`}>{one.resumes ? "▶" : one.status === "active" ? "●" : "○"}</span>
+              <span class="words">{(one.resumes ? one.title : one.prompt) ?? one.title ?? "(no words)"}</span>
+              <span class="facts">@{one.n} · {several(one.messages, "message")}{one.fork_kind ? ` · left at ${one.fork_kind}` : ""}{one.draft ? " · draft" : ""}</span>
+            </a>
+            {one.leaf !== leaf && <a class="compare-link" href={route.compare(session.id, leaf, session.id, one.leaf)}>compare</a>}
+          </li>
+        ))}
+      </ul>
+      {mergeable && (
+        <p class="merge-bar">
+          <button type="button" disabled={merged.length < 2} onClick={() => onMerge(merged)}>{merged.length < 2 ? "Merge…" : `Merge ${merged.map((one) => `@${one.n}`).join(" + ")}…`}</button>
+          {merged.length < 2 && <span class="hush">Choose two or more.</span>}
+        </p>
+      )}
+      {session.resume && (
+        <section>
+          <h2>Where Claude Code would resume</h2>
+          <p>By the rule of {session.resume.rule}: {session.resume.why} (line {session.resume.line}). <a href={route.session(session.id, "", session.resume.leaf)}>Go there</a></p>
+          {session.resume.otherwise.map((other) => <p key={other.rule} class="hush">{other.rule} would continue <a href={route.session(session.id, "", other.leaf)}>elsewhere</a>.</p>)}
+        </section>
+      )}
+      <section>
+        <h2>Session</h2>
+        <dl class="pairs">
+          <dt>id</dt><dd><code>{session.id}</code></dd>
+          {session.cwd && <><dt>directory</dt><dd><code>{session.cwd}</code></dd></>}
+          {session.git_branch && <><dt>git branch</dt><dd>{session.git_branch}</dd></>}
+          {session.version && <><dt>client</dt><dd>{session.version}</dd></>}
+          <dt>size</dt><dd>{bytes(session.bytes)}, {several(session.records, "record")}</dd>
+          {session.started && <><dt>started</dt><dd><Time at={session.started} /></dd></>}
+          {session.compactions > 0 && <><dt>compactions</dt><dd>{session.compactions}</dd></>}
+          {session.forked_from && <><dt>forked from</dt><dd><a href={route.session(session.forked_from[0], "", session.forked_from[1])}>{short(session.forked_from[0])}</a></dd></>}
+        </dl>
+        <p class="buttons start">
+          {!isAgent && <a class="button" href={route.files(session.id, "")}>Files</a>}
+          <a class="button" href={`/search${query({ session: session.id })}`}>Search in it</a>
+          {!isAgent && <button type="button" onClick={onRename}>Rename</button>}
+          {!isAgent && <button type="button" class="danger" onClick={() => onAct({ what: "trash", session: session.id })}>Move to the trash</button>}
+        </p>
+      </section>
+    </div>
+  );
+}
