@@ -148,8 +148,15 @@ fn is_below(name: &str) -> bool {
 }
 
 fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
-    fs::create_dir_all(dir)?;
-    tempfile::Builder::new().prefix(".ramus-").tempfile_in(dir)
+    let file = || tempfile::Builder::new().prefix(".ramus-").tempfile_in(dir);
+    // Most files have others beside them.
+    match file() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(dir)?;
+            file()
+        }
+        made => made,
+    }
 }
 
 /// A file that is being written, how long it is so far, and what went wrong with it.

@@ -2,7 +2,6 @@ mod compare;
 mod csv;
 mod ledger;
 mod page;
-mod prices;
 mod report;
 mod watch;
 
@@ -14,6 +13,7 @@ use ramus_render::json::Answer;
 
 use crate::args::Global;
 use crate::error::CommandError;
+use crate::prices;
 use crate::select::{Library, Scope};
 use crate::ui::Ui;
 use crate::when::{self, Edge};

@@ -4,6 +4,7 @@
 //! two forks is kept, so each record is read once however many paths run
 //! through it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -117,7 +118,7 @@ impl<'a> Part<'a> {
             if last.replace(record.line) == Some(record.line) {
                 continue;
             }
-            let line = self.source.line(record.span)?;
+            let line = Cow::Borrowed(self.source.line(record.span)?);
             let line = if args.redact { redact(line, &mut self.found) } else { line };
             out.write_all(&line)?;
             out.write_all(b"\n")?;
@@ -193,7 +194,7 @@ impl<'a> Reader<'a> {
     /// Reads a body; `sums` hear of what lies on the path.
     fn body(&mut self, id: NodeId, sums: Option<(&mut Facts, &mut Found)>) -> Option<Body> {
         let line = match self.source.record(self.history.session.record(id).span) {
-            Ok(line) => line,
+            Ok(line) => Cow::Borrowed(line),
             Err(problem) => {
                 self.problem = Some(problem);
                 return None;

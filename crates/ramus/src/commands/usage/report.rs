@@ -14,8 +14,8 @@ use ramus_render::json::{
 };
 
 use super::ledger::Ledger;
-use super::prices::Prices;
 use super::{By, Filter};
+use crate::prices::Prices;
 
 /// Adds everything up.
 pub(super) fn report(

@@ -17,15 +17,17 @@ use ramus_render::{Label, Line};
 use ramus_store::follow::{Change, FollowConfig, follow};
 
 use super::page::cost;
-use super::prices::Prices;
 use crate::env;
 use crate::error::CommandError;
+use crate::prices::Prices;
 use crate::select::{Library, Scope};
 use crate::table::number;
 use crate::ui::Ui;
 
 /// How often the time left is told anew.
 const TICK: Duration = Duration::from_secs(1);
+/// How many columns five hours take.
+const WIDTH: usize = 20;
 
 /// Shows the running block until the person has seen enough.
 ///
@@ -132,7 +134,9 @@ fn lines(books: &Books, running: Option<&(Block, Sum)>, now: &Zoned) -> Vec<Line
     let mut heading = Line::new("Block ", Label::Heading);
     heading.push(&format!("{} – {}", time(block.start), time(block.end)), Label::Time);
     heading.push(&format!("  {} h {:02} min left  ", left / 60, left % 60), Label::Plain);
-    heading.push(&bar(block.passed(moment), 1.0, 20), Label::Bar);
+    let passed = bar(block.passed(moment), 1.0, WIDTH);
+    heading.push(&passed, Label::Bar);
+    heading.push(&"░".repeat(WIDTH.saturating_sub(passed.chars().count())), Label::Dim);
     let amounts = Amounts::from(sum);
     let minutes = ((moment.millis() - block.start.millis()) / 60_000).max(1);
     let mut money = Line::plain("  cost      ").with(&cost(&amounts), Label::Strong);
@@ -148,4 +152,45 @@ fn lines(books: &Books, running: Option<&(Block, Sum)>, now: &Zoned) -> Vec<Line
             .with(&format!("  {} a minute", tokens(pace)), Label::Dim),
         Line::new(&format!("  {}", now.strftime("%H:%M:%S")), Label::Dim),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramus_core::price::PriceList;
+
+    /// Draws what an answer of a million tokens at five past two makes of the block.
+    fn drawn(now: &str) -> Vec<String> {
+        let answer = testkit::jsonl("a assistant @300 hi")
+            .replace("\"input_tokens\":10", "\"input_tokens\":1000000")
+            .replace("2026-01-01T00", "2026-01-01T14");
+        let mut session = Session::with_uses();
+        session.push(answer.as_bytes());
+        let history = History::new(session, ramus_core::resume::Rule::Client);
+        let mut books = Books::default();
+        books.add(Account::new(&history, &PriceList::default()), false);
+        let now: jiff::Timestamp = now.parse().unwrap();
+        let running = running(&books, Time::from_millis(now.as_millisecond()));
+        let now = now.to_zoned(jiff::tz::TimeZone::UTC);
+        lines(&books, running.as_ref(), &now).iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn a_running_block_tells_what_it_cost_and_will() {
+        let expected = [
+            "Block 14:00 – 19:00  4 h 00 min left  ████░░░░░░░░░░░░░░░░",
+            "  cost      $3.00  $15.00 at the end if it goes on like this",
+            "  messages  1",
+            "  tokens    1.0M  17k a minute",
+            "  15:00:00",
+        ];
+        assert_eq!(drawn("2026-01-01T15:00:00Z"), expected);
+    }
+
+    #[test]
+    fn a_block_ends_after_five_hours() {
+        let told = drawn("2026-01-01T19:00:01Z");
+        assert_eq!(told[0], "No block is running.");
+        assert!(told[1].starts_with("The last message was 2026-01-01T14:05:00"), "{told:?}");
+    }
 }
