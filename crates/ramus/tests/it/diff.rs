@@ -148,8 +148,7 @@ fn other_prices_count_as_they_do_for_usage() {
     let diff = json(&home.claude(), &["diff", "aaaa@1", "aaaa@2", "--prices", prices]);
     assert_eq!(diff["usage"]["a"]["cost_usd"], value!(10.0));
     assert_eq!(diff["usage"]["b"]["cost_usd"], value!(5.0));
-    let output =
-        ramus(&home.claude(), &["diff", "aaaa@1", "aaaa@2", "--stat", "--prices", prices]);
+    let output = ramus(&home.claude(), &["diff", "aaaa@1", "aaaa@2", "--stat", "--prices", prices]);
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(stdout.contains("$10.00") && stdout.contains("$5.00"), "{stdout}");
 }

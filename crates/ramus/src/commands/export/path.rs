@@ -7,11 +7,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ramus_core::agent::{AgentHint, spawn_of};
-use ramus_core::branches::{Conversation, ForkKind};
+use ramus_core::agent::{AgentHint, inline_agents, inline_path, spawn_of};
+use ramus_core::branches::{Conversation, ForkKind, Status};
 use ramus_core::digest::ConversationDigest;
 use ramus_core::history::{History, Path};
-use ramus_core::name::Key;
+use ramus_core::name::{Key, Name};
 use ramus_core::redact::{Found, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -191,7 +191,9 @@ impl<'a> Exporter<'a> {
         let pictures = RefCell::new(Pictures::new(self.args.images(), up));
         let mut written = Vec::new();
         for (index, file) in job.files.iter().enumerate() {
-            let Some(file) = file else { continue };
+            let Some(file) = file.as_ref().filter(|file| self.is_called(job, file)) else {
+                continue;
+            };
             let document = self.path(job, &mut parts, index, &pictures, &made)?;
             let bytes = folder.fill(file, |out| self.write(&document, &mut parts, out))?;
             written.push(Written { bytes, ..document.written(job, index) });
@@ -204,6 +206,13 @@ impl<'a> Exporter<'a> {
         }
         self.found(&parts);
         Ok(written)
+    }
+
+    /// Whether a transcript is wanted: of a part of a session, those agents inside its file that it calls.
+    fn is_called(&self, job: &Job<'_>, file: &str) -> bool {
+        self.plan.is_whole
+            || job.inline.is_empty()
+            || self.used.lock().is_ok_and(|used| used.contains(file))
     }
 
     fn parts(&self, job: &Job<'a>, made: Draft) -> Result<Parts<'a>, CommandError> {
@@ -231,8 +240,7 @@ impl<'a> Exporter<'a> {
         if let Ok(mut used) = self.used.lock() {
             used.insert(file.to_owned());
         }
-        let is_beside = job.session.file.role.is_agent();
-        Some(if is_beside { base(file).to_owned() } else { format!("agents/{}", base(file)) })
+        Some(if job.is_agent() { base(file).to_owned() } else { format!("agents/{}", base(file)) })
     }
 
     /// Makes all of a path that is not there yet; what is above it sums it up.
@@ -246,11 +254,17 @@ impl<'a> Exporter<'a> {
     ) -> Result<Document, CommandError> {
         let (conversation, path) = target(job, &parts.own.history, index)?;
         let mut header = self.header(job, parts, &conversation, index);
+        if let Some(root) = job.inline.get(index) {
+            self.inline_header(job, &parts.own.history, *root, &mut header);
+        }
         let agent = |id: &str| self.agent(job, id);
         let style = Style { args: self.args, pictures, agent: &agent };
         let mut sums = Sums::default();
         let mut stretches = Vec::new();
-        let earlier = self.earlier(job, parts, &path, made)?;
+        let earlier = match job.inline.is_empty() {
+            true => self.earlier(job, parts, &path, made)?,
+            false => Vec::new(),
+        };
         header.continues =
             earlier.iter().map(|(at, _)| parts.earlier[*at].0.file.id.clone()).collect();
         let earlier = earlier.into_iter().map(|(at, path)| (Some(at), path));
@@ -393,6 +407,17 @@ impl<'a> Exporter<'a> {
         }
     }
 
+    /// Makes the header that of an agent inside the session's own file.
+    fn inline_header(&self, job: &Job<'_>, history: &History, root: Name, header: &mut Header) {
+        let words = history.tree.find(root).and_then(|root| history.session.words(root));
+        let words = self.text(words.unwrap_or_default());
+        header.session = history.session.spell(root);
+        header.parent = Some(job.session.file.id.clone());
+        header.title = Some(words.clone()).filter(|words| !words.is_empty());
+        header.paths = 1;
+        header.siblings = Arc::new([Sibling { path: 1, words, ..Sibling::default() }]);
+    }
+
     fn siblings(&self, job: &Job<'_>) -> Arc<[Sibling]> {
         let format = self.format().unwrap_or(export::Format::Text);
         let sibling = |(path, other): (usize, &ConversationDigest)| {
@@ -447,13 +472,20 @@ fn base(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
-/// Finds the calls of agents that no result names, as old clients left them (R6).
+/// Finds the calls of agents that no result names, as old clients left them, inside the session's file too (R6).
 fn unnamed_agents(job: &Job<'_>, session: &Surveyed, history: &History) -> HashMap<Key, String> {
     let records = &history.session;
+    let inline = match session.digest.inline_agents {
+        0 => Vec::new(),
+        _ => inline_agents(history),
+    };
+    let inline = inline
+        .into_iter()
+        .filter_map(|agent| Some((agent.spawn?, records.spell(records.record(agent.root).name?))));
+    let mut calls: HashMap<Key, String> = inline.collect();
     let is_named = |id: &str| records.agent_results().iter().any(|(_, agent)| **agent == *id);
     let agents = job.project.agents_of(&session.file.id);
     let agents = agents.filter(|_| !records.spawns().is_empty());
-    let mut calls = HashMap::new();
     for agent in agents.filter(|agent| !is_named(&agent.file.id)) {
         let Ok(own) = ramus_store::read(&agent.file.path) else { continue };
         let call = ramus_store::agents::meta(&agent.file.path).call;
@@ -465,6 +497,22 @@ fn unnamed_agents(job: &Job<'_>, session: &Surveyed, history: &History) -> HashM
     calls
 }
 
+/// Makes a conversation of the path of an agent inside the session's own file.
+fn inline_conversation(path: &Path) -> Option<Conversation> {
+    Some(Conversation {
+        n: 1,
+        leaf: *path.nodes.last()?,
+        end: *path.folds.last()?,
+        status: Status::Active,
+        resumes: false,
+        fork: None,
+        messages: 0,
+        records: 0,
+        compactions: 0,
+        draft: false,
+    })
+}
+
 /// Finds the conversation to be written, and its path.
 fn target(
     job: &Job<'_>,
@@ -472,6 +520,11 @@ fn target(
     index: usize,
 ) -> Result<(Conversation, Path), CommandError> {
     let gone = || CommandError::user("the session changed while it was read").hinted("try again");
+    if let Some(root) = job.inline.get(index) {
+        let root = history.tree.find(*root).ok_or_else(gone)?;
+        let path = inline_path(history, root).ok_or_else(gone)?;
+        return Ok((inline_conversation(&path).ok_or_else(gone)?, path));
+    }
     match &job.end {
         None => {
             let conversation = history.branches.conversations.get(index).ok_or_else(gone)?;
