@@ -18,8 +18,8 @@ use crate::spare;
 /// The file that says a directory was made here.
 pub const MARKER: &str = ".ramus-export";
 
-/// How much is gathered before it is written; larger pieces go as they are.
-const BUFFER: usize = 128 * 1024;
+/// How much is gathered before it is written; larger pieces go as they are, without being copied.
+const BUFFER: usize = 32 * 1024;
 /// Drafts up to this size stay in memory.
 const IN_MEMORY: usize = 16 * 1024 * 1024;
 

@@ -150,3 +150,43 @@ impl Drop for Source {
         spare::give(std::mem::take(&mut self.window));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of many lengths, one of them longer than the window.
+    fn lines() -> Vec<String> {
+        (0..600)
+            .map(|n: usize| match n {
+                300 => format!("{n}:{}", "x".repeat(WINDOW as usize * 2)),
+                _ => format!("{n}:{}", "y".repeat(n * 37 % 9000)),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn records_and_lines_are_found_in_any_order() {
+        let lines = lines();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let (mut source, _) = Source::open(&path).unwrap();
+        let mut at = 0;
+        let mut starts = Vec::new();
+        for line in &lines {
+            starts.push(at);
+            at += line.len() as u64 + 1;
+        }
+        let forth = 0..lines.len();
+        for n in forth.clone().chain(forth.rev().step_by(7)) {
+            let line = &lines[n];
+            // A record may be a part of its line.
+            let span = ByteSpan { at: starts[n] + 1, len: line.len() as u32 - 1 };
+            assert_eq!(source.record(span).unwrap(), &line.as_bytes()[1..], "{n}");
+            assert_eq!(source.line(span).unwrap(), line.as_bytes(), "{n}");
+        }
+        let beyond = ByteSpan { at, len: 9 };
+        assert!(source.record(beyond).is_err());
+    }
+}

@@ -74,17 +74,18 @@ fn bars(title: &str, rows: &[BarRow], out: &mut String) {
     for (at, row) in rows.iter().enumerate() {
         let y = at * ROW;
         let length = if most > 0.0 { row.value / most * room } else { 0.0 };
+        let left = (WIDTH - NAMES) as f64 - length - 8.0;
         let _ = write!(
             out,
             "<text class=\"n\" x=\"{}\" y=\"{}\">{}</text><rect class=\"b\" x=\"{NAMES}\" y=\"{}\" width=\"{length:.1}\" \
              height=\"14\" rx=\"2\"/><text x=\"{:.1}\" y=\"{}\">{}</text>",
             NAMES - 8,
             y + 15,
-            escaped(&clip(&row.name, 28)),
+            escaped(&clip(&row.name, 25)),
             y + 4,
             NAMES as f64 + length + 8.0,
             y + 15,
-            escaped(&row.text),
+            escaped(&clip(&row.text, (left / LETTER) as usize - 1)),
         );
     }
     out.push_str("</svg>\n");

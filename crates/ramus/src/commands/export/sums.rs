@@ -91,7 +91,9 @@ impl Sums {
         let mut largest = vec![Tokens::default(); facts.messages.len()];
         for node in &path.nodes {
             self.time(history, *node);
-            self.compactions += usize::from(facts.compactions.contains(node));
+            if history.session.record(*node).kind == Kind::System {
+                self.compactions += usize::from(facts.compactions.contains(node));
+            }
             let Some(Some(said)) = facts.said.get(node.0 as usize) else { continue };
             let held = &mut largest[said.message];
             if total(held) < total(&said.tokens) {
