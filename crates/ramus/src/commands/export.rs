@@ -20,6 +20,7 @@ mod picture;
 mod plan;
 mod site;
 mod sums;
+mod whom;
 
 use path::{Exporter, Site, Written};
 use plan::{Plan, Wanted};

@@ -14,9 +14,10 @@ use ramus_render::chart::bar;
 use ramus_render::json::{Amounts, Answer, RunningBlock};
 use ramus_render::text::tokens;
 use ramus_render::{Label, Line};
-use ramus_store::follow::{Change, FollowConfig, follow};
+use ramus_store::follow::{Change, Changes, FollowConfig, follow};
 
 use super::page::cost;
+use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
 use crate::prices::Prices;
@@ -29,17 +30,30 @@ const TICK: Duration = Duration::from_secs(1);
 /// How many columns five hours take.
 const WIDTH: usize = 20;
 
+/// Begins to follow all files: what is not sent from here on is there to be read.
+pub(super) fn ready(ui: &mut Ui, global: &Global) -> Result<Changes, CommandError> {
+    let changes = follow(env::candidates(global), &FollowConfig::default())?;
+    while let Some(change) = changes.recv() {
+        match change {
+            Change::Ready => break,
+            Change::Problem(problem) => ui.warn(&problem),
+            _ => {}
+        }
+    }
+    Ok(changes)
+}
+
 /// Shows the running block until the person has seen enough.
 ///
 /// What is there is read once; from then on only what is appended is.
 pub(super) fn watch(
     ui: &mut Ui,
+    changes: &Changes,
     library: &Library,
     scope: &Scope,
     prices: &Prices,
     zone: &jiff::tz::TimeZone,
 ) -> Result<(), CommandError> {
-    let changes = follow(library.roots().to_vec(), &FollowConfig::default())?;
     let mut survey = library.survey_usage(ui, scope, &prices.list);
     let mut books = super::ledger::Ledger::new(&mut survey, scope, false).books;
     let mut files: HashMap<PathBuf, Session> = HashMap::new();
@@ -181,7 +195,7 @@ mod tests {
             "Block 14:00 – 19:00  4 h 00 min left  ████░░░░░░░░░░░░░░░░",
             "  cost      $3.00  $15.00 at the end if it goes on like this",
             "  messages  1",
-            "  tokens    1.0M  17k a minute",
+            "  tokens    1.0M  16k a minute",
             "  15:00:00",
         ];
         assert_eq!(drawn("2026-01-01T15:00:00Z"), expected);
