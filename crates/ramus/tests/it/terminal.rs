@@ -157,6 +157,5 @@ fn the_running_block_is_drawn_in_its_place() {
         std::fs::write(&file, &lines).unwrap();
         let screen = terminal.wait(&format!("messages  {n}"));
         assert_eq!(screen.matches("Block").count(), 1, "{screen}");
-        assert!(screen.contains("░"), "{screen}");
     }
 }
