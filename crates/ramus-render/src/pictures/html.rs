@@ -63,7 +63,7 @@ const ROW: usize = 22;
 const NAMES: usize = 200;
 const BARS: (f64, f64) = (60.0, 240.0);
 /// How wide a letter is, by and large.
-const LETTER: f64 = 6.3;
+const LETTER: f64 = 6.7;
 
 fn bars(title: &str, rows: &[BarRow], out: &mut String) {
     let most = rows.iter().map(|row| row.value).fold(0.0, f64::max);
@@ -85,7 +85,7 @@ fn bars(title: &str, rows: &[BarRow], out: &mut String) {
             y + 4,
             NAMES as f64 + length + 8.0,
             y + 15,
-            escaped(&clip(&row.text, (left / LETTER) as usize - 1)),
+            escaped(&clip(&row.text, (left / LETTER) as usize)),
         );
     }
     out.push_str("</svg>\n");
