@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::history::History;
+use crate::history::{History, Path};
 use crate::name::Key;
 use crate::session::{NodeId, Session, Spawn};
 
@@ -61,7 +61,25 @@ pub struct InlineAgent {
     pub root: NodeId,
     /// The record whose call started it, or the one it hangs at.
     pub call: Option<NodeId>,
+    /// The call itself; `None` when nothing tells.
+    pub spawn: Option<Key>,
     pub records: u32,
+}
+
+/// Returns the path of a sidechain inside a session's file, from its first record to its last.
+pub fn inline_path(history: &History, root: NodeId) -> Option<Path> {
+    history.path_to(lane(history, root).max()?)
+}
+
+/// Walks the records of a sidechain.
+fn lane(history: &History, root: NodeId) -> impl Iterator<Item = NodeId> {
+    let mut open = vec![root];
+    std::iter::from_fn(move || {
+        let node = open.pop()?;
+        let children = history.tree.children(node).iter().copied();
+        open.extend(children.filter(|child| history.session.record(*child).sidechain));
+        Some(node)
+    })
 }
 
 /// Finds the sidechains inside a session's file.
@@ -69,10 +87,10 @@ pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
     let History { session, tree, .. } = history;
     let mut agents: Vec<InlineAgent> = Vec::new();
     // Two calls with one prompt started two agents: each takes the next call.
-    let mut calls: FxHashMap<Key, VecDeque<NodeId>> = FxHashMap::default();
+    let mut calls: FxHashMap<Key, VecDeque<&Spawn>> = FxHashMap::default();
     for spawn in session.spawns() {
         if let Some(prompt) = spawn.prompt {
-            calls.entry(prompt).or_default().push_back(spawn.record);
+            calls.entry(prompt).or_default().push_back(spawn);
         }
     }
     for (root, record) in session.nodes() {
@@ -85,19 +103,70 @@ pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
         }
         let by_prompt =
             session.opening_of(root).and_then(|opening| calls.get_mut(&opening)?.pop_front());
-        let mut records = 0;
-        let mut open = vec![root];
-        while let Some(node) = open.pop() {
-            records += 1;
-            open.extend(
-                tree.children(node).iter().filter(|child| session.record(**child).sidechain),
-            );
-        }
+        let at = parent.map(|(parent, _)| parent);
+        let hangs = || session.spawns().iter().find(|spawn| Some(spawn.record) == at);
         agents.push(InlineAgent {
             root,
-            call: by_prompt.or(parent.map(|(parent, _)| parent)),
-            records,
+            call: by_prompt.map(|spawn| spawn.record).or(at),
+            spawn: by_prompt.or_else(hangs).map(|spawn| spawn.call),
+            records: lane(history, root).count() as u32,
         });
     }
     agents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resume::Rule;
+
+    /// Tells for each sidechain inside a file the call that started it, and its path.
+    #[track_caller]
+    fn check(short: &str, expected: &[(Option<&str>, &str)]) {
+        let mut session = Session::default();
+        session.push(testkit::jsonl(short).as_bytes());
+        let history = History::new(session, Rule::Client);
+        let spell = |id: &NodeId| {
+            let name = history.session.record(*id).name;
+            name.map(|name| history.session.spell(name)).unwrap_or_default()
+        };
+        let found: Vec<(Option<Key>, String)> = inline_agents(&history)
+            .iter()
+            .map(|agent| {
+                let path = inline_path(&history, agent.root).unwrap();
+                assert_eq!(agent.records as usize, path.nodes.len());
+                (agent.spawn, path.nodes.iter().map(spell).collect::<Vec<_>>().join(" "))
+            })
+            .collect();
+        let key = |call: &Option<&str>| call.map(|call| Key::new(call.as_bytes()));
+        let expected: Vec<_> =
+            expected.iter().map(|(call, path)| (key(call), (*path).to_owned())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_sidechain_belongs_to_the_call_with_its_prompt() {
+        check(
+            "a user go
+             b < a call:t1:Task look
+             c < b call:t2:Task look
+             x side-user look
+             z side-user look
+             y < x side-assistant seen
+             w < z side-assistant seen too",
+            &[(Some("t1"), "x y"), (Some("t2"), "z w")],
+        );
+    }
+
+    #[test]
+    fn else_to_the_call_that_it_hangs_at() {
+        check(
+            "a user go
+             b < a call:t1:Task look
+             x < b side-user other words
+             y < x side-assistant seen
+             z side-user nobody asked",
+            &[(Some("t1"), "x y"), (None, "z")],
+        );
+    }
 }

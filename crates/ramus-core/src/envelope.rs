@@ -27,6 +27,8 @@ pub(crate) struct Envelope<'a> {
     pub(crate) agent_id: Option<&'a [u8]>,
     pub(crate) source: Option<&'a [u8]>,
     pub(crate) forked_from: Option<Origin<'a>>,
+    /// The record that a merge copied.
+    pub(crate) merged_from: Option<&'a [u8]>,
     pub(crate) origin: Option<&'a [u8]>,
     pub(crate) message_id: Option<&'a [u8]>,
     pub(crate) model: Option<&'a [u8]>,
@@ -105,6 +107,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
             b"agentId" => found.agent_id = c.string_or_skip()?,
             b"sourceToolAssistantUUID" => found.source = c.string_or_skip()?,
             b"forkedFrom" => found.forked_from = forked_from(c)?,
+            b"mergedFrom" => found.merged_from = member(c, b"messageUuid")?,
             b"origin" => found.origin = member(c, b"kind")?,
             b"message" => {
                 c.peek();

@@ -81,17 +81,17 @@ impl History {
         nodes
     }
 
-    /// Cuts a path after each fork on it.
+    /// Cuts a path after each fork on it, for [`stretch`](Self::stretch).
     ///
     /// Paths of one session that share their beginning share these pieces, so what
     /// is made of a piece can be kept for the next path.
-    pub fn pieces(&self, path: &Path) -> Vec<Path> {
+    pub fn pieces(&self, path: &Path) -> Vec<Range<usize>> {
         let pieces = path.folds.split_inclusive(|fold| self.branches.fork_at(*fold).is_some());
         let mut start = 0;
         let piece = |folds: &[FoldId]| {
             let range = start..start + folds.len();
             start = range.end;
-            self.stretch(path, range)
+            range
         };
         pieces.map(piece).collect()
     }

@@ -6,8 +6,10 @@
 //! kept for a window of records, so that neither time nor memory grow with the file.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::body::{Block, Body, SystemKind};
+use crate::price::PriceList;
 use crate::record::{Kind, Record, Voice};
 use crate::session::{NodeId, NoteKind, Session};
 use crate::time::Time;
@@ -90,6 +92,12 @@ impl Live {
         Self { agent, ..Self::default() }
     }
 
+    /// Counts what is spent by other prices than those of the public list.
+    pub fn priced(mut self, prices: Arc<PriceList>) -> Self {
+        self.spending = spending::Ledger::new(prices);
+        self
+    }
+
     /// Takes complete lines that begin at an offset of the file.
     pub fn take(&mut self, at: u64, lines: &[u8]) -> Vec<News> {
         let mut session = Session::default();
@@ -116,7 +124,7 @@ impl Live {
     /// Takes lines that were there before anybody watched: they tell how things stand, and no news.
     pub fn prime(&mut self, lines: &[u8]) {
         self.take(0, lines);
-        self.spending = spending::Ledger::default();
+        self.spending.forget();
         self.may_have_ended = false;
     }
 

@@ -118,7 +118,7 @@ pub fn fingerprint(content: &[u8]) -> u64 {
     if content.len() <= 2 * ENDS {
         return xxh3_64(content);
     }
-    let mut sample = Vec::with_capacity(2 * ENDS + SAMPLES * 16 + 8);
+    let mut sample = Vec::with_capacity(2 * ENDS + (SAMPLES + 2) * 16 + 8);
     sample.extend_from_slice(&content[..ENDS]);
     sample.extend_from_slice(&content[content.len() - ENDS..]);
     sample.extend_from_slice(&content.len().to_le_bytes());

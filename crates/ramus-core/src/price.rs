@@ -4,7 +4,6 @@
 //! in place of these. For people with a subscription the figure is only a comparison.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use serde::Deserialize;
 
@@ -215,12 +214,6 @@ impl PriceList {
         }
         self.row(model).map(|row| row.cost(usage, whole))
     }
-}
-
-/// Returns what one message cost by the list that is built in.
-pub fn cost(model: &str, usage: &Usage) -> Option<f64> {
-    static BUILT_IN: LazyLock<PriceList> = LazyLock::new(PriceList::default);
-    BUILT_IN.cost(model, usage)
 }
 
 /// The model that the client names for what it says itself.

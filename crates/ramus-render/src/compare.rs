@@ -15,6 +15,7 @@ mod files;
 mod stat;
 
 use ramus_core::compare::{Common, FilePair, Ran, Side};
+use ramus_core::price::PriceList;
 use ramus_core::time::Time;
 
 use crate::span::Line;
@@ -31,6 +32,7 @@ pub struct Compared<'a> {
     pub names: [&'a Named; 2],
     pub sides: [&'a Side; 2],
     pub files: &'a [FilePair],
+    pub prices: &'a PriceList,
 }
 
 /// What a conversation goes by.

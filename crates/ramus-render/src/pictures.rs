@@ -44,15 +44,15 @@ pub fn lines(pictures: &[Picture], width: usize) -> Vec<Line> {
         }
         match picture {
             Picture::Bars { title, note, rows } => {
-                lines.push(heading(title, note));
+                lines.push(heading(title, note, width));
                 bars(rows, width, &mut lines);
             }
             Picture::Week { title, hours } => {
-                lines.push(heading(title, ""));
+                lines.push(heading(title, "", width));
                 week(hours, &mut lines);
             }
             Picture::Course { title, note, values, marks } => {
-                lines.push(heading(title, note));
+                lines.push(heading(title, note, width));
                 course(values, marks, width, &mut lines);
             }
         }
@@ -60,8 +60,10 @@ pub fn lines(pictures: &[Picture], width: usize) -> Vec<Line> {
     lines.iter().map(|line| truncate(line, width)).collect()
 }
 
-fn heading(title: &str, note: &str) -> Line {
-    let mut line = Line::new(title, Label::Heading);
+/// Writes what a picture shows; of a long title as much as the note leaves room for.
+fn heading(title: &str, note: &str, width: usize) -> Line {
+    let room = width.saturating_sub(note.chars().count() + 2).max(width / 3);
+    let mut line = truncate(&Line::new(title, Label::Heading), room);
     if !note.is_empty() {
         line.push("  ", Label::Plain);
         line.push(note, Label::Dim);
@@ -73,7 +75,11 @@ fn bars(rows: &[BarRow], width: usize, lines: &mut Vec<Line>) {
     let names = rows.iter().map(|row| Line::plain(&row.name));
     let names: Vec<Line> = names.map(|name| truncate(&name, width / 3)).collect();
     let widest = names.iter().map(Line::width).max().unwrap_or(0);
-    let texts = rows.iter().map(|row| row.text.chars().count()).max().unwrap_or(0);
+    // Numbers stand below each other.
+    let number = |row: &BarRow| row.text.find(' ').unwrap_or(row.text.len());
+    let digits = rows.iter().map(number).max().unwrap_or(0);
+    let text = |row: &BarRow| format!("{}{}", " ".repeat(digits - number(row)), row.text);
+    let texts = rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
     let room = width.saturating_sub(widest + texts + 6).clamp(4, 40);
     let most = rows.iter().map(|row| row.value).fold(0.0, f64::max);
     for (row, name) in rows.iter().zip(names) {
@@ -82,7 +88,7 @@ fn bars(rows: &[BarRow], width: usize, lines: &mut Vec<Line>) {
         let drawn = Line::new(&bar(row.value, most, room), Label::Bar);
         line.push("  ", Label::Plain);
         line.append(&pad(drawn, room));
-        lines.push(line.with("  ", Label::Plain).with(&row.text, Label::Dim));
+        lines.push(line.with("  ", Label::Plain).with(&text(row), Label::Dim));
     }
 }
 
@@ -122,12 +128,17 @@ fn course(values: &[u64], marks: &[usize], width: usize, lines: &mut Vec<Line>) 
                 (*value as f64 / most.max(1) as f64 * (HEIGHT * 8) as f64).round() as usize;
             let sign = match eighths.saturating_sub(row * 8) {
                 0 if *mark => '┊',
-                0 => ' ',
                 part => [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][part.min(8)],
             };
             line.push(&sign.to_string(), if *mark { Label::Warning } else { Label::Bar });
         }
         lines.push(line);
+    }
+    if columns.iter().any(|(_, mark)| *mark) {
+        // Where the context was full, its bar hides the mark.
+        let marks = columns.iter().map(|(_, mark)| if *mark { '┊' } else { ' ' });
+        let marks: String = marks.collect();
+        lines.push(Line::new("compacted ", Label::Dim).with(marks.trim_end(), Label::Warning));
     }
 }
 
@@ -185,6 +196,22 @@ mod tests {
         assert!(text.iter().any(|line| line.contains('┊')), "{text:#?}");
         assert!(
             text.iter().any(|line| line.starts_with("  Wed ··················██")),
+            "{text:#?}"
+        );
+    }
+
+    #[test]
+    fn numbers_stand_below_each_other_and_notes_are_not_cut() {
+        let row = |text: &str| BarRow { name: "x".into(), value: 1.0, text: text.into() };
+        let bars = Picture::Bars {
+            title: "A title that takes more room than there is".into(),
+            note: "and what it means".into(),
+            rows: vec![row("1,234  90.0%"), row("7  1.0%")],
+        };
+        let text: Vec<String> = lines(&[bars], 40).iter().map(Line::text).collect();
+        assert_eq!(text[0], "A title that takes m…  and what it means");
+        assert!(
+            text[1].ends_with("  1,234  90.0%") && text[2].ends_with("      7  1.0%"),
             "{text:#?}"
         );
     }

@@ -58,7 +58,8 @@ fn plain_run(text: &str) -> usize {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
     // Blocks are looked at as a whole, which is many times faster than byte by byte.
     let (blocks, _) = text.as_bytes().as_chunks::<32>();
-    let plain = blocks.iter().take_while(|block| block.iter().all(is_plain)).count() * 32;
+    let all = |block: &[u8; 32]| block.iter().fold(true, |all, byte| all & is_plain(byte));
+    let plain = blocks.iter().take_while(|block| all(block)).count() * 32;
     let rest = &text.as_bytes()[plain..];
     plain + rest.iter().position(|byte| !is_plain(byte)).unwrap_or(rest.len())
 }

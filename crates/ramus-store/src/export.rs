@@ -18,8 +18,8 @@ use crate::spare;
 /// The file that says a directory was made here.
 pub const MARKER: &str = ".ramus-export";
 
-/// How much is gathered before it is written; larger pieces go as they are.
-const BUFFER: usize = 128 * 1024;
+/// How much is gathered before it is written; larger pieces go as they are, without being copied.
+const BUFFER: usize = 32 * 1024;
 /// Drafts up to this size stay in memory.
 const IN_MEMORY: usize = 16 * 1024 * 1024;
 
@@ -148,8 +148,15 @@ fn is_below(name: &str) -> bool {
 }
 
 fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
-    fs::create_dir_all(dir)?;
-    tempfile::Builder::new().prefix(".ramus-").tempfile_in(dir)
+    let file = || tempfile::Builder::new().prefix(".ramus-").tempfile_in(dir);
+    // Most files have others beside them.
+    match file() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(dir)?;
+            file()
+        }
+        made => made,
+    }
 }
 
 /// A file that is being written, how long it is so far, and what went wrong with it.

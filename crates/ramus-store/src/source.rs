@@ -1,6 +1,5 @@
 //! The bytes of one session file, for reading it and then its records.
 
-use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -15,22 +14,19 @@ use crate::error::PathError;
 use crate::place::HistoryFile;
 use crate::spare;
 
-/// Files up to this size are read once and held.
-const HELD: u64 = 64 * 1024 * 1024;
-/// How much is read at once from a larger one.
-const CHUNK: usize = 256 * 1024;
+/// How much is read at once: small enough to stay in a near cache until it is looked at.
+const WINDOW: u64 = 512 * 1024;
 
-/// An open session file: in memory if it is small, else on the disk.
+/// An open session file with a piece of it in memory, which follows what is asked for.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
-    bytes: Bytes,
-}
-
-#[derive(Debug)]
-enum Bytes {
-    Memory(Vec<u8>),
-    Disk(File),
+    file: File,
+    /// What is appended later is for the next time.
+    length: u64,
+    /// Where the piece begins.
+    at: u64,
+    window: Vec<u8>,
 }
 
 impl Source {
@@ -44,100 +40,91 @@ impl Source {
     ) -> Result<(Self, Arc<History>), PathError> {
         let path = &file.path;
         let error = |source| PathError::new(path, source);
-        let (mut bytes, metadata) = Bytes::open(path).map_err(error)?;
+        let (mut source, metadata) = Self::open(path).map_err(error)?;
         let is_as_listed =
             metadata.len() == file.bytes && metadata.modified().ok() == Some(file.modified);
         let history = match known.filter(|_| is_as_listed) {
             Some(history) => history,
             None => {
                 let mut session = Session::default();
-                bytes.each(|chunk| session.push(chunk)).map_err(error)?;
+                source.each(|chunk| session.push(chunk)).map_err(error)?;
                 session.end();
                 Arc::new(History::new(session, rule))
             }
         };
-        Ok((Self { path: path.to_owned(), bytes }, history))
+        Ok((source, history))
     }
 
     /// Returns the bytes of a record.
-    pub fn record(&mut self, span: ByteSpan) -> Result<Cow<'_, [u8]>, PathError> {
-        let bytes = self.bytes.slice(span.at, span.end());
-        bytes.map_err(|source| PathError::new(&self.path, source))
+    pub fn record(&mut self, span: ByteSpan) -> Result<&[u8], PathError> {
+        self.load(span.at, span.end()).map_err(|source| PathError::new(&self.path, source))?;
+        Ok(self.loaded(span.at, span.end()))
     }
 
     /// Returns the whole line that a record stands in, without its newline.
-    pub fn line(&mut self, span: ByteSpan) -> Result<Cow<'_, [u8]>, PathError> {
-        let line = self.bytes.line(span);
-        line.map_err(|source| PathError::new(&self.path, source))
+    pub fn line(&mut self, span: ByteSpan) -> Result<&[u8], PathError> {
+        let (start, end) =
+            self.line_of(span).map_err(|source| PathError::new(&self.path, source))?;
+        Ok(self.loaded(start, end))
     }
-}
 
-impl Drop for Bytes {
-    fn drop(&mut self) {
-        if let Self::Memory(bytes) = self {
-            spare::give(std::mem::take(bytes));
-        }
-    }
-}
-
-impl Bytes {
     fn open(path: &Path) -> io::Result<(Self, Metadata)> {
-        let mut file = File::open(path)?;
+        let file = File::open(path)?;
         let metadata = file.metadata()?;
         let length = metadata.len();
-        if length > HELD {
-            return Ok((Self::Disk(file), metadata));
-        }
-        let mut bytes = spare::take(length as usize + 1);
-        // What is appended meanwhile is for the next time.
-        file.by_ref().take(length).read_to_end(&mut bytes)?;
-        Ok((Self::Memory(bytes), metadata))
+        let window = spare::take(length.min(WINDOW) as usize);
+        Ok((Self { path: path.to_owned(), file, length, at: 0, window }, metadata))
     }
 
     fn each(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<()> {
-        match self {
-            Self::Memory(bytes) => bytes.chunks(CHUNK).for_each(each),
-            Self::Disk(file) => {
-                let mut buffer = vec![0; CHUNK];
-                loop {
-                    match file.read(&mut buffer) {
-                        Ok(0) => break,
-                        Ok(read) => each(&buffer[..read]),
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-            }
+        let mut at = 0;
+        while at < self.length {
+            let end = (at + WINDOW).min(self.length);
+            self.load(at, end)?;
+            each(self.loaded(at, end));
+            at = end;
         }
         Ok(())
     }
 
-    fn slice(&mut self, from: u64, to: u64) -> io::Result<Cow<'_, [u8]>> {
-        match self {
-            Self::Memory(bytes) => {
-                let slice = bytes.get(from as usize..to as usize);
-                slice.map(Cow::Borrowed).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-            }
-            Self::Disk(file) => {
-                let mut bytes = vec![0; (to - from) as usize];
-                file.seek(SeekFrom::Start(from))?;
-                file.read_exact(&mut bytes)?;
-                Ok(Cow::Owned(bytes))
-            }
+    /// Makes sure that a part of the file is in memory, with what follows it.
+    fn load(&mut self, from: u64, to: u64) -> io::Result<()> {
+        if self.at <= from && to <= self.at + self.window.len() as u64 {
+            return Ok(());
+        }
+        if to > self.length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let room = (to - from).max(WINDOW).min(self.length - from);
+        self.at = from;
+        self.window.clear();
+        self.window.reserve(room as usize);
+        self.file.seek(SeekFrom::Start(from))?;
+        self.file.by_ref().take(room).read_to_end(&mut self.window)?;
+        match self.window.len() as u64 >= to - from {
+            true => Ok(()),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
 
-    fn line(&mut self, span: ByteSpan) -> io::Result<Cow<'_, [u8]>> {
+    /// Returns what was loaded.
+    fn loaded(&self, from: u64, to: u64) -> &[u8] {
+        &self.window[(from - self.at) as usize..(to - self.at) as usize]
+    }
+
+    /// Finds the line that a record stands in, and loads it.
+    fn line_of(&mut self, span: ByteSpan) -> io::Result<(u64, u64)> {
         let start = self.line_start(span.at)?;
         let end = self.line_end(span.end())?;
-        self.slice(start, end)
+        self.load(start, end)?;
+        Ok((start, end))
     }
 
     fn line_start(&mut self, mut at: u64) -> io::Result<u64> {
         while at > 0 {
             let from = at.saturating_sub(64);
-            let before = self.slice(from, at)?;
-            if let Some(newline) = memchr::memrchr(b'\n', &before) {
+            self.load(from, at)?;
+            if let Some(newline) = memchr::memrchr(b'\n', self.loaded(from, at)) {
                 return Ok(from + newline as u64 + 1);
             }
             at = from;
@@ -146,18 +133,60 @@ impl Bytes {
     }
 
     fn line_end(&mut self, mut at: u64) -> io::Result<u64> {
-        let length = match self {
-            Self::Memory(bytes) => bytes.len() as u64,
-            Self::Disk(file) => file.metadata()?.len(),
-        };
-        while at < length {
-            let to = (at + 64).min(length);
-            let after = self.slice(at, to)?;
-            if let Some(newline) = memchr::memchr(b'\n', &after) {
+        while at < self.length {
+            let to = (at + 64).min(self.length);
+            self.load(at, to)?;
+            if let Some(newline) = memchr::memchr(b'\n', self.loaded(at, to)) {
                 return Ok(at + newline as u64);
             }
             at = to;
         }
-        Ok(length)
+        Ok(self.length)
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        spare::give(std::mem::take(&mut self.window));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of many lengths, one of them longer than the window.
+    fn lines() -> Vec<String> {
+        (0..600)
+            .map(|n: usize| match n {
+                300 => format!("{n}:{}", "x".repeat(WINDOW as usize * 2)),
+                _ => format!("{n}:{}", "y".repeat(n * 37 % 9000)),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn records_and_lines_are_found_in_any_order() {
+        let lines = lines();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let (mut source, _) = Source::open(&path).unwrap();
+        let mut at = 0;
+        let mut starts = Vec::new();
+        for line in &lines {
+            starts.push(at);
+            at += line.len() as u64 + 1;
+        }
+        let forth = 0..lines.len();
+        for n in forth.clone().chain(forth.rev().step_by(7)) {
+            let line = &lines[n];
+            // A record may be a part of its line.
+            let span = ByteSpan { at: starts[n] + 1, len: line.len() as u32 - 1 };
+            assert_eq!(source.record(span).unwrap(), &line.as_bytes()[1..], "{n}");
+            assert_eq!(source.line(span).unwrap(), line.as_bytes(), "{n}");
+        }
+        let beyond = ByteSpan { at, len: 9 };
+        assert!(source.record(beyond).is_err());
     }
 }

@@ -7,6 +7,7 @@ mod env;
 mod error;
 mod mcp;
 mod perform;
+mod prices;
 mod select;
 mod table;
 mod ui;

@@ -29,8 +29,8 @@ pub(crate) struct Ui {
     behind: Option<Behind>,
     /// Something could not be read; the rest was shown.
     incomplete: bool,
-    /// How many lines were drawn last.
-    drawn: usize,
+    /// How wide the lines are that were drawn last.
+    drawn: Vec<usize>,
 }
 
 /// Somebody else's screen: what was said waits, and questions are passed on.
@@ -82,7 +82,7 @@ impl Ui {
             pager: terminal && !global.no_pager && !global.json,
             behind: None,
             incomplete: false,
-            drawn: 0,
+            drawn: Vec::new(),
         }
     }
 
@@ -99,7 +99,7 @@ impl Ui {
             pager: false,
             behind: None,
             incomplete: false,
-            drawn: 0,
+            drawn: Vec::new(),
         }
     }
 
@@ -173,9 +173,7 @@ impl Ui {
         if !self.terminal {
             return Ok(());
         }
-        if let Some((width, _)) = terminal_size::terminal_size() {
-            self.width = usize::from(width.0).clamp(30, 400);
-        }
+        self.measure();
         let text = to_ansi(&truncate(line, self.width - 1), &self.theme);
         self.status = true;
         write!(self.out(), "\r\x1b[2K{text}")
@@ -196,15 +194,26 @@ impl Ui {
 
     /// Writes lines in place of those that were drawn last; in a pipe, below them.
     pub(crate) fn redraw(&mut self, lines: &[Line]) -> io::Result<()> {
-        let drawn = self.drawn;
-        if self.terminal && drawn > 0 {
-            write!(self.out(), "\x1b[{drawn}A\x1b[J")?;
+        self.measure();
+        // Where the terminal became narrower, lines have broken.
+        let rows: usize = self.drawn.iter().map(|drawn| drawn.div_ceil(self.width).max(1)).sum();
+        if self.terminal && rows > 0 {
+            write!(self.out(), "\x1b[{rows}A\x1b[J")?;
         }
+        self.drawn.clear();
         for line in lines {
-            self.line(&truncate(line, self.width))?;
+            let line = truncate(line, self.width);
+            self.drawn.push(line.width());
+            self.line(&line)?;
         }
-        self.drawn = lines.len();
         self.flush()
+    }
+
+    /// Finds out how wide the terminal is by now.
+    fn measure(&mut self) {
+        if let Some((width, _)) = terminal_size::terminal_size() {
+            self.width = usize::from(width.0).clamp(30, 400);
+        }
     }
 
     /// Hands everything over that was written so far.

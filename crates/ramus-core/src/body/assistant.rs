@@ -49,15 +49,14 @@ impl AssistantBody {
         // A message that is no object is a bare text.
         let text = fields.json("message").filter(|text| text.text().is_some());
         let content = message.json("content").or(text).or_else(|| fields.json("content"));
-        // The oldest records have these beside the message.
-        let usage = message.json("usage").or_else(|| fields.json("usage"));
         Self {
             message_id: message.text("id"),
             model: message.text("model").or_else(|| fields.text("model")),
             content: blocks(content),
             stop_reason: message.text("stop_reason"),
             stop_sequence: message.text("stop_sequence"),
-            usage: usage.and_then(Fields::object_of).map(Usage::of),
+            // The oldest records have it beside the message.
+            usage: message.usage().or_else(|| fields.usage()),
             request_id: fields.text("requestId"),
             is_api_error: fields.flag("isApiErrorMessage"),
             api_error_status: fields.number("apiErrorStatus"),

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::json::{Json, unescape};
+use super::usage::Usage;
 
 /// The keys of one object. Values are moved out, and decoded only then.
 #[derive(Debug, Default)]
@@ -114,6 +115,14 @@ impl<'a> Fields<'a> {
     pub(super) fn object(&mut self, key: &str) -> Option<Self> {
         match self.peek(key)? {
             Json::Object(_) => self.json(key).map(Self),
+            _ => None,
+        }
+    }
+
+    /// Reads the tokens that an answer cost.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        match self.peek("usage")? {
+            Json::Usage(raw) => Some(Usage::read(raw)),
             _ => None,
         }
     }

@@ -69,6 +69,9 @@ pub enum Body {
     Unknown(Value),
 }
 
+/// What a text begins with that stands for an output too large for its record.
+pub(crate) const STUB: &str = "<persisted-output>";
+
 /// A tool call or its answer as a record of its own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolRecord {
@@ -87,17 +90,18 @@ impl Body {
 
     /// Reads what a transcript can show of one line: without the files as they were before an edit.
     pub fn parse_shown(line: &[u8]) -> Result<Self, JsonError> {
-        const CHANGE: [&str; 2] = ["filePath", "structuredPatch"];
-        const UNSEEN: [&str; 4] =
-            ["originalFile", "originalFileContents", "oldString", "newString"];
         Self::read(line, |mut value| {
-            if let Some(result) = value.get_mut("toolUseResult")
-                && CHANGE.iter().all(|key| result.get(key).is_some())
-            {
-                for key in UNSEEN {
-                    result.take(key);
-                }
-            }
+            forget_unseen(&mut value);
+            Self::of(value)
+        })
+    }
+
+    /// Reads what a transcript that is drawn can show: as [`parse_shown`](Self::parse_shown), and without what
+    /// the model saw of an output where the client kept the output itself.
+    pub fn parse_drawn(line: &[u8]) -> Result<Self, JsonError> {
+        Self::read(line, |mut value| {
+            forget_unseen(&mut value);
+            forget_repeated(&mut value);
             Self::of(value)
         })
     }
@@ -147,6 +151,41 @@ impl Body {
             _ => &[],
         }
     }
+}
+
+/// Takes out the files as they were before an edit.
+fn forget_unseen(value: &mut Json<'_>) {
+    const CHANGE: [&str; 2] = ["filePath", "structuredPatch"];
+    const UNSEEN: [&str; 4] = ["originalFile", "originalFileContents", "oldString", "newString"];
+    if let Some(result) = value.get_mut("toolUseResult")
+        && CHANGE.iter().all(|key| result.get(key).is_some())
+    {
+        for key in UNSEEN {
+            result.take(key);
+        }
+    }
+}
+
+/// Takes out what the model saw of a command or a file that is whole in `toolUseResult`.
+fn forget_repeated(value: &mut Json<'_>) -> Option<()> {
+    let result = value.get("toolUseResult")?;
+    let has = |key: &str| result.get(key).is_some();
+    let is_text = || result.get("type").and_then(Json::text).is_some_and(|kind| kind == "text");
+    let is_whole = has("stdout") && has("stderr") || has("file") && is_text();
+    if !is_whole || has("persistedOutputPath") {
+        return None;
+    }
+    let Json::List(blocks) = value.get_mut("message")?.get_mut("content")? else { return None };
+    let [block] = &mut blocks[..] else { return None };
+    let is_error = matches!(block.get("is_error"), Some(Json::Bool(true)));
+    let seen = block.get_mut("content").filter(|_| !is_error)?;
+    let Json::Text(raw) = seen else { return None };
+    // A stub names the file that the output went to.
+    let start = &raw[..raw.len().min(STUB.len() * 2)];
+    if memchr::memmem::find(start, STUB.as_bytes()).is_none() {
+        *seen = Json::Null;
+    }
+    Some(())
 }
 
 impl ToolRecord {

@@ -61,6 +61,35 @@ fn what_is_shown_needs_no_file_as_it_was() {
     assert_eq!(Body::parse_shown(line).unwrap(), Body::parse(line).unwrap());
 }
 
+#[test]
+fn what_is_drawn_needs_no_output_twice() {
+    let seen = |result: &str, block: &str| {
+        let line = format!(
+            r#"{{"type":"user","toolUseResult":{result},"message":{{"content":[{{"type":"tool_result",{block}}}]}}}}"#
+        );
+        match &Body::parse_drawn(line.as_bytes()).unwrap().blocks()[0] {
+            Block::ToolResult(result) => plain_text(&result.content),
+            other => panic!("{other:?}"),
+        }
+    };
+    let ran = r#"{"stdout":"out","stderr":""}"#;
+    let read = r#"{"type":"text","file":{"filePath":"f","content":"out"}}"#;
+    for whole in [ran, read] {
+        assert_eq!(seen(whole, r#""content":"out""#), "");
+        assert_eq!(seen(whole, r#""content":"bad","is_error":true"#), "bad");
+        let stub = r#""content":"\n<persisted-output>\nwhere: /f""#;
+        assert!(seen(whole, stub).contains("/f"));
+        assert_eq!(seen(whole, r#""content":[{"type":"text","text":"out"}]"#), "out");
+    }
+    for other in [
+        r#""out""#,
+        r#"{"stdout":"ou","stderr":"","persistedOutputPath":"/f"}"#,
+        r#"{"type":"notebook","file":{"filePath":"f","cells":[]}}"#,
+    ] {
+        assert_eq!(seen(other, r#""content":"out""#), "out", "{other}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_value_has_a_body(kind in "user|assistant|system|attachment|progress|tool_use|summary",

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::fields::Fields;
 use super::json;
 use crate::cursor::{Broken, Cursor};
 
@@ -50,11 +49,6 @@ pub struct CacheWrites {
 }
 
 impl Usage {
-    /// Reads a `usage` object that was parsed along with its record.
-    pub(super) fn of(fields: Fields<'_>) -> Self {
-        Self::read(fields.into_value().to_string().as_bytes())
-    }
-
     /// Reads a `usage` object as it stands in a line; what is broken or of another type is absent.
     ///
     /// Every answer of a history goes through here when its cost is asked for, so nothing is built

@@ -1,10 +1,11 @@
 //! What is spent while somebody watches: each message once, at its largest (R20).
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::body::{AssistantBody, Usage};
 use crate::name::Key;
-use crate::price;
+use crate::price::PriceList;
 
 /// Tokens and what they cost.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +28,7 @@ const OPEN: usize = 64;
 /// Sums, and the messages that may still grow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
+    prices: Arc<PriceList>,
     total: Spending,
     open: VecDeque<(Key, Option<Key>, Counted)>,
 }
@@ -39,6 +41,15 @@ struct Counted {
 }
 
 impl Ledger {
+    pub(super) fn new(prices: Arc<PriceList>) -> Self {
+        Self { prices, ..Self::default() }
+    }
+
+    /// Begins anew.
+    pub(super) fn forget(&mut self) {
+        *self = Self::new(Arc::clone(&self.prices));
+    }
+
     pub(super) fn total(&self) -> &Spending {
         &self.total
     }
@@ -75,7 +86,7 @@ impl Ledger {
 
     fn count(&mut self, body: &AssistantBody, usage: &Usage) -> Counted {
         let model = body.model.as_deref().unwrap_or_default();
-        let cost = body.cost_usd.or_else(|| price::cost(model, usage));
+        let cost = body.cost_usd.or_else(|| self.prices.cost(model, usage));
         self.total.unpriced |= cost.is_none();
         Counted {
             tokens: usage.total_tokens(),

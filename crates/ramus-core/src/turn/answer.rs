@@ -1,7 +1,7 @@
 //! An answer out of its records, each call with its result.
 
 use super::{Answer, Call, Outcome, Part, Thought};
-use crate::body::{Block, Body, ToolOutput, ToolUse, ToolUseResult, plain_text};
+use crate::body::{Block, Body, STUB, ToolOutput, ToolUse, ToolUseResult};
 use crate::session::{NodeId, Session};
 use crate::time::Time;
 
@@ -171,15 +171,14 @@ fn call(at: &At, id: String, mut outcome: Outcome, output: Option<ToolUseResult>
         outcome.output = Some(output);
     }
     if outcome.spilled.is_none() {
-        outcome.spilled = stub(&plain_text(&outcome.content));
+        outcome.spilled = outcome.content.iter().find_map(Block::text).and_then(stub);
     }
     Call { id, agent, result: Some(outcome), ..Call::default() }
 }
 
 /// Returns the path in the stub that stands for an output too large for its record.
 fn stub(text: &str) -> Option<String> {
-    let first =
-        text.trim_start().strip_prefix("<persisted-output>")?.trim_start().lines().next()?;
+    let first = text.trim_start().strip_prefix(STUB)?.trim_start().lines().next()?;
     let (_, path) = first.rsplit_once(": ")?;
     (!path.trim().is_empty()).then(|| path.trim().to_owned())
 }

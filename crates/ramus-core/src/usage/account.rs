@@ -104,6 +104,7 @@ impl Account {
     ) {
         let mut till = Till { models: uses.models.clone(), prices, rows: Vec::new() };
         let mut seen = Seen::default();
+        let mut merged: FxHashMap<Key, usize> = FxHashMap::default();
         for used in &uses.list {
             let record = history.session.record(used.record);
             let (part, more) = till.parts(used);
@@ -117,7 +118,12 @@ impl Account {
                 part,
                 more,
             };
-            match seen.find(&charge, |place| &self.charges[place]) {
+            let copied = || merged.get(&used.merged?).copied();
+            let held = seen.find(&charge, |place| &self.charges[place]).or_else(copied);
+            if let Some(origin) = used.merged {
+                merged.entry(origin).or_insert(held.unwrap_or(self.charges.len()));
+            }
+            match held {
                 Some(place) => self.charges[place].absorb(charge),
                 None => {
                     seen.note(&charge, self.charges.len());

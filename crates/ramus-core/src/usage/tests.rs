@@ -233,3 +233,26 @@ fn whole_paths_share_their_beginning() {
         account.ends.iter().map(|end| account.along(*end, &sums).tokens.output).collect();
     assert_eq!(along, [5, 7]);
 }
+
+#[test]
+fn a_reply_that_a_merge_wrote_twice_counts_once() {
+    let merged = |record: Value, origin: &str| {
+        with(record, "mergedFrom", json!({"sessionId": "s", "messageUuid": origin}))
+    };
+    let origin = || vec![prompt("z", None, 0), answer("a", "z", "m1", "r1", 7)];
+    let copy = vec![
+        prompt("z", None, 0),
+        merged(answer("a", "z", "m1", "r1", 7), "a"),
+        merged(answer("n", "a", "msg_new", "r1", 7), "a"),
+        answer("o", "n", "m2", "r2", 1),
+    ];
+    check(&[("s", false, origin()), ("t", false, copy)], 2, 8);
+    // Where answers have no request, the record that was copied tells.
+    let without = |record: Value| with(record, "requestId", Value::Null);
+    let copy = vec![
+        prompt("z", None, 0),
+        merged(without(answer("a", "z", "m1", "", 7)), "a"),
+        merged(without(answer("n", "a", "msg_new", "", 7)), "a"),
+    ];
+    check(&[("t", false, copy)], 1, 7);
+}

@@ -22,6 +22,9 @@ pub(super) struct Use {
     pub(super) record: NodeId,
     pub(super) message: Option<Key>,
     pub(super) request: Option<Key>,
+    /// What stays the same where a merge gave the copy of an answer another id: its request, else the
+    /// record that was copied.
+    pub(super) merged: Option<Key>,
     pub(super) model: u16,
     pub(super) usage: Usage,
     /// What the client itself noted; only the oldest did.
@@ -47,6 +50,7 @@ impl Uses {
             record,
             message,
             request,
+            merged: found.merged_from.map(|origin| request.unwrap_or_else(|| Key::new(origin))),
             model,
             usage: Usage::read(raw),
             noted: found.cost.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok()),

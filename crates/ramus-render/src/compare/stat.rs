@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use ramus_core::compare::Calls;
-use ramus_core::price::PriceList;
 use ramus_core::usage::Spent;
 
 use super::files::lines_changed;
@@ -93,7 +92,7 @@ fn files(compared: &Compared<'_>, side: usize) -> Line {
 }
 
 fn usage(compared: &Compared<'_>, rows: &mut Vec<Row>) {
-    let spent = compared.sides.map(|side| side.usage.spent(&PriceList::default()));
+    let spent = compared.sides.map(|side| side.usage.spent(compared.prices));
     let amounts = |name: &str, get: fn(&Spent) -> u64| Row {
         name: Line::plain(name),
         cells: spent.each_ref().map(|spent| match get(spent) {

@@ -86,8 +86,13 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
         ..Common::default()
     };
     let files = files(&a, &b);
-    let compared =
-        Compared { common: &common, names: [&names[0], &names[1]], sides: [&a, &b], files: &files };
+    let compared = Compared {
+        common: &common,
+        names: [&names[0], &names[1]],
+        sides: [&a, &b],
+        files: &files,
+        prices: &PriceList::default(),
+    };
     let config =
         CompareConfig { width, side_by_side, full: false, cwd: "/app", time: &|_| String::new() };
     let mut drawing = String::new();

@@ -1,5 +1,6 @@
 //! A transcript as Markdown that any forge shows well.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ramus_core::body::{Block, Media};
@@ -43,7 +44,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
 
 /// Writes the first words of a path.
 pub(super) fn told(words: &str) -> String {
-    inline(&short(words))
+    inline(&short(words)).into_owned()
 }
 
 /// Writes one turn.
@@ -261,7 +262,8 @@ fn note(mark: &str, text: &str, out: &mut String) {
 }
 
 fn picture(media: &Media, config: &Config<'_>, out: &mut String) {
-    let name = inline(self::media(media).trim_matches(['[', ']']));
+    let name = self::media(media);
+    let name = inline(name.trim_matches(['[', ']']));
     match (config.picture)(media) {
         Some(address) => {
             let _ = write!(out, "![{name}]({address})\n\n");
@@ -287,36 +289,64 @@ fn short(words: &str) -> String {
 }
 
 /// Makes a text one line that means nothing but itself.
-pub(super) fn inline(text: &str) -> String {
-    let clean = crate::sanitize::sanitize(text);
-    let mut out = String::with_capacity(clean.len());
-    for char in clean.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
-        match char {
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '!' => {
-                out.push('\\');
-                out.push(char);
-            }
-            _ => out.push(char),
-        }
-    }
-    out
+pub(super) fn inline(text: &str) -> Cow<'_, str> {
+    one_line(text, |char| {
+        Some(match char {
+            '<' => "&lt;",
+            '&' => "&amp;",
+            '\\' => "\\\\",
+            '`' => "\\`",
+            '*' => "\\*",
+            '_' => "\\_",
+            '[' => "\\[",
+            ']' => "\\]",
+            '#' => "\\#",
+            '|' => "\\|",
+            '~' => "\\~",
+            '!' => "\\!",
+            _ => return None,
+        })
+    })
 }
 
 /// Makes a text one line of HTML without markup.
-pub(super) fn html(text: &str) -> String {
+pub(super) fn html(text: &str) -> Cow<'_, str> {
+    one_line(text, |char| {
+        Some(match char {
+            '<' => "&lt;",
+            '>' => "&gt;",
+            '&' => "&amp;",
+            '"' => "&quot;",
+            '\'' => "&#39;",
+            _ => return None,
+        })
+    })
+}
+
+/// Joins the words of a text by single spaces, and writes the characters that have one by their sign.
+fn one_line(text: &str, sign: fn(char) -> Option<&'static str>) -> Cow<'_, str> {
+    if is_plain_line(text) {
+        return Cow::Borrowed(text);
+    }
     let clean = crate::sanitize::sanitize(text);
-    let mut out = String::with_capacity(clean.len());
-    for char in clean.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
-        match char {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(char),
+    let mut out = String::with_capacity(clean.len() + 16);
+    for word in clean.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        for char in word.chars() {
+            match sign(char) {
+                Some(sign) => out.push_str(sign),
+                None => out.push(char),
+            }
         }
     }
-    out
+    Cow::Owned(out)
+}
+
+/// Whether a text is one line that needs no signs, as ids, times and most paths are.
+fn is_plain_line(text: &str) -> bool {
+    let is_plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b':');
+    text.split(' ').all(|word| !word.is_empty() && word.bytes().all(is_plain))
 }

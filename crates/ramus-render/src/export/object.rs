@@ -2,7 +2,7 @@
 //!
 //! The fields of the head first, then `turns`, each as `ramus show --json` gives
 //! it; without `--thinking` the thoughts are left out, with `--tools none` the
-//! calls too.
+//! calls too. A call whose agent has a transcript says where it is.
 
 use ramus_core::session::Session;
 use ramus_core::turn::Turn;
@@ -50,10 +50,16 @@ pub(super) fn head(header: &Header, out: &mut String) {
 
 /// Writes a turn, on a line of its own.
 pub(super) fn turn(session: &Session, turn: &Turn, config: &Config<'_>, out: &mut String) {
+    let mut calls = turn.calls();
     let mut turn = crate::json::turn(session, turn);
-    turn.parts.retain(|part| match part.get("type").and_then(Value::as_str) {
+    turn.parts.retain_mut(|part| match part.get("type").and_then(Value::as_str) {
         Some("thinking") => config.thinking,
-        Some("call") => config.tools != Tools::None,
+        Some("call") => {
+            if let Some(file) = calls.next().and_then(|call| (config.agent)(call)) {
+                part["agent_file"] = file.into();
+            }
+            config.tools != Tools::None
+        }
         _ => true,
     });
     out.push('\n');

@@ -139,7 +139,7 @@ pub fn diff(compared: &Compared<'_>, ids: [(&str, &str); 2], sessions: [&[&Sessi
         files: compared.files.iter().map(file).collect(),
         tools: tools(a, b),
         commands: DiffCommands { a: commands(a), b: commands(b) },
-        usage: DiffUsage { a: spent(a), b: spent(b) },
+        usage: DiffUsage { a: spent(a, compared.prices), b: spent(b, compared.prices) },
     }
 }
 
@@ -195,8 +195,8 @@ fn commands(side: &Side) -> Vec<DiffCommand> {
     ran.map(|ran| DiffCommand { command: ran.command.clone(), error: ran.failed }).collect()
 }
 
-fn spent(side: &Side) -> DiffSpent {
-    let spent = side.usage.spent(&PriceList::default());
+fn spent(side: &Side, prices: &PriceList) -> DiffSpent {
+    let spent = side.usage.spent(prices);
     let priced = spent.unpriced.is_empty() || spent.unpriced.len() < spent.models.len();
     DiffSpent {
         messages: spent.sum.messages,

@@ -63,7 +63,7 @@ const ROW: usize = 22;
 const NAMES: usize = 200;
 const BARS: (f64, f64) = (60.0, 240.0);
 /// How wide a letter is, by and large.
-const LETTER: f64 = 6.3;
+const LETTER: f64 = 6.7;
 
 fn bars(title: &str, rows: &[BarRow], out: &mut String) {
     let most = rows.iter().map(|row| row.value).fold(0.0, f64::max);
@@ -74,17 +74,18 @@ fn bars(title: &str, rows: &[BarRow], out: &mut String) {
     for (at, row) in rows.iter().enumerate() {
         let y = at * ROW;
         let length = if most > 0.0 { row.value / most * room } else { 0.0 };
+        let left = (WIDTH - NAMES) as f64 - length - 8.0;
         let _ = write!(
             out,
             "<text class=\"n\" x=\"{}\" y=\"{}\">{}</text><rect class=\"b\" x=\"{NAMES}\" y=\"{}\" width=\"{length:.1}\" \
              height=\"14\" rx=\"2\"/><text x=\"{:.1}\" y=\"{}\">{}</text>",
             NAMES - 8,
             y + 15,
-            escaped(&clip(&row.name, 28)),
+            escaped(&clip(&row.name, 25)),
             y + 4,
             NAMES as f64 + length + 8.0,
             y + 15,
-            escaped(&row.text),
+            escaped(&clip(&row.text, (left / LETTER) as usize)),
         );
     }
     out.push_str("</svg>\n");

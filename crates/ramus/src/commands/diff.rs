@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use ramus_core::compare::{Common, Side, Stretch, common, files};
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
@@ -11,6 +13,7 @@ use crate::args::Global;
 use crate::commands::show::{Target, each_turn};
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::prices;
 use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
@@ -26,7 +29,7 @@ use team::Team;
 /// each. What agents did counts for the side that called them. A file's end is put together from
 /// Claude Code's backups and from what tools wrote and read: what a command changed is not seen
 /// unless the file was read or backed up afterwards. The cost is what the tokens would cost by the
-/// public list.
+/// public list, or by the prices that `ramus usage` takes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  ramus diff 3f9a@1 3f9a@2\n  ramus diff 3f9a 3f9a:81b2c3d4 --stat\n  ramus diff 3f9a@2 b2a9 --side-by-side"
@@ -50,6 +53,9 @@ pub(crate) struct DiffArgs {
     /// Leave nothing out
     #[arg(long)]
     full: bool,
+    /// A file with other prices [default: $RAMUS_PRICES, else ~/.config/ramus/prices.json]
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
 }
 
 /// How many columns two texts need to stand beside each other.
@@ -58,11 +64,12 @@ const WIDE: usize = 120;
 impl DiffArgs {
     /// Asks for the usual view of two conversations.
     pub(crate) fn of(a: String, b: String) -> Self {
-        Self { a, b, stat: false, side_by_side: false, unified: false, full: false }
+        Self { a, b, stat: false, side_by_side: false, unified: false, full: false, prices: None }
     }
 }
 
 pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), CommandError> {
+    let prices = prices::load(args.prices.as_deref())?;
     let library = Library::open(ui, global)?;
     let a = Conversation::open(ui, &library, &args.a)?;
     let b = Conversation::open(ui, &library, &args.b)?;
@@ -76,6 +83,7 @@ pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), 
         names: [&a.named, &b.named],
         sides: [&sides[0], &sides[1]],
         files: &files,
+        prices: &prices.list,
     };
     if ui.json {
         let ids = [(&*a.session, &*a.leaf), (&*b.session, &*b.leaf)];

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use jiff::Zoned;
 use ramus_render::export::Tools;
 use ramus_render::json::{Answer, Exported, ExportedPath};
 use ramus_render::{Label, Line};
@@ -11,6 +12,7 @@ use crate::args::Global;
 use crate::error::CommandError;
 use crate::select::{Library, Scope, Spot};
 use crate::ui::Ui;
+use crate::when::{self, Edge};
 
 mod part;
 mod path;
@@ -18,7 +20,7 @@ mod picture;
 mod plan;
 mod site;
 mod sums;
-mod when;
+mod whom;
 
 use path::{Exporter, Site, Written};
 use plan::{Plan, Wanted};
@@ -51,7 +53,7 @@ pub(crate) struct ExportArgs {
     /// How much of tool calls
     #[arg(long, default_value = "brief", value_name = "HOW")]
     tools: HowMuch,
-    /// Only what was active since: a date, a time, or `7d`, `12h`, `4w` ago
+    /// Only what was active since: a date, a time, or how long ago (`7d`, `12h`, `4w`)
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// Take out keys, tokens, passwords, e-mail addresses and the home directory
@@ -165,7 +167,9 @@ pub(crate) fn export_one(
 }
 
 pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<(), CommandError> {
-    let since = args.since.as_deref().map(when::when).transpose()?;
+    let now = Zoned::now();
+    let since =
+        args.since.as_deref().map(|text| when::parse(text, Edge::Start, &now)).transpose()?;
     let library = Library::open(ui, global)?;
     let (scope, spot) = scope(ui, &library, args.scope.as_deref())?;
     let survey = match scope {

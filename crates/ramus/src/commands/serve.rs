@@ -5,9 +5,9 @@ use ramus_render::{Label, Line};
 use ramus_web::{Library, Listen, Listening, serve as listen};
 
 use crate::args::Global;
-use crate::commands::usage::prices;
 use crate::env;
 use crate::error::CommandError;
+use crate::prices;
 use crate::ui::Ui;
 
 /// Open the histories in the browser

@@ -1,7 +1,6 @@
 mod compare;
 mod csv;
 mod page;
-pub(crate) mod prices;
 mod report;
 mod watch;
 
@@ -15,6 +14,7 @@ use ramus_store::ledger::Ledger;
 use crate::args::Global;
 use crate::commands::stats::in_scope;
 use crate::error::CommandError;
+use crate::prices;
 use crate::select::{Library, Scope};
 use crate::ui::Ui;
 use crate::when::{self, Edge};
@@ -88,12 +88,13 @@ pub(crate) enum By {
 
 pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<(), CommandError> {
     let prices = prices::load(args.prices.as_deref())?;
+    let changes = args.watch.then(|| watch::ready(ui, global)).transpose()?;
     let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = scope(ui, &library, args)?;
     let zone = if args.utc { TimeZone::UTC } else { TimeZone::system() };
     let now = Timestamp::now().to_zoned(zone);
-    if args.watch {
-        return watch::watch(ui, &library, &scope, &prices, now.time_zone());
+    if let Some(changes) = &changes {
+        return watch::watch(ui, changes, &library, &scope, &prices, now.time_zone());
     }
     let filter = Filter::new(args, &now)?;
     let mut survey = library.survey_usage(ui, &scope, &prices.list);

@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
@@ -9,6 +10,7 @@ use ramus_store::follow::{Change, Changes, FollowConfig, How, follow};
 use crate::args::Global;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
+use crate::prices;
 use crate::ui::Ui;
 use crate::when;
 
@@ -67,6 +69,9 @@ pub(crate) struct WatchArgs {
     /// Leave nothing out for being long
     #[arg(long)]
     full: bool,
+    /// A file with other prices [default: $RAMUS_PRICES, else ~/.config/ramus/prices.json]
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
 }
 
 /// How long nothing happens before the clock is looked at.
@@ -75,6 +80,7 @@ const TICK: Duration = Duration::from_millis(100);
 const BATCH: usize = 32;
 
 pub(crate) fn watch(ui: &mut Ui, global: &Global, args: &WatchArgs) -> Result<(), CommandError> {
+    let prices = Arc::new(prices::load(args.prices.as_deref())?.list);
     let clock = Clock::new();
     let since = match &args.since {
         Some(since) => Some(when::parse(since, when::Edge::Start, clock.now())?),
@@ -99,7 +105,7 @@ pub(crate) fn watch(ui: &mut Ui, global: &Global, args: &WatchArgs) -> Result<()
     let changes = follow(env::candidates(global), &config)?;
     let now = Time::from_millis(clock.now().timestamp().as_millisecond());
     let mut watch = Watch {
-        lanes: Lanes::new(wanted, since.unwrap_or(now), since.is_some(), global.all),
+        lanes: Lanes::new(wanted, since.unwrap_or(now), since.is_some(), global.all, prices),
         screen: Screen::new(clock, Only::new(&args.only), args.full),
         alert: args.notify.as_deref().map(Alert::new),
     };

@@ -47,7 +47,8 @@ pub(super) fn read(
         let told = each_turn(part, |turn| {
             number += 1;
             if let Some(last) = depth.last {
-                pieces.push_back(piece(part, &turn, depth));
+                // What says nothing is no turn to an agent.
+                pieces.extend(Some(piece(part, &turn, depth)).filter(|text| !text.is_empty()));
                 if pieces.len() > last {
                     pieces.pop_front();
                 }
@@ -102,4 +103,58 @@ fn piece(part: &Part, turn: &Turn, depth: Depth) -> String {
         text = format!("{}\n[{id}:{}]\n\n", text.trim_end(), uuid.get(..8).unwrap_or(uuid));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::Args;
+
+    const TALK: &str = r"
+a      user       one
+b < a  assistant  first
+c < b  user       two
+d < c  assistant  second
+e < d  thinking   x
+";
+
+    /// Reads the last turns of a talk, page by page; returns who said what, and how many pages that took.
+    fn last(address: &str, last: Option<usize>, budget: usize) -> (Vec<String>, usize) {
+        let home = testkit::Home::new();
+        home.session("-home-dev-app/aaaa1111.jsonl", TALK);
+        let dir = home.claude();
+        let global = Args::parse_from(["ramus", "--claude-dir", dir.to_str().unwrap()]).global;
+        let (mut said, mut pages, mut cursor) = (String::new(), 0, None);
+        loop {
+            let page = Page::new(Some(budget), cursor.as_deref()).unwrap();
+            let text = read(&global, address, Depth { last, ..Depth::default() }, page).unwrap();
+            pages += 1;
+            let (body, next) = text.split_once("next_cursor: ").unwrap_or((&text, ""));
+            said += body;
+            cursor = next.split_once(' ').map(|(cursor, _)| cursor.to_owned());
+            if cursor.is_none() {
+                let words = ["one", "first", "two", "second"];
+                let found = words.iter().filter(|word| said.contains(**word));
+                return (found.map(|word| (*word).to_owned()).collect(), pages);
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_turns_are_those_before_the_end_of_the_path() {
+        assert_eq!(last("aaaa", None, 2000).0, ["one", "first", "two", "second"]);
+        assert_eq!(last("aaaa", Some(2), 2000).0, ["two", "second"]);
+        assert_eq!(last("aaaa:c", Some(2), 2000).0, ["first", "two"]);
+        assert_eq!(last("aaaa", Some(99), 2000).0, ["one", "first", "two", "second"]);
+        assert!(last("aaaa", Some(0), 2000).0.is_empty());
+    }
+
+    #[test]
+    fn a_cursor_goes_on_within_the_last_turns() {
+        let (said, pages) = last("aaaa", Some(3), 100);
+        assert_eq!(said, ["first", "two", "second"]);
+        assert!(pages > 1);
+    }
 }

@@ -139,6 +139,21 @@ fn scripts_get_all_of_it() {
 }
 
 #[test]
+fn other_prices_count_as_they_do_for_usage() {
+    let home = home();
+    let file = home.path().join("prices.json");
+    std::fs::write(&file, r#"{"models":{"claude-sonnet-4-5":{"input":0,"output":1000000}}}"#)
+        .unwrap();
+    let prices = file.to_str().unwrap();
+    let diff = json(&home.claude(), &["diff", "aaaa@1", "aaaa@2", "--prices", prices]);
+    assert_eq!(diff["usage"]["a"]["cost_usd"], value!(10.0));
+    assert_eq!(diff["usage"]["b"]["cost_usd"], value!(5.0));
+    let output = ramus(&home.claude(), &["diff", "aaaa@1", "aaaa@2", "--stat", "--prices", prices]);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("$10.00") && stdout.contains("$5.00"), "{stdout}");
+}
+
+#[test]
 fn files_carry_what_they_end_with() {
     let home = Home::new();
     let short = "a  user  go\nb < a  call:t1:Write  /f\nc < b  result:t1  ok\nd < a  user  stop @9";

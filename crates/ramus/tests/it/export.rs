@@ -382,10 +382,72 @@ fn agents_come_along_and_calls_point_to_them() {
         assert!(text(&out, &format!("agents/agent_a1.{format}")).contains("a leak, here"));
         assert!(text(&out, &format!("index.{format}")).contains("agents/agent_a1"));
     }
+    let out = home.path().join("json");
+    export(&claude, &out, &["--format", "json"]);
+    let transcript: Value =
+        serde_json::from_str(&text(&out, "transcript_11111111-aaaa.json")).unwrap();
+    assert_eq!(transcript["turns"][1]["parts"][0]["agent_file"], "agents/agent_a1.json");
     let out = home.path().join("none");
     export(&claude, &out, &["--agents", "none"]);
     assert!(!out.join("agents").exists());
     assert!(!text(&out, "transcript_11111111-aaaa.md").contains("agent_a1"));
+}
+
+/// Two ways, each of which calls an agent that stands in the same file, as old clients wrote them.
+const INLINE: &str = "
+a        user            find the leak
+b < a    call:t1:Task    look around
+x        side-user       look around
+y < x    side-assistant  a leak, here
+c < b    result:t1       found it
+e < a    call:t2:Task    look elsewhere
+z        side-user       look elsewhere
+v < z    side-assistant  nothing there
+w        side-user       Warmup
+f < e    result:t2       found nothing
+g < f    assistant       it is fixed
+";
+
+#[test]
+fn agents_inside_a_sessions_file_have_transcripts_too() {
+    let home = Home::new();
+    home.session("-p/11111111-aaaa.jsonl", INLINE);
+    // A resumed copy holds the same agents.
+    home.session("-p/22222222-bbbb.jsonl", &format!("{INLINE}h < g user @60 thanks"));
+    let names = |summary: &Value| -> Vec<String> {
+        let agents = summary["agents"].as_array().unwrap().iter();
+        agents.map(|agent| agent["file"].as_str().unwrap().to_owned()).collect()
+    };
+    for format in ["md", "html", "json", "jsonl", "txt"] {
+        let out = home.path().join(format);
+        let summary = export(&home.claude(), &out, &["--format", format]);
+        assert_eq!(summary["transcripts"].as_array().unwrap().len(), 2, "{format}");
+        let expected = ["x", "z"].map(|id| format!("agents/agent_{id}.{format}"));
+        assert_eq!(names(&summary), expected);
+        assert_eq!(summary["agents"][0]["session"], "x");
+        let agent = text(&out, &expected[0]);
+        assert!(agent.contains("look around") && agent.contains("a leak, here"), "{agent}");
+        assert!(!agent.contains("nothing there") && !agent.contains("it is fixed"), "{agent}");
+    }
+    let md = home.path().join("md");
+    let head = text(&md, "agents/agent_x.md");
+    for row in
+        ["Session ID: x  ", "Path: 1 of 1  ", "Agent Of: 11111111-aaaa  ", "Title: look around  "]
+    {
+        assert!(head.lines().any(|line| line == row), "{row}\n{head}");
+    }
+    assert!(text(&md, "index.md").contains("agents/agent_z.md"));
+    let main = text(&md, "transcript_22222222-bbbb_path2.md");
+    assert!(main.contains("[What the agent did](agents/agent_z.md)"), "{main}");
+    // Of one conversation only what it calls comes along.
+    let one = home.path().join("one");
+    let summary = export(&home.claude(), &one, &["1111@1", "--format", "json"]);
+    assert_eq!(names(&summary), ["agents/agent_x.json"]);
+    let main = summary["transcripts"][0]["file"].as_str().unwrap();
+    let main: Value = serde_json::from_str(&text(&one, main)).unwrap();
+    let turns = main["turns"].as_array().unwrap().iter();
+    let calls: Vec<&Value> = turns.filter_map(|turn| turn["parts"][0].get("agent_file")).collect();
+    assert_eq!(calls, ["agents/agent_x.json"]);
 }
 
 #[test]

@@ -61,3 +61,23 @@ fn what_to_watch_is_chosen_from_lists() {
     assert!(Command::new("kill").args(["-INT", pid.trim()]).status().unwrap().success());
     terminal.wait("watched 15 tokens");
 }
+
+#[test]
+fn the_running_block_is_drawn_in_its_place() {
+    let Some(terminal) = start("mkdir -p d/projects/p; exec ramus --claude-dir d usage --watch")
+    else {
+        return;
+    };
+    terminal.wait("No block is running");
+    let file = terminal.dir.path().join("d/projects/p/11111111-0000-4000-8000-000000000001.jsonl");
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S").to_string();
+    let mut lines = String::new();
+    for (n, width) in [("1", "60"), ("2", "40"), ("3", "90")] {
+        terminal.tmux(&["resize-window", "-x", width, "-y", "20"]);
+        let line = testkit::jsonl(&format!("a{n} assistant @0 hi"));
+        lines += &line.replace("2026-01-01T00:00:00", &now);
+        std::fs::write(&file, &lines).unwrap();
+        let screen = terminal.wait(&format!("messages  {n}"));
+        assert_eq!(screen.matches("Block").count(), 1, "{screen}");
+    }
+}

@@ -303,6 +303,20 @@ fn a_conversation_is_followed_until_it_is_left_and_when_it_is_taken_up_again() {
 }
 
 #[test]
+fn other_prices_count_as_they_do_for_usage() {
+    let home = Home::new();
+    session(&home, ONE, BEGUN);
+    let file = home.path().join("prices.json");
+    std::fs::write(&file, r#"{"models":{"claude-sonnet-4-5":{"input":0,"output":1000000}}}"#)
+        .unwrap();
+    let watch = Watch::start(&home.claude(), &["--json", "--prices", file.to_str().unwrap()]);
+    append(&home, ONE, "c < b assistant @10 two");
+    let seen = watch.until(|line| event(line) == "usage");
+    let usage: Value = serde_json::from_str(seen.last().unwrap()).unwrap();
+    assert_eq!(usage["detail"]["cost_usd"], 5.0);
+}
+
+#[test]
 fn files_that_are_rewritten_moved_and_deleted_are_told_and_survived() {
     for more in [&[][..], &["--poll", "5"]] {
         let home = Home::new();

@@ -25,6 +25,8 @@ pub(in crate::body) enum Json<'a> {
     List(Vec<Self>),
     /// Pairs in file order; of two with one key the last counts.
     Object(Vec<(&'a [u8], Self)>),
+    /// What stands at the key `usage`, as it is written: every answer has it, few want it, and they walk it themselves.
+    Usage(&'a [u8]),
 }
 
 /// How deep values may be nested; serde_json draws the same line.
@@ -77,6 +79,7 @@ impl<'a> Json<'a> {
                 }
                 Value::Object(map)
             }
+            Self::Usage(raw) => Self::parse(raw).map(Self::into_value).unwrap_or_default(),
         }
     }
 }
@@ -89,7 +92,15 @@ fn value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Json<'a>, Broken> 
             // A record has some two dozen keys, what it holds a few.
             let mut pairs = Vec::with_capacity(if depth == 0 { 28 } else { 6 });
             cursor.object(|cursor, key| {
-                pairs.push((key, value(cursor, depth + 1)?));
+                let value = match key {
+                    b"usage" if cursor.peek() == Some(b'{') => {
+                        let start = cursor.pos();
+                        cursor.skip()?;
+                        Json::Usage(cursor.since(start))
+                    }
+                    _ => value(cursor, depth + 1)?,
+                };
+                pairs.push((key, value));
                 Ok(())
             })?;
             Ok(Json::Object(pairs))
@@ -141,6 +152,14 @@ mod tests {
         let json = Json::parse(br#"{"a":1,"b":2,"a":"x"}"#).unwrap();
         assert_eq!(json.get("a").unwrap().text().unwrap(), "x");
         assert_eq!(json.into_value().to_string(), r#"{"a":"x","b":2}"#);
+    }
+
+    #[test]
+    fn what_an_answer_cost_stays_as_it_is_until_it_is_wanted() {
+        let line = r#"{"usage":{"a":[1,{"usage":{"b":"\u00e9"}}]},"c":{"usage":7}}"#;
+        assert!(matches!(Json::parse(line.as_bytes()).unwrap().get("usage"), Some(Json::Usage(_))));
+        assert_eq!(decoded(line.as_bytes()), serde_json::from_str(line).ok());
+        assert!(Json::parse(br#"{"usage":{"a":1}"#).is_none());
     }
 
     #[test]

@@ -12,8 +12,9 @@ pub fn unescape(raw: &[u8]) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', raw) else {
         return lossy(raw);
     };
-    // Nearly every text is UTF-8 with simple escapes, and is checked once, when it is whole.
-    if let Some(text) = simple(raw, first).and_then(|bytes| String::from_utf8(bytes).ok()) {
+    // Nearly every text is UTF-8 with simple escapes, and is checked once.
+    let text = simdutf8::basic::from_utf8(raw).ok();
+    if let Some(text) = text.and_then(|text| simple(text, first)) {
         return Cow::Owned(text);
     }
     let mut text = String::with_capacity(raw.len());
@@ -35,28 +36,28 @@ pub fn unescape(raw: &[u8]) -> Cow<'_, str> {
 }
 
 /// Replaces escapes of one letter; `None`: there are others.
-fn simple(raw: &[u8], first: usize) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(raw.len());
+fn simple(raw: &str, first: usize) -> Option<String> {
+    let mut text = String::with_capacity(raw.len());
     let (mut from, mut slash) = (0, first);
     loop {
-        bytes.extend_from_slice(&raw[from..slash]);
-        bytes.push(match raw.get(slash + 1)? {
-            b'n' => b'\n',
-            byte @ (b'"' | b'\\' | b'/') => *byte,
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'b' => 8,
-            b'f' => 12,
+        text.push_str(&raw[from..slash]);
+        text.push(match raw.as_bytes().get(slash + 1)? {
+            b'n' => '\n',
+            byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
             _ => return None,
         });
         from = slash + 2;
-        match find(b'\\', raw, from) {
+        match find(b'\\', raw.as_bytes(), from) {
             Some(next) => slash = next,
             None => break,
         }
     }
-    bytes.extend_from_slice(&raw[from..]);
-    Some(bytes)
+    text.push_str(&raw[from..]);
+    Some(text)
 }
 
 /// Returns at most `chars` characters of what [`unescape`] returns, for previews.

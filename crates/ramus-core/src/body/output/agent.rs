@@ -57,7 +57,7 @@ impl AgentOutput {
             total_tool_use_count: fields
                 .number("totalToolUseCount")
                 .or_else(|| fields.number("totalToolCalls")),
-            usage: fields.object("usage").map(Usage::of),
+            usage: fields.usage(),
             tool_stats: fields.object("toolStats").map(|stats| ToolStats::of(&stats)),
             resolved_model: fields.text("resolvedModel"),
             is_async: fields.flag("isAsync"),

@@ -1,9 +1,11 @@
 //! What the agents of a conversation did: it counts for the side that called them (R6).
 
-use ramus_core::agent::{call_of, inline_agents};
+use std::sync::Arc;
+
+use ramus_core::agent::{call_of, inline_agents, inline_path};
 use ramus_core::body::Body;
 use ramus_core::compare::Side;
-use ramus_core::history::{History, Path};
+use ramus_core::history::History;
 use ramus_core::record::Kind;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
@@ -39,7 +41,7 @@ impl Team {
     pub(super) fn started_by(
         &mut self,
         file: &HistoryFile,
-        history: &History,
+        history: &Arc<History>,
     ) -> Result<Vec<Started>, CommandError> {
         let mut started = inline(file, history);
         let own_id = file.role.is_agent().then_some(file.id.as_str());
@@ -114,27 +116,16 @@ pub(super) fn spend(part: &Part, nodes: &[NodeId], side: &mut Side) -> Result<()
 }
 
 /// Finds the sidechains inside the file of a session.
-fn inline(file: &HistoryFile, history: &History) -> Vec<Started> {
+fn inline(file: &HistoryFile, history: &Arc<History>) -> Vec<Started> {
     if file.role.is_agent() {
         return Vec::new();
     }
     let agents = inline_agents(history).into_iter();
     agents
         .filter_map(|agent| {
-            let path = lane(history, agent.root)?;
-            let part = Part { file: file.clone(), history: history.clone().into(), path };
+            let path = inline_path(history, agent.root)?;
+            let part = Part { file: file.clone(), history: Arc::clone(history), path };
             Some(Started { call: agent.call?, part })
         })
         .collect()
-}
-
-/// Returns the path of a sidechain, to the last of its records.
-fn lane(history: &History, root: NodeId) -> Option<Path> {
-    let (mut last, mut open) = (root, vec![root]);
-    while let Some(node) = open.pop() {
-        last = last.max(node);
-        let children = history.tree.children(node).iter().copied();
-        open.extend(children.filter(|child| history.session.record(*child).sidechain));
-    }
-    history.path_to(last)
 }

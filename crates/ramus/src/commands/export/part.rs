@@ -4,6 +4,7 @@
 //! two forks is kept, so each record is read once however many paths run
 //! through it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -76,20 +77,16 @@ impl<'a> Part<'a> {
         format: Format,
         style: Style<'_>,
     ) -> Result<Vec<Range<u64>>, CommandError> {
-        let mut after = 0;
         let mut pieces = Vec::new();
         for piece in self.history.pieces(path) {
-            let (Some(&start), Some(&end)) = (piece.folds.first(), piece.folds.last()) else {
-                continue;
-            };
+            let rest = &path.folds[piece.end..];
+            let (start, end) = (path.folds[piece.start], path.folds[piece.end - 1]);
             let made = match self.pieces.get(&(start, end)) {
                 Some(made) => made.clone(),
-                None => self.make(&piece, format, style)?,
+                None => self.make(&self.history.stretch(path, piece), format, style)?,
             };
             self.pieces.insert((start, end), made.clone());
             pieces.push(made);
-            after += piece.folds.len();
-            let rest = &path.folds[after..];
             if self.history.branches.fork_at(end).is_some() {
                 pieces.push(self.fork(end, rest, format, style)?);
             }
@@ -117,7 +114,7 @@ impl<'a> Part<'a> {
             if last.replace(record.line) == Some(record.line) {
                 continue;
             }
-            let line = self.source.line(record.span)?;
+            let line = Cow::Borrowed(self.source.line(record.span)?);
             let line = if args.redact { redact(line, &mut self.found) } else { line };
             out.write_all(&line)?;
             out.write_all(b"\n")?;
@@ -135,7 +132,7 @@ impl<'a> Part<'a> {
         let start = self.made.len();
         let mut writer =
             Writer::new(format, style, (&self.links, &self.agents), &self.history, self.file);
-        let mut reader = Reader::new(&mut self.source, &self.history, style.args.redact);
+        let mut reader = Reader::new(&mut self.source, &self.history, format, style.args.redact);
         let mut bodies = |id| reader.body(id, Some((&mut self.facts, &mut self.found)));
         for turn in turns(&self.history, piece, &mut bodies) {
             if !matches!(turn.kind, TurnKind::Fork(_)) {
@@ -165,7 +162,7 @@ impl<'a> Part<'a> {
         let start = self.made.len();
         let mut writer =
             Writer::new(format, style, (&self.links, &self.agents), &self.history, self.file);
-        let mut reader = Reader::new(&mut self.source, &self.history, style.args.redact);
+        let mut reader = Reader::new(&mut self.source, &self.history, format, style.args.redact);
         let turn = fork_turn(&self.history, at, rest, &mut |id| reader.body(id, None));
         reader.done()?;
         if let Some(turn) = turn {
@@ -181,19 +178,20 @@ impl<'a> Part<'a> {
 struct Reader<'a> {
     source: &'a mut Source,
     history: &'a History,
+    format: Format,
     redacts: bool,
     problem: Option<PathError>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a mut Source, history: &'a History, redacts: bool) -> Self {
-        Self { source, history, redacts, problem: None }
+    fn new(source: &'a mut Source, history: &'a History, format: Format, redacts: bool) -> Self {
+        Self { source, history, format, redacts, problem: None }
     }
 
     /// Reads a body; `sums` hear of what lies on the path.
     fn body(&mut self, id: NodeId, sums: Option<(&mut Facts, &mut Found)>) -> Option<Body> {
         let line = match self.source.record(self.history.session.record(id).span) {
-            Ok(line) => line,
+            Ok(line) => Cow::Borrowed(line),
             Err(problem) => {
                 self.problem = Some(problem);
                 return None;
@@ -202,7 +200,11 @@ impl<'a> Reader<'a> {
         let mut elsewhere = (Facts::default(), Found::default());
         let (facts, found) = sums.unwrap_or((&mut elsewhere.0, &mut elsewhere.1));
         let line = if self.redacts { redact(line, found) } else { line };
-        let body = Body::parse_shown(&line).ok()?;
+        let body = match self.format {
+            Format::Json => Body::parse_shown(&line),
+            _ => Body::parse_drawn(&line),
+        };
+        let body = body.ok()?;
         facts.body(id, &body);
         Some(body)
     }

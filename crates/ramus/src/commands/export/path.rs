@@ -1,17 +1,16 @@
 //! One path into one transcript, turn by turn.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ramus_core::agent::{AgentHint, spawn_of};
 use ramus_core::branches::{Conversation, ForkKind};
 use ramus_core::digest::ConversationDigest;
 use ramus_core::history::{History, Path};
-use ramus_core::name::Key;
+use ramus_core::name::Name;
 use ramus_core::redact::{Found, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -24,6 +23,7 @@ use ramus_store::survey::Surveyed;
 use super::part::{Part, Style};
 use super::picture::Pictures;
 use super::plan::{Job, Plan};
+use super::whom::{target, unnamed_agents};
 use super::{ExportArgs, Format, Redactions, sums::Sums};
 use crate::error::CommandError;
 
@@ -191,7 +191,9 @@ impl<'a> Exporter<'a> {
         let pictures = RefCell::new(Pictures::new(self.args.images(), up));
         let mut written = Vec::new();
         for (index, file) in job.files.iter().enumerate() {
-            let Some(file) = file else { continue };
+            let Some(file) = file.as_ref().filter(|file| self.is_called(job, file)) else {
+                continue;
+            };
             let document = self.path(job, &mut parts, index, &pictures, &made)?;
             let bytes = folder.fill(file, |out| self.write(&document, &mut parts, out))?;
             written.push(Written { bytes, ..document.written(job, index) });
@@ -204,6 +206,13 @@ impl<'a> Exporter<'a> {
         }
         self.found(&parts);
         Ok(written)
+    }
+
+    /// Whether a transcript is wanted: of a part of a session, those agents inside its file that it calls.
+    fn is_called(&self, job: &Job<'_>, file: &str) -> bool {
+        self.plan.is_whole
+            || job.inline.is_empty()
+            || self.used.lock().is_ok_and(|used| used.contains(file))
     }
 
     fn parts(&self, job: &Job<'a>, made: Draft) -> Result<Parts<'a>, CommandError> {
@@ -231,8 +240,7 @@ impl<'a> Exporter<'a> {
         if let Ok(mut used) = self.used.lock() {
             used.insert(file.to_owned());
         }
-        let is_beside = job.session.file.role.is_agent();
-        Some(if is_beside { base(file).to_owned() } else { format!("agents/{}", base(file)) })
+        Some(if job.is_agent() { base(file).to_owned() } else { format!("agents/{}", base(file)) })
     }
 
     /// Makes all of a path that is not there yet; what is above it sums it up.
@@ -246,11 +254,17 @@ impl<'a> Exporter<'a> {
     ) -> Result<Document, CommandError> {
         let (conversation, path) = target(job, &parts.own.history, index)?;
         let mut header = self.header(job, parts, &conversation, index);
+        if let Some(root) = job.inline.get(index) {
+            self.inline_header(job, &parts.own.history, *root, &mut header);
+        }
         let agent = |id: &str| self.agent(job, id);
         let style = Style { args: self.args, pictures, agent: &agent };
         let mut sums = Sums::default();
         let mut stretches = Vec::new();
-        let earlier = self.earlier(job, parts, &path, made)?;
+        let earlier = match job.inline.is_empty() {
+            true => self.earlier(job, parts, &path, made)?,
+            false => Vec::new(),
+        };
         header.continues =
             earlier.iter().map(|(at, _)| parts.earlier[*at].0.file.id.clone()).collect();
         let earlier = earlier.into_iter().map(|(at, path)| (Some(at), path));
@@ -393,6 +407,17 @@ impl<'a> Exporter<'a> {
         }
     }
 
+    /// Makes the header that of an agent inside the session's own file.
+    fn inline_header(&self, job: &Job<'_>, history: &History, root: Name, header: &mut Header) {
+        let words = history.tree.find(root).and_then(|root| history.session.words(root));
+        let words = self.text(words.unwrap_or_default());
+        header.session = history.session.spell(root);
+        header.parent = Some(job.session.file.id.clone());
+        header.title = Some(words.clone()).filter(|words| !words.is_empty());
+        header.paths = 1;
+        header.siblings = Arc::new([Sibling { path: 1, words, ..Sibling::default() }]);
+    }
+
     fn siblings(&self, job: &Job<'_>) -> Arc<[Sibling]> {
         let format = self.format().unwrap_or(export::Format::Text);
         let sibling = |(path, other): (usize, &ConversationDigest)| {
@@ -445,44 +470,4 @@ fn up(file: &str) -> &'static str {
 
 fn base(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
-}
-
-/// Finds the calls of agents that no result names, as old clients left them (R6).
-fn unnamed_agents(job: &Job<'_>, session: &Surveyed, history: &History) -> HashMap<Key, String> {
-    let records = &history.session;
-    let is_named = |id: &str| records.agent_results().iter().any(|(_, agent)| **agent == *id);
-    let agents = job.project.agents_of(&session.file.id);
-    let agents = agents.filter(|_| !records.spawns().is_empty());
-    let mut calls = HashMap::new();
-    for agent in agents.filter(|agent| !is_named(&agent.file.id)) {
-        let Ok(own) = ramus_store::read(&agent.file.path) else { continue };
-        let call = ramus_store::agents::meta(&agent.file.path).call;
-        let hint = AgentHint::new(&agent.file.id, &own, call.as_deref());
-        if let Some(spawn) = spawn_of(records, &hint) {
-            calls.insert(spawn.call, agent.file.id.clone());
-        }
-    }
-    calls
-}
-
-/// Finds the conversation to be written, and its path.
-fn target(
-    job: &Job<'_>,
-    history: &History,
-    index: usize,
-) -> Result<(Conversation, Path), CommandError> {
-    let gone = || CommandError::user("the session changed while it was read").hinted("try again");
-    match &job.end {
-        None => {
-            let conversation = history.branches.conversations.get(index).ok_or_else(gone)?;
-            Ok((conversation.clone(), history.path(conversation)))
-        }
-        Some(uuid) => {
-            let spot = crate::select::Spot::Uuid(uuid.clone());
-            let node = crate::select::node(history, &spot)?.ok_or_else(gone)?;
-            let conversation = history.conversation_of(node).ok_or_else(gone)?;
-            let conversation = Conversation { leaf: node, ..conversation.clone() };
-            Ok((conversation, history.path_to(node).ok_or_else(gone)?))
-        }
-    }
 }

@@ -32,8 +32,7 @@ impl Pictures {
             "image/webp" => "webp",
             _ => return None,
         };
-        let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
-        if !data.bytes().all(is_base64) {
+        if !data.bytes().all(|byte| VALUES[byte as usize] < 64 || byte == b'=') {
             return None;
         }
         match self.images {

@@ -1,13 +1,16 @@
 //! Which paths are written, and what their files are called.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use ramus_core::agent::inline_agents;
 use ramus_core::digest::{ConversationDigest, Digest};
 use ramus_core::history::AgentClass;
 use ramus_core::name::Name;
 use ramus_core::resume::Rule;
 use ramus_core::time::Time;
 use ramus_core::unique::unique_paths;
+use ramus_store::from_jsonl;
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::error::CommandError;
@@ -46,6 +49,16 @@ pub(super) struct Job<'a> {
     pub(super) files: Vec<Option<String>>,
     /// The record to end at, where one was asked for.
     pub(super) end: Option<String>,
+    /// The agents inside its file whose transcripts `files` are, by their first records; none where
+    /// they are those of its conversations.
+    pub(super) inline: Vec<Name>,
+}
+
+impl Job<'_> {
+    /// Whether it writes what agents did.
+    pub(super) fn is_agent(&self) -> bool {
+        is_agent(self.session) || !self.inline.is_empty()
+    }
 }
 
 impl<'a> Plan<'a> {
@@ -87,7 +100,8 @@ impl<'a> Plan<'a> {
             let files = (0..session.digest.conversations.len())
                 .map(|n| conversations.contains(&n).then(|| names.file(dir, session, n)))
                 .collect();
-            jobs.push(Job { project, project_index, session, files, end: None });
+            let inline = Vec::new();
+            jobs.push(Job { project, project_index, session, files, end: None, inline });
         }
         if let Spot::Uuid(uuid) = &wanted.spot {
             aim(&mut jobs, &sessions, uuid, &mut names);
@@ -105,6 +119,7 @@ impl<'a> Plan<'a> {
         if wanted.agents {
             let dirs = dirs.iter().map(|dir| if several { dir } else { "" }).collect::<Vec<_>>();
             plan.add_agents(&sessions, wanted, &dirs, &mut names);
+            plan.add_inline_agents(&sessions, wanted, &dirs, &mut names)?;
         }
         Ok(plan)
     }
@@ -145,8 +160,48 @@ impl<'a> Plan<'a> {
                 let key = (project_index, session.file.id.clone());
                 self.agent_files.entry(key).or_insert_with(|| main.clone());
             }
-            self.agents.push(Job { project, project_index, session, files, end: None });
+            let inline = Vec::new();
+            self.agents.push(Job { project, project_index, session, files, end: None, inline });
         }
+    }
+
+    /// Plans the agents inside the sessions' own files; what resumed sessions repeat of them once.
+    fn add_inline_agents(
+        &mut self,
+        sessions: &[(usize, &'a ProjectSurvey, &'a Surveyed)],
+        wanted: &Wanted,
+        dirs: &[&str],
+        names: &mut Names<'_>,
+    ) -> Result<(), CommandError> {
+        for &(project_index, project, session) in sessions {
+            if session.digest.inline_agents == 0 {
+                continue;
+            }
+            let history = match &session.history {
+                Some(history) => Arc::clone(history),
+                None => Arc::new(from_jsonl(&session.file.path, self.rule)?),
+            };
+            let records = &history.session;
+            let (mut files, mut inline) = (Vec::new(), Vec::new());
+            for agent in inline_agents(&history) {
+                let Some(name) = records.record(agent.root).name else { continue };
+                let is_warmup = records.words(agent.root) == Some("Warmup");
+                let id = records.spell(name);
+                let key = (project_index, id.clone());
+                if is_warmup && !wanted.all || self.agent_files.contains_key(&key) {
+                    continue;
+                }
+                let stem = format!("{}agents/agent_{}", dirs[project_index], safe(&id));
+                let file = names.unique(&stem);
+                self.agent_files.insert(key, file.clone());
+                files.push(Some(file));
+                inline.push(name);
+            }
+            if !inline.is_empty() {
+                self.agents.push(Job { project, project_index, session, files, end: None, inline });
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn transcripts(&self) -> usize {
@@ -205,7 +260,7 @@ fn aim<'a>(
     if let [(project_index, project, session)] = *sessions {
         let files = vec![Some(names.file("", session, 0))];
         let end = Some(uuid.to_owned());
-        jobs.push(Job { project, project_index, session, files, end });
+        jobs.push(Job { project, project_index, session, files, end, inline: Vec::new() });
     }
 }
 
@@ -269,6 +324,10 @@ impl Names<'_> {
                 stem.push_str("_abandoned");
             }
         }
+        self.unique(&stem)
+    }
+
+    fn unique(&mut self, stem: &str) -> String {
         let mut name = format!("{stem}.{}", self.ending);
         let mut copy = 2;
         // File names of some systems do not tell capitals.

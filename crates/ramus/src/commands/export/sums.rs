@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use ramus_core::body::{Body, SystemKind, Usage};
 use ramus_core::history::{History, Path};
+use ramus_core::name::Key;
 use ramus_core::record::Kind;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -15,7 +16,7 @@ pub(super) struct Facts {
     /// By the place of the record.
     said: Vec<Option<Said>>,
     compactions: Vec<NodeId>,
-    messages: HashMap<String, usize>,
+    messages: HashMap<(Key, Key), usize>,
     models: Vec<String>,
 }
 
@@ -32,10 +33,11 @@ impl Facts {
     pub(super) fn body(&mut self, node: NodeId, body: &Body) {
         match body {
             Body::Assistant(body) if !body.is_synthetic() => {
-                let request = body.request_id.as_deref().unwrap_or_default();
-                let id = body.message_id.as_deref().unwrap_or_default();
+                let key =
+                    |id: &Option<String>| Key::new(id.as_deref().unwrap_or_default().as_bytes());
+                let ids = (key(&body.message_id), key(&body.request_id));
                 let next = self.messages.len();
-                let message = *self.messages.entry(format!("{id} {request}")).or_insert(next);
+                let message = *self.messages.entry(ids).or_insert(next);
                 let model = body.model.as_ref().map(|model| self.model(model));
                 let tokens = body.usage.as_ref().map(tokens).unwrap_or_default();
                 let at = node.0 as usize;
@@ -89,7 +91,9 @@ impl Sums {
         let mut largest = vec![Tokens::default(); facts.messages.len()];
         for node in &path.nodes {
             self.time(history, *node);
-            self.compactions += usize::from(facts.compactions.contains(node));
+            if history.session.record(*node).kind == Kind::System {
+                self.compactions += usize::from(facts.compactions.contains(node));
+            }
             let Some(Some(said)) = facts.said.get(node.0 as usize) else { continue };
             let held = &mut largest[said.message];
             if total(held) < total(&said.tokens) {

@@ -9,8 +9,8 @@ use ramus_core::usage::Sum;
 use ramus_render::json::{self, Amounts, ByConversation, OfBranch, Usage, dearest_first, dollars};
 use ramus_store::ledger::Ledger;
 
-use super::prices::Prices;
 use super::{By, Filter};
+use crate::prices::Prices;
 
 /// Adds everything up.
 pub(super) fn report(

@@ -14,32 +14,48 @@ use ramus_render::chart::bar;
 use ramus_render::json::{Amounts, Answer, RunningBlock};
 use ramus_render::text::tokens;
 use ramus_render::{Label, Line};
-use ramus_store::follow::{Change, FollowConfig, follow};
+use ramus_store::follow::{Change, Changes, FollowConfig, follow};
 use ramus_store::ledger::Ledger;
 
 use super::page::cost;
-use super::prices::Prices;
+use crate::args::Global;
 use crate::commands::stats::in_scope as belongs;
 use crate::env;
 use crate::error::CommandError;
+use crate::prices::Prices;
 use crate::select::{Library, Scope};
 use crate::table::number;
 use crate::ui::Ui;
 
 /// How often the time left is told anew.
 const TICK: Duration = Duration::from_secs(1);
+/// How many columns five hours take.
+const WIDTH: usize = 20;
+
+/// Begins to follow all files: what is not sent from here on is there to be read.
+pub(super) fn ready(ui: &mut Ui, global: &Global) -> Result<Changes, CommandError> {
+    let changes = follow(env::candidates(global), &FollowConfig::default())?;
+    while let Some(change) = changes.recv() {
+        match change {
+            Change::Ready => break,
+            Change::Problem(problem) => ui.warn(&problem),
+            _ => {}
+        }
+    }
+    Ok(changes)
+}
 
 /// Shows the running block until the person has seen enough.
 ///
 /// What is there is read once; from then on only what is appended is.
 pub(super) fn watch(
     ui: &mut Ui,
+    changes: &Changes,
     library: &Library,
     scope: &Scope,
     prices: &Prices,
     zone: &jiff::tz::TimeZone,
 ) -> Result<(), CommandError> {
-    let changes = follow(library.roots().to_vec(), &FollowConfig::default())?;
     let mut survey = library.survey_usage(ui, scope, &prices.list);
     let mut books = Ledger::new(&mut survey, |file| belongs(scope, file), false).books;
     let mut files: HashMap<PathBuf, Session> = HashMap::new();
@@ -134,7 +150,9 @@ fn lines(books: &Books, running: Option<&(Block, Sum)>, now: &Zoned) -> Vec<Line
     let mut heading = Line::new("Block ", Label::Heading);
     heading.push(&format!("{} – {}", time(block.start), time(block.end)), Label::Time);
     heading.push(&format!("  {} h {:02} min left  ", left / 60, left % 60), Label::Plain);
-    heading.push(&bar(block.passed(moment), 1.0, 20), Label::Bar);
+    let passed = bar(block.passed(moment), 1.0, WIDTH);
+    heading.push(&passed, Label::Bar);
+    heading.push(&"░".repeat(WIDTH.saturating_sub(passed.chars().count())), Label::Dim);
     let amounts = Amounts::from(sum);
     let minutes = ((moment.millis() - block.start.millis()) / 60_000).max(1);
     let mut money = Line::plain("  cost      ").with(&cost(&amounts), Label::Strong);
@@ -150,4 +168,45 @@ fn lines(books: &Books, running: Option<&(Block, Sum)>, now: &Zoned) -> Vec<Line
             .with(&format!("  {} a minute", tokens(pace)), Label::Dim),
         Line::new(&format!("  {}", now.strftime("%H:%M:%S")), Label::Dim),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramus_core::price::PriceList;
+
+    /// Draws what an answer of a million tokens at five past two makes of the block.
+    fn drawn(now: &str) -> Vec<String> {
+        let answer = testkit::jsonl("a assistant @300 hi")
+            .replace("\"input_tokens\":10", "\"input_tokens\":1000000")
+            .replace("2026-01-01T00", "2026-01-01T14");
+        let mut session = Session::with_uses();
+        session.push(answer.as_bytes());
+        let history = History::new(session, ramus_core::resume::Rule::Client);
+        let mut books = Books::default();
+        books.add(Account::new(&history, &PriceList::default()), false);
+        let now: jiff::Timestamp = now.parse().unwrap();
+        let running = running(&books, Time::from_millis(now.as_millisecond()));
+        let now = now.to_zoned(jiff::tz::TimeZone::UTC);
+        lines(&books, running.as_ref(), &now).iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn a_running_block_tells_what_it_cost_and_will() {
+        let expected = [
+            "Block 14:00 – 19:00  4 h 00 min left  ████░░░░░░░░░░░░░░░░",
+            "  cost      $3.00  $15.00 at the end if it goes on like this",
+            "  messages  1",
+            "  tokens    1.0M  16k a minute",
+            "  15:00:00",
+        ];
+        assert_eq!(drawn("2026-01-01T15:00:00Z"), expected);
+    }
+
+    #[test]
+    fn a_block_ends_after_five_hours() {
+        let told = drawn("2026-01-01T19:00:01Z");
+        assert_eq!(told[0], "No block is running.");
+        assert!(told[1].starts_with("The last message was 2026-01-01T14:05:00"), "{told:?}");
+    }
 }

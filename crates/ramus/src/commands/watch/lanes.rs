@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use ramus_core::live::{Live, News, SwitchKind, Told};
 use ramus_core::name::Name;
+use ramus_core::price::PriceList;
 use ramus_core::record::Voice;
 use ramus_core::resume::Rule;
 use ramus_core::session::{NodeId, Session};
@@ -79,6 +81,7 @@ pub(super) struct Lanes {
     replays: bool,
     /// Warm-ups too.
     all: bool,
+    prices: Arc<PriceList>,
     ready: bool,
     colours: HashMap<String, u8>,
 }
@@ -93,9 +96,15 @@ const SILENCE: Duration = Duration::from_secs(4);
 const COLOURS: u8 = 10;
 
 impl Lanes {
-    pub(super) fn new(wanted: Wanted, since: Time, replays: bool, all: bool) -> Self {
+    pub(super) fn new(
+        wanted: Wanted,
+        since: Time,
+        replays: bool,
+        all: bool,
+        prices: Arc<PriceList>,
+    ) -> Self {
         let (lanes, colours) = (HashMap::new(), HashMap::new());
-        Self { lanes, wanted, since, replays, all, ready: false, colours }
+        Self { lanes, wanted, since, replays, all, prices, ready: false, colours }
     }
 
     /// Returns a file's lane.
@@ -190,7 +199,7 @@ impl Lanes {
 
     fn open(&self, file: HistoryFile, at: u64) -> Lane {
         Lane {
-            live: Live::new(file.role.is_agent()),
+            live: Live::new(file.role.is_agent()).priced(Arc::clone(&self.prices)),
             colour: 0,
             agent: None,
             at,
