@@ -66,9 +66,9 @@ pub struct Surveyed {
 const KEPT: usize = 250_000;
 
 impl Surveyed {
-    pub(crate) fn new(file: &HistoryFile, digest: impl Into<Arc<Digest>>) -> Self {
+    pub(crate) fn new(file: HistoryFile, digest: impl Into<Arc<Digest>>) -> Self {
         Self {
-            file: file.clone(),
+            file,
             digest: digest.into(),
             orphans: Vec::new(),
             history: None,
@@ -188,7 +188,7 @@ pub fn survey_usage(
     read_all(index, level, &Survey::default(), listing, &sizes(on_read), &|file| {
         let history = History::new(read_as(Session::with_uses(), &file.path)?, rule);
         let account = Some(Arc::new(Account::new(&history, prices)));
-        Ok(Surveyed { account, ..Surveyed::new(file, Digest::brief(&history)) })
+        Ok(Surveyed { account, ..Surveyed::new(file.clone(), Digest::brief(&history)) })
     })
 }
 
@@ -203,7 +203,7 @@ pub fn survey_activity(
     read_all(index, level, &Survey::default(), listing, &sizes(on_read), &|file| {
         let history = History::new(read_as(Session::with_activity(), &file.path)?, rule);
         let activity = Some(Arc::new(Activity::new(&history)));
-        Ok(Surveyed { activity, ..Surveyed::new(file, Digest::new(&history)) })
+        Ok(Surveyed { activity, ..Surveyed::new(file.clone(), Digest::new(&history)) })
     })
 }
 
@@ -230,7 +230,7 @@ fn keeping(
         let keeps = file.role == FileRole::Session
             && kept.fetch_add(records, Ordering::Relaxed) + records <= room;
         let history = keeps.then(|| Arc::new(history));
-        Ok(Surveyed { history, ..Surveyed::new(file, digest) })
+        Ok(Surveyed { history, ..Surveyed::new(file.clone(), digest) })
     }
 }
 
@@ -252,7 +252,7 @@ fn read_all(
     let mut unread: Vec<(usize, &HistoryFile)> = remembered
         .iter()
         .enumerate()
-        .flat_map(|(at, project)| project.unread().map(move |file| (at, file)))
+        .flat_map(|(at, project)| project.unread.iter().map(move |file| (at, file)))
         .collect();
     // The largest first, so that no thread is left with one at the end.
     unread.sort_by_key(|(_, file)| std::cmp::Reverse(file.bytes));
@@ -290,14 +290,14 @@ struct Remembered {
     project: Project,
     files: Vec<Surveyed>,
     shelf: Option<Shelf>,
-    unread: Vec<usize>,
+    unread: Vec<HistoryFile>,
 }
 
 impl Remembered {
     fn new(
         index: &Index,
         level: Level,
-        project: Project,
+        mut project: Project,
         known: &FxHashMap<&Path, &Surveyed>,
         told: &(dyn Fn(&HistoryFile, Option<&Surveyed>) + Sync),
     ) -> Self {
@@ -306,24 +306,25 @@ impl Remembered {
         let mut shelf = (!is_known).then(|| Shelf::open(index, &project, level));
         let mut files = Vec::with_capacity(project.files.len());
         let mut unread = Vec::new();
-        for (at, file) in project.files.iter().enumerate() {
+        for file in std::mem::take(&mut project.files) {
             let again = |same: &&Surveyed| Surveyed {
                 history: same.history.clone(),
-                ..Surveyed::new(&same.file, same.digest.clone())
+                ..Surveyed::new(same.file.clone(), same.digest.clone())
             };
-            match same(file).map(again).or_else(|| shelf.as_mut()?.take(file)) {
-                Some(surveyed) => {
-                    told(file, Some(&surveyed));
+            let remembered =
+                same(&file).map(again).ok_or(file).or_else(|file| match shelf.as_mut() {
+                    Some(shelf) => shelf.take(file),
+                    None => Err(file),
+                });
+            match remembered {
+                Ok(surveyed) => {
+                    told(&surveyed.file, Some(&surveyed));
                     files.push(surveyed);
                 }
-                None => unread.push(at),
+                Err(file) => unread.push(file),
             }
         }
         Self { project, files, shelf, unread }
-    }
-
-    fn unread(&self) -> impl Iterator<Item = &HistoryFile> {
-        self.unread.iter().map(|at| &self.project.files[*at])
     }
 }
 

@@ -247,9 +247,10 @@ impl Library {
 
     fn at_path(&self, path: &Path) -> Result<Found, CommandError> {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let known = self.files(|file| {
-            file.path == path || file.path.canonicalize().is_ok_and(|file| file == real)
-        });
+        let mut known = self.files(|file| file.path == path || file.path == real);
+        if known.is_empty() {
+            known = self.files(|file| file.path.canonicalize().is_ok_and(|file| file == real));
+        }
         match known.into_iter().next() {
             Some(found) => Ok(found),
             None => Ok(Found { project: None, file: HistoryFile::at(path)? }),

@@ -91,14 +91,16 @@ impl Shelf {
         self.stale = things - self.counts;
     }
 
-    /// Takes what is known of a file, if it is still as it was.
-    pub(crate) fn take(&mut self, file: &HistoryFile) -> Option<Surveyed> {
-        let kept = self.known.remove(&*file.path.to_string_lossy())?;
-        Some(Surveyed {
-            account: kept.account,
-            activity: kept.activity,
-            ..Surveyed::new(file, kept.digest)
-        })
+    /// Takes what is known of a file, if it is still as it was; else gives it back.
+    pub(crate) fn take(&mut self, file: HistoryFile) -> Result<Surveyed, HistoryFile> {
+        match self.known.remove(&*file.path.to_string_lossy()) {
+            Some(kept) => Ok(Surveyed {
+                account: kept.account,
+                activity: kept.activity,
+                ..Surveyed::new(file, kept.digest)
+            }),
+            None => Err(file),
+        }
     }
 
     /// Writes down what is known of a project's files; `fresh` ones were not known before.
