@@ -1,4 +1,8 @@
 //! Tells one state of the sources from another: what was learnt by other rules must not be believed.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the crate does no I/O; what is asked for while it is built reads its sources"
+)]
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -15,7 +19,8 @@ fn main() -> io::Result<()> {
 
 fn add(path: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
     if !path.is_dir() {
-        return Ok(fs::read(path)?.hash(hasher));
+        fs::read(path)?.hash(hasher);
+        return Ok(());
     }
     let entries: io::Result<Vec<_>> = fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect();
     let mut entries = entries?;

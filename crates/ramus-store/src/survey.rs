@@ -141,7 +141,8 @@ pub fn survey(
 }
 
 /// Reads every file of a listing; `each` hears of each file when it has been
-/// read, with what is known of it alone. It is called from several threads.
+/// read, with what is known of it alone, and of those that need not be read
+/// nothing but that. It is called from several threads.
 pub fn survey_each(
     index: &Index,
     listing: Listing,
@@ -307,22 +308,22 @@ impl Remembered {
         let mut files = Vec::with_capacity(project.files.len());
         let mut unread = Vec::new();
         for file in std::mem::take(&mut project.files) {
-            let again = |same: &&Surveyed| Surveyed {
-                history: same.history.clone(),
-                ..Surveyed::new(same.file.clone(), same.digest.clone())
+            let surveyed = match same(&file) {
+                Some(same) => Surveyed {
+                    history: same.history.clone(),
+                    ..Surveyed::new(file, same.digest.clone())
+                },
+                None => match shelf.as_mut().and_then(|shelf| shelf.take(&file.path)) {
+                    Some(kept) => kept.of(file),
+                    None => {
+                        unread.push(file);
+                        continue;
+                    }
+                },
             };
-            let remembered =
-                same(&file).map(again).ok_or(file).or_else(|file| match shelf.as_mut() {
-                    Some(shelf) => shelf.take(file),
-                    None => Err(file),
-                });
-            match remembered {
-                Ok(surveyed) => {
-                    told(&surveyed.file, Some(&surveyed));
-                    files.push(surveyed);
-                }
-                Err(file) => unread.push(file),
-            }
+            // All of them come at once, and soon.
+            told(&surveyed.file, None);
+            files.push(surveyed);
         }
         Self { project, files, shelf, unread }
     }

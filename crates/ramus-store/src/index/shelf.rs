@@ -46,13 +46,22 @@ pub(crate) struct Shelf {
     gone: bool,
 }
 
+/// What is kept of one file.
 #[derive(Debug, Encode, Decode)]
-struct Kept {
+pub(crate) struct Kept {
     path: Box<str>,
     identity: Identity,
     digest: Arc<Digest>,
     account: Option<Arc<Account>>,
     activity: Option<Arc<Activity>>,
+}
+
+impl Kept {
+    /// Returns it as if the file had been read.
+    pub(crate) fn of(self, file: HistoryFile) -> Surveyed {
+        let Self { account, activity, digest, .. } = self;
+        Surveyed { account, activity, ..Surveyed::new(file, digest) }
+    }
 }
 
 impl Shelf {
@@ -91,16 +100,9 @@ impl Shelf {
         self.stale = things - self.counts;
     }
 
-    /// Takes what is known of a file, if it is still as it was; else gives it back.
-    pub(crate) fn take(&mut self, file: HistoryFile) -> Result<Surveyed, HistoryFile> {
-        match self.known.remove(&*file.path.to_string_lossy()) {
-            Some(kept) => Ok(Surveyed {
-                account: kept.account,
-                activity: kept.activity,
-                ..Surveyed::new(file, kept.digest)
-            }),
-            None => Err(file),
-        }
+    /// Takes what is known of a file, if it is still as it was.
+    pub(crate) fn take(&mut self, path: &Path) -> Option<Kept> {
+        self.known.remove(&*path.to_string_lossy())
     }
 
     /// Writes down what is known of a project's files; `fresh` ones were not known before.

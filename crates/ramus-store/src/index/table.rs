@@ -126,7 +126,7 @@ impl Reading {
             let (now, later) = rest.split_at(rest.len().min(room));
             self.open.update(now);
             self.read += now.len() as u64;
-            if self.read % PIECE == 0 {
+            if self.read.is_multiple_of(PIECE) {
                 self.pieces.push(self.open.digest());
                 self.open.reset();
             }
@@ -135,7 +135,7 @@ impl Reading {
     }
 
     fn hashes(&self) -> Vec<u64> {
-        let open = (self.read % PIECE > 0).then(|| self.open.digest());
+        let open = (!self.read.is_multiple_of(PIECE)).then(|| self.open.digest());
         self.pieces.iter().copied().chain(open).collect()
     }
 }
