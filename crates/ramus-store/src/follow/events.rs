@@ -111,8 +111,11 @@ const TRIES: usize = 8;
 impl Events {
     pub(super) fn new(roots: Vec<PathBuf>, signal: &Arc<Signal>) -> notify::Result<Self> {
         let signal = Arc::clone(signal);
-        let watcher =
-            RecommendedWatcher::new(move |event| signal.hear(event), notify::Config::default())?;
+        let names = Names::new(&roots);
+        let hear = move |event: notify::Result<notify::Event>| {
+            signal.hear(event.map(|event| names.of(event)));
+        };
+        let watcher = RecommendedWatcher::new(hear, notify::Config::default())?;
         Ok(Self { watcher, roots: roots.into_iter().map(|root| (root, None)).collect() })
     }
 
@@ -141,6 +144,31 @@ impl Events {
             }
         }
         Ok(moved)
+    }
+}
+
+/// Directories that are named from the working directory on; events name them from the root on.
+struct Names(Vec<(PathBuf, PathBuf)>);
+
+impl Names {
+    fn new(roots: &[PathBuf]) -> Self {
+        let relative = roots.iter().filter(|root| root.is_relative());
+        let named = relative
+            .filter_map(|root| Some((std::env::current_dir().ok()?.join(root), root.clone())));
+        Self(named.collect())
+    }
+
+    /// Calls files in an event as everybody else does.
+    fn of(&self, mut event: notify::Event) -> notify::Event {
+        for path in &mut event.paths {
+            for (whole, root) in &self.0 {
+                if let Ok(below) = path.strip_prefix(whole) {
+                    *path = root.join(below);
+                    break;
+                }
+            }
+        }
+        event
     }
 }
 
