@@ -59,20 +59,15 @@ impl Index {
 
     /// Tells how much is remembered, by whatever version.
     pub fn held(&self) -> Result<Held, PathError> {
-        let mut held = Held::default();
-        if let Some(dir) = &self.dir {
-            add_up(dir, &mut held).map_err(|source| PathError::new(dir, source))?;
-        }
-        Ok(held)
+        let Some(dir) = &self.dir else { return Ok(Held::default()) };
+        add_up(dir).map_err(|source| PathError::new(dir, source))
     }
 
     /// Forgets everything.
     pub fn clear(&self) -> Result<(), PathError> {
         let Some(dir) = &self.dir else { return Ok(()) };
-        for entry in entries(dir).map_err(|source| PathError::new(dir, source))? {
-            let gone =
-                if entry.is_dir() { fs::remove_dir_all(&entry) } else { fs::remove_file(&entry) };
-            gone.map_err(|source| PathError::new(&entry, source))?;
+        for version in versions(dir).map_err(|source| PathError::new(dir, source))? {
+            fs::remove_dir_all(&version).map_err(|source| PathError::new(&version, source))?;
         }
         Ok(())
     }
@@ -135,8 +130,8 @@ impl Index {
 
     /// Drops what other versions wrote.
     fn forget_others(&self, version: &Path) {
-        let others = self.dir.as_deref().map(entries).and_then(Result::ok).unwrap_or_default();
-        for other in others.iter().filter(|other| *other != version && other.is_dir()) {
+        let all = self.dir.as_deref().map(versions).and_then(Result::ok).unwrap_or_default();
+        for other in all.iter().filter(|other| *other != version) {
             // What stays is in nobody's way.
             drop(fs::remove_dir_all(other));
         }
@@ -156,17 +151,29 @@ fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-fn add_up(dir: &Path, held: &mut Held) -> io::Result<()> {
-    for entry in entries(dir)? {
-        let meta = fs::symlink_metadata(&entry)?;
-        if meta.is_dir() {
-            add_up(&entry, held)?;
-        } else if entry.extension().is_some() {
+fn add_up(dir: &Path) -> io::Result<Held> {
+    let mut held = Held::default();
+    for version in versions(dir)? {
+        for file in entries(&version)? {
             held.files += 1;
-            held.bytes += meta.len();
+            held.bytes += fs::symlink_metadata(&file)?.len();
         }
     }
-    Ok(())
+    Ok(held)
+}
+
+/// Lists what ramus made in a directory, by whatever version; what else is there is not ours.
+fn versions(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some((format, sources)) = name.and_then(|name| name.split_once('-')) else {
+            return false;
+        };
+        format.parse::<u32>().is_ok()
+            && sources.len() == ramus_core::SOURCES.len()
+            && sources.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    Ok(entries(dir)?.into_iter().filter(|path| is_ours(path) && path.is_dir()).collect())
 }
 
 /// Lets nobody else read what is made.

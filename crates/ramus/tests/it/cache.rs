@@ -219,7 +219,8 @@ fn a_cache_of_another_place_or_time_does_not_count() {
 
 fn packs(cache: &Path) -> Vec<PathBuf> {
     let versions = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
-    let files = versions.filter(|path| path.is_dir()).flat_map(|dir| fs::read_dir(dir).unwrap());
+    let ours = versions.filter(|path| path.is_dir() && !path.join("mine.txt").exists());
+    let files = ours.flat_map(|dir| fs::read_dir(dir).unwrap());
     // Bits of sketches are believed: they are put in place only when they are on the disk.
     files
         .map(|file| file.unwrap().path())
@@ -280,5 +281,22 @@ fn nobody_else_can_read_it_and_it_holds_no_messages() {
     assert_eq!(status["bytes"], held);
     let text = kept.answer(&["cache", "clear"]).1;
     assert!(text.starts_with("0 B in 0 files in "), "{text}");
-    assert!(fs::read_dir(&kept.cache).unwrap().next().is_none());
+    assert_eq!(packs(&kept.cache), [PathBuf::new(); 0]);
+}
+
+#[test]
+fn what_else_lies_in_its_directory_is_let_be() {
+    let kept = Kept::new(4, 4);
+    let mine = ["notes", "1-notes", "2026-11"].map(|name| kept.cache.join(name).join("mine.txt"));
+    let old = kept.cache.join("0-0123456789abcdef/old.digests0");
+    for file in mine.iter().chain([&old]) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "mine").unwrap();
+    }
+    std::thread::sleep(SETTLED);
+    kept.answer(&["cache", "build"]);
+    assert!(!packs(&kept.cache).is_empty());
+    assert!(!old.exists(), "because another version wrote it");
+    kept.answer(&["cache", "clear"]);
+    assert!(mine.iter().all(|file| fs::read_to_string(file).is_ok_and(|text| text == "mine")));
 }
