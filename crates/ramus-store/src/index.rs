@@ -26,7 +26,7 @@ use crate::place::Project;
 
 /// Rises with every change of what is kept or of how it is written, `bitcode` included. What the
 /// records of a file mean is told by `ramus_core::SOURCES`.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Where things are remembered, if they are.
 #[derive(Clone, Debug)]
@@ -91,6 +91,7 @@ impl Index {
         on_read: &(dyn Fn(u64) + Sync),
     ) -> Result<bool, PathError> {
         let Some(lock) = self.lock() else { return Ok(false) };
+        self.sweep(&lock);
         for project in projects {
             if sketches::unknown(self, project) > 0 {
                 sketches::build(self, &lock, project, on_read)
@@ -109,7 +110,7 @@ impl Index {
 
     /// Returns the file for what is kept of a directory's files.
     fn pack(&self, of: &Path, level: &str) -> Option<PathBuf> {
-        let name = xxh3_128(of.as_os_str().as_encoded_bytes());
+        let name = xxh3_128(pack::whole(of).as_os_str().as_encoded_bytes());
         Some(self.version()?.join(format!("{name:032x}.{level}")))
     }
 
@@ -126,6 +127,18 @@ impl Index {
         file.try_lock().ok()?;
         self.forget_others(&version);
         Some(Lock { _file: file })
+    }
+
+    /// Drops what is about files and directories that are gone, and what was never finished.
+    fn sweep(&self, _lock: &Lock) {
+        let packs = self.version().map(|version| entries(&version)).and_then(Result::ok);
+        for pack in packs.unwrap_or_default() {
+            let is_half = pack.extension().is_some_and(|extension| extension == "new");
+            if is_half || !pack::is_wanted(&pack).unwrap_or(true) {
+                // What stays is in nobody's way.
+                drop(fs::remove_file(&pack));
+            }
+        }
     }
 
     /// Drops what other versions wrote.

@@ -1,7 +1,8 @@
-//! A file of frames. Each is whole, or it and all that follow it do not count.
+//! A file of frames. Each is whole, or it and all that follow it do not count. The first says what the
+//! others are about: a file or a directory, by its path.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -10,9 +11,27 @@ use super::private;
 
 /// A frame begins with its length and a hash of its content.
 const HEAD: usize = 16;
+/// The first frame is never longer.
+const LONGEST: u64 = 64 * 1024;
 
-/// Returns what the frames hold, and how many bytes of them are whole.
+/// Returns what the frames hold but for the first, and how many bytes of all are whole.
 pub(super) fn frames(bytes: &[u8]) -> (Vec<&[u8]>, usize) {
+    let (mut frames, whole) = all(bytes);
+    if !frames.is_empty() {
+        frames.remove(0);
+    }
+    (frames, whole)
+}
+
+/// Whether what a pack is about is still there.
+pub(super) fn is_wanted(pack: &Path) -> io::Result<bool> {
+    let mut head = Vec::new();
+    File::open(pack)?.take(LONGEST).read_to_end(&mut head)?;
+    let about = all(&head).0.first().and_then(|about| std::str::from_utf8(about).ok());
+    Ok(about.is_some_and(|about| Path::new(about).exists()))
+}
+
+fn all(bytes: &[u8]) -> (Vec<&[u8]>, usize) {
     let mut frames = Vec::new();
     let mut rest = bytes;
     while let Some((head, after)) = rest.split_at_checked(HEAD) {
@@ -27,6 +46,16 @@ pub(super) fn frames(bytes: &[u8]) -> (Vec<&[u8]>, usize) {
         rest = after;
     }
     (frames, bytes.len() - rest.len())
+}
+
+/// Returns the first frame of what is about a file or a directory.
+pub(super) fn head(about: &Path) -> Vec<u8> {
+    frame(whole(about).as_os_str().as_encoded_bytes())
+}
+
+/// Returns a path that means the same wherever one is.
+pub(super) fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn frame(content: &[u8]) -> Vec<u8> {
@@ -46,9 +75,10 @@ pub(super) fn append(path: &Path, whole: u64, content: &[u8]) -> io::Result<()> 
 }
 
 /// Puts a frame in the place of all there are.
-pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(super) fn replace(path: &Path, about: &Path, content: &[u8]) -> io::Result<()> {
     let beside = beside(path);
     let mut file = private(OpenOptions::new().write(true).truncate(true)).open(&beside)?;
+    file.write_all(&head(about))?;
     file.write_all(&frame(content))?;
     fs::rename(&beside, path)
 }
@@ -62,11 +92,11 @@ pub(super) fn beside(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{append, frame, frames, replace};
+    use super::{append, frame, frames, is_wanted, replace};
 
     #[test]
     fn frames_are_whole_or_do_not_count() {
-        let bytes = [frame(b"one"), frame(b""), frame(b"three")].concat();
+        let bytes = [frame(b"/about"), frame(b"one"), frame(b""), frame(b"three")].concat();
         assert_eq!(frames(&bytes), (vec![&b"one"[..], b"", b"three"], bytes.len()));
         for cut in 0..bytes.len() {
             let (found, whole) = frames(&bytes[..cut]);
@@ -83,12 +113,24 @@ mod tests {
     fn a_frame_takes_the_place_of_a_torn_one() {
         let home = testkit::Home::new();
         let path = home.path().join("x.pack");
-        replace(&path, b"one").unwrap();
+        replace(&path, home.path(), b"one").unwrap();
         let whole = std::fs::metadata(&path).unwrap().len();
         append(&path, whole, b"two").unwrap();
         let torn = std::fs::read(&path).unwrap();
         std::fs::write(&path, &torn[..torn.len() - 1]).unwrap();
         append(&path, whole, b"three").unwrap();
         assert_eq!(frames(&std::fs::read(&path).unwrap()).0, [&b"one"[..], b"three"]);
+    }
+
+    #[test]
+    fn what_is_gone_is_not_wanted_any_more() {
+        let home = testkit::Home::new();
+        let (path, about) = (home.path().join("x.pack"), home.path().join("session.jsonl"));
+        replace(&path, &about, b"").unwrap();
+        assert!(!is_wanted(&path).unwrap());
+        std::fs::write(&about, "").unwrap();
+        assert!(is_wanted(&path).unwrap());
+        std::fs::write(&path, "rubbish").unwrap();
+        assert!(!is_wanted(&path).unwrap());
     }
 }

@@ -35,6 +35,7 @@ pub(crate) struct Level {
 pub(crate) struct Shelf {
     /// `None`: nothing is kept.
     path: Option<PathBuf>,
+    project: PathBuf,
     tag: u64,
     known: FxHashMap<Box<str>, Kept>,
     /// The length of the file, and how much of it is whole.
@@ -70,7 +71,8 @@ impl Shelf {
         let name = format!("{}{}", level.name, level.rule as u8);
         // A file that lies nowhere in particular has no project.
         let path = index.pack(&project.dir, &name).filter(|_| !project.name.is_empty());
-        let mut shelf = Self { path, tag: level.tag, ..Self::default() };
+        let mut shelf =
+            Self { path, project: project.dir.clone(), tag: level.tag, ..Self::default() };
         if let Some(bytes) = shelf.path.as_ref().and_then(|path| read(path).ok()) {
             shelf.load(&bytes, project);
             spare::give(bytes);
@@ -111,9 +113,10 @@ impl Shelf {
         let fresh: Vec<Kept> = fresh.iter().filter_map(still_so).collect();
         let is_mine = fs::metadata(path).map_or(0, |meta| meta.len()) == self.length;
         // What cannot be written is read again next time.
-        if self.gone || self.stale > STALE.max(self.counts) || !is_mine {
+        if self.whole == 0 || self.gone || self.stale > STALE.max(self.counts) || !is_mine {
             let old = old.iter().filter_map(keep);
-            drop(pack::replace(path, &self.encode(old.chain(fresh).collect())));
+            let all = self.encode(old.chain(fresh).collect());
+            drop(pack::replace(path, &self.project, &all));
         } else if !fresh.is_empty() {
             drop(pack::append(path, self.whole, &self.encode(fresh)));
         }

@@ -145,12 +145,14 @@ fn searched(project: &Project) -> Vec<HistoryFile> {
     files
 }
 
-/// Returns how many bytes of a project no sketch tells of.
+/// Returns how many bytes of a project a sketch could tell of and none does.
 pub(crate) fn unknown(index: &Index, project: &Project) -> u64 {
     let known = Sketches::open(index, project);
     let is_known =
-        |file: &&HistoryFile| known.as_ref().is_some_and(|known| known.of(file).is_some());
-    searched(project).iter().filter(|file| !is_known(file)).map(|file| file.bytes).sum()
+        |file: &HistoryFile| known.as_ref().is_some_and(|known| known.of(file).is_some());
+    let files = searched(project);
+    let unknown = files.iter().filter(|file| file.identity.is_some() && !is_known(file));
+    unknown.map(|file| file.bytes).sum()
 }
 
 /// Makes sketches of the files of a project that have none yet; `on_read` hears the size of each.
@@ -165,6 +167,7 @@ pub(crate) fn build(
     let beside = pack::beside(&path);
     let file = private(OpenOptions::new().write(true).truncate(true)).open(&beside)?;
     let output = Mutex::new(Output { file: BufWriter::new(file), at: 0 });
+    write(&output, &pack::head(&project.dir))?;
     let sketched: Vec<Option<FileSketch>> = searched(project)
         .par_iter()
         .with_max_len(1)

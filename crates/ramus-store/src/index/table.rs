@@ -64,7 +64,7 @@ impl Index {
             let table = Table { identity, pieces: reading.hashes(), session };
             let made = pack.parent().map_or(Ok(()), make_dir);
             // What cannot be written is read again next time.
-            drop(made.and_then(|()| pack::replace(&pack, &bitcode::encode(&table))));
+            drop(made.and_then(|()| pack::replace(&pack, path, &bitcode::encode(&table))));
         }
     }
 }

@@ -281,7 +281,22 @@ fn nobody_else_can_read_it_and_it_holds_no_messages() {
     assert_eq!(status["bytes"], held);
     let text = kept.answer(&["cache", "clear"]).1;
     assert!(text.starts_with("0 B in 0 files in "), "{text}");
-    assert_eq!(packs(&kept.cache), [PathBuf::new(); 0]);
+    assert!(packs(&kept.cache).is_empty());
+}
+
+#[test]
+fn what_is_gone_is_forgotten() {
+    let kept = Kept::new(6, 6);
+    std::thread::sleep(SETTLED);
+    kept.answer(&["cache", "build"]);
+    kept.answer(&["usage"]);
+    let projects = kept.home.claude().join("projects");
+    assert!(!packs(&kept.cache).is_empty());
+    fs::remove_dir_all(&projects).unwrap();
+    fs::create_dir(&projects).unwrap();
+    fs::write(packs(&kept.cache)[0].with_extension("table.new"), "half").unwrap();
+    let text = kept.answer(&["cache", "build"]).1;
+    assert!(text.starts_with("0 B in 0 files in "), "{text}");
 }
 
 #[test]
