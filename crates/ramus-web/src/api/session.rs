@@ -1,10 +1,8 @@
 //! One session: what it is, its conversations, its tree and its agents.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, State as Extract};
-use ramus_core::agent::call_of;
 use ramus_core::body::{Body, plain_text};
 use ramus_core::digest::{Digest, one_line};
 use ramus_core::history::History;
@@ -14,7 +12,7 @@ use ramus_core::title::{Summaries, session_title};
 use ramus_render::json::{self, Answer, Conversation, Conversations, Outline, Resume, Tree};
 use ramus_render::outline::{AgentLane, OutlineConfig, Row, RowKind, Words, outline as rows};
 use ramus_store::Bodies;
-use ramus_store::agents::{Agent, agents_of};
+use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::place::{FileRole, HistoryFile};
 use ramus_store::survey::to_time;
 use serde::Serialize;
@@ -182,21 +180,11 @@ fn agents(found: &Found, history: &History) -> Vec<AgentLane> {
         return Vec::new();
     }
     let (agents, _) = agents_of(&found.project().files, &found.file.id);
-    let task = |agent: &Agent| agent.words.as_deref() != Some("Warmup");
-    let calls: HashMap<String, NodeId> = agents
-        .iter()
-        .filter_map(|agent| Some((agent.file.id.clone(), call_of(history, &agent.hint)?)))
-        .collect();
-    // An agent that another one started hangs where that one does.
-    let call = |agent: &Agent| {
-        let starter = agent.meta.parent.as_ref();
-        calls.get(&agent.file.id).or_else(|| calls.get(starter?)).copied()
-    };
-    let lane = |agent: Agent| AgentLane {
-        node: call(&agent),
+    let lane = |(node, agent): (Option<NodeId>, Agent)| AgentLane {
+        node,
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
         id: agent.file.id,
         records: agent.records,
     };
-    agents.into_iter().filter(task).map(lane).collect()
+    with_calls(agents, history).into_iter().map(lane).collect()
 }

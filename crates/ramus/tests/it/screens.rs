@@ -154,6 +154,15 @@ fn sessions(terminal: &Terminal) -> BTreeSet<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect()
 }
 
+/// Returns what the one session holds that was not there before.
+#[track_caller]
+fn only_new(terminal: &Terminal, before: &BTreeSet<PathBuf>) -> String {
+    let after = sessions(terminal);
+    let new: Vec<_> = after.difference(before).collect();
+    assert_eq!(new.len(), 1, "{new:?}");
+    fs::read_to_string(new[0]).unwrap()
+}
+
 #[test]
 fn a_fork_shows_its_plan_and_makes_a_session() {
     let Some(terminal) = teapot() else { return };
@@ -167,11 +176,7 @@ fn a_fork_shows_its_plan_and_makes_a_session() {
     terminal.wait("Make it?");
     terminal.keys(&["y"]);
     terminal.wait("Done as operation 1");
-    let after = sessions(&terminal);
-    let new: Vec<_> = after.difference(&before).collect();
-    assert_eq!(new.len(), 1, "{new:?}");
-    let text = fs::read_to_string(new[0]).unwrap();
-    assert!(text.contains("forkedFrom"), "{text}");
+    assert!(only_new(&terminal, &before).contains("forkedFrom"));
     // It appears in the list by itself.
     terminal.keys(&["q", "Escape"]);
     terminal.wait("8 sessions");
@@ -198,11 +203,7 @@ fn a_merge_takes_two_branches_shows_its_plan_and_makes_a_session() {
     terminal.wait("Make it?");
     terminal.keys(&["y"]);
     terminal.wait("Done as operation 1");
-    let after = sessions(&terminal);
-    let new: Vec<_> = after.difference(&before).collect();
-    assert_eq!(new.len(), 1, "{new:?}");
-    let text = fs::read_to_string(new[0]).unwrap();
-    assert!(text.contains("mergedFrom"), "{text}");
+    assert!(only_new(&terminal, &before).contains("mergedFrom"));
 }
 
 #[test]
