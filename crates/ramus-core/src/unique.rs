@@ -25,21 +25,16 @@ struct Spot {
 ///
 /// `sessions` stand in the order of their age: of equal paths the first stays.
 pub fn unique_paths(sessions: &[&Digest]) -> Vec<PathId> {
-    let leaves: FxHashSet<Name> = sessions
-        .iter()
-        .flat_map(|digest| {
-            digest.conversations.iter().filter_map(|end| name(&digest.chain, end.place))
-        })
-        .collect();
-    let wanted: FxHashSet<Name> = sessions
-        .iter()
-        .flat_map(|digest| digest.missing.iter().map(|missing| missing.parent))
-        .collect();
     let mut spots: FxHashMap<Name, Vec<Spot>> = FxHashMap::default();
+    for digest in sessions {
+        let leaves = digest.conversations.iter().filter_map(|end| name(&digest.chain, end.place));
+        let parents = digest.missing.iter().map(|missing| missing.parent);
+        spots.extend(leaves.chain(parents).map(|name| (name, Vec::new())));
+    }
     for (session, digest) in sessions.iter().enumerate() {
         for (place, name) in (0..).zip(&digest.chain.names) {
-            if leaves.contains(name) || wanted.contains(name) {
-                spots.entry(*name).or_default().push(Spot { session, place });
+            if let Some(spots) = spots.get_mut(name) {
+                spots.push(Spot { session, place });
             }
         }
     }
@@ -63,7 +58,8 @@ fn name(chain: &Chain, place: u32) -> Option<Name> {
 /// The ways that lead to all nodes of all sessions.
 struct Ways<'a> {
     sessions: &'a [&'a Digest],
-    /// A hash of the names from the root, through links, to each place.
+    /// A hash of the names from the root, through links, to each place; of sessions that share an end with
+    /// another one, and those they continue.
     hashes: Vec<Vec<u64>>,
     /// The places at which a conversation ends.
     ends: FxHashSet<Spot>,
@@ -88,8 +84,8 @@ impl<'a> Ways<'a> {
             }
         }
         let mut state = vec![State::Untouched; sessions.len()];
-        for session in 0..sessions.len() {
-            ways.hash_session(session, spots, &mut state);
+        for spot in spots.values().filter(|spots| spots.len() > 1).flatten() {
+            ways.hash_session(spot.session, spots, &mut state);
         }
         ways
     }

@@ -7,6 +7,7 @@ mod account;
 mod block;
 mod books;
 mod charge;
+mod stretch;
 mod sums;
 mod tally;
 #[cfg(test)]
@@ -15,7 +16,7 @@ mod uses;
 
 pub use account::{Account, Branch};
 pub use block::Block;
-pub use books::{Books, Entry, FileAccount};
+pub use books::{Books, FileAccount, Home, Post};
 pub use charge::{Charge, Part};
 pub use sums::{Owner, SessionSum, Sums};
 pub use tally::{Spent, Tally};
@@ -78,7 +79,7 @@ impl Tokens {
 }
 
 /// Many messages together.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Sum {
     pub messages: u64,
     pub tokens: Tokens,
@@ -98,6 +99,13 @@ impl Sum {
         self.cost += other.cost;
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
         self.fast += other.fast;
+    }
+
+    /// Adds one message.
+    pub fn add_charge(&mut self, charge: &Charge) {
+        self.messages += 1;
+        self.fast += u64::from(charge.fast);
+        charge.parts().for_each(|part| self.add_part(part));
     }
 
     /// Adds what one model did for a message that is counted elsewhere.

@@ -86,6 +86,11 @@ impl Surveyed {
         }
     }
 
+    /// Whether an agent did more than warm up.
+    fn is_at_work(&self) -> bool {
+        self.digest.agent_class != AgentClass::Warmup
+    }
+
     /// Returns everything wrong with the file.
     pub fn defects(&self) -> impl Iterator<Item = &Defect> {
         self.digest.defects.iter().chain(&self.orphans)
@@ -98,21 +103,38 @@ impl ProjectSurvey {
         self.agents.iter().filter(move |agent| agent.parent_session() == Some(session))
     }
 
+    /// Returns how many agents each session started, warm-ups left out; one without any is not there.
+    pub fn agent_counts(&self) -> FxHashMap<&str, usize> {
+        let mut counts = FxHashMap::default();
+        for agent in self.agents.iter().filter(|agent| agent.is_at_work()) {
+            if let Some(session) = agent.parent_session() {
+                *counts.entry(session).or_default() += 1;
+            }
+        }
+        counts
+    }
+
     /// Returns the sessions for a list, each with the sessions it is linked to.
     pub fn linked(&self) -> impl Iterator<Item = Listed<'_>> {
         let named: Vec<(&str, &Digest)> =
             self.sessions.iter().map(|session| (&*session.file.id, &*session.digest)).collect();
-        let links = links(&named);
+        let mut links = links(&named).into_iter().peekable();
+        let agents = self.agent_counts();
         self.sessions.iter().enumerate().map(move |(index, session)| {
-            let own = links.iter().filter(|link| link.from == index);
-            let own = own.map(|link| (link.kind, &*self.sessions[link.to].file.id));
-            Listed { links: own.collect(), ..self.listed(session) }
+            let own = std::iter::from_fn(|| links.next_if(|link| link.from == index));
+            let links = own.map(|link| (link.kind, &*self.sessions[link.to].file.id)).collect();
+            let agents = agents.get(&*session.file.id).copied().unwrap_or_default();
+            Listed { links, agents, ..self.row(session) }
         })
     }
 
     /// Returns a session for a list, its links left out.
     pub fn listed<'a>(&'a self, session: &'a Surveyed) -> Listed<'a> {
-        let agents = self.agents_of(&session.file.id);
+        let agents = self.agents_of(&session.file.id).filter(|agent| agent.is_at_work()).count();
+        Listed { agents, ..self.row(session) }
+    }
+
+    fn row<'a>(&'a self, session: &'a Surveyed) -> Listed<'a> {
         Listed {
             id: &session.file.id,
             file: &session.file.relative,
@@ -120,10 +142,18 @@ impl ProjectSurvey {
             bytes: session.file.bytes,
             digest: &session.digest,
             summaries: &self.summaries,
-            agents: agents.filter(|agent| agent.digest.agent_class != AgentClass::Warmup).count(),
+            agents: 0,
             defects: session.defects().count(),
             links: Vec::new(),
         }
+    }
+}
+
+impl Survey {
+    /// Makes something of all sessions, project by project, on all threads.
+    pub fn list<T: Send>(&self, each: impl Fn(Listed<'_>) -> Option<T> + Sync) -> Vec<T> {
+        let projects = self.projects.par_iter().with_max_len(1);
+        projects.flat_map_iter(|project| project.linked().filter_map(&each)).collect()
     }
 }
 

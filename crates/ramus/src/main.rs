@@ -17,6 +17,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let args = args::Args::parse();
     let mut ui = ui::Ui::new(&args.global);

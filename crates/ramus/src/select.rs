@@ -23,6 +23,7 @@ const PREFIX: usize = 4;
 const CANDIDATES: usize = 12;
 
 /// All files of the Claude directories, by name; nothing is read yet.
+#[derive(Clone)]
 pub(crate) struct Library {
     place: Place,
     pub(crate) projects: Vec<Project>,
@@ -83,42 +84,44 @@ impl Library {
     }
 
     /// Reads every file of a scope in short, with a progress bar.
-    pub(crate) fn survey(&self, ui: &mut Ui, scope: &Scope) -> Survey {
-        self.look(ui, scope, |listing, on_read| survey(self.index(), listing, self.rule, on_read))
+    pub(crate) fn survey(self, ui: &mut Ui, scope: &Scope) -> Survey {
+        self.look(ui, scope, |place, listing, rule, on_read| {
+            survey(&place.index, listing, rule, on_read)
+        })
     }
 
     /// The same, keeping more of what was read for who reads bodies next.
-    pub(crate) fn survey_keeping(&self, ui: &mut Ui, scope: &Scope) -> Survey {
-        self.look(ui, scope, |listing, on_read| {
-            survey_keeping(self.index(), listing, self.rule, on_read)
+    pub(crate) fn survey_keeping(self, ui: &mut Ui, scope: &Scope) -> Survey {
+        self.look(ui, scope, |place, listing, rule, on_read| {
+            survey_keeping(&place.index, listing, rule, on_read)
         })
     }
 
     /// Reads every file of a scope in short, and what its messages used.
-    pub(crate) fn survey_usage(&self, ui: &mut Ui, scope: &Scope, prices: &PriceList) -> Survey {
-        self.look(ui, scope, |listing, on_read| {
-            survey_usage(self.index(), listing, self.rule, prices, on_read)
+    pub(crate) fn survey_usage(self, ui: &mut Ui, scope: &Scope, prices: &PriceList) -> Survey {
+        self.look(ui, scope, |place, listing, rule, on_read| {
+            survey_usage(&place.index, listing, rule, prices, on_read)
         })
     }
 
     /// Reads every file of a scope in short, and what pictures of it need.
-    pub(crate) fn survey_activity(&self, ui: &mut Ui, scope: &Scope) -> Survey {
-        self.look(ui, scope, |listing, on_read| {
-            survey_activity(self.index(), listing, self.rule, on_read)
+    pub(crate) fn survey_activity(self, ui: &mut Ui, scope: &Scope) -> Survey {
+        self.look(ui, scope, |place, listing, rule, on_read| {
+            survey_activity(&place.index, listing, rule, on_read)
         })
     }
 
     fn look(
-        &self,
+        mut self,
         ui: &mut Ui,
         scope: &Scope,
-        look: impl Fn(Listing, &(dyn Fn(u64) + Sync)) -> Survey,
+        look: impl Fn(&Place, Listing, Rule, &(dyn Fn(u64) + Sync)) -> Survey,
     ) -> Survey {
         let projects = match scope {
-            Scope::All => self.projects.clone(),
-            Scope::Project(index) => vec![self.projects[*index].clone()],
+            Scope::All => self.projects,
+            Scope::Project(index) => vec![self.projects.swap_remove(*index)],
             Scope::Session(found) => match found.project {
-                Some(index) => vec![self.projects[index].clone()],
+                Some(index) => vec![self.projects.swap_remove(index)],
                 None => vec![Project {
                     root: self.place.roots.first().cloned().unwrap_or_default(),
                     dir: found.file.path.parent().map(Path::to_owned).unwrap_or_default(),
@@ -129,7 +132,8 @@ impl Library {
         };
         let bytes = projects.iter().flat_map(|project| &project.files).map(|file| file.bytes).sum();
         let bar = ui.progress(bytes);
-        let surveyed = look(Listing { projects, problems: Vec::new() }, &|bytes| bar.inc(bytes));
+        let listing = Listing { projects, problems: Vec::new() };
+        let surveyed = look(&self.place, listing, self.rule, &|bytes| bar.inc(bytes));
         bar.finish_and_clear();
         for problem in &surveyed.problems {
             ui.warn(problem);
@@ -271,7 +275,7 @@ impl Library {
 
     /// Finds a session by its exact title, which takes reading them all.
     fn titled_session(&self, ui: &mut Ui, text: &str) -> Result<Found, CommandError> {
-        let survey = self.survey(ui, &Scope::All);
+        let survey = self.clone().survey(ui, &Scope::All);
         let titled = survey.projects.iter().enumerate().flat_map(|(index, project)| {
             project
                 .sessions

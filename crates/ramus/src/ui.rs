@@ -238,6 +238,13 @@ impl Ui {
         Ok(())
     }
 
+    /// Gives up what is large. A program that ends soon leaves that to the system, which does it at once.
+    pub(crate) fn let_go<T>(&self, held: T) {
+        if matches!(self.out, Out::Plain(_) | Out::Pager { .. }) {
+            std::mem::forget(held);
+        }
+    }
+
     /// Says something beside the data.
     pub(crate) fn say(&self, line: &Line) {
         if let Some(behind) = &self.behind {

@@ -4,6 +4,7 @@ use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::charge::{Charge, Part, Seen};
+use super::stretch::{Stretch, stretches};
 use super::uses::{Use, Uses};
 use super::{Sum, Tokens};
 use crate::agent::inline_agents;
@@ -20,7 +21,12 @@ use crate::session::NodeId;
 /// One file's messages, each once, and its branches.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Account {
-    pub charges: Vec<Charge>,
+    /// The messages added up.
+    pub stretches: Vec<Stretch>,
+    /// The messages' names, for those that have one.
+    pub messages: Vec<Key>,
+    /// The messages, put away small: few ask for each of them.
+    charges: Vec<u8>,
     /// The models, by the numbers that the charges give.
     pub models: Vec<Box<str>>,
     pub branches: Vec<Branch>,
@@ -72,12 +78,17 @@ impl Account {
         account
     }
 
+    /// Returns the messages, each once.
+    pub fn charges(&self) -> Vec<Charge> {
+        bitcode::decode(&self.charges).unwrap_or_default()
+    }
+
     /// Returns what the messages of each branch used, agents in the same file with them.
     pub fn by_branch(&self) -> Vec<Sum> {
         let mut sums = vec![Sum::default(); self.branches.len()];
-        for charge in &self.charges {
-            if let Some(sum) = sums.get_mut(charge.branch as usize) {
-                sum.add(&charge.sum());
+        for stretch in &self.stretches {
+            if let Some(sum) = sums.get_mut(stretch.kin.branch as usize) {
+                sum.add(&stretch.sum);
             }
         }
         sums
@@ -104,6 +115,7 @@ impl Account {
     ) {
         let mut till = Till { models: uses.models.clone(), prices, rows: Vec::new() };
         let mut seen = Seen::default();
+        let mut charges: Vec<Charge> = Vec::new();
         let mut merged: FxHashMap<Key, usize> = FxHashMap::default();
         for used in &uses.list {
             let record = history.session.record(used.record);
@@ -119,19 +131,21 @@ impl Account {
                 more,
             };
             let copied = || merged.get(&used.merged?).copied();
-            let held = seen.find(&charge, |place| &self.charges[place]).or_else(copied);
+            let held = seen.find(&charge, |place| &charges[place]).or_else(copied);
             if let Some(origin) = used.merged {
-                merged.entry(origin).or_insert(held.unwrap_or(self.charges.len()));
+                merged.entry(origin).or_insert(held.unwrap_or(charges.len()));
             }
             match held {
-                Some(place) => self.charges[place].absorb(charge),
+                Some(place) => charges[place].absorb(charge),
                 None => {
-                    seen.note(&charge, self.charges.len());
-                    self.charges.push(charge);
+                    seen.note(charge.message, charges.len());
+                    charges.push(charge);
                 }
             }
         }
-        self.charges.shrink_to_fit();
+        self.stretches = stretches(&charges);
+        self.messages = charges.iter().filter_map(|charge| charge.message).collect();
+        self.charges = bitcode::encode(&charges);
         self.models = till.models;
     }
 }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::account::Account;
 use super::charge::{Charge, Seen};
+use super::stretch::{Quarter, Stretch};
 use super::{Sum, uses};
 use crate::branches::Status;
 use crate::digest::Digest;
@@ -15,7 +16,7 @@ use crate::time::Time;
 /// One file that goes into the books.
 #[derive(Debug)]
 pub struct FileAccount<'a> {
-    pub account: Account,
+    pub account: &'a Account,
     pub digest: &'a Digest,
     pub id: &'a str,
     /// The file of the session it belongs to: its own place, or that of the session which started
@@ -30,17 +31,21 @@ pub struct FileAccount<'a> {
 /// Every message once, with where it belongs.
 #[derive(Debug, Default)]
 pub struct Books {
-    pub entries: Vec<Entry>,
-    /// The models, by the numbers that the charges give.
+    /// The models, by the numbers that posts and charges give.
     pub models: Vec<Box<str>>,
+    /// The stretches of files that share no message with another.
+    plain: Vec<Post>,
+    /// The messages of the others.
+    entries: Vec<Entry>,
+    /// What those used, as the accounts told; entries say which of it counts.
+    charges: Vec<Vec<Charge>>,
     /// Where each message is held; taking entries out makes it useless.
     seen: Seen,
 }
 
-/// One message in the books.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    pub charge: Charge,
+/// Where a message belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Home {
     /// The file it stands in, the eldest if there are copies.
     pub file: u32,
     /// The session it belongs to: that file, or the one that started the agent.
@@ -53,43 +58,69 @@ pub struct Entry {
     pub status: Status,
 }
 
+/// What one model did, for one message or for several that belong together.
+#[derive(Clone, Copy, Debug)]
+pub struct Post {
+    pub home: Home,
+    pub model: u16,
+    /// `None`: no record says when.
+    pub quarter: Option<Quarter>,
+    pub sum: Sum,
+}
+
+/// One message in the books.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    home: Home,
+    /// Which of the lists of charges, and the place in it.
+    charge: (u32, u32),
+}
+
 impl Books {
-    /// Puts the accounts of files together; their charges move into the books.
-    pub fn new(files: &mut [FileAccount<'_>]) -> Self {
+    /// Puts the accounts of files together. Of files that share no message with another the
+    /// stretches are enough, unless `each` message will be asked for.
+    pub fn new(files: &[FileAccount<'_>], each: bool) -> Self {
         let hung = hang_agents(files);
-        let most = files.iter().map(|file| file.account.charges.len()).sum();
-        let mut books = Self {
-            entries: Vec::with_capacity(most),
-            seen: Seen::with_capacity(most),
-            ..Self::default()
-        };
+        let is_shared = if each { vec![true; files.len()] } else { shared(files) };
+        let mut books = Self::default();
         for index in by_age(files) {
-            let charges = std::mem::take(&mut files[index].account.charges);
-            let models = books.take_models(&files[index].account.models);
-            for mut charge in charges {
-                charge.parts_mut().for_each(|part| part.model = models[usize::from(part.model)]);
-                let entry = entry(files, index, hung[index], charge);
-                books.take(entry);
+            let account = files[index].account;
+            let home = |branch, sidechain| home(files, index, hung[index], branch, sidechain);
+            let models = books.numbers(&account.models);
+            if is_shared[index] {
+                let mut charges = account.charges();
+                rename(&mut charges, &models);
+                books.take_list(charges, home);
+            } else {
+                books.plain.extend(account.stretches.iter().map(|Stretch { kin, sum }| Post {
+                    home: home(kin.branch, kin.sidechain),
+                    model: models[usize::from(kin.model)],
+                    quarter: kin.quarter,
+                    sum: *sum,
+                }));
             }
         }
         books
     }
 
-    /// Adds what a file says by now, whose branches are of no interest.
-    pub fn add(&mut self, account: Account, agent: bool) {
-        let models = self.take_models(&account.models);
-        for mut charge in account.charges {
-            charge.parts_mut().for_each(|part| part.model = models[usize::from(part.model)]);
-            let agent = agent || charge.sidechain;
-            let (file, branch) = (u32::MAX, charge.branch);
-            self.take(Entry { charge, file, session: file, branch, agent, status: Status::Active });
-        }
+    /// Adds what a file says by now, whose branches are of no interest. The books must hold each message.
+    pub fn add(&mut self, account: &Account, agent: bool) {
+        let mut charges = account.charges();
+        rename(&mut charges, &self.numbers(&account.models));
+        self.take_list(charges, |branch, sidechain| Home {
+            file: u32::MAX,
+            session: u32::MAX,
+            branch,
+            agent: agent || sidechain,
+            status: Status::Active,
+        });
     }
 
-    /// Leaves only what wanted models did at wanted times.
+    /// Leaves only what wanted models did at wanted times. The books must hold each message.
     pub fn keep(&mut self, model: impl Fn(&str) -> bool, time: impl Fn(Option<Time>) -> bool) {
         let wanted: Vec<bool> = self.models.iter().map(|name| model(name)).collect();
-        self.entries.retain_mut(|Entry { charge, .. }| {
+        self.entries.retain(|Entry { charge: (list, at), .. }| {
+            let charge = &mut self.charges[*list as usize][*at as usize];
             charge.more.retain(|part| wanted[usize::from(part.model)]);
             if !wanted[usize::from(charge.part.model)] {
                 if charge.more.is_empty() {
@@ -101,69 +132,117 @@ impl Books {
         });
     }
 
-    /// Adds up the entries by something that each of them has.
-    pub fn by<K: Ord>(&self, key: impl Fn(&Entry) -> K) -> BTreeMap<K, Sum> {
+    /// Whether there is nothing in them.
+    pub fn is_empty(&self) -> bool {
+        self.plain.is_empty() && self.entries.is_empty()
+    }
+
+    /// Returns the messages with where they belong. The books must hold each message.
+    pub fn each(&self) -> impl Iterator<Item = (Home, &Charge)> {
+        self.entries.iter().map(|entry| (entry.home, self.charge(entry)))
+    }
+
+    /// Returns everything that adds up.
+    pub fn posts(&self) -> impl Iterator<Item = Post> {
+        let each = self.each().flat_map(|(home, charge)| {
+            charge.stretches().map(move |Stretch { kin, sum }| Post {
+                home,
+                model: kin.model,
+                quarter: kin.quarter,
+                sum,
+            })
+        });
+        self.plain.iter().copied().chain(each)
+    }
+
+    /// Adds up what is in the books by where it belongs.
+    pub fn by<K: Ord>(&self, key: impl Fn(&Home) -> K) -> BTreeMap<K, Sum> {
         let mut sums: BTreeMap<K, Sum> = BTreeMap::new();
-        for entry in &self.entries {
-            sums.entry(key(entry)).or_default().add(&entry.charge.sum());
+        for post in self.posts() {
+            sums.entry(key(&post.home)).or_default().add(&post.sum);
         }
         sums
     }
 
-    /// Adds up what each model did; a message counts for the model that began it.
-    pub fn by_model(&self) -> BTreeMap<&str, Sum> {
-        let mut sums: Vec<Option<Sum>> = vec![None; self.models.len()];
-        for Entry { charge, .. } in &self.entries {
-            let begun = sums[usize::from(charge.part.model)].get_or_insert_default();
-            begun.messages += 1;
-            begun.fast += u64::from(charge.fast);
-            for part in charge.parts() {
-                sums[usize::from(part.model)].get_or_insert_default().add_part(part);
-            }
-        }
-        let named = self.models.iter().map(|model| &**model).zip(sums);
-        named.filter_map(|(model, sum)| Some((model, sum?))).collect()
+    fn charge(&self, entry: &Entry) -> &Charge {
+        let (list, at) = entry.charge;
+        &self.charges[list as usize][at as usize]
     }
 
-    /// Adds up everything.
-    pub fn total(&self) -> Sum {
-        let mut total = Sum::default();
-        self.entries.iter().for_each(|entry| total.add(&entry.charge.sum()));
-        total
-    }
-
-    fn take_models(&mut self, names: &[Box<str>]) -> Vec<u16> {
+    /// Returns the numbers that models have here.
+    fn numbers(&mut self, names: &[Box<str>]) -> Vec<u16> {
         names.iter().map(|name| uses::index(&mut self.models, name)).collect()
     }
 
-    fn take(&mut self, entry: Entry) {
-        let Some(place) = self.seen.find(&entry.charge, |place| &self.entries[place].charge) else {
-            self.seen.note(&entry.charge, self.entries.len());
-            self.entries.push(entry);
-            return;
-        };
-        let held = &mut self.entries[place];
-        if held.charge.moves_to(&entry.charge) {
-            (held.file, held.session, held.branch) = (entry.file, entry.session, entry.branch);
-            held.agent = entry.agent;
+    fn take_list(&mut self, charges: Vec<Charge>, home: impl Fn(u32, bool) -> Home) {
+        let list = self.charges.len();
+        self.charges.push(Vec::with_capacity(charges.len()));
+        for charge in charges {
+            let home = home(charge.branch, charge.sidechain);
+            match self.seen.find(&charge, |place| self.charge(&self.entries[place])) {
+                Some(place) => self.merge(place, home, charge),
+                None => {
+                    self.seen.note(charge.message, self.entries.len());
+                    let at = self.charges[list].len() as u32;
+                    self.entries.push(Entry { home, charge: (list as u32, at) });
+                    self.charges[list].push(charge);
+                }
+            }
         }
-        held.status = held.status.min(entry.status);
-        held.charge.absorb(entry.charge);
+    }
+
+    /// Takes what another copy of a message says.
+    fn merge(&mut self, place: usize, home: Home, charge: Charge) {
+        let Entry { home: held, charge: (list, at) } = &mut self.entries[place];
+        let own = &mut self.charges[*list as usize][*at as usize];
+        let status = held.status.min(home.status);
+        if own.moves_to(&charge) {
+            *held = home;
+        }
+        held.status = status;
+        own.absorb(charge);
     }
 }
 
-fn entry(files: &[FileAccount<'_>], index: usize, hung: Option<Hung>, charge: Charge) -> Entry {
+fn rename(charges: &mut [Charge], models: &[u16]) {
+    for part in charges.iter_mut().flat_map(Charge::parts_mut) {
+        part.model = models[usize::from(part.model)];
+    }
+}
+
+/// Finds the files with a message that stands in another one, too.
+fn shared(files: &[FileAccount<'_>]) -> Vec<bool> {
+    let most = files.iter().map(|file| file.account.messages.len()).sum();
+    let mut homes: FxHashMap<Key, usize> =
+        FxHashMap::with_capacity_and_hasher(most, rustc_hash::FxBuildHasher);
+    let mut shared = vec![false; files.len()];
+    for (index, file) in files.iter().enumerate() {
+        for message in &file.account.messages {
+            let home = *homes.entry(*message).or_insert(index);
+            if home != index {
+                (shared[home], shared[index]) = (true, true);
+            }
+        }
+    }
+    shared
+}
+
+fn home(
+    files: &[FileAccount<'_>],
+    index: usize,
+    hung: Option<Hung>,
+    branch: u32,
+    sidechain: bool,
+) -> Home {
     let file = &files[index];
-    let own = Hung { session: index, branch: charge.branch };
-    let Hung { session, branch } = hung.unwrap_or(own);
+    let Hung { session, branch } = hung.unwrap_or(Hung { session: index, branch });
     let status = files[session].account.branches.get(branch as usize);
-    Entry {
+    Home {
         file: index as u32,
         session: session as u32,
         branch,
-        agent: file.agent || charge.sidechain,
+        agent: file.agent || sidechain,
         status: status.map_or(Status::Active, |branch| branch.status),
-        charge,
     }
 }
 

@@ -1,8 +1,11 @@
 //! One message and what it used, wherever its records stand (R20).
 
+use std::collections::hash_map::Entry;
+
 use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
+use super::stretch::{Kin, Quarter, Stretch};
 use super::{Sum, Tokens};
 use crate::name::Key;
 use crate::time::Time;
@@ -42,6 +45,19 @@ impl Charge {
         std::iter::once(&self.part).chain(&self.more)
     }
 
+    /// Returns what each model did as a stretch of its own; the message counts in the first.
+    pub(super) fn stretches(&self) -> impl Iterator<Item = Stretch> {
+        self.parts().enumerate().map(|(n, part)| {
+            let first = u64::from(n == 0);
+            let fast = first * u64::from(self.fast);
+            let mut sum = Sum { messages: first, fast, ..Sum::default() };
+            sum.add_part(part);
+            let quarter = self.time.map(Quarter::of);
+            let Self { branch, sidechain, .. } = *self;
+            Stretch { kin: Kin { branch, sidechain, model: part.model, quarter }, sum }
+        })
+    }
+
     pub(super) fn parts_mut(&mut self) -> impl Iterator<Item = &mut Part> {
         std::iter::once(&mut self.part).chain(&mut self.more)
     }
@@ -49,13 +65,6 @@ impl Charge {
     /// Returns all tokens of the message.
     pub fn tokens(&self) -> u64 {
         self.parts().map(|part| part.tokens.total()).fold(0, u64::saturating_add)
-    }
-
-    /// Returns the message as a sum of one.
-    pub fn sum(&self) -> Sum {
-        let mut sum = Sum { messages: 1, fast: u64::from(self.fast), ..Sum::default() };
-        self.parts().for_each(|part| sum.add_part(part));
-        sum
     }
 
     /// Takes another record of the same message: the largest use counts, the earliest time, and the
@@ -83,20 +92,12 @@ impl Charge {
 /// Finds the charge that holds a message already.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    exact: FxHashMap<(Key, Option<Key>), u32>,
-    by_id: FxHashMap<Key, u32>,
+    first: FxHashMap<Key, u32>,
+    /// The others of a message that was asked for again.
+    later: FxHashMap<Key, Vec<u32>>,
 }
 
 impl Seen {
-    /// Makes room for so many messages.
-    pub(super) fn with_capacity(messages: usize) -> Self {
-        let hasher = rustc_hash::FxBuildHasher;
-        Self {
-            exact: FxHashMap::with_capacity_and_hasher(messages, hasher),
-            by_id: FxHashMap::with_capacity_and_hasher(messages, hasher),
-        }
-    }
-
     /// Finds the place of a message among the `held` ones.
     ///
     /// Message and request name it. The message alone does where a request is missing, and in
@@ -107,18 +108,22 @@ impl Seen {
         held: impl Fn(usize) -> &'a Charge,
     ) -> Option<usize> {
         let message = charge.message?;
-        let first = *self.by_id.get(&message)? as usize;
+        let first = *self.first.get(&message)? as usize;
         let loose = |charge: &Charge| charge.sidechain || charge.request.is_none();
-        if loose(charge) || loose(held(first)) {
+        let same = |place: usize| held(place).request == charge.request;
+        if loose(charge) || loose(held(first)) || same(first) {
             return Some(first);
         }
-        self.exact.get(&(message, charge.request)).map(|place| *place as usize)
+        let mut later = self.later.get(&message)?.iter().map(|place| *place as usize);
+        later.find(|place| same(*place))
     }
 
-    /// Notes that a message is held at a place.
-    pub(super) fn note(&mut self, charge: &Charge, place: usize) {
-        let Some(message) = charge.message else { return };
-        self.by_id.entry(message).or_insert(place as u32);
-        self.exact.entry((message, charge.request)).or_insert(place as u32);
+    /// Notes that a message which was not found is held at a place.
+    pub(super) fn note(&mut self, message: Option<Key>, place: usize) {
+        let Some(message) = message else { return };
+        match self.first.entry(message) {
+            Entry::Vacant(first) => _ = first.insert(place as u32),
+            Entry::Occupied(_) => self.later.entry(message).or_default().push(place as u32),
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::{Books, Entry, Sum};
+use super::stretch::Quarter;
+use super::{Books, Home, Post, Sum};
 use crate::branches::Status;
 use crate::time::Time;
 
@@ -25,7 +26,7 @@ pub struct Owner<'a> {
 
 /// Everything that one pass over the entries adds up.
 #[derive(Debug)]
-pub struct Sums {
+pub struct Sums<'a> {
     pub total: Sum,
     pub main: Sum,
     pub agents: Sum,
@@ -33,6 +34,8 @@ pub struct Sums {
     pub abandoned: Sum,
     /// By day; messages without a time are on none.
     pub days: BTreeMap<Date, Sum>,
+    /// By model; a message counts for the one that began it.
+    pub models: BTreeMap<&'a str, Sum>,
     /// By the file that a session has, or an agent whose session is gone.
     pub sessions: Vec<SessionSum>,
 }
@@ -46,9 +49,9 @@ pub struct SessionSum {
     pub abandoned: f64,
 }
 
-impl Sums {
+impl<'a> Sums<'a> {
     /// Adds up the books of so many files, by the days of a time zone.
-    pub fn new(books: &Books, files: usize, zone: &TimeZone) -> Self {
+    pub fn new(books: &'a Books, files: usize, zone: &TimeZone) -> Self {
         let none = Sum::default();
         let mut sums = Self {
             total: none,
@@ -57,52 +60,57 @@ impl Sums {
             active: none,
             abandoned: none,
             days: BTreeMap::new(),
+            models: BTreeMap::new(),
             sessions: vec![SessionSum::default(); files],
         };
-        let mut calendar = Calendar { zone, quarter: i64::MIN, day: None };
-        for entry in &books.entries {
-            let sum = entry.charge.sum();
-            sums.total.add(&sum);
-            let session = &mut sums.sessions[entry.session as usize];
-            session.all.add(&sum);
-            match entry.agent {
-                true => {
-                    sums.agents.add(&sum);
-                    session.agents += sum.cost;
-                }
-                false => sums.main.add(&sum),
+        let mut models: Vec<Option<Sum>> = vec![None; books.models.len()];
+        let mut calendar = Calendar { zone, quarter: None, day: None };
+        for Post { home, model, quarter, sum } in books.posts() {
+            models[usize::from(model)].get_or_insert_default().add(&sum);
+            sums.add(home, calendar.day(quarter), &sum);
+        }
+        let named = books.models.iter().map(|model| &**model).zip(models);
+        sums.models = named.filter_map(|(model, sum)| Some((model, sum?))).collect();
+        sums
+    }
+
+    fn add(&mut self, Home { session, agent, status, .. }: Home, day: Option<Date>, sum: &Sum) {
+        self.total.add(sum);
+        let session = &mut self.sessions[session as usize];
+        session.all.add(sum);
+        match agent {
+            true => {
+                self.agents.add(sum);
+                session.agents += sum.cost;
             }
-            match entry.status {
-                Status::Active => sums.active.add(&sum),
-                Status::Abandoned => {
-                    sums.abandoned.add(&sum);
-                    session.abandoned += sum.cost;
-                }
-            }
-            if let Some(day) = calendar.day(entry) {
-                sums.days.entry(day).or_default().add(&sum);
+            false => self.main.add(sum),
+        }
+        match status {
+            Status::Active => self.active.add(sum),
+            Status::Abandoned => {
+                self.abandoned.add(sum);
+                session.abandoned += sum.cost;
             }
         }
-        sums
+        if let Some(day) = day {
+            self.days.entry(day).or_default().add(sum);
+        }
     }
 }
 
-/// Tells days, quickly for messages that follow one another.
+/// Tells days, quickly for quarters that are asked for again.
 struct Calendar<'a> {
     zone: &'a TimeZone,
-    /// The quarter of an hour that `day` is of: no zone changes the day within one.
-    quarter: i64,
+    quarter: Option<Quarter>,
     day: Option<Date>,
 }
 
 impl Calendar<'_> {
-    /// Returns the day of a message; `None` where no record of it says when.
-    fn day(&mut self, entry: &Entry) -> Option<Date> {
-        let time = entry.charge.time?;
-        let quarter = time.millis().div_euclid(900_000);
+    fn day(&mut self, quarter: Option<Quarter>) -> Option<Date> {
         if quarter != self.quarter {
             self.quarter = quarter;
-            self.day = Some(self.zone.to_datetime(time.timestamp()).date());
+            self.day =
+                quarter.map(|quarter| self.zone.to_datetime(quarter.start().timestamp()).date());
         }
         self.day
     }

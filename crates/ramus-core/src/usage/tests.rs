@@ -1,6 +1,7 @@
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::{Account, Books, FileAccount};
+use super::{Account, Books, FileAccount, Sums};
 use crate::branches::Status;
 use crate::digest::Digest;
 use crate::history::History;
@@ -54,11 +55,11 @@ fn books(files: &[(&str, bool, Vec<Value>)]) -> Books {
             (Account::new(&history, &PriceList::default()), Digest::new(&history))
         })
         .collect();
-    let mut accounts: Vec<FileAccount<'_>> = files
+    let accounts: Vec<FileAccount<'_>> = files
         .iter()
         .zip(&read)
         .map(|((id, agent, _), (account, digest))| FileAccount {
-            account: account.clone(),
+            account,
             digest,
             id,
             session: agent.then_some(0),
@@ -66,13 +67,21 @@ fn books(files: &[(&str, bool, Vec<Value>)]) -> Books {
             call: None,
         })
         .collect();
-    Books::new(&mut accounts)
+    let books = Books::new(&accounts, true);
+    let sums = Sums::new(&books, files.len(), &TimeZone::UTC);
+    // What is added up file by file comes to the same.
+    let short = Books::new(&accounts, false);
+    assert_eq!(
+        format!("{sums:?}"),
+        format!("{:?}", Sums::new(&short, files.len(), &TimeZone::UTC))
+    );
+    books
 }
 
 #[track_caller]
 fn check(files: &[(&str, bool, Vec<Value>)], messages: u64, output: u64) -> Books {
     let books = books(files);
-    let total = books.total();
+    let total = books.by(|_| ()).remove(&()).unwrap_or_default();
     assert_eq!((total.messages, total.tokens.output), (messages, output));
     books
 }
@@ -94,7 +103,7 @@ fn a_forked_copy_counts_where_it_came_from() {
         .collect();
     copy.push(answer("d", "c", "m2", "r2", 4));
     let books = check(&[("f", false, copy), ("s", false, talk())], 2, 13);
-    let files: Vec<u32> = books.entries.iter().map(|entry| entry.file).collect();
+    let files: Vec<u32> = books.each().map(|(home, _)| home.file).collect();
     assert_eq!(files, [1, 0]);
 }
 
@@ -107,7 +116,7 @@ fn a_resumed_copy_without_a_word_of_it_counts_once() {
         json!("2026-01-02T10:00:00.000Z"),
     ));
     let books = check(&[("later", false, copy), ("s", false, talk())], 2, 13);
-    assert_eq!(books.entries[0].file, 1);
+    assert_eq!(books.each().next().unwrap().0.file, 1);
 }
 
 #[test]
@@ -132,8 +141,15 @@ fn a_side_question_repeats_messages_under_requests_of_its_own() {
         side(answer("z", "q", "m9", "r9", 3)),
     ];
     let books = check(&[("s", false, talk()), ("aside_question-1", true, aside)], 2, 12);
-    let agents: Vec<bool> = books.entries.iter().map(|entry| entry.agent).collect();
+    let agents: Vec<bool> = books.each().map(|(home, _)| home.agent).collect();
     assert_eq!(agents, [false, true]);
+}
+
+#[test]
+fn copies_of_a_message_that_a_side_question_told_first_count_once() {
+    let mut first = vec![side(prompt("p", None, 0)), side(answer("x", "p", "m1", "other", 9))];
+    first.extend(talk());
+    check(&[("s", false, first), ("t", false, talk())], 1, 9);
 }
 
 #[test]
@@ -184,7 +200,7 @@ fn abandoned_branches_and_their_agents_are_told_apart() {
     let session: Vec<Value> = root.into_iter().chain(hung).collect();
     let agent = vec![side(prompt("q", None, 3)), side(answer("w", "q", "m5", "r5", 7))];
     let books = check(&[("s", false, session), ("ag1", true, agent)], 4, 14);
-    let by = books.by(|entry| (entry.status, entry.agent));
+    let by = books.by(|home| (home.status, home.agent));
     let output = |status, agent| by.get(&(status, agent)).map(|sum| sum.tokens.output);
     assert_eq!(output(Status::Active, false), Some(6));
     assert_eq!(output(Status::Abandoned, false), Some(1));
@@ -198,7 +214,7 @@ fn a_model_that_took_over_has_its_tokens() {
         {"type": "message", "input_tokens": 1, "output_tokens": 10},
         {"type": "message", "model": "claude-haiku-4-5", "input_tokens": 2, "output_tokens": 20}]);
     let books = check(&[("s", false, vec![prompt("a", None, 0), record])], 1, 30);
-    let models = books.by_model();
+    let models = Sums::new(&books, 1, &TimeZone::UTC).models;
     let told: Vec<_> =
         models.iter().map(|(model, sum)| (*model, sum.messages, sum.tokens.output)).collect();
     assert_eq!(told, [("claude-haiku-4-5", 0, 20), ("claude-opus-5", 1, 10)]);
@@ -213,7 +229,7 @@ fn a_message_over_midnight_belongs_to_the_day_it_began() {
         1,
         9,
     );
-    let time = books.entries[0].charge.time.unwrap();
+    let time = books.each().next().unwrap().1.time.unwrap();
     assert_eq!(time.to_string(), "2026-01-01T10:00:00.000Z");
 }
 

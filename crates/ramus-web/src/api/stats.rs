@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State as Extract};
-use ramus_core::history::AgentClass;
 use ramus_core::stats::{OtherInput, SessionInput, Stats};
 use ramus_core::title::session_title;
 use ramus_render::json::{self, Answer};
@@ -39,14 +38,13 @@ fn count(projects: &[&ProjectSurvey]) -> json::Stats {
     let mut inputs = Vec::new();
     let mut others = Vec::new();
     for project in projects {
+        let agents = project.agent_counts();
         for session in &project.sessions {
-            let agents = project.agents_of(&session.file.id);
-            let agents = agents.filter(|agent| agent.digest.agent_class != AgentClass::Warmup);
             sessions.push((project, session));
             inputs.push(SessionInput {
                 id: &session.file.id,
                 digest: &session.digest,
-                agents: agents.count() as u32,
+                agents: agents.get(&*session.file.id).map_or(0, |count| *count as u32),
                 orphans: session.orphans.len() as u32,
             });
         }

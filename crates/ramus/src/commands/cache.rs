@@ -52,7 +52,7 @@ pub(crate) fn cache(ui: &mut Ui, global: &Global, args: &CacheArgs) -> Result<()
 
 fn build(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     let library = Library::open(ui, global)?;
-    library.survey(ui, &Scope::All);
+    library.clone().survey(ui, &Scope::All);
     let bar = ui.progress(library.index().unsketched(&library.projects));
     let built = library.index().sketch(&library.projects, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();

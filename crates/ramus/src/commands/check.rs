@@ -57,7 +57,7 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
     }
     let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = library.scope(ui, args.scope.as_deref())?;
-    let survey = library.survey(ui, &scope);
+    let survey = library.clone().survey(ui, &scope);
     let files: Vec<&Surveyed> = files(&survey, &scope);
     let retention = retention(&files, library.retention_days(), SystemTime::now());
     let check = count(&files, retention);

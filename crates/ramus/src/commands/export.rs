@@ -172,6 +172,7 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
         args.since.as_deref().map(|text| when::parse(text, Edge::Start, &now)).transpose()?;
     let library = Library::open(ui, global)?;
     let (scope, spot) = scope(ui, &library, args.scope.as_deref())?;
+    let rule = library.rule;
     let survey = match scope {
         // Of all the sessions of its project only this one is read again.
         Scope::Session(_) => library.survey(ui, &scope),
@@ -185,7 +186,7 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
         all: global.all,
         since,
     };
-    let plan = Plan::new(&survey, &scope, &wanted, args.format.ending(), library.rule)?;
+    let plan = Plan::new(&survey, &scope, &wanted, args.format.ending(), rule)?;
     let count = plan.transcripts();
     if count == 0 {
         return Err(CommandError::nothing("there is no conversation to export")

@@ -122,7 +122,7 @@ impl ForkTo {
             return Ok(NewPlace { dir: subject.dir.to_owned(), cwd: None });
         };
         if let Ok(project) = library.project(into) {
-            let survey = library.survey(ui, &Scope::Project(project));
+            let survey = library.clone().survey(ui, &Scope::Project(project));
             let dir = library.projects[project].dir.clone();
             let path = survey.projects.first().and_then(|project| project.path.clone());
             if let Some(path) = path {

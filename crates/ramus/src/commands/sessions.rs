@@ -1,6 +1,5 @@
 use ramus_render::json::{self, Answer, Session, Sessions};
 use ramus_render::{Label, Line};
-use ramus_store::survey::ProjectSurvey;
 
 use crate::args::Global;
 use crate::env::Clock;
@@ -34,11 +33,11 @@ pub(crate) fn sessions(
         None => Scope::All,
     };
     let survey = library.survey(ui, &scope);
-    let listed = survey.projects.iter().flat_map(ProjectSurvey::linked);
-    let mut sessions: Vec<Session> = listed
-        .filter(|listed| global.all || !listed.digest.class.is_hidden())
-        .map(json::session)
-        .collect();
+    let mut sessions: Vec<Session> = survey.list(|listed| {
+        let is_shown = global.all || !listed.digest.class.is_hidden();
+        is_shown.then(|| json::session(listed))
+    });
+    ui.let_go(survey);
     sessions.sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
     if ui.json {
         return ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions }));

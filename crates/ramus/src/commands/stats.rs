@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use ramus_core::history::AgentClass;
 use ramus_core::stats::{OtherInput, SessionInput, Stats};
 use ramus_core::title::session_title;
 use ramus_render::json::{self, Answer};
@@ -56,6 +55,7 @@ pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<()
     if let Some(file) = &args.html {
         write_page(file, args.scope.as_deref(), &stats, &pictures)?;
     }
+    ui.let_go(survey);
     if ui.json {
         return ui.json(&Answer::new("ramus.stats/1", stats));
     }
@@ -121,15 +121,13 @@ fn count(survey: &Survey, scope: &Scope) -> json::Stats {
     let mut inputs = Vec::new();
     let mut others = Vec::new();
     for project in &survey.projects {
+        let agents = project.agent_counts();
         for session in project.sessions.iter().filter(|session| in_scope(scope, session)) {
-            let agents = project
-                .agents_of(&session.file.id)
-                .filter(|agent| agent.digest.agent_class != AgentClass::Warmup);
             sessions.push((project, session));
             inputs.push(SessionInput {
                 id: &session.file.id,
                 digest: &session.digest,
-                agents: agents.count() as u32,
+                agents: agents.get(&*session.file.id).map_or(0, |count| *count as u32),
                 orphans: session.orphans.len() as u32,
             });
         }

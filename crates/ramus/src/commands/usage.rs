@@ -97,16 +97,19 @@ pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<()
         return watch::watch(ui, changes, &library, &scope, &prices, now.time_zone());
     }
     let filter = Filter::new(args, &now)?;
-    let mut survey = library.survey_usage(ui, &scope, &prices.list);
-    let paths = args.by == Some(By::Conversation);
-    let mut ledger = Ledger::new(&mut survey, |file| in_scope(&scope, file), paths);
+    let survey = library.survey_usage(ui, &scope, &prices.list);
+    let mut ledger = Ledger::new(&survey, |file| in_scope(&scope, file), filter.is_some());
     let client = args.compare_client.then(|| compare::client(ui, &ledger));
-    ledger.books.keep(|model| filter.has_model(model), |time| filter.has_time(time));
-    if ledger.books.entries.is_empty() {
+    if filter.is_some() {
+        ledger.books.keep(|model| filter.has_model(model), |time| filter.has_time(time));
+    }
+    if ledger.books.is_empty() {
         return Err(CommandError::nothing("no message with tokens was found"));
     }
     let mut report = report::report(&ledger, &filter, &prices, now.time_zone(), args.by);
     report.client = client;
+    ui.let_go(ledger);
+    ui.let_go(survey);
     if ui.json {
         return ui.json(&Answer::new("ramus.usage/1", report));
     }
@@ -154,6 +157,10 @@ impl Filter {
             until: time(&args.until, Edge::End)?,
             model: args.model.as_ref().map(|model| model.to_lowercase()),
         })
+    }
+
+    fn is_some(&self) -> bool {
+        self.since.is_some() || self.until.is_some() || self.model.is_some()
     }
 
     fn has_time(&self, time: Option<Time>) -> bool {

@@ -16,7 +16,7 @@ use super::{
 pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZone) -> Usage {
     let sums = Sums::new(books, owners.len(), zone);
     let days = &sums.days;
-    let models = books.by_model();
+    let models = &sums.models;
     Usage {
         zone: zone_name(zone).to_owned(),
         since: None,
@@ -45,7 +45,7 @@ pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZon
             .filter(|(_, sum)| sum.unpriced > 0)
             .map(|(model, sum)| Unpriced { model: (*model).to_owned(), tokens: sum.unpriced })
             .collect(),
-        by_model: by_model(&models),
+        by_model: by_model(models),
         by_project: by_project(owners, &sums),
         by_session: by_session(owners, &sums),
         by_conversation: None,
@@ -104,7 +104,7 @@ fn by_model(models: &BTreeMap<&str, Sum>) -> Vec<ByModel> {
     dearest_first(models.iter().map(row).collect(), |row: &ByModel| &row.amounts)
 }
 
-fn by_project(owners: &[Owner<'_>], sums: &Sums) -> Vec<ByProject> {
+fn by_project(owners: &[Owner<'_>], sums: &Sums<'_>) -> Vec<ByProject> {
     let mut projects: BTreeMap<&str, (Option<&str>, Sum)> = BTreeMap::new();
     for (owner, session) in owners.iter().zip(&sums.sessions) {
         let held = projects.entry(owner.project).or_default();
@@ -120,7 +120,7 @@ fn by_project(owners: &[Owner<'_>], sums: &Sums) -> Vec<ByProject> {
     dearest_first(used.map(row).collect(), |row: &ByProject| &row.amounts)
 }
 
-fn by_session(owners: &[Owner<'_>], sums: &Sums) -> Vec<BySession> {
+fn by_session(owners: &[Owner<'_>], sums: &Sums<'_>) -> Vec<BySession> {
     let mut rows: BTreeMap<(&str, &str), (SessionSum, Option<&Owner<'_>>)> = BTreeMap::new();
     let used = owners.iter().zip(&sums.sessions).filter(|(_, sum)| sum.all.messages > 0);
     for (owner, sum) in used {

@@ -14,12 +14,10 @@ use crate::ui::Ui;
 /// Compares every session that holds a count of the client's.
 pub(super) fn client(ui: &mut Ui, ledger: &Ledger<'_>) -> Vec<Client> {
     let mut ours: BTreeMap<u32, BTreeMap<&str, Sum>> = BTreeMap::new();
-    for entry in &ledger.books.entries {
-        let models = ours.entry(entry.session).or_default();
-        for part in entry.charge.parts() {
-            let name = &*ledger.books.models[usize::from(part.model)];
-            models.entry(name).or_default().add_part(part);
-        }
+    for post in ledger.books.posts() {
+        let models = ours.entry(post.home.session).or_default();
+        let name = &*ledger.books.models[usize::from(post.model)];
+        models.entry(name).or_default().add(&post.sum);
     }
     let mut rows = Vec::new();
     for (index, (project, file)) in ledger.files.iter().enumerate() {

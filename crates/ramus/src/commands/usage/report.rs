@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::tz::TimeZone;
 use ramus_core::branches::Status;
 use ramus_core::title::conversation_title;
-use ramus_core::usage::Sum;
+use ramus_core::usage::{Post, Sum};
 use ramus_render::json::{self, Amounts, ByConversation, OfBranch, Usage, dearest_first, dollars};
 use ramus_store::ledger::Ledger;
 
@@ -38,7 +38,7 @@ fn by_conversation(ledger: &Ledger<'_>) -> Vec<ByConversation> {
             continue;
         }
         let account = &ledger.accounts[index].account;
-        let mut sums = ledger.by_branch[index].clone();
+        let mut sums = account.by_branch();
         for (branch, sum) in sums.iter_mut().enumerate() {
             if let Some(more) = agents.get(&(index as u32, branch as u32)) {
                 sum.add(more);
@@ -66,14 +66,16 @@ fn by_conversation(ledger: &Ledger<'_>) -> Vec<ByConversation> {
 /// Adds up agents with files of their own, by the session and branch that they were started on.
 fn agents_by_branch(ledger: &Ledger<'_>) -> BTreeMap<(u32, u32), Sum> {
     let mut sums: BTreeMap<(u32, u32), Sum> = BTreeMap::new();
-    for entry in ledger.books.entries.iter().filter(|entry| entry.file != entry.session) {
-        sums.entry((entry.session, entry.branch)).or_default().add(&entry.charge.sum());
+    for Post { home, sum, .. } in ledger.books.posts() {
+        if home.file != home.session {
+            sums.entry((home.session, home.branch)).or_default().add(&sum);
+        }
     }
     sums
 }
 
 fn branches(ledger: &Ledger<'_>) -> Vec<OfBranch> {
-    let sums = ledger.books.by(|entry| (entry.session, entry.branch));
+    let sums = ledger.books.by(|home| (home.session, home.branch));
     let row = |((session, branch), sum): ((u32, u32), Sum)| {
         let (_, file) = ledger.files[session as usize];
         let account = &ledger.accounts[session as usize].account;

@@ -56,8 +56,9 @@ pub(super) fn watch(
     prices: &Prices,
     zone: &jiff::tz::TimeZone,
 ) -> Result<(), CommandError> {
-    let mut survey = library.survey_usage(ui, scope, &prices.list);
-    let mut books = Ledger::new(&mut survey, |file| belongs(scope, file), false).books;
+    let survey = library.clone().survey_usage(ui, scope, &prices.list);
+    let mut books = Ledger::new(&survey, |file| belongs(scope, file), true).books;
+    drop(survey);
     let mut files: HashMap<PathBuf, Session> = HashMap::new();
     let mut told = None;
     loop {
@@ -80,7 +81,7 @@ pub(super) fn watch(
                 let session = files.entry(file.path).or_insert_with(Session::with_uses);
                 session.push(&lines.bytes);
                 let history = History::new(session.clone(), library.rule);
-                books.add(Account::new(&history, &prices.list), file.role.is_agent());
+                books.add(&Account::new(&history, &prices.list), file.role.is_agent());
             }
             Ok(Change::Rewritten { file } | Change::Gone { file }) => {
                 drop(files.remove(&file.path));
@@ -103,12 +104,12 @@ fn in_scope(scope: &Scope, library: &Library, path: &Path) -> bool {
 }
 
 fn running(books: &Books, now: Time) -> Option<(Block, Sum)> {
-    let times = books.entries.iter().filter_map(|entry| entry.charge.time);
+    let times = books.each().filter_map(|(_, charge)| charge.time);
     let block = Block::running(times, now)?;
     let mut sum = Sum::default();
-    for entry in &books.entries {
-        if entry.charge.time.is_some_and(|time| block.has(time)) {
-            sum.add(&entry.charge.sum());
+    for (_, charge) in books.each() {
+        if charge.time.is_some_and(|time| block.has(time)) {
+            sum.add_charge(charge);
         }
     }
     Some((block, sum))
@@ -135,7 +136,7 @@ fn lines(books: &Books, running: Option<&(Block, Sum)>, now: &Zoned) -> Vec<Line
         time.timestamp().to_zoned(now.time_zone().clone()).strftime("%H:%M").to_string()
     };
     let Some((block, sum)) = running else {
-        let last = books.entries.iter().filter_map(|entry| entry.charge.time).max();
+        let last = books.each().filter_map(|(_, charge)| charge.time).max();
         let last = last.map_or_else(|| "never".to_owned(), |last| last.to_string());
         return vec![
             Line::new("No block is running.", Label::Heading),
@@ -184,7 +185,7 @@ mod tests {
         session.push(answer.as_bytes());
         let history = History::new(session, ramus_core::resume::Rule::Client);
         let mut books = Books::default();
-        books.add(Account::new(&history, &PriceList::default()), false);
+        books.add(&Account::new(&history, &PriceList::default()), false);
         let now: jiff::Timestamp = now.parse().unwrap();
         let running = running(&books, Time::from_millis(now.as_millisecond()));
         let now = now.to_zoned(jiff::tz::TimeZone::UTC);
