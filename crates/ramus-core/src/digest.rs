@@ -160,7 +160,7 @@ impl Chain {
 impl Digest {
     /// Sums up a session.
     pub fn new(history: &History) -> Self {
-        let (brief, places) = sketch(history);
+        let (told, places) = tell(history);
         let spell = |id: NodeId| spelling(history, id);
         Self {
             by_type: by_type(history, |_| true),
@@ -175,14 +175,8 @@ impl Digest {
             defects: defects(history),
             unpaired: unpaired(history),
             missing: missing(history, &places),
-            ..brief
+            ..told
         }
-    }
-
-    /// Sums up a session for who only wants its conversations, names and times: what is wrong with it,
-    /// what it is made of and where it would be resumed is left empty.
-    pub fn brief(history: &History) -> Self {
-        sketch(history).0
     }
 
     /// Returns the number of records that could be read from whole lines.
@@ -191,8 +185,9 @@ impl Digest {
     }
 }
 
-/// Sums up what every reader wants; returns also the place of each record in the chain.
-fn sketch(history: &History) -> (Digest, Vec<u32>) {
+/// Sums up what conversations there are and what they are called; returns also the place of each record
+/// in the chain.
+fn tell(history: &History) -> (Digest, Vec<u32>) {
     let History { session, tree, folds, branches } = history;
     let lane = history.lane();
     let (chain, places) = chain(history);
@@ -240,7 +235,7 @@ fn sketch(history: &History) -> (Digest, Vec<u32>) {
             }
         }
     }
-    let brief = Digest {
+    let told = Digest {
         class: history.class(),
         agent_class: AgentClass::of(session),
         facts: session.facts().clone(),
@@ -272,7 +267,7 @@ fn sketch(history: &History) -> (Digest, Vec<u32>) {
         missing: Vec::new(),
         chain,
     };
-    (brief, places)
+    (told, places)
 }
 
 fn spelling(history: &History, id: NodeId) -> Box<str> {

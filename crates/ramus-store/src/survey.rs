@@ -1,5 +1,7 @@
 //! All sessions of a place in short, read in parallel.
 
+mod remembered;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,9 +23,10 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::PathError;
-use crate::index::{Index, Level, Shelf};
+use crate::index::Index;
 use crate::place::{FileRole, HistoryFile, Listing, Project, is_encoded};
 use crate::read::read_as;
+use remembered::{Fresh, More, Remembered, Unread, Wants, remember};
 
 /// Everything found, in short.
 #[derive(Debug, Default)]
@@ -182,7 +185,14 @@ pub fn survey_each(
     let told = |file: &HistoryFile, surveyed: Option<&Surveyed>| {
         each(file, surveyed.map(|surveyed| &*surveyed.digest));
     };
-    read_all(index, digests(rule), &Survey::default(), listing, &told, &keeping(index, rule, 0))
+    read_all(
+        index,
+        Wants::digests(rule),
+        &Survey::default(),
+        listing,
+        &told,
+        &keeping(index, rule, 0),
+    )
 }
 
 /// Reads only the files of a listing that changed since an earlier survey by the same rule.
@@ -193,7 +203,14 @@ pub fn resurvey(
     rule: Rule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    read_all(index, digests(rule), earlier, listing, &sizes(on_read), &keeping(index, rule, 0))
+    read_all(
+        index,
+        Wants::digests(rule),
+        earlier,
+        listing,
+        &sizes(on_read),
+        &keeping(index, rule, 0),
+    )
 }
 
 /// The same, keeping the histories of sessions for who reads their bodies next, as long as there is room.
@@ -204,22 +221,24 @@ pub fn survey_keeping(
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
     let look = keeping(index, rule, KEPT);
-    read_all(index, digests(rule), &Survey::default(), listing, &sizes(on_read), &look)
+    read_all(index, Wants::digests(rule), &Survey::default(), listing, &sizes(on_read), &look)
 }
 
-/// Reads what the messages of every file used, and of the rest as much as [`Digest::brief`] holds.
+/// Reads every file of a listing, and what its messages used; what an earlier survey by the same rule
+/// knows of files is not held twice.
 pub fn survey_usage(
     index: &Index,
+    earlier: &Survey,
     listing: Listing,
     rule: Rule,
     prices: &PriceList,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let level = Level { name: "usage", rule, tag: prices.fingerprint() };
-    read_all(index, level, &Survey::default(), listing, &sizes(on_read), &|file| {
+    let wants = Wants { rule, more: More::Accounts(prices.fingerprint()) };
+    read_all(index, wants, earlier, listing, &sizes(on_read), &|file, digest| {
         let history = History::new(read_as(Session::with_uses(), &file.path)?, rule);
         let account = Some(Arc::new(Account::new(&history, prices)));
-        Ok(Surveyed { account, ..Surveyed::new(file.clone(), Digest::brief(&history)) })
+        Ok(Surveyed { account, ..Surveyed::new(file.clone(), known_or_new(digest, &history)) })
     })
 }
 
@@ -230,17 +249,21 @@ pub fn survey_activity(
     rule: Rule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let level = Level { name: "activity", rule, tag: 0 };
-    read_all(index, level, &Survey::default(), listing, &sizes(on_read), &|file| {
+    let wants = Wants { rule, more: More::Activities };
+    read_all(index, wants, &Survey::default(), listing, &sizes(on_read), &|file, digest| {
         let history = History::new(read_as(Session::with_activity(), &file.path)?, rule);
         let activity = Some(Arc::new(Activity::new(&history)));
-        Ok(Surveyed { activity, ..Surveyed::new(file.clone(), Digest::new(&history)) })
+        Ok(Surveyed { activity, ..Surveyed::new(file.clone(), known_or_new(digest, &history)) })
     })
 }
 
-fn digests(rule: Rule) -> Level {
-    Level { name: "digests", rule, tag: 0 }
+fn known_or_new(digest: Option<&Arc<Digest>>, history: &History) -> Arc<Digest> {
+    digest.cloned().unwrap_or_else(|| Arc::new(Digest::new(history)))
 }
+
+/// Reads a file, of which the digest may be known.
+type Look<'a> =
+    dyn Fn(&HistoryFile, Option<&Arc<Digest>>) -> Result<Surveyed, PathError> + Sync + 'a;
 
 /// Tells how large each file is, whatever is known of it.
 fn sizes(on_read: &(dyn Fn(u64) + Sync)) -> impl Fn(&HistoryFile, Option<&Surveyed>) + Sync {
@@ -252,9 +275,9 @@ fn keeping(
     index: &Index,
     rule: Rule,
     room: usize,
-) -> impl Fn(&HistoryFile) -> Result<Surveyed, PathError> + Sync {
+) -> impl Fn(&HistoryFile, Option<&Arc<Digest>>) -> Result<Surveyed, PathError> + Sync {
     let kept = AtomicUsize::new(0);
-    move |file| {
+    move |file, _| {
         let history = History::new(index.read(&file.path)?, rule);
         let records = history.session.records().len();
         let digest = Digest::new(&history);
@@ -267,112 +290,55 @@ fn keeping(
 
 fn read_all(
     index: &Index,
-    level: Level,
+    wants: Wants,
     earlier: &Survey,
     listing: Listing,
     told: &(dyn Fn(&HistoryFile, Option<&Surveyed>) + Sync),
-    look: &(dyn Fn(&HistoryFile) -> Result<Surveyed, PathError> + Sync),
+    look: &Look<'_>,
 ) -> Survey {
     let Listing { projects, mut problems } = listing;
     let known = known(earlier);
     let remembered: Vec<Remembered> = projects
         .into_par_iter()
         .with_max_len(1)
-        .map(|project| Remembered::new(index, level, project, &known, told))
+        .map(|project| Remembered::new(index, wants, project, &known, told))
         .collect();
-    let mut unread: Vec<(usize, &HistoryFile)> = remembered
+    let mut unread: Vec<(usize, &Unread)> = remembered
         .iter()
         .enumerate()
         .flat_map(|(at, project)| project.unread.iter().map(move |file| (at, file)))
         .collect();
     // The largest first, so that no thread is left with one at the end.
-    unread.sort_by_key(|(_, file)| std::cmp::Reverse(file.bytes));
-    let read: Vec<(usize, Result<Surveyed, PathError>)> = unread
+    unread.sort_by_key(|(_, unread)| std::cmp::Reverse(unread.file.bytes));
+    let read: Vec<(usize, Result<Fresh, PathError>)> = unread
         .par_iter()
         .with_max_len(1)
-        .map(|(at, file)| {
-            let surveyed = look(file);
-            told(file, surveyed.as_ref().ok());
-            (*at, surveyed)
+        .map(|(at, unread)| {
+            let surveyed = look(&unread.file, unread.digest.as_ref());
+            told(&unread.file, surveyed.as_ref().ok());
+            let fresh = |surveyed| Fresh { surveyed, again: unread.digest.is_some() };
+            (*at, surveyed.map(fresh))
         })
         .collect();
-    let mut fresh: Vec<Vec<Surveyed>> = remembered.iter().map(|_| Vec::new()).collect();
+    let mut fresh: Vec<Vec<Fresh>> = remembered.iter().map(|_| Vec::new()).collect();
     for (at, surveyed) in read {
         match surveyed {
             Ok(surveyed) => fresh[at].push(surveyed),
             Err(problem) => problems.push(problem),
         }
     }
-    let together: Vec<(Remembered, Vec<Surveyed>)> = remembered.into_iter().zip(fresh).collect();
+    let together: Vec<(Remembered, Vec<Fresh>)> = remembered.into_iter().zip(fresh).collect();
     remember(index, &together);
     let projects = together
         .into_par_iter()
-        .map(|(remembered, mut files)| {
-            files.extend(remembered.files);
+        .map(|(remembered, fresh)| {
+            let mut files = remembered.files;
+            files.extend(fresh.into_iter().map(|fresh| fresh.surveyed));
             project_survey(remembered.project, files)
         })
         .collect();
     problems.sort_by(|a, b| a.path.cmp(&b.path));
     Survey { projects, problems }
-}
-
-/// A project and what is known of its files without reading them.
-struct Remembered {
-    project: Project,
-    files: Vec<Surveyed>,
-    shelf: Option<Shelf>,
-    unread: Vec<HistoryFile>,
-}
-
-impl Remembered {
-    fn new(
-        index: &Index,
-        level: Level,
-        mut project: Project,
-        known: &FxHashMap<&Path, &Surveyed>,
-        told: &(dyn Fn(&HistoryFile, Option<&Surveyed>) + Sync),
-    ) -> Self {
-        let same = |file: &HistoryFile| known.get(&*file.path).filter(|same| same.file == *file);
-        let is_known = project.files.iter().all(|file| same(file).is_some());
-        let mut shelf = (!is_known).then(|| Shelf::open(index, &project, level));
-        let mut files = Vec::with_capacity(project.files.len());
-        let mut unread = Vec::new();
-        for file in std::mem::take(&mut project.files) {
-            let surveyed = match same(&file) {
-                Some(same) => Surveyed {
-                    history: same.history.clone(),
-                    ..Surveyed::new(file, same.digest.clone())
-                },
-                None => match shelf.as_mut().and_then(|shelf| shelf.take(&file.path)) {
-                    Some(kept) => kept.of(file),
-                    None => {
-                        unread.push(file);
-                        continue;
-                    }
-                },
-            };
-            // All of them come at once, and soon.
-            told(&surveyed.file, None);
-            files.push(surveyed);
-        }
-        Self { project, files, shelf, unread }
-    }
-}
-
-/// Writes down what had to be read.
-fn remember(index: &Index, projects: &[(Remembered, Vec<Surveyed>)]) {
-    let has_news = |(remembered, fresh): &&(Remembered, Vec<Surveyed>)| {
-        !fresh.is_empty() || remembered.shelf.as_ref().is_some_and(Shelf::is_untidy)
-    };
-    if !projects.iter().any(|project| has_news(&project)) {
-        return;
-    }
-    let Some(lock) = index.lock() else { return };
-    projects.par_iter().filter(has_news).for_each(|(remembered, fresh)| {
-        if let Some(shelf) = &remembered.shelf {
-            shelf.keep(&lock, &remembered.files, fresh);
-        }
-    });
 }
 
 /// Returns what is known of each file from earlier.

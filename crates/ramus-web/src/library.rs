@@ -158,7 +158,8 @@ impl Library {
             return usage.clone();
         }
         let (prices, told) = &self.prices;
-        let survey = survey_usage(&self.place.index, listing, self.rule, prices, &|_| {});
+        let survey =
+            survey_usage(&self.place.index, &self.survey(), listing, self.rule, prices, &|_| {});
         let ledger = Ledger::new(&survey, |_| true, false);
         let zone = TimeZone::system();
         let usage = Arc::new(json::usage(&ledger.books, &ledger.owners(), told.clone(), &zone));

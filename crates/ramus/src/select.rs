@@ -100,7 +100,7 @@ impl Library {
     /// Reads every file of a scope in short, and what its messages used.
     pub(crate) fn survey_usage(self, ui: &mut Ui, scope: &Scope, prices: &PriceList) -> Survey {
         self.look(ui, scope, |place, listing, rule, on_read| {
-            survey_usage(&place.index, listing, rule, prices, on_read)
+            survey_usage(&place.index, &Survey::default(), listing, rule, prices, on_read)
         })
     }
 

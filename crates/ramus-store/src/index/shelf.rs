@@ -1,43 +1,38 @@
-//! What is kept of all files of one project.
+//! One thing that is kept of all files of one project.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use bitcode::{Decode, Encode};
-use ramus_core::activity::Activity;
-use ramus_core::digest::Digest;
+use bitcode::{Decode, DecodeOwned, Encode};
 use ramus_core::resume::Rule;
-use ramus_core::usage::Account;
 use rustc_hash::FxHashMap;
 
 use super::identity::Identity;
 use super::{Index, Lock, pack};
-use crate::place::{HistoryFile, Project};
+use crate::place::Project;
 use crate::spare;
 use crate::survey::Surveyed;
 
 /// How many things that no longer count may stay before all is written anew.
 const STALE: usize = 16;
 
-/// What is kept, and by which rule it was told.
+/// What is kept of files, by which rule it was told, and what else it depends on, such as prices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     pub(crate) name: &'static str,
     pub(crate) rule: Rule,
-    /// What else it depends on, such as prices.
     pub(crate) tag: u64,
 }
 
-/// The files of a project as they were when somebody read them.
-#[derive(Debug, Default)]
-pub(crate) struct Shelf {
+/// One thing about each file of a project, as it was when somebody read the file.
+#[derive(Debug)]
+pub(crate) struct Shelf<T> {
     /// `None`: nothing is kept.
     path: Option<PathBuf>,
     project: PathBuf,
     tag: u64,
-    known: FxHashMap<Box<str>, Kept>,
+    known: FxHashMap<Box<str>, Kept<T>>,
     /// The length of the file, and how much of it is whole.
     length: u64,
     whole: u64,
@@ -49,30 +44,28 @@ pub(crate) struct Shelf {
 
 /// What is kept of one file.
 #[derive(Debug, Encode, Decode)]
-pub(crate) struct Kept {
+struct Kept<T> {
     path: Box<str>,
     identity: Identity,
-    digest: Arc<Digest>,
-    account: Option<Arc<Account>>,
-    activity: Option<Arc<Activity>>,
+    what: T,
 }
 
-impl Kept {
-    /// Returns it as if the file had been read.
-    pub(crate) fn of(self, file: HistoryFile) -> Surveyed {
-        let Self { account, activity, digest, .. } = self;
-        Surveyed { account, activity, ..Surveyed::new(file, digest) }
-    }
-}
-
-impl Shelf {
+impl<T: Clone + Encode + DecodeOwned> Shelf<T> {
     /// Reads what is kept of a project's files.
     pub(crate) fn open(index: &Index, project: &Project, level: Level) -> Self {
         let name = format!("{}{}", level.name, level.rule as u8);
-        // A file that lies nowhere in particular has no project.
-        let path = index.pack(&project.dir, &name).filter(|_| !project.name.is_empty());
-        let mut shelf =
-            Self { path, project: project.dir.clone(), tag: level.tag, ..Self::default() };
+        let mut shelf = Self {
+            // A file that lies nowhere in particular has no project.
+            path: index.pack(&project.dir, &name).filter(|_| !project.name.is_empty()),
+            project: project.dir.clone(),
+            tag: level.tag,
+            known: FxHashMap::default(),
+            length: 0,
+            whole: 0,
+            counts: 0,
+            stale: 0,
+            gone: false,
+        };
         if let Some(bytes) = shelf.path.as_ref().and_then(|path| read(path).ok()) {
             shelf.load(&bytes, project);
             spare::give(bytes);
@@ -85,7 +78,7 @@ impl Shelf {
         (self.length, self.whole) = (bytes.len() as u64, whole as u64);
         let mut things = 0;
         for frame in frames {
-            let Ok((tag, kept)) = bitcode::decode::<(u64, Vec<Kept>)>(frame) else { continue };
+            let Ok((tag, kept)) = bitcode::decode::<(u64, Vec<Kept<T>>)>(frame) else { continue };
             things += kept.len();
             if tag == self.tag {
                 self.known.extend(kept.into_iter().map(|kept| (kept.path.clone(), kept)));
@@ -103,19 +96,36 @@ impl Shelf {
     }
 
     /// Takes what is known of a file, if it is still as it was.
-    pub(crate) fn take(&mut self, path: &Path) -> Option<Kept> {
-        self.known.remove(&*path.to_string_lossy())
+    pub(crate) fn take(&mut self, path: &Path) -> Option<T> {
+        self.known.remove(&*path.to_string_lossy()).map(|kept| kept.what)
     }
 
     /// Writes down what is known of a project's files; `fresh` ones were not known before.
-    pub(crate) fn keep(&self, _lock: &Lock, old: &[Surveyed], fresh: &[Surveyed]) {
+    pub(crate) fn keep(
+        &self,
+        _lock: &Lock,
+        old: &[&Surveyed],
+        fresh: &[&Surveyed],
+        what: impl Fn(&Surveyed) -> Option<T>,
+    ) {
         let Some(path) = &self.path else { return };
-        let fresh: Vec<Kept> = fresh.iter().filter_map(still_so).collect();
+        let keep = |file: &Surveyed| {
+            Some(Kept {
+                // A path that is no text cannot be told from others like it.
+                path: file.file.path.to_str()?.into(),
+                identity: file.file.identity?,
+                what: what(file)?,
+            })
+        };
+        let fresh = fresh.iter().filter_map(|file| {
+            // It may have changed while it was read.
+            keep(file).filter(|keep| keep.identity.still_is(&file.file.path))
+        });
+        let fresh: Vec<Kept<T>> = fresh.collect();
         let is_mine = fs::metadata(path).map_or(0, |meta| meta.len()) == self.length;
         // What cannot be written is read again next time.
         if self.whole == 0 || self.gone || self.stale > STALE.max(self.counts) || !is_mine {
-            let old = old.iter().filter_map(keep);
-            let all = self.encode(old.chain(fresh).collect());
+            let all = self.encode(old.iter().copied().filter_map(keep).chain(fresh).collect());
             drop(pack::replace(path, &self.project, &all));
         } else if !fresh.is_empty() {
             drop(pack::append(path, self.whole, &self.encode(fresh)));
@@ -127,7 +137,7 @@ impl Shelf {
         self.gone
     }
 
-    fn encode(&self, kept: Vec<Kept>) -> Vec<u8> {
+    fn encode(&self, kept: Vec<Kept<T>>) -> Vec<u8> {
         bitcode::encode(&(self.tag, kept))
     }
 }
@@ -137,20 +147,4 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = spare::take(file.metadata()?.len() as usize + 1);
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Returns what is to be kept of a file, unless it changed while it was read.
-fn still_so(file: &Surveyed) -> Option<Kept> {
-    keep(file).filter(|keep| keep.identity.still_is(&file.file.path))
-}
-
-fn keep(file: &Surveyed) -> Option<Kept> {
-    Some(Kept {
-        // A path that is no text cannot be told from others like it.
-        path: file.file.path.to_str()?.into(),
-        identity: file.file.identity?,
-        digest: file.digest.clone(),
-        account: file.account.clone(),
-        activity: file.activity.clone(),
-    })
 }
