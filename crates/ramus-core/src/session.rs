@@ -61,7 +61,6 @@ pub struct Session {
     counts: LineCounts,
     facts: Facts,
     /// `None`: nobody asked what the answers used.
-    #[bitcode(skip)]
     uses: Option<Box<Uses>>,
     /// `None`: nobody asked for pictures.
     #[bitcode(skip)]

@@ -236,7 +236,7 @@ pub fn survey_usage(
 ) -> Survey {
     let wants = Wants { rule, more: More::Accounts(prices.fingerprint()) };
     read_all(index, wants, earlier, listing, &sizes(on_read), &|file, digest| {
-        let history = History::new(read_as(Session::with_uses(), &file.path)?, rule);
+        let history = History::new(index.read_with_uses(&file.path)?, rule);
         let account = Some(Arc::new(Account::new(&history, prices)));
         Ok(Surveyed { account, ..Surveyed::new(file.clone(), known_or_new(digest, &history)) })
     })

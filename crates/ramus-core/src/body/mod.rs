@@ -49,7 +49,7 @@ pub use system::{
     ApiError, CompactMetadata, HookInfo, MicrocompactMetadata, ModelFallback, PreservedMessages,
     PreservedSegment, StopHookSummary, SystemBody, SystemKind, TurnDuration,
 };
-pub use usage::{CacheWrites, Iteration, Usage};
+pub use usage::{CacheWrites, Iteration, Usage, Word};
 pub use user::{Origin, ThinkingMetadata, UserBody};
 
 /// What a record says.

@@ -1,6 +1,8 @@
 //! The tokens of one answer, as the model's server counted them.
 
-use std::borrow::Cow;
+use std::ops::Deref;
+
+use bitcode::{Decode, Encode};
 
 use super::json;
 use crate::cursor::{Broken, Cursor};
@@ -8,7 +10,7 @@ use crate::cursor::{Broken, Cursor};
 /// Token counts; what is missing or null counts 0.
 ///
 /// `input_tokens` does not include what was read from or written to the cache.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Usage {
     pub input_tokens: u64,
     pub output_tokens: u64,
@@ -27,14 +29,42 @@ pub struct Usage {
     /// `standard` or `fast`; `None` before 2.1.41.
     pub speed: Option<Word>,
     /// More than one means that another model took over inside the message.
+    #[bitcode(skip)]
     pub iterations: Vec<Iteration>,
 }
 
-/// A word of the server's; the usual ones take no memory.
-type Word = Cow<'static, str>;
+/// A word of the server's; the usual ones take no memory of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Word {
+    Standard,
+    NotAvailable,
+    Other(Box<str>),
+}
+
+impl Deref for Word {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Standard => "standard",
+            Self::NotAvailable => "not_available",
+            Self::Other(word) => word,
+        }
+    }
+}
+
+impl From<&str> for Word {
+    fn from(word: &str) -> Self {
+        match word {
+            "standard" => Self::Standard,
+            "not_available" => Self::NotAvailable,
+            other => Self::Other(other.into()),
+        }
+    }
+}
 
 /// One run of a model inside one message.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Iteration {
     /// `None`: the model of the message.
     pub model: Option<String>,
@@ -155,12 +185,7 @@ fn count(c: &mut Cursor<'_>) -> Result<u64, Broken> {
 }
 
 fn word(c: &mut Cursor<'_>) -> Result<Option<Word>, Broken> {
-    Ok(c.string_or_skip()?.map(|raw| match raw {
-        b"standard" => Cow::Borrowed("standard"),
-        b"not_available" => Cow::Borrowed("not_available"),
-        b"" => Cow::Borrowed(""),
-        other => Cow::Owned(json::unescape(other).into()),
-    }))
+    Ok(c.string_or_skip()?.map(|raw| Word::from(&*json::unescape(raw))))
 }
 
 fn text(c: &mut Cursor<'_>) -> Result<Option<String>, Broken> {

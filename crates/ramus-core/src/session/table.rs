@@ -6,12 +6,14 @@
 use super::{NodeId, Session, has_words};
 use crate::envelope::scan;
 use crate::record::ByteSpan;
+use crate::usage::Uses;
 
 impl Session {
     /// Writes down what was read; `None`: it ends within a line, or more was asked for than is kept.
     pub fn table(&self) -> Option<Vec<u8>> {
-        let is_plain = self.uses.is_none() && self.tool_log.is_none();
-        (self.lines.is_at_line_end() && is_plain).then(|| bitcode::encode(self))
+        let is_kept = self.lines.is_at_line_end() && self.tool_log.is_none();
+        let runs = self.uses().map(Uses::runs).unwrap_or_default();
+        is_kept.then(|| bitcode::encode(&(bitcode::encode(self), runs)))
     }
 
     /// Takes a session up again; `read` hands out the bytes of its records.
@@ -19,7 +21,11 @@ impl Session {
         table: &[u8],
         mut read: impl FnMut(ByteSpan) -> Option<Vec<u8>>,
     ) -> Option<Self> {
-        let mut session: Self = bitcode::decode(table).ok()?;
+        let (session, runs): (Vec<u8>, Vec<_>) = bitcode::decode(table).ok()?;
+        let mut session: Self = bitcode::decode(&session).ok()?;
+        if let Some(uses) = &mut session.uses {
+            uses.take_runs(runs);
+        }
         for id in (0..session.records.len() as u32).map(NodeId) {
             let record = session.record(id);
             let (span, kind, voice) = (record.span, record.kind, record.voice);

@@ -6,6 +6,7 @@ use crate::branches::Status;
 use crate::digest::Digest;
 use crate::history::History;
 use crate::price::PriceList;
+use crate::record::ByteSpan;
 use crate::resume::Rule;
 use crate::session::Session;
 
@@ -271,4 +272,36 @@ fn a_reply_that_a_merge_wrote_twice_counts_once() {
         merged(without(answer("n", "a", "msg_new", "", 7)), "a"),
     ];
     check(&[("t", false, copy)], 1, 7);
+}
+
+#[test]
+fn a_session_that_is_taken_up_again_tells_the_same() {
+    let mut taken_over = answer("b", "a", "m1", "r1", 30);
+    taken_over["message"]["usage"]["iterations"] = json!([
+        {"type": "message", "input_tokens": 1, "output_tokens": 10},
+        {"type": "message", "model": "claude-haiku-4-5", "input_tokens": 2, "output_tokens": 20}]);
+    taken_over["message"]["usage"]["speed"] = json!("fast");
+    let later = [answer("c", "b", "m2", "", 3), answer("d", "c", "m2", "", 5)];
+    let lines: Vec<String> = [prompt("a", None, 0), taken_over]
+        .iter()
+        .chain(&later)
+        .map(|record| format!("{record}\n"))
+        .collect();
+    let text = lines.concat();
+    let told = |mut session: Session, rest: &str| {
+        session.push(rest.as_bytes());
+        let account = Account::new(&History::new(session, Rule::Client), &PriceList::default());
+        format!("{:?} {:?}", account.charges(), account.stretches)
+    };
+    let at_once = told(Session::with_uses(), &text);
+    for cut in 0..=lines.len() {
+        let (first, rest) = text.split_at(lines[..cut].concat().len());
+        let mut session = Session::with_uses();
+        session.push(first.as_bytes());
+        let bytes = |span: ByteSpan| {
+            Some(text.as_bytes()[span.at as usize..][..span.len as usize].to_vec())
+        };
+        let again = Session::from_table(&session.table().unwrap(), bytes).unwrap();
+        assert_eq!(told(again, rest), at_once, "cut after {cut} lines");
+    }
 }

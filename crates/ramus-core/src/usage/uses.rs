@@ -1,13 +1,15 @@
 //! What the records of one file say that their answers used, in file order.
 
-use crate::body::{Usage, json};
+use bitcode::{Decode, Encode};
+
+use crate::body::{Iteration, Usage, json};
 use crate::envelope::Envelope;
 use crate::name::{Key, fingerprint};
 use crate::price::SYNTHETIC;
 use crate::session::NodeId;
 
 /// The uses of one file. Filled along the one walk over its lines.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Uses {
     pub(super) list: Vec<Use>,
     /// The models named, in order of appearance.
@@ -17,7 +19,7 @@ pub struct Uses {
 }
 
 /// What one record says that its message used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub(super) struct Use {
     pub(super) record: NodeId,
     pub(super) message: Option<Key>,
@@ -55,6 +57,21 @@ impl Uses {
             usage: Usage::read(raw),
             noted: found.cost.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok()),
         });
+    }
+
+    /// Returns the runs of models inside messages, with the place of the use: bytes of uses lack them.
+    pub(crate) fn runs(&self) -> Vec<(u32, Vec<Iteration>)> {
+        let all = (0..).zip(self.list.iter().map(|used| &used.usage.iterations));
+        all.filter(|(_, runs)| !runs.is_empty()).map(|(at, runs)| (at, runs.clone())).collect()
+    }
+
+    /// Takes the runs back.
+    pub(crate) fn take_runs(&mut self, runs: Vec<(u32, Vec<Iteration>)>) {
+        for (at, runs) in runs {
+            if let Some(used) = self.list.get_mut(at as usize) {
+                used.usage.iterations = runs;
+            }
+        }
     }
 
     /// Returns how many tokens each answer had before it, a message once, in file order.

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use super::identity::Identity;
 use super::{Index, make_dir, pack};
 use crate::error::PathError;
-use crate::read::{read, read_at};
+use crate::read::{read_as, read_at};
 
 /// Smaller files are read faster than anything about them could be looked up.
 const LARGE: u64 = 2 * 1024 * 1024;
@@ -32,9 +32,18 @@ struct Table {
 impl Index {
     /// Reads a session file, or what is remembered of it.
     pub fn read(&self, path: &Path) -> Result<Session, PathError> {
+        self.read_as(Session::default, path)
+    }
+
+    /// The same, and what its answers used.
+    pub(crate) fn read_with_uses(&self, path: &Path) -> Result<Session, PathError> {
+        self.read_as(Session::with_uses, path)
+    }
+
+    fn read_as(&self, new: impl Fn() -> Session, path: &Path) -> Result<Session, PathError> {
         let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
         if meta.len() < LARGE || self.dir.is_none() {
-            return read(path);
+            return read_as(new(), path);
         }
         let identity = Identity::of(&meta);
         let table = self.table(path);
@@ -43,7 +52,9 @@ impl Index {
             return Ok(session);
         }
         let grown = table.filter(|table| table.identity.bytes() < meta.len());
-        let mut reading = grown.and_then(|table| table.grown(path)).unwrap_or_default();
+        // One table for all who ask.
+        let anew = || Reading { session: Session::with_uses(), ..Reading::default() };
+        let mut reading = grown.and_then(|table| table.grown(path)).unwrap_or_else(anew);
         reading.read_on(path).map_err(|source| PathError::new(path, source))?;
         self.keep(path, identity, &reading);
         reading.session.end();
