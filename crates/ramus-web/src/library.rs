@@ -97,6 +97,11 @@ impl Library {
         Self { prices: (list, told), ..self }
     }
 
+    /// Returns what tokens cost.
+    pub(crate) fn prices(&self) -> &PriceList {
+        &self.prices.0
+    }
+
     /// Begins to read everything in short, so that the first page need not wait for it.
     pub(crate) fn warm_up(&self) {
         let (place, rule, surveyed) = (self.place.clone(), self.rule, self.surveyed.clone());
