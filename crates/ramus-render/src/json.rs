@@ -24,6 +24,7 @@ pub use turn::{Show, Turn, turn};
 pub use usage::{
     Amounts, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, ByTime, Client,
     ClientModel, OfBranch, Prices, RunningBlock, Unpriced, Usage, dearest_first, dollars, usage,
+    usage_of,
 };
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
 pub use written::{FixAnswer, Log, LogEntry, Written};

@@ -13,6 +13,7 @@ mod page;
 mod serve;
 mod token;
 mod transcript;
+mod usage;
 mod view;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use jiff::tz::TimeZone;
+use axum::body::Bytes;
 use ramus_core::history::History;
 use ramus_core::price::{DATE, PriceList};
 use ramus_core::resume::Rule;
 use ramus_render::json;
-use ramus_store::ledger::Ledger;
 use ramus_store::place::{FileRole, HistoryFile, Place, Project};
-use ramus_store::survey::{Survey, resurvey, survey_usage, to_time};
+use ramus_store::survey::{Survey, resurvey, to_time};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::ApiError;
 use crate::transcript::Transcript;
+use crate::usage::Terms;
 
 /// How long a listing of the directories is good for.
 const FRESH: Duration = Duration::from_secs(2);
@@ -34,8 +34,8 @@ pub struct Library {
     reading: Mutex<()>,
     paths: Mutex<Vec<Kept>>,
     prices: (PriceList, json::Prices),
-    /// What was used, and which files told so.
-    used: Mutex<Option<(u64, Arc<json::Usage>)>>,
+    /// What was used, as it is told, and which files told so.
+    used: Mutex<Option<(u64, Bytes)>>,
 }
 
 /// The last survey and when it was made.
@@ -145,8 +145,9 @@ impl Library {
         held.as_ref().map(|(_, survey)| survey.clone())
     }
 
-    /// Adds up what was used; all files are read for it, unless they are as they were.
-    pub(crate) fn usage(&self) -> Arc<json::Usage> {
+    /// Adds up what was used and returns it as JSON; all files are read for it, unless they are as
+    /// they were.
+    pub(crate) fn usage(&self) -> Result<Bytes, ApiError> {
         let mut used = lock(&self.used);
         let listing = self.place.projects();
         let files = listing.projects.iter().flat_map(|project| &project.files);
@@ -160,15 +161,15 @@ impl Library {
         if let Some((then, usage)) = &*used
             && *then == now
         {
-            return usage.clone();
+            return Ok(usage.clone());
         }
         let (prices, told) = &self.prices;
-        let mut survey = survey_usage(&self.place.index, listing, self.rule, prices, &|_| {});
-        let ledger = Ledger::new(&mut survey, |_| true, false);
-        let zone = TimeZone::system();
-        let usage = Arc::new(json::usage(&ledger.books, &ledger.owners(), told.clone(), &zone));
-        *used = Some((now, usage.clone()));
-        usage
+        let terms = Terms { index: &self.place.index, rule: self.rule, prices, told };
+        let usage = crate::usage::usage(terms, listing, &self.survey());
+        let answer = serde_json::to_vec(&json::Answer::new("ramus.usage/1", usage));
+        let answer = Bytes::from(answer.map_err(|error| ApiError::bad(error.to_string()))?);
+        *used = Some((now, answer.clone()));
+        Ok(answer)
     }
 
     /// Finds a session or an agent by its whole id.

@@ -2,7 +2,7 @@
 
 mod report;
 
-pub use report::{dearest_first, usage};
+pub use report::{dearest_first, usage, usage_of};
 
 use ramus_core::usage::Sum;
 use serde::Serialize;

@@ -14,9 +14,18 @@ use super::{
 
 /// Adds everything up; `owners` says whose each file of the books is.
 pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZone) -> Usage {
-    let sums = Sums::new(books, owners.len(), zone);
+    usage_of(&Sums::new(books, owners.len(), zone), &books.by_model(), owners, prices, zone)
+}
+
+/// The same of what was added up already, by everything and by model.
+pub fn usage_of(
+    sums: &Sums,
+    models: &BTreeMap<&str, Sum>,
+    owners: &[Owner<'_>],
+    prices: Prices,
+    zone: &TimeZone,
+) -> Usage {
     let days = &sums.days;
-    let models = books.by_model();
     Usage {
         zone: zone_name(zone).to_owned(),
         since: None,
@@ -45,9 +54,9 @@ pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZon
             .filter(|(_, sum)| sum.unpriced > 0)
             .map(|(model, sum)| Unpriced { model: (*model).to_owned(), tokens: sum.unpriced })
             .collect(),
-        by_model: by_model(&models),
-        by_project: by_project(owners, &sums),
-        by_session: by_session(owners, &sums),
+        by_model: by_model(models),
+        by_project: by_project(owners, sums),
+        by_session: by_session(owners, sums),
         by_conversation: None,
         branches: None,
         by_branch: ByBranch {
