@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // Measures the page in a real browser against large histories.
 //
-//     node bench/page.mjs --corpus DIR [--ramus target/release/ramus] [--word WORD]
+//     node bench/page.mjs --corpus DIR [--ramus target/release/ramus] [--word WORD] [--messages 10000]
 //
 // A corpus is a Claude directory. Opens its largest session, scrolls through its transcript, searches; prints
 // Markdown rows. Times are those of the browser: first contentful paint, the first message of the transcript,
-// tasks that block it for over 50 ms, and the first hit of a search.
+// tasks that block it for over 50 ms, and the first hit of a search. Scrolling goes 240 px a frame, from the
+// beginning to the end and back again, as often as it takes to pass so many messages (three to four minutes).
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -21,6 +22,7 @@ const option = (name, usual) => { const at = process.argv.indexOf(`--${name}`); 
 const corpus = option("corpus");
 const ramus = option("ramus", join(root, "target/release/ramus"));
 const word = option("word", "qzneedleusertextonce");
+const messages = Number(option("messages", "10000"));
 if (!corpus) { console.error("--corpus DIR is needed"); process.exit(2); }
 
 function largest(dir) {
@@ -64,30 +66,40 @@ const again = await opening();
 row("first contentful paint, again", `${Math.round(again.paint)} ms`);
 row("first message there, again", `${Math.round(again.turn)} ms`);
 
-// Scrolling through from the beginning on, 240 px a frame, which is a fast flick.
+// Scrolling through from the beginning on, 240 px a frame, which is a fast flick; at an end it turns round.
 await page.keyboard.press("g");
 await page.waitForTimeout(500);
-const scrolled = await page.evaluate(async () => {
+page.setDefaultTimeout(0);
+const scrolled = await page.evaluate(async (messages) => {
   const long = [];
   new PerformanceObserver((list) => long.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: "longtask", buffered: false });
   const box = document.querySelector(".scroll");
   const frames = [];
   let last = performance.now();
-  let seen = 0;
-  for (let n = 0; n < 3000; n++) {
-    box.scrollTop += 240;
+  let [passed, step, before, turns] = [0, 240, 0, 0];
+  for (let n = 0; n < 60_000 && passed < messages; n++) {
+    box.scrollTop += step;
     await new Promise((done) => requestAnimationFrame(done));
     const now = performance.now();
     frames.push(now - last);
     last = now;
-    seen = Math.max(seen, ...[...document.querySelectorAll(".row")].slice(-1).map((one) => Number(one.dataset.at)));
-    if (seen >= 10_000 || box.scrollTop + box.clientHeight >= box.scrollHeight - 2) break;
+    const rows = document.querySelectorAll(".row");
+    const at = Number(rows[step > 0 ? rows.length - 1 : 0]?.dataset.at ?? before);
+    // Only what lies ahead counts, and at an end nothing does.
+    passed += Math.max(0, step > 0 ? at - before : before - at);
+    before = at;
+    const atEnd = step > 0 ? box.scrollTop + box.clientHeight >= box.scrollHeight - 2 : box.scrollTop <= 0;
+    if (atEnd) {
+      step = -step;
+      turns += 1;
+      before = Number(rows[step > 0 ? rows.length - 1 : 0]?.dataset.at ?? 0);
+    }
   }
   await new Promise((done) => setTimeout(done, 300));
   frames.sort((a, b) => a - b);
-  return { long, frames: frames.length, seen, median: frames[frames.length >> 1], most: frames.at(-1), p95: frames[Math.floor(frames.length * 0.95)] };
-});
-row("messages scrolled through", scrolled.seen);
+  return { long, frames: frames.length, seen: passed, turns, median: frames[frames.length >> 1], most: frames.at(-1), p95: frames[Math.floor(frames.length * 0.95)] };
+}, messages);
+row("messages scrolled through, frames, turned round", `${scrolled.seen}, ${scrolled.frames}, ${scrolled.turns} times`);
 row("frame: median, 95 %", `${scrolled.median.toFixed(1)} ms, ${scrolled.p95.toFixed(1)} ms`);
 row("tasks over 50 ms while scrolling", `${scrolled.long.length}${scrolled.long.length ? ` (the longest ${Math.round(Math.max(...scrolled.long))} ms)` : ""}`);
 

@@ -100,15 +100,17 @@ class Screen:
         while self.read(pause) is not None:
             pass
 
-    def press(self, key):
-        """Presses a key and returns the seconds until the screen changes; None: it does not."""
+    def press(self, key, pause=0.004):
+        """Presses a key and returns the seconds until the screen has changed; None: it does not.
+
+        What comes after less than a pause belongs to it, be it a second frame that mends the first.
+        """
         start = time.monotonic()
         os.write(self.fd, key)
         at = self.read(0.5)
-        # The rest of the frame belongs to it.
         last = at
         while at is not None:
-            at = self.read(0.004)
+            at = self.read(pause)
             last = at or last
         return None if last is None else last - start
 
@@ -160,13 +162,26 @@ def repaint(ramus, session, keys):
         print(f"opened after   {time.monotonic() - start:.3f} s")
         screen.quiet()
         for name, key in [("down", b"j"), ("page down", b"\x1b[6~"), ("page up", b"\x1b[5~"), ("next prompt", b"]"), ("tools", b"s")]:
-            times = [took for took in (screen.press(key) for _ in range(keys)) if took is not None]
-            times.sort()
-            if times:
-                p99 = times[min(len(times) - 1, len(times) * 99 // 100)]
-                print(f"{name:<14} median {times[len(times) // 2] * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms, worst {times[-1] * 1000:.1f} ms of {len(times)}")
+            told(name, [screen.press(key) for _ in range(keys)])
+        # At places where nobody has been: after a look at the screen, and at once.
+        for name, look, prompt in [("tools there", 0.15, b"["), ("tools at once", 0, b"]")]:
+            times = []
+            for _ in range(keys):
+                screen.press(prompt)
+                screen.press(b"\x1b[6~")
+                if look:
+                    screen.quiet(look)
+                times.append(screen.press(b"s", 0.05))
+            told(name, times)
         print(f"memory         {screen.memory():.1f} MB")
         screen.leave()
+
+
+def told(name, times):
+    times = sorted(took * 1000 for took in times if took is not None)
+    if times:
+        p99 = times[min(len(times) - 1, len(times) * 99 // 100)]
+        print(f"{name:<14} median {times[len(times) // 2]:.1f} ms, p99 {p99:.1f} ms, worst {times[-1]:.1f} ms of {len(times)}", flush=True)
 
 
 def follow(ramus, session, rate, seconds, appends):

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import test from "node:test";
 import { demo, file, id, open, serve, workshop } from "./page.mjs";
@@ -77,10 +77,40 @@ test("fork, rename, trash and back", async (t) => {
   await act(page, "Move to the trash");
   assert.equal(existsSync(forked), false);
   await go("/log");
-  await page.getByRole("button", { name: "Undo" }).first().click();
-  await act(page, "Undo");
+  await page.locator(".log li", { hasText: "trash" }).getByRole("button", { name: "Bring back" }).click();
+  await act(page, "Bring back");
   assert.equal(existsSync(forked), true);
   assert.deepEqual(wrong, []);
+});
+
+test("bring back what undo cannot: the session went on", async (t) => {
+  const claude = demo(t);
+  const path = file(claude, "7ea9");
+  const before = readFileSync(path);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  await page.getByRole("button", { name: "Details" }).click();
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByLabel("New title").fill("Another pot");
+  await page.getByRole("button", { name: "Show the plan" }).click();
+  await act(page, "Rename");
+  appendFileSync(path, '{"type":"summary","summary":"went on","leafUuid":"x"}\n');
+  const after = readFileSync(path);
+  await go("/log");
+  const rename = page.locator(".log li", { hasText: "rename" });
+  await rename.getByRole("button", { name: "Undo" }).click();
+  await page.locator("dialog[open]", { hasText: "bring the session back" }).waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await rename.getByRole("button", { name: "Bring back" }).click();
+  await page.locator("dialog[open] .plan", { hasText: "bytes more by now" }).waitFor();
+  assert.deepEqual(readFileSync(path), after, "a plan that is only shown writes nothing");
+  await act(page, "Bring back");
+  assert.deepEqual(readFileSync(path), before);
+  await page.locator(".log li", { hasText: "restore" }).getByRole("button", { name: "Undo" }).click();
+  await act(page, "Undo");
+  assert.deepEqual(readFileSync(path), after, "what came since was kept");
+  assert.deepEqual(wrong.filter((text) => !/409/.test(text)), [], "but for the refusal");
 });
 
 test("merge two branches into a new session", async (t) => {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::backup::Backup;
 use crate::error::PathError;
 use crate::journal::{Deed, Journal, Operation};
 use crate::plan::{Content, Plan, Step, What};
@@ -33,9 +34,7 @@ pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Pla
     let operation = match op {
         Some(op) => journal.operation(op).ok_or(UndoError::Unknown(op))?,
         None => {
-            let open = journal.operations.iter().rev().filter(|operation| {
-                operation.is_done() && operation.undone_by.is_none() && operation.undoes.is_none()
-            });
+            let open = journal.operations.iter().rev().filter(|operation| is_open(operation));
             let mut here = open.filter(|operation| is_below(operation, roots));
             here.next().ok_or(UndoError::Nothing)?
         }
@@ -64,6 +63,26 @@ pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Pla
         resume: None,
         undoes: Some(op),
     })
+}
+
+/// Whether an operation was carried out and not taken back; what came after it may still forbid that.
+pub fn is_open(operation: &Operation) -> bool {
+    operation.is_done() && operation.undone_by.is_none() && operation.undoes.is_none()
+}
+
+/// Whether a session can be brought back as it was before an operation, and is not so now. Out of
+/// the trash it comes by undoing.
+pub fn can_restore(operation: &Operation) -> bool {
+    match &operation.backup {
+        Some(backup) => is_other(operation, backup),
+        None => operation.what == What::Trash && is_open(operation),
+    }
+}
+
+/// Whether a kept version is not what is there now. Histories grow: their length tells.
+fn is_other(operation: &Operation, backup: &Backup) -> bool {
+    let now = std::fs::metadata(&operation.file).map(|meta| meta.len());
+    now.ok() != Some(backup.len)
 }
 
 /// Whether an operation was about a file in one of the directories.
@@ -151,12 +170,9 @@ pub fn restore(
             let mut kept = kept();
             kept.find(|(operation, _)| operation.op == op).ok_or_else(no_version)?
         }
-        None => kept()
-            .find(|(operation, backup)| {
-                let now = std::fs::metadata(&operation.file).map(|meta| meta.len());
-                now.ok() != Some(backup.len)
-            })
-            .ok_or_else(no_version)?,
+        None => {
+            kept().find(|(operation, backup)| is_other(operation, backup)).ok_or_else(no_version)?
+        }
     };
     let bytes = backup.bytes().map_err(|source| PathError::new(&backup.copy, source))?;
     let file = operation.file.clone();

@@ -86,7 +86,9 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
     let mut desks = Desks::new(&sender, options, actions);
     desks.survey();
     loop {
-        screen.draw(|buffer| view(&mut state, buffer))?;
+        if std::mem::take(&mut state.changed) {
+            screen.draw(|buffer| view(&mut state, buffer))?;
+        }
         let Ok(event) = events.recv() else { return Ok(()) };
         if !take_all(&mut state, event, &events, &mut desks, &mut screen)? {
             break;
@@ -170,6 +172,7 @@ pub(crate) struct Desks {
     earlier: Desk<(Arc<Chapter>, NodeId)>,
     agents: Desk<Arc<Chapter>>,
     render: Desk<Vec<Want>>,
+    prepare: Desk<Vec<Want>>,
     draw: Desk<Wanted>,
     here: Desk<(Arc<Chapter>, String)>,
     all: Desk<String>,
@@ -183,6 +186,7 @@ impl Desks {
             earlier: open::earlier_desk(sender.clone(), rule),
             agents: agents::desk(sender.clone()),
             render: render::desk(sender.clone(), clock.clone()),
+            prepare: render::preparing_desk(sender.clone(), clock.clone()),
             draw: draw::desk(sender.clone(), clock),
             here: find::here_desk(sender.clone()),
             all: find::all_desk(
@@ -242,6 +246,7 @@ impl Desks {
             Effect::Agents(chapter) => self.agents.put(chapter),
             Effect::Earlier(chapter, root) => self.earlier.put((chapter, root)),
             Effect::Render(wants) => self.render.put(wants),
+            Effect::Prepare(wants) => self.prepare.put(wants),
             Effect::Draw(wanted) => self.draw.put(*wanted),
             Effect::SearchHere(chapter, text) => self.here.put((chapter, text)),
             Effect::FindAll(text) => self.all.put(text),

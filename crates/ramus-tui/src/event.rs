@@ -84,7 +84,10 @@ pub(crate) enum Effect {
     Agents(Arc<Chapter>),
     /// Find where the conversation with this root began.
     Earlier(Arc<Chapter>, NodeId),
+    /// Render what is seen and what is near.
     Render(Vec<Want>),
+    /// Render beside that what the next key may ask for; nothing: what is seen needs the time.
+    Prepare(Vec<Want>),
     /// Copy the words of a message.
     CopyMessage(Box<Want>),
     Copy(String, &'static str),

@@ -119,6 +119,8 @@ pub(crate) struct State {
     pub(crate) nothing: Option<String>,
     /// What was looked for last.
     pub(crate) last_find: String,
+    /// Something happened that can be seen.
+    pub(crate) changed: bool,
     /// A part of the program broke.
     pub(crate) broken: Option<String>,
     /// A signal asks the program to end.
@@ -158,6 +160,7 @@ impl State {
             marked: None,
             nothing: None,
             last_find: String::new(),
+            changed: true,
             broken: None,
             killed_by: None,
         }

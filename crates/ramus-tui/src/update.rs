@@ -31,6 +31,8 @@ use crate::state::{Focus, Overlay, Prompt, PromptKind, State};
 /// Takes an event and returns what is to be done about it.
 pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let is_rendered = matches!(event, Event::Rendered(_));
+    // Most of what is rendered is not on the screen.
+    state.changed |= !is_rendered;
     let mut effects = match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
         Event::Key(key) => state.key(key),
@@ -45,13 +47,8 @@ pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.measure();
     state.follow_cursor();
     if let Some(reading) = state.stack.last_mut() {
-        let wanted = reading.wanted();
-        // What is being rendered already would be begun again.
-        let is_coming = is_rendered && reading.has_asked_for(&wanted);
-        if !wanted.is_empty() && !is_coming {
-            reading.ask_for(&wanted);
-            effects.push(Effect::Render(wanted));
-        }
+        effects.extend(reading.wanted(is_rendered).map(Effect::Render));
+        effects.extend(reading.wanted_next(is_rendered).map(Effect::Prepare));
     }
     effects
 }
@@ -107,7 +104,7 @@ impl State {
             }
             Event::Rendered(rendered) => {
                 if let Some(reading) = self.stack.last_mut() {
-                    reading.take(*rendered);
+                    self.changed |= reading.take(*rendered);
                 }
             }
             Event::Text(text, what) => return vec![Effect::Copy(text, what)],

@@ -15,6 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use crate::event::Event;
 use crate::terminal;
@@ -59,6 +60,13 @@ impl<R> Slot<R> {
     /// Whether something newer waits, so that the work at hand can be left.
     pub(crate) fn is_waiting(&self) -> bool {
         self.held().is_some()
+    }
+
+    /// Waits for something newer; `false`: nothing came within that time.
+    pub(crate) fn comes_within(&self, time: Duration) -> bool {
+        let waits = |held: &mut Option<R>| held.is_none();
+        let waited = self.came.wait_timeout_while(self.held(), time, waits);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_some()
     }
 
     fn next(&self) -> R {

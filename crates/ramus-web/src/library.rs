@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::body::Bytes;
 use jiff::tz::TimeZone;
 use ramus_core::history::History;
 use ramus_core::price::{DATE, PriceList};
@@ -34,8 +35,8 @@ pub struct Library {
     reading: Mutex<()>,
     paths: Mutex<Vec<Kept>>,
     prices: (PriceList, json::Prices),
-    /// What was used, and which files told so.
-    used: Mutex<Option<(u64, Arc<json::Usage>)>>,
+    /// What was used, as it is told, and which files told so.
+    used: Mutex<Option<(u64, Bytes)>>,
 }
 
 /// The last survey and when it was made.
@@ -97,6 +98,11 @@ impl Library {
         Self { prices: (list, told), ..self }
     }
 
+    /// Returns what tokens cost.
+    pub(crate) fn prices(&self) -> &PriceList {
+        &self.prices.0
+    }
+
     /// Begins to read everything in short, so that the first page need not wait for it.
     pub(crate) fn warm_up(&self) {
         let (place, rule, surveyed) = (self.place.clone(), self.rule, self.surveyed.clone());
@@ -140,8 +146,9 @@ impl Library {
         held.as_ref().map(|(_, survey)| survey.clone())
     }
 
-    /// Adds up what was used; all files are read for it, unless they are as they were.
-    pub(crate) fn usage(&self) -> Arc<json::Usage> {
+    /// Adds up what was used and returns it as JSON; all files are read for it, unless they are as
+    /// they were.
+    pub(crate) fn usage(&self) -> Result<Bytes, ApiError> {
         let mut used = lock(&self.used);
         let listing = self.place.projects();
         let files = listing.projects.iter().flat_map(|project| &project.files);
@@ -155,16 +162,18 @@ impl Library {
         if let Some((then, usage)) = &*used
             && *then == now
         {
-            return usage.clone();
+            return Ok(usage.clone());
         }
         let (prices, told) = &self.prices;
         let survey =
             survey_usage(&self.place.index, &self.survey(), listing, self.rule, prices, &|_| {});
         let ledger = Ledger::new(&survey, |_| true, false);
         let zone = TimeZone::system();
-        let usage = Arc::new(json::usage(&ledger.books, &ledger.owners(), told.clone(), &zone));
-        *used = Some((now, usage.clone()));
-        usage
+        let usage = json::usage(&ledger.books, &ledger.owners(), told.clone(), &zone);
+        let answer = serde_json::to_vec(&json::Answer::new("ramus.usage/1", usage));
+        let answer = Bytes::from(answer.map_err(|error| ApiError::bad(error.to_string()))?);
+        *used = Some((now, answer.clone()));
+        Ok(answer)
     }
 
     /// Finds a session or an agent by its whole id.

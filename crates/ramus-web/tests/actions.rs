@@ -39,9 +39,12 @@ impl Page {
         Self { home, app: app(Arc::new(state)), runtime }
     }
 
+    fn file(&self) -> std::path::PathBuf {
+        self.home.claude().join("projects/-home-dev-app").join(format!("{ID}.jsonl"))
+    }
+
     fn bytes(&self) -> Vec<u8> {
-        fs::read(self.home.claude().join("projects/-home-dev-app").join(format!("{ID}.jsonl")))
-            .unwrap()
+        fs::read(self.file()).unwrap()
     }
 
     fn send(&self, request: Request<Body>) -> (StatusCode, Value) {
@@ -114,6 +117,50 @@ fn fork_rename_and_trash() {
     assert_eq!(page.get(&format!("/api/sessions/{id}"))["title"], "A pot");
     page.act(&json!({"what": "trash", "session": id}));
     assert!(page.get(&format!("/api/sessions/{id}"))["error"].is_string());
+}
+
+/// What was done last, with whether it can be undone and whether the session can be brought back.
+fn last(page: &Page) -> (Value, Value, Value) {
+    let last = page.get("/api/log")["operations"][0].take();
+    (last["op"].clone(), last["can_undo"].clone(), last["can_restore"].clone())
+}
+
+#[test]
+fn an_earlier_version_is_brought_back() {
+    let page = Page::new();
+    let before = page.bytes();
+    let went = page.act(&json!({"what": "goto", "session": ID, "node": "b"}));
+    // The client goes on from there, so that undoing is not possible any more.
+    let after = [page.bytes(), b"{}\n".to_vec()].concat();
+    fs::write(page.file(), &after).unwrap();
+    let (status, refused) = page.post("/api/plan", &json!({"what": "undo", "op": went["op"]}));
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(refused["hint"].as_str().unwrap().starts_with("bring the session back"), "{refused}");
+    assert_eq!(last(&page), (went["op"].clone(), json!(true), json!(true)));
+    let wanted = json!({"what": "restore", "session": ID, "op": went["op"]});
+    let (_, plan) = page.post("/api/plan", &wanted);
+    assert!(plan["warnings"][0].as_str().unwrap().contains("bytes more"), "{plan}");
+    assert_eq!(page.bytes(), after, "a plan that is only shown writes nothing");
+    let restored = page.act(&wanted);
+    assert_eq!(page.bytes(), before);
+    let log = page.get("/api/log");
+    assert_eq!(log["operations"][1]["can_restore"], false, "it is as it was: {log}");
+    page.act(&json!({"what": "undo", "op": restored["op"]}));
+    assert_eq!(page.bytes(), after);
+}
+
+#[test]
+fn a_session_comes_back_out_of_the_trash_with_its_agents() {
+    let page = Page::new();
+    let agent = format!("-home-dev-app/{ID}/subagents/agent-a9.jsonl");
+    let agent = page.home.session(&agent, "x user steep\ny < x assistant steeped");
+    let before = page.bytes();
+    let trashed = page.act(&json!({"what": "trash", "session": ID}));
+    assert!(!page.file().exists() && !agent.exists());
+    assert_eq!(last(&page).2, true);
+    page.act(&json!({"what": "restore", "session": ID, "op": trashed["op"]}));
+    assert!(page.bytes() == before && agent.exists());
+    assert_eq!(page.get("/api/log")["operations"][1]["can_restore"], false);
 }
 
 const FORKED: &str = "a user hello\nb < a assistant hi\nc < b user tea\nd < c assistant done\ne < b user @90 milk\nf < e assistant @91 poured";

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
+use ramus_core::price::{DATE, PriceList};
 use ramus_core::resume::Rule;
+use ramus_render::json::Prices;
 use ramus_store::place::Place;
 use ramus_web::{Library, State, Token, app};
 use serde_json::Value;
@@ -21,17 +23,19 @@ fn home(short: &str) -> Home {
     home
 }
 
+fn library(home: &Home) -> Library {
+    Library::new(Place::open(vec![home.claude()]).unwrap(), Rule::Client)
+}
+
+fn ask(home: &Home, path: &str) -> (StatusCode, String) {
+    ask_of(home, library(home), path)
+}
+
 #[tokio::main(flavor = "current_thread")]
-async fn ask(home: &Home, path: &str) -> (StatusCode, String) {
-    let place = Place::open(vec![home.claude()]).unwrap();
+async fn ask_of(home: &Home, library: Library, path: &str) -> (StatusCode, String) {
     let own = ramus_store::State::new(home.path().join("state"));
-    let state = State::new(
-        Library::new(place, Rule::Client),
-        own,
-        Token::new("teapot"),
-        vec!["h:1".to_owned()],
-        |_| {},
-    );
+    let hosts = vec!["h:1".to_owned()];
+    let state = State::new(library, own, Token::new("teapot"), hosts, |_| {});
     let request = Request::get(path).header("host", "h:1").header("cookie", "ramus=teapot");
     let response =
         app(Arc::new(state)).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
@@ -152,6 +156,20 @@ fn branches_are_compared() {
     assert_eq!(diff["common"]["messages"], 3);
     assert_eq!(diff["views_a"].as_array().unwrap().len(), 1);
     assert!(diff["views_b"][0]["parts"][0]["html"].as_str().unwrap().contains("two"));
+}
+
+#[test]
+fn branches_are_compared_by_the_prices_of_the_server() {
+    let home = home(FORKED);
+    let path = format!("/api/diff?a={ID}&a_leaf=d&b={ID}&b_leaf=e");
+    let dear = r#"{"models": {"claude-sonnet-4-5": {"input": 1e6, "output": 2e6}}}"#;
+    let told = Prices { date: DATE, file: None, file_date: None };
+    let library = library(&home).priced(PriceList::with_file(dear).unwrap(), told);
+    let (_, dear) = ask_of(&home, library, &path);
+    let dear: Value = serde_json::from_str(&dear).unwrap();
+    // One message of 10 tokens in and 5 out.
+    assert_eq!(dear["usage"]["a"]["cost_usd"], 20.0);
+    assert!(json(&home, &path)["usage"]["a"]["cost_usd"].as_f64().unwrap() < 1.0);
 }
 
 #[test]

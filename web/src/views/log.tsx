@@ -7,7 +7,7 @@ import { Failure, Head, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { short } from "../words";
 
-interface Operation { op: number; at: string; what: string; session: string; words: string; done: boolean; undone_by: number | null; undoes: number | null; can_undo: boolean }
+interface Operation { op: number; at: string; what: string; session: string; words: string; done: boolean; undone_by: number | null; undoes: number | null; can_undo: boolean; can_restore: boolean }
 
 export function Log({ say }: { say: (text: string) => void }) {
   const { data, error, again } = useGet<{ operations: Operation[] }>("log");
@@ -17,7 +17,7 @@ export function Log({ say }: { say: (text: string) => void }) {
   return (
     <div class="page">
       <Head title="Log" />
-      <p class="hush">Everything that ramus wrote, and the way back. Reading leaves no trace here.</p>
+      <p class="hush">Everything that ramus wrote, and the way back: “Undo” takes back what was done, as long as nothing came after it; “Bring back” gives you the session as it was before, from the trash too. Reading leaves no trace here.</p>
       {data.operations.length === 0 && <section class="card"><p>Nothing yet. Going to a message, forking, merging, renaming, putting files back and moving to the trash are noted here.</p></section>}
       <ol class="log">
         {data.operations.map((one) => (
@@ -26,7 +26,10 @@ export function Log({ say }: { say: (text: string) => void }) {
             <span class="what">{one.what}</span>
             <span class="words">{one.words} <a href={route.session(one.session)}>{short(one.session)}</a>{!one.done && <span class="bad"> not finished</span>}{one.undone_by !== null && <span class="hush"> undone by {one.undone_by}</span>}</span>
             <Time at={one.at} />
-            {one.can_undo ? <button type="button" onClick={() => setRequest({ what: "undo", op: one.op })}>Undo</button> : <span />}
+            <span class="ways">
+              {one.can_undo && one.what !== "trash" && <button type="button" onClick={() => setRequest({ what: "undo", op: one.op })}>Undo</button>}
+              {one.can_restore && <button type="button" title="The session as it was before this" onClick={() => setRequest({ what: "restore", session: one.session, op: one.op })}>Bring back</button>}
+            </span>
           </li>
         ))}
       </ol>

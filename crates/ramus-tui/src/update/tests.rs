@@ -16,7 +16,7 @@ use crate::event::{Chapter, Deed, Effect, Event, Opened, Opening, Question, Rend
 use crate::panes::list::List;
 use crate::state::{Clock, Overlay, State};
 use crate::view::view;
-use crate::work::render::Painter;
+use crate::work::render::{Painter, Want};
 
 const FIXTURE: &str = r"
 a        user          Which tea?
@@ -37,8 +37,12 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
+        Self::over(FIXTURE)
+    }
+
+    fn over(fixture: &str) -> Self {
         let home = Home::new();
-        let path = home.session("-tea/0a1b2c3d-0000-4000-8000-000000000000.jsonl", FIXTURE);
+        let path = home.session("-tea/0a1b2c3d-0000-4000-8000-000000000000.jsonl", fixture);
         let clock = Clock(Arc::new(|time| time.to_string()[11..16].to_owned()));
         let mut state = State::new(clock.clone(), true, List::new(false, ""));
         state.size = (80, 24);
@@ -63,18 +67,23 @@ impl Desk {
     fn render(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
         let mut left = Vec::new();
         for effect in effects {
-            let Effect::Render(wants) = effect else {
+            let (Effect::Render(wants) | Effect::Prepare(wants)) = effect else {
                 left.push(effect);
                 continue;
             };
             for want in wants {
-                let lines = self.painter.lines(&want);
-                let rendered =
-                    Rendered { key: want.key, look: want.look, chapter: want.chapter, lines };
-                update(&mut self.state, Event::Rendered(Box::new(rendered)));
+                let effects = self.painted(want);
+                left.extend(self.render(effects));
             }
         }
         left
+    }
+
+    /// Renders a block and returns what its coming asks for.
+    fn painted(&mut self, want: Want) -> Vec<Effect> {
+        let lines = self.painter.lines(&want);
+        let rendered = Rendered { key: want.key, look: want.look, chapter: want.chapter, lines };
+        update(&mut self.state, Event::Rendered(Box::new(rendered)))
     }
 
     fn press(&mut self, code: KeyCode) -> Vec<Effect> {
@@ -276,16 +285,58 @@ fn what_was_rendered_before_the_file_grew_is_out_of_date() {
 #[test]
 fn a_block_is_asked_for_once() {
     let mut desk = Desk::new();
-    let mut effects = update(&mut desk.state, Event::Key(KeyCode::Char('s').into()));
+    let mut effects = update(&mut desk.state, Event::Resize(60, 24));
     let Some(Effect::Render(wants)) = effects.pop() else { panic!("{effects:?}") };
     assert!(wants.len() > 3, "{wants:?}");
+    let mut next = Vec::new();
     for want in wants {
-        let lines = desk.painter.lines(&want);
-        let rendered = Rendered { key: want.key, look: want.look, chapter: want.chapter, lines };
-        let effects = update(&mut desk.state, Event::Rendered(Box::new(rendered)));
-        assert!(effects.is_empty(), "{effects:?}");
+        next.extend(desk.painted(want));
     }
     assert!(desk.state.reading().unwrap().is_ready());
+    let Effect::Prepare(wants) = only(next) else { panic!("something else") };
+    for want in wants {
+        let effects = desk.painted(want);
+        assert!(effects.is_empty(), "{effects:?}");
+    }
+}
+
+/// One key opens all tool calls: what it shows was rendered while nobody waited for it.
+#[test]
+fn tool_calls_are_opened_and_folded_at_once() {
+    let mut desk = Desk::over(
+        r"
+a        user          Boil water
+b < a    call:t1:Bash  #m1 boil
+c < b    result:t1     one\ntwo
+d < c    assistant     #m2 Done.
+",
+    );
+    let folded = desk.rows();
+    for _ in 0..2 {
+        assert!(update(&mut desk.state, Event::Key(KeyCode::Char('s').into())).is_empty());
+        let opened = desk.rows();
+        assert!(desk.state.reading().unwrap().is_ready());
+        assert!(opened.iter().any(|row| row.contains("│ two")), "{}", opened.join("\n"));
+        assert!(update(&mut desk.state, Event::Key(KeyCode::Char('s').into())).is_empty());
+        assert_eq!(desk.rows(), folded);
+    }
+}
+
+/// What the next key may ask for waits for what is seen.
+#[test]
+fn nothing_is_prepared_while_something_is_missing() {
+    let mut desk = Desk::new();
+    let mut effects = update(&mut desk.state, Event::Resize(60, 24));
+    let Some(Effect::Render(mut wants)) = effects.pop() else { panic!("{effects:?}") };
+    assert!(effects.is_empty(), "{effects:?}");
+    let first = wants.remove(0);
+    assert!(desk.painted(first).is_empty());
+    let last: Vec<Effect> = wants.into_iter().flat_map(|want| desk.painted(want)).collect();
+    let Effect::Prepare(wants) = only(last) else { panic!("something else") };
+    assert!(wants.iter().all(|want| want.look.tools), "{wants:?}");
+    // The size changes again before any of it has come: that must not take any time now.
+    let effects = update(&mut desk.state, Event::Resize(50, 24));
+    assert!(matches!(&effects[..], [Effect::Render(_), Effect::Prepare(none)] if none.is_empty()));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path as FilePath;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use ramus_core::body::Body;
 use ramus_core::history::Path;
@@ -31,10 +33,25 @@ pub(crate) struct Want {
     pub(crate) previous: Option<Range<usize>>,
 }
 
+/// How long nothing must be asked for until something is prepared: who scrolls on needs the time.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// Starts the thread that renders what is seen.
-pub(crate) fn desk(events: std::sync::mpsc::Sender<Event>, clock: Clock) -> Desk<Vec<Want>> {
+pub(crate) fn desk(events: Sender<Event>, clock: Clock) -> Desk<Vec<Want>> {
+    painting(events, clock, Duration::ZERO)
+}
+
+/// Starts the thread that renders what may be seen next, when there is time for it.
+pub(crate) fn preparing_desk(events: Sender<Event>, clock: Clock) -> Desk<Vec<Want>> {
+    painting(events, clock, PAUSE)
+}
+
+fn painting(events: Sender<Event>, clock: Clock, pause: Duration) -> Desk<Vec<Want>> {
     let mut painter = Painter::new(clock);
     Desk::open(events, move |wants: Vec<Want>, newer, events| {
+        if newer.comes_within(pause) {
+            return;
+        }
         for want in wants {
             if newer.is_waiting() {
                 return;

@@ -19,10 +19,10 @@ use ramus_core::time::Time;
 use ramus_store::apply::{ApplyError, apply as carry_out};
 use ramus_store::journal::Journal;
 use ramus_store::live::open_in;
-use ramus_store::plan::{self, Destination, Plan, Step, Subject};
+use ramus_store::plan::{self, Content, Destination, Plan, Step, Subject, What};
 use ramus_store::survey::to_time;
 use ramus_store::trace::{Part, trace};
-use ramus_store::undo::{self, is_below};
+use ramus_store::undo::{self, UndoError, is_below};
 use serde::{Deserialize, Serialize};
 
 use super::{Answered, answer};
@@ -114,7 +114,7 @@ pub(crate) async fn plan(
             session: plan.session.clone(),
             steps: steps(&plan),
             appended_bytes: plan.appended_bytes(),
-            warnings: warning.into_iter().collect(),
+            warnings: warning.into_iter().chain(left_behind(&plan)).collect(),
             merged,
             files,
         };
@@ -152,16 +152,37 @@ fn planned(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
 fn back(state: &State, wanted: &Wanted) -> Result<Plan, ApiError> {
     let roots = &state.library.place.roots;
     let journal = Journal::read(&state.own)?;
-    let foreign =
-        |op: u64| journal.operation(op).is_none_or(|operation| !is_below(operation, roots));
-    if wanted.op.is_some_and(foreign) {
+    let operation = wanted.op.and_then(|op| journal.operation(op));
+    if wanted.op.is_some() && operation.is_none_or(|operation| !is_below(operation, roots)) {
         return Err(ApiError::not_found("operation"));
     }
     let plan = match &*wanted.what {
-        "undo" => undo::undo(&journal, wanted.op, roots),
-        _ => undo::restore(&journal, &wanted.session, wanted.op, roots),
+        "restore" if operation.is_none_or(|operation| operation.what != What::Trash) => {
+            undo::restore(&journal, &wanted.session, wanted.op, roots)
+        }
+        // Out of the trash a session comes back with all that went there with it.
+        _ => undo::undo(&journal, wanted.op, roots),
     };
-    plan.map_err(|error| cannot(error.to_string(), ""))
+    plan.map_err(|error| {
+        let is_kept = operation.is_some_and(|operation| operation.backup.is_some());
+        let hint = match error {
+            UndoError::WentOn { .. } if is_kept => {
+                "bring the session back as it was before that, or fork from an earlier message"
+            }
+            _ => "",
+        };
+        cannot(error.to_string(), hint)
+    })
+}
+
+/// Tells what a plan leaves behind that is there now.
+fn left_behind(plan: &Plan) -> Option<String> {
+    let [Step::Put { before: Some(now), content: Content::Bytes(then), .. }] = &plan.steps[..]
+    else {
+        return None;
+    };
+    let more = now.len.checked_sub(then.len() as u64).filter(|more| *more > 0)?;
+    Some(format!("The session has {more} bytes more by now. They are kept; undo brings them back."))
 }
 
 fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {

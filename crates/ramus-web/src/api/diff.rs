@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::extract::{Query, State as Extract};
 use ramus_core::body::Body;
 use ramus_core::compare::{Common, Content, FileChange, FilePair, Side, Stretch, common, files};
-use ramus_core::price::PriceList;
 use ramus_core::record::Kind;
 use ramus_core::session::Session;
 use ramus_core::turn::TurnKind;
@@ -67,7 +66,7 @@ pub(crate) async fn diff(
             names: [&names[0], &names[1]],
             sides: [&side_a, &side_b],
             files: &files,
-            prices: &PriceList::default(),
+            prices: state.library.prices(),
         };
         let ids = [(&*id_a, &*a.leaf), (&*id_b, &*b.leaf)];
         let mut diff = json::diff(&compared, ids, [&sessions(&a), &sessions(&b)]);

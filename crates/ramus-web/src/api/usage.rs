@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use axum::extract::State as Extract;
-use ramus_render::json::{Answer, Usage};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
 
-use super::{Answered, answer};
+use super::work;
 use crate::State;
+use crate::error::ApiError;
 
-pub(crate) async fn usage(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Usage>> {
-    answer(state, |state| {
-        let usage = state.library.usage();
-        Ok(Answer::new("ramus.usage/1", Usage::clone(&usage)))
-    })
-    .await
+pub(crate) async fn usage(Extract(state): Extract<Arc<State>>) -> Result<Response, ApiError> {
+    let usage = work(state, |state| state.library.usage()).await?;
+    Ok(([(CONTENT_TYPE, "application/json")], usage).into_response())
 }

@@ -42,7 +42,7 @@ impl Key {
 pub(super) const MAIN: u32 = 0;
 
 /// How a block is to be rendered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Look {
     pub(crate) width: u16,
     pub(crate) tools: bool,
@@ -54,10 +54,20 @@ pub(crate) struct Look {
 pub(super) struct Blocks {
     /// Those that were opened where all are folded, or the other way round.
     toggled: HashSet<Key>,
-    /// The lines of each, and the look they have. `None`: the file has grown since.
-    rendered: HashMap<Key, (Option<Look>, Vec<Line>)>,
-    /// Those of the last request.
-    asked: HashMap<Key, Look>,
+    /// What each looks like, the last one rendered last; all are as wide as each other.
+    rendered: HashMap<Key, Vec<Face>>,
+    /// Those of the last request, and of the last one for what may be asked for next.
+    asked: HashSet<(Key, Look)>,
+    prepared: HashSet<(Key, Look)>,
+}
+
+/// A block in one of its looks: opened, folded, with or without what was thought.
+#[derive(Debug)]
+struct Face {
+    look: Look,
+    /// The file has not grown since.
+    is_current: bool,
+    lines: Vec<Line>,
 }
 
 /// How many blocks beside the screen are rendered ahead, and how many are kept.
@@ -97,45 +107,77 @@ impl Transcript {
     fn look(&self, item: usize, key: Key) -> Look {
         let toggled = self.blocks.toggled.contains(&key);
         let width = self.size.0.saturating_sub(u16::from(self.items[item].depth) * 2);
-        Look { width, tools: self.tools != toggled, thinking: self.thinking != toggled }
+        match key.place {
+            Place::Block => {
+                Look { width, tools: self.tools != toggled, thinking: self.thinking != toggled }
+            }
+            // There is nothing to open.
+            Place::Fork { .. } => Look { width, tools: false, thinking: false },
+        }
     }
 
     /// Returns the lines of an item, if they have been rendered; they may be of another look or of
     /// a moment ago, which is better than none.
     pub(crate) fn lines(&self, item: usize) -> Option<&[Line]> {
-        self.key(item).and_then(|key| self.blocks.rendered.get(&key)).map(|(_, lines)| &**lines)
+        let key = self.key(item)?;
+        let faces = self.blocks.rendered.get(&key)?;
+        let look = self.look(item, key);
+        let face = faces.iter().find(|face| face.look == look).or(faces.last())?;
+        Some(&face.lines)
     }
 
-    /// Takes the lines of a block.
-    pub(crate) fn take(&mut self, rendered: Rendered) {
+    /// Takes the lines of a block; `false`: nothing of it is seen.
+    pub(crate) fn take(&mut self, rendered: Rendered) -> bool {
         let Rendered { key, look, chapter, lines } = rendered;
         let is_current =
             |stage: &Stage| stage.id == key.stage && Arc::ptr_eq(&stage.chapter, &chapter);
-        let look = Some(look).filter(|_| self.stages.iter().any(is_current));
-        self.blocks.rendered.insert(key, (look, lines));
+        let is_current = self.stages.iter().any(is_current);
+        if !is_current && self.is_there(key, look) {
+            return false;
+        }
+        let before = self.sight();
+        let faces = self.blocks.rendered.entry(key).or_default();
+        // Nobody comes back to another width soon.
+        faces.retain(|face| face.look != look && face.look.width == look.width);
+        faces.push(Face { look, is_current, lines });
         self.settle();
+        let after = self.sight();
+        before != after || after.seen.iter().any(|(item, _)| self.key(*item) == Some(key))
     }
 
-    /// Returns what should be rendered, what is seen first; far ones are forgotten.
-    pub(crate) fn wanted(&mut self) -> Vec<Want> {
+    /// Returns what is to be rendered now. `None`: nothing, or all of it is being rendered already.
+    ///
+    /// What is seen comes first, then what is near; what is far is forgotten.
+    pub(crate) fn wanted(&mut self, is_rendered: bool) -> Option<Vec<Want>> {
+        let (seen, near) = self.near();
+        self.forget(seen);
+        let wanted: Vec<Want> = near.into_iter().filter_map(|item| self.want(item)).collect();
+        asked(wanted, is_rendered, &mut self.blocks.asked)
+    }
+
+    /// Returns what is to be rendered beside that: what would be seen if all tool calls were opened,
+    /// or folded again. One key asks for it, and then it would be late to read them.
+    ///
+    /// While something is missing on the screen that is nothing.
+    pub(crate) fn wanted_next(&mut self, is_rendered: bool) -> Option<Vec<Want>> {
+        if !self.is_ready() {
+            let had_work = !std::mem::take(&mut self.blocks.prepared).is_empty();
+            return had_work.then(Vec::new);
+        }
+        let (_, near) = self.near();
+        let wanted: Vec<Want> = near.into_iter().filter_map(|item| self.want_other(item)).collect();
+        asked(wanted, is_rendered, &mut self.blocks.prepared)
+    }
+
+    /// Returns what is seen, and with it what is near, in the order in which it is wanted.
+    fn near(&self) -> (Range<usize>, Vec<usize>) {
         let seen: Vec<usize> = self.seen().into_iter().map(|(item, _)| item).collect();
         let (Some(first), Some(last)) = (seen.first().copied(), seen.last().copied()) else {
-            return Vec::new();
+            return (0..0, Vec::new());
         };
-        self.forget(first..last + 1);
         let after = last + 1..(last + 1 + AHEAD).min(self.items.len());
         let before = first.saturating_sub(AHEAD)..first;
-        let order = seen.into_iter().chain(after).chain(before.rev());
-        order.filter_map(|item| self.want(item)).collect()
-    }
-
-    pub(crate) fn ask_for(&mut self, wanted: &[Want]) {
-        self.blocks.asked = wanted.iter().map(|want| (want.key, want.look)).collect();
-    }
-
-    /// Whether all of it was part of the last request.
-    pub(crate) fn has_asked_for(&self, wanted: &[Want]) -> bool {
-        wanted.iter().all(|want| self.blocks.asked.get(&want.key) == Some(&want.look))
+        (first..last + 1, seen.into_iter().chain(after).chain(before.rev()).collect())
     }
 
     /// Whether everything that is seen has been rendered.
@@ -146,9 +188,23 @@ impl Transcript {
     /// Returns what it takes to render an item. `None`: it is there already, or needs nothing.
     fn want(&self, item: usize) -> Option<Want> {
         let key = self.key(item)?;
-        let look = self.look(item, key);
-        let is_there = self.blocks.rendered.get(&key).is_some_and(|(held, _)| *held == Some(look));
+        let is_there = self.is_there(key, self.look(item, key));
         if is_there { None } else { self.want_anyway(item) }
+    }
+
+    /// Returns what it takes to render an item with its tool calls opened if they are folded, folded
+    /// if they are opened. `None`: it is there already, or has none.
+    fn want_other(&self, item: usize) -> Option<Want> {
+        let key = self.key(item).filter(|key| key.place == Place::Block)?;
+        let now = self.look(item, key);
+        let look = Look { tools: !now.tools, ..now };
+        let is_there = self.is_there(key, look);
+        if is_there { None } else { Some(Want { look, ..self.want_anyway(item)? }) }
+    }
+
+    fn is_there(&self, key: Key, look: Look) -> bool {
+        let faces = self.blocks.rendered.get(&key).map(Vec::as_slice).unwrap_or_default();
+        faces.iter().any(|face| face.is_current && face.look == look)
     }
 
     /// Returns what it takes to render an item, even if it has been.
@@ -185,9 +241,28 @@ impl Transcript {
     pub(super) fn renew_end(&mut self) {
         for item in self.items.len().saturating_sub(AHEAD)..self.items.len() {
             let key = self.key(item);
-            if let Some((look, _)) = key.and_then(|key| self.blocks.rendered.get_mut(&key)) {
-                *look = None;
+            for face in key.and_then(|key| self.blocks.rendered.get_mut(&key)).into_iter().flatten()
+            {
+                face.is_current = false;
             }
         }
     }
+}
+
+/// Notes what is wanted as asked for. What is being rendered already would be begun again: after a
+/// block has come, only what was not part of the last request is worth another one.
+fn asked(
+    wanted: Vec<Want>,
+    is_rendered: bool,
+    asked: &mut HashSet<(Key, Look)>,
+) -> Option<Vec<Want>> {
+    let is_coming = |want: &Want| is_rendered && asked.contains(&(want.key, want.look));
+    if wanted.iter().all(is_coming) {
+        if wanted.is_empty() {
+            asked.clear();
+        }
+        return None;
+    }
+    *asked = wanted.iter().map(|want| (want.key, want.look)).collect();
+    Some(wanted)
 }

@@ -23,6 +23,13 @@ pub(super) enum Hold {
     End,
 }
 
+/// The items on the screen with their rows, and how much of the transcript that is.
+#[derive(Debug, PartialEq)]
+pub(super) struct Sight {
+    pub(super) seen: Vec<(usize, isize)>,
+    share: (f64, f64),
+}
+
 /// How high a block is thought to be until it is rendered.
 const GUESS: usize = 4;
 
@@ -58,6 +65,11 @@ impl Transcript {
             row += self.height(item) as isize;
         }
         seen
+    }
+
+    /// Returns where everything on the screen is.
+    pub(super) fn sight(&self) -> Sight {
+        Sight { seen: self.seen(), share: self.share() }
     }
 
     pub(super) fn row_of(&self, item: usize) -> Option<usize> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State as Extract;
 use ramus_store::journal::Journal;
-use ramus_store::undo::is_below;
+use ramus_store::undo::{self, is_below};
 use serde::Serialize;
 
 use crate::State;
@@ -26,6 +26,8 @@ pub(crate) struct OperationView {
     undone_by: Option<u64>,
     undoes: Option<u64>,
     can_undo: bool,
+    /// The session can be brought back as it was before, and is not so now.
+    can_restore: bool,
 }
 
 /// Tells what was done to the histories that are served, the newest first.
@@ -43,9 +45,8 @@ pub(crate) async fn log(Extract(state): Extract<Arc<State>>) -> Answered<Log> {
             done: operation.is_done(),
             undone_by: operation.undone_by,
             undoes: operation.undoes,
-            can_undo: operation.is_done()
-                && operation.undone_by.is_none()
-                && operation.undoes.is_none(),
+            can_undo: undo::is_open(operation),
+            can_restore: undo::can_restore(operation),
         });
         Ok(Log { operations: operations.collect() })
     })
