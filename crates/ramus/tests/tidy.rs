@@ -29,6 +29,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("ctrlc", "ramus"),
     ("rmcp", "ramus"),
     ("anyhow", "ramus"),
+    ("mimalloc", "ramus"),
     ("pulldown-cmark", "ramus-render"),
     ("syntect", "ramus-render"),
     ("similar", "ramus-render"),
