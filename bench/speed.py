@@ -5,7 +5,8 @@
 
 A corpus is a Claude directory. Every command runs once to warm the page cache and then `--runs` times, in
 turns with the others, so that a busy moment hits all of them; the best of each is taken. CPU is user plus
-system time of the command and its children, memory the peak resident size. Prints Markdown rows.
+system time of the command and its children, memory the peak resident size. ramus does without its cache.
+Prints Markdown rows.
 """
 import argparse, glob, os, resource, subprocess, sys, time
 
@@ -41,16 +42,17 @@ def main():
         with open(listing, "w") as f:
             f.write("\0".join(files))
         env = dict(os.environ, CLAUDE_CONFIG_DIR=corpus, NO_COLOR="1")
+        ramus = [a.ramus, "--claude-dir", corpus, "--no-cache"]
         commands = {
             "cat … | wc -l": f"xargs -0 cat < {listing} | wc -l",
             "wc -l": f"xargs -0 wc -l < {listing}",
-            "ramus stats": [a.ramus, "--claude-dir", corpus, "stats", "--json"],
-            "ramus usage": [a.ramus, "--claude-dir", corpus, "usage", "--utc", "--json"],
-            "ramus sessions": [a.ramus, "--claude-dir", corpus, "sessions", "--json"],
-            f"ramus tree of {os.path.getsize(biggest) / 1e6:.0f} MB": [a.ramus, "--claude-dir", corpus, "tree", biggest],
+            "ramus stats": ramus + ["stats", "--json"],
+            "ramus usage": ramus + ["usage", "--utc", "--json"],
+            "ramus sessions": ramus + ["sessions", "--json"],
+            f"ramus tree of {os.path.getsize(biggest) / 1e6:.0f} MB": ramus + ["tree", biggest],
         }
         for word in a.word:
-            commands[f"ramus find {word} --count"] = [a.ramus, "--claude-dir", corpus, "find", word, "--count"]
+            commands[f"ramus find {word} --count"] = ramus + ["find", word, "--count"]
             if a.rg:
                 commands[f"rg -a --count {word}"] = [a.rg, "-a", "--count", word, "-g", "*.jsonl", os.path.join(corpus, "projects")]
         if a.ccusage:

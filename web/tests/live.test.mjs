@@ -1,7 +1,7 @@
 // What Claude Code writes appears without loading anything again.
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { demo, file, id, open, serve } from "./page.mjs";
@@ -40,5 +40,18 @@ test("a new session appears in the lists", async (t) => {
   writeFileSync(join(path, "..", `${session}.jsonl`), `${text}\n`);
   await page.locator(".side li", { hasText: "A kettle that sings" }).waitFor();
   assert.ok(readFileSync(path).length > 0);
+  assert.deepEqual(wrong, []);
+});
+
+test("a session that goes away is told, and comes back", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  const path = file(claude, "7ea9");
+  renameSync(path, `${path}.aside`);
+  await page.getByRole("alert").filter({ hasText: "not there any more" }).waitFor();
+  renameSync(`${path}.aside`, path);
+  await page.waitForSelector(".turn.answer");
   assert.deepEqual(wrong, []);
 });

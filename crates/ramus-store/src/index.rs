@@ -26,7 +26,9 @@ use crate::place::Project;
 
 /// Rises with every change of what is kept or of how it is written, `bitcode` included. What the
 /// records of a file mean is told by `ramus_core::SOURCES`.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+/// Who makes sketches holds this file.
+const SKETCHES: &str = "sketching";
 
 /// Where things are remembered, if they are.
 #[derive(Clone, Debug)]
@@ -72,9 +74,9 @@ impl Index {
         Ok(())
     }
 
-    /// Whether something can be written down now.
+    /// Whether sketches can be made now.
     pub fn is_open(&self) -> bool {
-        self.lock().is_some()
+        self.lock_as(SKETCHES).is_some()
     }
 
     /// Returns how many bytes of projects a search has to read because there is no sketch of them.
@@ -90,8 +92,11 @@ impl Index {
         projects: &[Project],
         on_read: &(dyn Fn(u64) + Sync),
     ) -> Result<bool, PathError> {
-        let Some(lock) = self.lock() else { return Ok(false) };
-        self.sweep(&lock);
+        // It takes a while, and nobody who writes something else should wait for it.
+        let Some(lock) = self.lock_as(SKETCHES) else { return Ok(false) };
+        if let Some(all) = self.lock() {
+            self.sweep(&all);
+        }
         for project in projects {
             if sketches::unknown(self, project) > 0 {
                 sketches::build(self, &lock, project, on_read)
@@ -118,14 +123,19 @@ impl Index {
         Some(self.dir.as_ref()?.join(format!("{FORMAT}-{}", ramus_core::SOURCES)))
     }
 
-    /// Takes the right to write; `None`: somebody has it, or there is no place to write to.
+    /// Takes the right to write what is kept of projects; `None`: somebody has it, or there is no place
+    /// to write to.
     pub(crate) fn lock(&self) -> Option<Lock> {
-        let version = self.version()?;
-        make_dir(&version).ok()?;
-        let file =
-            private(OpenOptions::new().write(true)).open(self.dir.as_ref()?.join("lock")).ok()?;
+        let lock = self.lock_as("lock")?;
+        self.forget_others(&self.version()?);
+        Some(lock)
+    }
+
+    fn lock_as(&self, name: &str) -> Option<Lock> {
+        make_dir(&self.version()?).ok()?;
+        let path = self.dir.as_ref()?.join(name);
+        let file = private(OpenOptions::new().write(true)).open(path).ok()?;
         file.try_lock().ok()?;
-        self.forget_others(&version);
         Some(Lock { _file: file })
     }
 
@@ -151,7 +161,7 @@ impl Index {
     }
 }
 
-/// The right to write, which one process has at a time.
+/// The right to write something, which one process has at a time.
 pub(crate) struct Lock {
     _file: File,
 }

@@ -153,6 +153,12 @@ impl ProjectSurvey {
 }
 
 impl Survey {
+    /// Makes something of all projects, each with its number, on all threads.
+    pub fn map<T: Send>(self, each: impl Fn(usize, ProjectSurvey) -> T + Sync) -> Vec<T> {
+        let projects = self.projects.into_par_iter().with_max_len(1).enumerate();
+        projects.map(|(at, project)| each(at, project)).collect()
+    }
+
     /// Makes something of all sessions, project by project, on all threads.
     pub fn list<T: Send>(&self, each: impl Fn(Listed<'_>) -> Option<T> + Sync) -> Vec<T> {
         let projects = self.projects.par_iter().with_max_len(1);

@@ -117,8 +117,6 @@ fn take_all(
     let start = Instant::now();
     let mut next = Some(first);
     while let Some(event) = next.take() {
-        // Nobody waits for one more file to be counted.
-        let mut is_urgent = !matches!(event, Event::Read { .. });
         for effect in update(state, event) {
             match effect {
                 Effect::Quit => return Ok(false),
@@ -133,7 +131,7 @@ fn take_all(
         }
         let left = PATIENCE.saturating_sub(start.elapsed());
         // What is about to be seen waits a moment to be complete; the rest is drawn at once.
-        is_urgent &= state.reading().is_none_or(Transcript::is_ready);
+        let is_urgent = state.reading().is_none_or(Transcript::is_ready);
         let wait = if is_urgent { Duration::ZERO } else { left };
         if !left.is_zero() {
             next = events.recv_timeout(wait).ok();

@@ -25,10 +25,10 @@ pub(crate) enum Event {
     Resize(u16, u16),
     /// The files there are; nothing of them is read. How many bytes there are.
     Listed(Vec<Project>, u64),
-    /// One file was read; a session's says what is in it.
+    /// Files were read; what is in those that are sessions.
     Read {
         bytes: u64,
-        session: Option<Box<list::Session>>,
+        sessions: Vec<list::Session>,
     },
     /// Everything was read; what could not be.
     Surveyed(Vec<Project>, Vec<String>),

@@ -63,13 +63,11 @@ impl State {
                 self.list.set(projects);
                 self.list.select_newest();
             }
-            Event::Read { bytes, session } => {
+            Event::Read { bytes, sessions } => {
                 if let Some(progress) = &mut self.list.progress {
                     progress.read += bytes;
                 }
-                if let Some(session) = session {
-                    self.list.read(*session);
-                }
+                sessions.into_iter().for_each(|session| self.list.read(session));
             }
             Event::Surveyed(projects, problems) => {
                 let untouched = self.stack.is_empty() && self.list.cursor.at <= 1;

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Act, Merge, Rename, type Request } from "../act";
-import { type Conversation, type Detail, type PathView, type Row, type View, get, query } from "../api";
+import { type Conversation, type Detail, type PathView, Refused, type Row, type View, get, query } from "../api";
 import { useGet, useKeys, useNews } from "../hooks";
 import { Dialog, Failure, Time, Waiting } from "../parts";
 import * as route from "../route";
@@ -26,17 +26,21 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
   const [asking, setAsking] = useState<"rename" | "export" | null>(null);
   const [chosen, setChosen] = useState<View>();
   const [merging, setMerging] = useState<Conversation[]>();
+  const [gone, setGone] = useState("");
   const list = useRef<Transcript>(null);
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const told = path.data;
   const here = Math.min(seen, Math.max(0, (told?.count ?? 1) - 1));
   useNews((news) => {
     if (news.session !== id.replace(/^agent-/, "")) return;
+    clearTimeout(later.current);
+    setGone(news.kind === "gone" ? id : "");
+    if (news.kind === "gone") return;
     detail.again(); path.again();
     // Drawing the tree anew is the dearest of them, and nobody waits for it.
-    clearTimeout(later.current);
     later.current = setTimeout(outline.again, 1200);
   });
+  useEffect(() => () => clearTimeout(later.current), []);
   useEffect(() => { document.title = `${detail.data?.title ?? short(id)} · ramus`; }, [detail.data?.title]);
   // A node that was asked for is gone to when its path is there.
   const start = useMemo(() => told?.at ?? null, [told]);
@@ -97,6 +101,7 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
     t: () => { setOpen(!open || panel !== "tree"); setPanel("tree"); },
     i: () => { setOpen(!open || panel !== "details"); setPanel("details"); },
   });
+  if (gone === id && !request) return <div class="page"><Failure error={new Refused("this session is not there any more", "it was moved or deleted; what ramus put into the trash the log brings back", 404)} again={() => { setGone(""); detail.again(); path.again(); }} /></div>;
   if (detail.error && !detail.data) return <div class="page"><Failure error={detail.error} again={detail.again} /></div>;
   const session = detail.data;
   const title = session?.title ?? short(id);

@@ -110,8 +110,9 @@ impl List {
 
     /// Takes what was read of one session.
     pub(crate) fn read(&mut self, session: Session) {
-        let held = self.projects.iter_mut().find_map(|project| project.session_mut(&session.file));
-        if let Some(held) = held {
+        let dir = session.file.path.parent();
+        let mut home = self.projects.iter_mut().filter(|project| Some(&*project.dir) == dir);
+        if let Some(held) = home.find_map(|project| project.session_mut(&session.file)) {
             *held = session;
         }
     }

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
 
 use ramus_core::digest::Digest;
 use ramus_core::resume::Rule;
 use ramus_core::title::{Summaries, conversation_title, session_title};
 use ramus_store::index::Index;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place};
-use ramus_store::survey::{Survey, survey_each, to_time};
+use ramus_store::survey::{ProjectSurvey, Survey, Surveyed, survey_each, to_time};
 
 use crate::event::Event;
 use crate::panes::list::{Conversation, Project, Session};
@@ -33,25 +34,52 @@ pub(crate) fn survey(roots: Vec<PathBuf>, index: &Index, rule: Rule, events: &Se
     }
     let files = listing.projects.iter().flat_map(|project| &project.files);
     let bytes = files.map(|file| file.bytes).sum();
-    let _ = events.send(Event::Listed(listed(&listing), bytes));
-    // A sender may not be shared between threads, only handed around.
-    let shared = Mutex::new(events.clone());
     let all: Vec<Arc<[HistoryFile]>> =
         listing.projects.iter().map(|project| project.files.clone().into()).collect();
+    let _ = events.send(Event::Listed(listed(&listing, &all), bytes));
+    let progress = Mutex::new(Progress::new(events.clone()));
     let found = survey_each(index, listing, rule, &|file, digest| {
         let is_session = file.role == FileRole::Session;
         let session = digest
             .filter(|_| is_session)
-            .map(|digest| Box::new(session(file.clone(), digest, &Summaries::default())));
-        if let Ok(events) = shared.lock() {
-            let _ = events.send(Event::Read { bytes: file.bytes, session });
+            .map(|digest| session(file.clone(), digest, &Summaries::default()));
+        if let Ok(mut progress) = progress.lock() {
+            progress.take(file.bytes, session);
         }
     });
     let problems = found.problems.iter().map(ToString::to_string).collect();
-    let _ = events.send(Event::Surveyed(surveyed(found, all), problems));
+    let _ = events.send(Event::Surveyed(surveyed(found, &all), problems));
 }
 
-fn listed(listing: &Listing) -> Vec<Project> {
+/// How often is told what was read meanwhile: who draws each of thousands of files takes the time to read them.
+const PACE: Duration = Duration::from_millis(60);
+
+/// What was read and is not told yet. A sender may not be shared between threads, only handed around.
+struct Progress {
+    events: Sender<Event>,
+    told: Instant,
+    bytes: u64,
+    sessions: Vec<Session>,
+}
+
+impl Progress {
+    fn new(events: Sender<Event>) -> Self {
+        Self { events, told: Instant::now(), bytes: 0, sessions: Vec::new() }
+    }
+
+    fn take(&mut self, bytes: u64, session: Option<Session>) {
+        self.bytes += bytes;
+        self.sessions.extend(session);
+        if self.told.elapsed() >= PACE {
+            self.told = Instant::now();
+            let bytes = std::mem::take(&mut self.bytes);
+            let sessions = std::mem::take(&mut self.sessions);
+            let _ = self.events.send(Event::Read { bytes, sessions });
+        }
+    }
+}
+
+fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
     let session = |file: &HistoryFile| Session {
         file: file.clone(),
         unread: true,
@@ -65,31 +93,26 @@ fn listed(listing: &Listing) -> Vec<Project> {
     listing
         .projects
         .iter()
-        .map(|project| Project {
+        .zip(files)
+        .map(|(project, files)| Project {
             dir: project.dir.clone(),
             label: project.name.clone(),
-            files: project.files.clone().into(),
+            files: files.clone(),
             sessions: project.sessions().map(session).collect(),
         })
         .collect()
 }
 
-fn surveyed(survey: Survey, files: Vec<Arc<[HistoryFile]>>) -> Vec<Project> {
-    let projects = survey.projects.into_iter().zip(files);
-    projects
-        .map(|(project, files)| Project {
-            files,
-            sessions: project
-                .sessions
-                .iter()
-                .map(|surveyed| {
-                    session(surveyed.file.clone(), &surveyed.digest, &project.summaries)
-                })
-                .collect(),
-            label: project.path.unwrap_or(project.name),
-            dir: project.dir,
-        })
-        .collect()
+fn surveyed(survey: Survey, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
+    survey.map(|at, ProjectSurvey { name, dir, path, sessions, summaries, .. }| {
+        let row = |Surveyed { file, digest, .. }| session(file, &digest, &summaries);
+        Project {
+            files: files[at].clone(),
+            sessions: sessions.into_iter().map(row).collect(),
+            label: path.unwrap_or(name),
+            dir,
+        }
+    })
 }
 
 /// Returns what a list says of a session.
