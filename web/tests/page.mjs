@@ -58,7 +58,7 @@ export async function open(t, server, { width = 1440, height = 900, scheme = "li
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
   const page = await context.newPage();
   const wrong = [];
-  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(message.text()); });
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(`${message.text()} ${message.location().url}`); });
   page.on("pageerror", (error) => wrong.push(error.message));
   page.on("dialog", (dialog) => { wrong.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
   page.on("request", (request) => { if (!request.url().startsWith(server.origin) && !request.url().startsWith("data:")) wrong.push(`request to ${request.url()}`); });

@@ -245,9 +245,10 @@ impl<'a> Writer<'a> {
         let prompt = if warmup { "Warmup" } else { "look into it" };
         let head = format!(r#""isSidechain":true,"sessionId":"{}","agentId":"a{name}""#, self.id);
         let (first, second) = (self.name(), self.name());
+        let used = used(self.nodes.len());
         let text = format!(
             "{{\"parentUuid\":null,{head},\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{prompt}\"}},\"uuid\":\"{first}\"}}\n\
-             {{\"parentUuid\":\"{first}\",{head},\"type\":\"assistant\",\"message\":{{\"id\":\"m{second}\",\"content\":[{{\"type\":\"text\",\"text\":\"ok\"}}]}},\"uuid\":\"{second}\"}}\n"
+             {{\"parentUuid\":\"{first}\",{head},\"type\":\"assistant\",\"message\":{{\"id\":\"m{second}\",\"content\":[{{\"type\":\"text\",\"text\":\"ok\"}}],{used}}},\"uuid\":\"{second}\"}}\n"
         );
         let file = if warmup || self.dice.one_in(2) {
             format!("agent-a{name}.jsonl")
@@ -321,8 +322,9 @@ impl<'a> Writer<'a> {
     }
 
     fn assistant(&mut self, parent: Option<usize>, message: &str, block: &str) -> usize {
+        let used = used(self.nodes.len());
         let body = format!(
-            "\"message\":{{\"id\":\"{message}\",\"role\":\"assistant\",\"content\":[{block}]}}"
+            "\"message\":{{\"id\":\"{message}\",\"role\":\"assistant\",\"content\":[{block}],{used}}}"
         );
         self.node(parent, "assistant", &body, "", false)
     }
@@ -454,4 +456,13 @@ impl Truth {
         self.tasks += book.tasks;
         self.warmups += book.warmups;
     }
+}
+
+/// What the answer after so many records used.
+fn used(records: usize) -> String {
+    let model = ["claude-opus-5", "claude-sonnet-4-5", "glm-5"][records % 3];
+    let (output, read) = (records % 97 + 1, records * 31);
+    format!(
+        r#""model":"{model}","usage":{{"input_tokens":3,"output_tokens":{output},"cache_read_input_tokens":{read}}}"#
+    )
 }

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Act, Merge, Rename, type Request } from "../act";
 import { type Conversation, type Detail, type PathView, Refused, type Row, type View, get, query } from "../api";
-import { useGet, useKeys, useNews } from "../hooks";
+import { type News, useGet, useKeys, useNews } from "../hooks";
 import { Dialog, Failure, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { Transcript } from "../transcript";
@@ -31,14 +31,21 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const told = path.data;
   const here = Math.min(seen, Math.max(0, (told?.count ?? 1) - 1));
-  useNews((news) => {
-    if (news.session !== id.replace(/^agent-/, "")) return;
+  const missed = useRef<News | undefined>(undefined);
+  const hear = (news: News) => {
     clearTimeout(later.current);
+    missed.current = undefined;
     setGone(news.kind === "gone" ? id : "");
     if (news.kind === "gone") return;
     detail.again(); path.again();
     // Drawing the tree anew is the dearest of them, and nobody waits for it.
     later.current = setTimeout(outline.again, 1200);
+  };
+  useNews((news) => {
+    if (news.session !== id.replace(/^agent-/, "")) return;
+    // Behind a plan nothing moves: what it does may take the session away.
+    if (request) missed.current = news;
+    else hear(news);
   });
   useEffect(() => () => clearTimeout(later.current), []);
   useEffect(() => { document.title = `${detail.data?.title ?? short(id)} · ramus`; }, [detail.data?.title]);
@@ -101,7 +108,7 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
     t: () => { setOpen(!open || panel !== "tree"); setPanel("tree"); },
     i: () => { setOpen(!open || panel !== "details"); setPanel("details"); },
   });
-  if (gone === id && !request) return <div class="page"><Failure error={new Refused("this session is not there any more", "it was moved or deleted; what ramus put into the trash the log brings back", 404)} again={() => { setGone(""); detail.again(); path.again(); }} /></div>;
+  if (gone === id) return <div class="page"><Failure error={new Refused("this session is not there any more", "it was moved or deleted; what ramus put into the trash the log brings back", 404)} again={() => { setGone(""); detail.again(); path.again(); }} /></div>;
   if (detail.error && !detail.data) return <div class="page"><Failure error={detail.error} again={detail.again} /></div>;
   const session = detail.data;
   const title = session?.title ?? short(id);
@@ -147,8 +154,9 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
       {asking === "rename" && <Rename title={title} onClose={() => setAsking(null)} onTitle={(text) => { setAsking(null); setRequest({ what: "rename", session: id, title: text }); }} />}
       {merging && <Merge of={merging} title={title} onClose={() => setMerging(undefined)} onMerge={(how) => { setMerging(undefined); setRequest({ what: "merge", session: id, ...how }); }} />}
       {asking === "export" && <Export id={id} leaf={told?.leaf ?? ""} onClose={() => setAsking(null)} />}
-      {request && <Act request={request} onClose={() => setRequest(undefined)} onDone={(done) => {
+      {request && <Act request={request} onClose={() => { setRequest(undefined); if (missed.current) hear(missed.current); }} onDone={(done) => {
         setRequest(undefined);
+        missed.current = undefined;
         say(`Done: ${done.words}`);
         if (request.what === "fork" || request.what === "merge") route.go(route.session(done.session));
         else if (request.what === "trash") route.go("/");

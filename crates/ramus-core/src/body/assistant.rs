@@ -3,6 +3,7 @@
 use super::block::{Block, blocks};
 use super::fields::Fields;
 use super::usage::Usage;
+use crate::name::Key;
 
 /// The body of an `assistant` record.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +17,8 @@ pub struct AssistantBody {
     pub usage: Option<Usage>,
     /// `None` where the answer did not come from the model's own server.
     pub request_id: Option<String>,
+    /// The record that a merge copied; the copy may have another id.
+    pub merged_from: Option<String>,
     /// The text is an error of the server, told by the client.
     pub is_api_error: bool,
     pub api_error_status: Option<u64>,
@@ -58,6 +61,7 @@ impl AssistantBody {
             // The oldest records have it beside the message.
             usage: message.usage().or_else(|| fields.usage()),
             request_id: fields.text("requestId"),
+            merged_from: fields.object("mergedFrom").and_then(|mut from| from.text("messageUuid")),
             is_api_error: fields.flag("isApiErrorMessage"),
             api_error_status: fields.number("apiErrorStatus"),
             error: words(&mut fields, "error"),
@@ -75,6 +79,13 @@ impl AssistantBody {
             cost_usd: fields.float("costUSD"),
             duration_ms: fields.number("durationMs"),
         }
+    }
+
+    /// Returns what stays the same where a merge gave the copy of an answer another id: its request,
+    /// else the record that was copied.
+    pub(crate) fn origin(&self) -> Option<Key> {
+        let record = self.merged_from.as_ref()?;
+        Some(Key::new(self.request_id.as_ref().unwrap_or(record).as_bytes()))
     }
 
     /// Says whether the client wrote this, not a model.

@@ -30,7 +30,17 @@ const OPEN: usize = 64;
 pub(super) struct Ledger {
     prices: Arc<PriceList>,
     total: Spending,
-    open: VecDeque<(Key, Option<Key>, Counted)>,
+    open: VecDeque<Open>,
+}
+
+/// A message of which more may come.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    name: Key,
+    request: Option<Key>,
+    /// What stays the same where a merge gave a copy another name.
+    origin: Option<Key>,
+    counted: Counted,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,8 +72,12 @@ impl Ledger {
         let key = |id: &String| Key::new(id.as_bytes());
         let name = body.message_id.as_ref().map(key);
         let request = body.request_id.as_ref().map(key);
-        let known = self.open.iter().position(|(id, of, _)| Some(*id) == name && *of == request);
-        let before = known.map(|known| self.open[known].2).unwrap_or_default();
+        let origin = body.origin();
+        let known = self.open.iter().position(|open| {
+            let is_copy = origin.is_some() && open.origin == origin;
+            is_copy || Some(open.name) == name && open.request == request
+        });
+        let before = known.map(|known| self.open[known].counted).unwrap_or_default();
         if known.is_some() && usage.total_tokens() <= before.tokens {
             return false;
         }
@@ -74,8 +88,10 @@ impl Ledger {
         self.total.cost += now.cost - before.cost;
         self.total.context = usage.context_tokens();
         match (known, name) {
-            (Some(known), _) => self.open[known].2 = now,
-            (None, Some(name)) => self.open.push_back((name, request, now)),
+            (Some(known), _) => self.open[known].counted = now,
+            (None, Some(name)) => {
+                self.open.push_back(Open { name, request, origin, counted: now });
+            }
             (None, None) => {}
         }
         if self.open.len() > OPEN {

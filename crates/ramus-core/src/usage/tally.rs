@@ -13,6 +13,8 @@ use crate::price::PriceList;
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     messages: FxHashMap<MessageKey, Message>,
+    /// Those that a merge copied, by what stays the same of them.
+    merged: FxHashMap<Key, MessageKey>,
 }
 
 /// One message: its id and request, or a number where it has no id.
@@ -41,6 +43,10 @@ impl Tally {
         let key = match &body.message_id {
             Some(id) => MessageKey::Named(key(id), body.request_id.as_ref().map(key)),
             None => MessageKey::Nameless(self.messages.len()),
+        };
+        let key = match body.origin() {
+            Some(origin) => *self.merged.entry(origin).or_insert(key),
+            None => key,
         };
         let message = Message {
             model: body.model.clone().unwrap_or_default(),
@@ -126,6 +132,20 @@ mod tests {
             3,
             13,
         );
+    }
+
+    #[test]
+    fn a_reply_that_a_merge_wrote_twice_counts_once() {
+        let merged = |id: &str, request: &str| AssistantBody {
+            merged_from: Some("a".to_owned()),
+            ..body(id, request, "claude-opus-5", 7)
+        };
+        check(
+            &[merged("m", "r"), merged("msg_new", "r"), body("n", "s", "claude-opus-5", 1)],
+            2,
+            8,
+        );
+        check(&[merged("m", ""), merged("msg_new", "")], 1, 7);
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Kept {
         let session =
             self.files().into_iter().find(|file| !file.to_string_lossy().contains("agent-"));
         let session = session.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
-        let all: [&[&str]; 15] = [
+        let all: [&[&str]; 18] = [
             &["projects", "--json"],
             &["sessions", "--all", "--json"],
             &["sessions"],
@@ -58,6 +58,9 @@ impl Kept {
             &["stats", "--charts"],
             &["usage", "--json"],
             &["usage", "--by", "session"],
+            &["usage", "--by", "conversation", "--json"],
+            &["usage", "--by", "branch", "--since", "2020-01-01", "--json"],
+            &["usage", "--model", "opus", "--json"],
             &["check", "--json"],
             &["find", "the", "--json"],
             &["find", "NEEDLE", "--json"],

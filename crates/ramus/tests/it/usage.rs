@@ -238,3 +238,32 @@ fn tables_for_people_and_spreadsheets() {
         String::from_utf8(ramus(&home.claude(), &["usage", "--utc"]).stdout).unwrap()
     );
 }
+
+/// What is added up file by file, and message by message where a model is asked for, comes to the same.
+#[test]
+fn every_message_by_itself_adds_up_to_the_same() {
+    for seed in [3, 4, 5] {
+        let home = Home::new();
+        testkit::corpus(&home, seed, 40);
+        for by in ["conversation", "branch"] {
+            let mut added = json(&home.claude(), &["usage", "--utc", "--by", by]);
+            // Every model has such a letter in its name.
+            let mut each = json(&home.claude(), &["usage", "--utc", "--by", by, "--model=-"]);
+            round(&mut added);
+            round(&mut each);
+            assert_eq!(added, each, "seed {seed}, by {by}");
+        }
+    }
+}
+
+/// Leaves of dollars what the order of adding up cannot change.
+fn round(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(round),
+        Value::Object(members) => members.values_mut().for_each(round),
+        Value::Number(number) if number.is_f64() => {
+            *value = value!((number.as_f64().unwrap() * 1e6).round() as i64);
+        }
+        _ => {}
+    }
+}
