@@ -6,6 +6,7 @@ mod demo;
 mod env;
 mod error;
 mod mcp;
+mod memory;
 mod perform;
 mod prices;
 mod select;
@@ -16,9 +17,6 @@ mod when;
 use std::process::ExitCode;
 
 use clap::Parser;
-
-#[global_allocator]
-static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();

@@ -1,6 +1,6 @@
 use crate::args::Global;
 use crate::error::CommandError;
-use crate::mcp;
+use crate::{mcp, memory};
 
 /// Serve past conversations to an agent, as an MCP server over stdio
 ///
@@ -17,5 +17,6 @@ pub(crate) struct McpArgs {
 }
 
 pub(crate) fn mcp(global: &Global, args: &McpArgs) -> Result<(), CommandError> {
+    memory::give_back_at_once();
     mcp::serve(global, args.allow_write)
 }

@@ -17,9 +17,11 @@ use crate::commands::merge::{self, MergeArgs};
 use crate::commands::undo::{self, UndoArgs};
 use crate::env::{self, Clock};
 use crate::error::{CommandError, ErrorKind};
+use crate::memory;
 use crate::ui::Ui;
 
 pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
+    memory::give_back_at_once();
     let clock = Clock::new();
     let home = std::env::home_dir().unwrap_or_default();
     let options = Options {

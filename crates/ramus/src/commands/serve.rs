@@ -7,6 +7,7 @@ use ramus_web::{Library, Listen, Listening, serve as listen};
 use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
+use crate::memory;
 use crate::prices;
 use crate::ui::Ui;
 
@@ -35,7 +36,7 @@ pub(crate) struct ServeArgs {
 }
 
 pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<(), CommandError> {
-    free_at_once();
+    memory::give_back_at_once();
     let prices = prices::load(None)?;
     let told = prices.to_json();
     let library = Library::new(env::place(global)?, global.active.rule());
@@ -66,23 +67,6 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
     });
     served.map_err(CommandError::from)
 }
-
-/// Begins again as a program that gives freed memory back at once: a server goes on for days, and what
-/// one request needed should not stay with its thread. The allocator hears it from the environment only.
-#[cfg(unix)]
-fn free_at_once() {
-    use std::os::unix::process::CommandExt;
-    const DELAY: &str = "MIMALLOC_PURGE_DELAY";
-    if std::env::var_os(DELAY).is_none()
-        && let Ok(program) = std::env::current_exe()
-    {
-        // Where that cannot be it goes on as it is.
-        drop(Command::new(program).args(std::env::args_os().skip(1)).env(DELAY, "0").exec());
-    }
-}
-
-#[cfg(not(unix))]
-fn free_at_once() {}
 
 /// Opens an address in the browser; `false`: there is none.
 fn open(url: &str) -> bool {

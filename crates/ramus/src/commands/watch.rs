@@ -10,6 +10,7 @@ use ramus_store::follow::{Change, Changes, FollowConfig, How, follow};
 use crate::args::Global;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
+use crate::memory;
 use crate::prices;
 use crate::ui::Ui;
 use crate::when;
@@ -80,6 +81,7 @@ const TICK: Duration = Duration::from_millis(100);
 const BATCH: usize = 32;
 
 pub(crate) fn watch(ui: &mut Ui, global: &Global, args: &WatchArgs) -> Result<(), CommandError> {
+    memory::give_back_at_once();
     let prices = Arc::new(prices::load(args.prices.as_deref())?.list);
     let clock = Clock::new();
     let since = match &args.since {
