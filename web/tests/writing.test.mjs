@@ -18,13 +18,27 @@ async function act(page, name) {
   await page.waitForFunction(() => /^Done/.test(document.querySelector(".toast")?.textContent ?? ""));
 }
 
-test("go to a message and undo it", async (t) => {
+/** The session of the teapot on the page, and its file as it was. */
+async function teapot(t) {
   const claude = demo(t);
   const path = file(claude, "7ea9");
   const before = readFileSync(path);
-  const { page, go, wrong } = await open(t, await serve(t, claude));
-  await go(`/s/${id(claude, "7ea9")}`);
-  await page.waitForSelector(".turn.answer");
+  const opened = await open(t, await serve(t, claude));
+  await opened.go(`/s/${id(claude, "7ea9")}`);
+  await opened.page.waitForSelector(".turn.answer");
+  return { claude, path, before, ...opened };
+}
+
+async function rename(page, title) {
+  await page.getByRole("button", { name: "Details" }).click();
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByLabel("New title").fill(title);
+  await page.getByRole("button", { name: "Show the plan" }).click();
+  await act(page, "Rename");
+}
+
+test("go to a message and undo it", async (t) => {
+  const { claude, path, before, page, go, wrong } = await teapot(t);
   await page.keyboard.press("g");
   const turn = page.locator(".row[data-at='1'] .turn").first();
   await turn.hover();
@@ -49,14 +63,9 @@ test("go to a message and undo it", async (t) => {
 });
 
 test("fork, rename, trash and back", async (t) => {
-  const claude = demo(t);
-  const path = file(claude, "7ea9");
-  const before = readFileSync(path);
+  const { claude, path, before, page, go, wrong } = await teapot(t);
   const count = () => readdirSync(dirname(path)).filter((name) => name.endsWith(".jsonl")).length;
   const files = count();
-  const { page, go, wrong } = await open(t, await serve(t, claude));
-  await go(`/s/${id(claude, "7ea9")}`);
-  await page.waitForSelector(".turn.answer");
   const turn = page.locator(".turn.prompt").last();
   await turn.getByRole("button", { name: "What to do" }).click();
   await page.getByRole("button", { name: "Fork from here" }).click();
@@ -65,11 +74,7 @@ test("fork, rename, trash and back", async (t) => {
   assert.equal(count(), files + 1);
   assert.deepEqual(readFileSync(path), before, "the session that was forked is untouched");
 
-  await page.getByRole("button", { name: "Details" }).click();
-  await page.getByRole("button", { name: "Rename" }).click();
-  await page.getByLabel("New title").fill("A pot of <b>my</b> own");
-  await page.getByRole("button", { name: "Show the plan" }).click();
-  await act(page, "Rename");
+  await rename(page, "A pot of <b>my</b> own");
   await page.locator(".session-head h1", { hasText: "A pot of <b>my</b> own" }).waitFor();
 
   const forked = file(claude, new URL(page.url()).pathname.split("/").pop());
@@ -84,17 +89,8 @@ test("fork, rename, trash and back", async (t) => {
 });
 
 test("bring back what undo cannot: the session went on", async (t) => {
-  const claude = demo(t);
-  const path = file(claude, "7ea9");
-  const before = readFileSync(path);
-  const { page, go, wrong } = await open(t, await serve(t, claude));
-  await go(`/s/${id(claude, "7ea9")}`);
-  await page.waitForSelector(".turn.answer");
-  await page.getByRole("button", { name: "Details" }).click();
-  await page.getByRole("button", { name: "Rename" }).click();
-  await page.getByLabel("New title").fill("Another pot");
-  await page.getByRole("button", { name: "Show the plan" }).click();
-  await act(page, "Rename");
+  const { path, before, page, go, wrong } = await teapot(t);
+  await rename(page, "Another pot");
   appendFileSync(path, '{"type":"summary","summary":"went on","leafUuid":"x"}\n');
   const after = readFileSync(path);
   await go("/log");
@@ -114,12 +110,7 @@ test("bring back what undo cannot: the session went on", async (t) => {
 });
 
 test("merge two branches into a new session", async (t) => {
-  const claude = demo(t);
-  const path = file(claude, "7ea9");
-  const before = readFileSync(path);
-  const { page, go, wrong } = await open(t, await serve(t, claude));
-  await go(`/s/${id(claude, "7ea9")}`);
-  await page.waitForSelector(".turn.answer");
+  const { claude, path, before, page, go, wrong } = await teapot(t);
   await page.keyboard.press("i");
   const merge = page.getByRole("button", { name: "Merge", exact: false }).first();
   assert.equal(await merge.isDisabled(), true);

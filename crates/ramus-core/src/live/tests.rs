@@ -277,3 +277,27 @@ fn memory_does_not_grow_with_the_file() {
     assert_eq!(live.spent().tokens, 10_000);
     assert_eq!(live.strand.remembered(), strand::WINDOW);
 }
+
+#[test]
+fn a_reply_that_a_merge_wrote_twice_is_spent_once() {
+    let line = |uuid: &str, id: &str, request: &str, from: &str| {
+        format!(
+            "{{\"parentUuid\":null,\"type\":\"assistant\",\"requestId\":{request},\"mergedFrom\":{{\"messageUuid\":\"{from}\"}},\"message\":{{\"id\":\"{id}\",\"content\":[],\"usage\":{{\"input_tokens\":7}}}},\"uuid\":\"{uuid}\"}}\n"
+        )
+    };
+    let mut live = Live::new(false);
+    let mut at = 0;
+    let lines = [
+        line("a", "m1", "\"r1\"", "x"),
+        line("b", "msg_new", "\"r1\"", "x"),
+        // Without a request the record that was copied tells.
+        line("c", "m2", "null", "y"),
+        line("d", "msg_newer", "null", "y"),
+        line("e", "m3", "null", "z"),
+    ];
+    for line in lines {
+        live.take(at, line.as_bytes());
+        at += line.len() as u64;
+    }
+    assert_eq!((live.spent().tokens, live.spent().messages), (21, 3));
+}
