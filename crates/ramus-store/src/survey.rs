@@ -1,6 +1,9 @@
 //! All sessions of a place in short, read in parallel.
 
+mod count;
 mod remembered;
+
+pub use count::{Counted, MostComplex, count};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use ramus_core::stats::{OtherInput, SessionInput, Stats};
-use ramus_core::title::session_title;
 use ramus_render::json::{self, Answer};
 use ramus_render::layout::wrap;
 use ramus_render::pictures::{Picture, lines as draw, page};
 use ramus_render::{Label, Line};
 use ramus_store::new::write_all;
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_store::survey::{Counted, Survey, Surveyed, count};
 
 use crate::args::Global;
 use crate::error::CommandError;
@@ -47,7 +45,7 @@ pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<()
         true => library.survey_activity(ui, &scope),
         false => library.survey(ui, &scope),
     };
-    let stats = count(&survey, &scope);
+    let stats = told(&survey, &scope);
     let pictures = match drawn {
         true => charts::pictures(&survey, &scope, &stats, &TimeZone::system()),
         false => Vec::new(),
@@ -116,38 +114,10 @@ pub(crate) fn in_scope(scope: &Scope, file: &Surveyed) -> bool {
     }
 }
 
-fn count(survey: &Survey, scope: &Scope) -> json::Stats {
-    let mut sessions: Vec<(&ProjectSurvey, &Surveyed)> = Vec::new();
-    let mut inputs = Vec::new();
-    let mut others = Vec::new();
-    for project in &survey.projects {
-        let agents = project.agent_counts();
-        for session in project.sessions.iter().filter(|session| in_scope(scope, session)) {
-            sessions.push((project, session));
-            inputs.push(SessionInput {
-                id: &session.file.id,
-                digest: &session.digest,
-                agents: agents.get(&*session.file.id).map_or(0, |count| *count as u32),
-                orphans: session.orphans.len() as u32,
-            });
-        }
-        for other in
-            project.agents.iter().chain(&project.journals).filter(|file| in_scope(scope, file))
-        {
-            others.push(OtherInput {
-                digest: &other.digest,
-                class: other.file.role.is_agent().then_some(other.digest.agent_class),
-                orphans: other.orphans.len() as u32,
-            });
-        }
-    }
-    let stats = Stats::new(&inputs, &others);
-    let most_complex = stats.most_complex.map(|(index, complexity)| {
-        let (project, session) = sessions[index];
-        let title = session_title(&session.digest, &project.summaries);
-        json::most_complex(&session.file.id, title, &complexity)
-    });
-    json::stats(&stats, survey.projects.len(), most_complex)
+fn told(survey: &Survey, scope: &Scope) -> json::Stats {
+    let Counted { stats, most_complex } = count(&survey.projects, |file| in_scope(scope, file));
+    let most = most_complex.map(|most| json::most_complex(most.id, most.title, &most.complexity));
+    json::stats(&stats, survey.projects.len(), most)
 }
 
 fn lines(stats: &json::Stats) -> Vec<Line> {
