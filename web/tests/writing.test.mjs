@@ -94,11 +94,11 @@ test("bring back what undo cannot: the session went on", async (t) => {
   appendFileSync(path, '{"type":"summary","summary":"went on","leafUuid":"x"}\n');
   const after = readFileSync(path);
   await go("/log");
-  const rename = page.locator(".log li", { hasText: "rename" });
-  await rename.getByRole("button", { name: "Undo" }).click();
+  const entry = page.locator(".log li", { hasText: "rename" });
+  await entry.getByRole("button", { name: "Undo" }).click();
   await page.locator("dialog[open]", { hasText: "bring the session back" }).waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await rename.getByRole("button", { name: "Bring back" }).click();
+  await entry.getByRole("button", { name: "Bring back" }).click();
   await page.locator("dialog[open] .plan", { hasText: "bytes more by now" }).waitFor();
   assert.deepEqual(readFileSync(path), after, "a plan that is only shown writes nothing");
   await act(page, "Bring back");

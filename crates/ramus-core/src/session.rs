@@ -4,8 +4,6 @@
 //! a file is pushing what was appended.
 
 use bitcode::{Decode, Encode};
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use memchr::memmem;
 use rustc_hash::FxHashMap;
@@ -20,7 +18,10 @@ use crate::record::{ByteSpan, Kind, Record, Voice};
 use crate::time::Time;
 use crate::usage::Uses;
 
+mod facts;
 mod table;
+
+pub use facts::{Facts, Version};
 
 /// A record's place in file order: its identity (R4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
@@ -31,9 +32,6 @@ impl NodeId {
         self.0 as usize
     }
 }
-
-/// How many session ids of one file are kept; copies of copies have a handful.
-const MOST_IDS: usize = 64;
 
 /// How many pieces of a damaged line are tried before the rest is given up.
 const MOST_PIECES: u32 = 64;
@@ -80,63 +78,6 @@ impl LineCounts {
     /// Returns the number of all lines, blank ones too.
     pub fn lines(&self) -> u64 {
         self.known + self.unknown + self.damaged + self.blank
-    }
-}
-
-/// What the records of a file say about the file as a whole.
-#[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Facts {
-    pub bytes: u64,
-    /// The newest client version in any record.
-    pub version: Option<Version>,
-    /// The first working directory named.
-    pub cwd: Option<Box<str>>,
-    pub git_branch: Option<Box<str>>,
-    /// The first `agentId` named by a sidechain record.
-    pub agent: Option<Box<str>>,
-    /// The session ids named, in order of appearance; copies keep the old one (R5).
-    pub session_ids: Vec<Box<str>>,
-    /// The session it was forked from and the last message taken along, by the last `forkedFrom`.
-    pub forked_from: Option<(Box<str>, Box<str>)>,
-    pub started: Option<Time>,
-    pub last_active: Option<Time>,
-    /// The names of the compaction boundaries.
-    pub compactions: Vec<Name>,
-    pub sidechain_records: u32,
-    /// Thinking blocks, and those whose text is withheld (R17).
-    pub thinking: u32,
-    pub withheld_thinking: u32,
-    /// How many `system` records there are of each subtype.
-    pub system: BTreeMap<Box<str>, u32>,
-}
-
-/// A client version as written, ordered by its numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Version {
-    pub numbers: (u32, u32, u32),
-    pub text: Box<str>,
-}
-
-impl Version {
-    /// Reads `2.1.120` and the like; `None` when it does not begin with a number.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.split(['.', '-', '+']).map(|part| part.parse::<u32>().ok());
-        let major = parts.next()??;
-        let minor = parts.next().flatten().unwrap_or(0);
-        let patch = parts.next().flatten().unwrap_or(0);
-        Some(Self { numbers: (major, minor, patch), text: text.into() })
-    }
-}
-
-impl PartialOrd for Version {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Version {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.numbers.cmp(&other.numbers).then_with(|| self.text.cmp(&other.text))
     }
 }
 
@@ -542,58 +483,6 @@ impl Session {
             self.spellings.entry(name).or_insert_with(|| spelling.into());
             name
         })
-    }
-}
-
-impl Facts {
-    fn take(&mut self, found: &Envelope<'_>, record: &Record) {
-        if let Some(text) = found.version
-            && self.version.as_ref().is_none_or(|newest| newest.text.as_bytes() != text)
-            && let Some(version) = Version::parse(&json::unescape(text))
-            && self.version.as_ref().is_none_or(|newest| version > *newest)
-        {
-            self.version = Some(version);
-        }
-        if let Some(id) = found.session_id
-            && self.session_ids.last().is_none_or(|last| last.as_bytes() != id)
-        {
-            let id: Box<str> = json::unescape(id).into();
-            if self.session_ids.len() < MOST_IDS && !self.session_ids.contains(&id) {
-                self.session_ids.push(id);
-            }
-        }
-        fill(&mut self.cwd, found.cwd);
-        fill(&mut self.git_branch, found.git_branch);
-        fill(&mut self.agent, found.agent_id);
-        if let Some((session, message)) = found.forked_from {
-            self.forked_from =
-                Some((json::unescape(session).into(), json::unescape(message).into()));
-        }
-        if let Some(time) = record.time {
-            self.started = Some(self.started.map_or(time, |first| first.min(time)));
-            self.last_active = Some(self.last_active.map_or(time, |last| last.max(time)));
-        }
-        if record.voice == Voice::Boundary {
-            self.compactions.extend(record.name);
-        }
-        if record.kind == Kind::System && !record.recovered {
-            let subtype = json::unescape(found.subtype.unwrap_or_default());
-            match self.system.get_mut(&*subtype) {
-                Some(count) => *count += 1,
-                None => drop(self.system.insert(subtype.into(), 1)),
-            }
-        }
-        self.sidechain_records += u32::from(record.sidechain);
-        self.thinking += found.thinking;
-        self.withheld_thinking += found.withheld;
-    }
-}
-
-fn fill(slot: &mut Option<Box<str>>, raw: Option<&[u8]>) {
-    if slot.is_none()
-        && let Some(raw) = raw.filter(|raw| !raw.is_empty())
-    {
-        *slot = Some(json::unescape(raw).into());
     }
 }
 
