@@ -110,7 +110,7 @@ test("bring back what undo cannot: the session went on", async (t) => {
 });
 
 test("merge two branches into a new session", async (t) => {
-  const { claude, path, before, page, go, wrong } = await teapot(t);
+  const { path, before, page, go, wrong } = await teapot(t);
   await page.keyboard.press("i");
   const merge = page.getByRole("button", { name: "Merge", exact: false }).first();
   assert.equal(await merge.isDisabled(), true);
