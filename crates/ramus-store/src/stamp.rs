@@ -5,16 +5,16 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::Xxh3;
 
-/// How much of a file's end is hashed.
-const TAIL: u64 = 64 * 1024;
-
-/// A file's length and the hash of its end.
+/// A file's length and the hash of its bytes.
+///
+/// All of them: a word that is replaced by one as long near the beginning of a long file is a change, too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     pub len: u64,
-    tail: String,
+    #[serde(alias = "tail")]
+    hash: String,
 }
 
 impl Stamp {
@@ -27,16 +27,47 @@ impl Stamp {
 
     /// Takes the stamp of the first `len` bytes of a file.
     pub(crate) fn of(mut file: &File, len: u64) -> io::Result<Self> {
-        let from = len.saturating_sub(TAIL);
-        let mut bytes = vec![0; (len - from) as usize];
-        file.seek(SeekFrom::Start(from))?;
-        file.read_exact(&mut bytes)?;
-        Ok(Self { len, tail: format!("{:032x}", xxh3_128(&bytes)) })
+        file.seek(SeekFrom::Start(0))?;
+        let mut hasher = Xxh3::new();
+        if io::copy(&mut file.take(len), &mut hasher)? < len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Self { len, hash: format!("{:032x}", hasher.digest128()) })
     }
 
-    /// Whether a file still begins with what was stamped, as far as its stamp can tell.
+    /// Whether a file still begins with what was stamped.
     pub(crate) fn begins(&self, path: &Path) -> io::Result<bool> {
         let file = File::open(path)?;
         Ok(file.metadata()?.len() >= self.len && Self::of(&file, self.len)? == *self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn every_byte_counts() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let file = dir.path().join("long.rs");
+        let mut text = vec![b'a'; 300_000];
+        fs::write(&file, &text)?;
+        let before = Stamp::at(&file)?;
+        for at in [0, 150_000, 299_999] {
+            text[at] = b'b';
+            fs::write(&file, &text)?;
+            assert_ne!(Stamp::at(&file)?, before, "{at}");
+            assert!(!before.begins(&file)?, "{at}");
+            text[at] = b'a';
+        }
+        text.push(b'c');
+        fs::write(&file, &text)?;
+        assert!(before.begins(&file)?, "it grew");
+        assert_ne!(Stamp::at(&file)?, before);
+        fs::write(&file, &text[..200_000])?;
+        assert!(!before.begins(&file)?, "it was cut");
+        Ok(())
     }
 }
