@@ -29,8 +29,8 @@ pub(crate) struct Ui {
     behind: Option<Behind>,
     /// Something could not be read; the rest was shown.
     incomplete: bool,
-    /// How wide the lines are that were drawn last.
-    drawn: Vec<usize>,
+    /// What stands on a screen of its own.
+    drawn: Vec<Line>,
 }
 
 /// Somebody else's screen: what was said waits, and questions are passed on.
@@ -192,19 +192,29 @@ impl Ui {
         let _ = write!(io::stderr(), "\x07");
     }
 
-    /// Writes lines in place of those that were drawn last; in a pipe, below them.
-    pub(crate) fn redraw(&mut self, lines: &[Line]) -> io::Result<()> {
-        self.measure();
-        // Where the terminal became narrower, lines have broken.
-        let rows: usize = self.drawn.iter().map(|drawn| drawn.div_ceil(self.width).max(1)).sum();
-        if self.terminal && rows > 0 {
-            write!(self.out(), "\x1b[{rows}A\x1b[J")?;
+    /// Draws lines on a screen of their own in place of those that were there; in a pipe, below them.
+    ///
+    /// Unlike the usual one, a terminal does not break the lines of that screen anew when its size changes.
+    pub(crate) fn redraw(&mut self, lines: Vec<Line>) -> io::Result<()> {
+        if self.terminal {
+            self.measure();
+            let begin = if self.drawn.is_empty() { "\x1b[?1049h\x1b[?25l" } else { "" };
+            write!(self.out(), "{begin}\x1b[H\x1b[J")?;
         }
-        self.drawn.clear();
-        for line in lines {
-            let line = truncate(line, self.width);
-            self.drawn.push(line.width());
-            self.line(&line)?;
+        for line in &lines {
+            self.line(&truncate(line, self.width))?;
+        }
+        self.drawn = lines;
+        self.flush()
+    }
+
+    /// Gives the usual screen back and leaves there what was drawn last.
+    pub(crate) fn end_redraw(&mut self) -> io::Result<()> {
+        if self.terminal && !self.drawn.is_empty() {
+            write!(self.out(), "\x1b[?25h\x1b[?1049l")?;
+            for line in std::mem::take(&mut self.drawn) {
+                self.line(&truncate(&line, self.width))?;
+            }
         }
         self.flush()
     }

@@ -64,8 +64,10 @@ fn what_to_watch_is_chosen_from_lists() {
 
 #[test]
 fn the_running_block_is_drawn_in_its_place() {
-    let Some(terminal) = start("mkdir -p d/projects/p; exec ramus --claude-dir d usage --watch")
-    else {
+    let Some(terminal) = start(
+        "mkdir -p d/projects/p; \
+         sh -c \"echo \\$\\$ > pid; exec ramus --claude-dir d usage --watch\"; echo ended",
+    ) else {
         return;
     };
     terminal.wait("No block is running");
@@ -80,4 +82,9 @@ fn the_running_block_is_drawn_in_its_place() {
         let screen = terminal.wait(&format!("messages  {n}"));
         assert_eq!(screen.matches("Block").count(), 1, "{screen}");
     }
+    let pid = std::fs::read_to_string(terminal.dir.path().join("pid")).unwrap();
+    assert!(Command::new("kill").args(["-INT", pid.trim()]).status().unwrap().success());
+    let screen = terminal.wait("ended");
+    assert_eq!(screen.matches("messages  3").count(), 1, "what was seen last stays:\n{screen}");
+    assert!(!screen.contains("No block"), "{screen}");
 }

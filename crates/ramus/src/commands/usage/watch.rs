@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
@@ -27,8 +29,10 @@ use crate::select::{Library, Scope};
 use crate::table::number;
 use crate::ui::Ui;
 
-/// How often the time left is told anew.
-const TICK: Duration = Duration::from_secs(1);
+/// How long nothing happens before it is asked whether the person has seen enough.
+const TICK: Duration = Duration::from_millis(100);
+/// After how many such times the time left is told anew.
+const TICKS: usize = 10;
 /// How many columns five hours take.
 const WIDTH: usize = 20;
 
@@ -61,6 +65,13 @@ pub(super) fn watch(
     drop(survey);
     let mut files: HashMap<PathBuf, Session> = HashMap::new();
     let mut told = None;
+    let mut problem = None;
+    let stop = Arc::new(AtomicBool::new(false));
+    if ui.terminal {
+        let stopped = Arc::clone(&stop);
+        // Without a handler the signal ends us all the same.
+        let _ = ctrlc::set_handler(move || stopped.store(true, Ordering::Relaxed));
+    }
     loop {
         let now = env::now();
         let block = running(&books, now);
@@ -72,10 +83,12 @@ pub(super) fn watch(
             ui.flush()?;
         } else if !ui.json && (changed || ui.terminal) {
             let now = now.timestamp().to_zoned(zone.clone());
-            ui.redraw(&lines(&books, news.as_ref(), &now))?;
+            let mut lines = lines(&books, news.as_ref(), &now);
+            lines.extend(problem.clone());
+            ui.redraw(lines)?;
         }
         told = Some(news);
-        match changes.recv_timeout(TICK) {
+        match next(changes, &stop) {
             Ok(Change::Grew { file, lines }) if in_scope(scope, library, &file.path) => {
                 // A message may be told in pieces, so the session goes on where it was.
                 let session = files.entry(file.path).or_insert_with(Session::with_uses);
@@ -86,11 +99,29 @@ pub(super) fn watch(
             Ok(Change::Rewritten { file } | Change::Gone { file }) => {
                 drop(files.remove(&file.path));
             }
-            Ok(Change::Problem(problem)) => ui.warn(&problem),
+            // Words to the side would be drawn over.
+            Ok(Change::Problem(found)) if ui.terminal => {
+                problem = Some(Line::new(&found.to_string(), Label::Error));
+            }
+            Ok(Change::Problem(found)) => ui.warn(&found),
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Disconnected) => return Ok(ui.end_redraw()?),
         }
     }
+}
+
+/// Waits for a change, or until the time left is to be told; whoever has seen enough hears no more of them.
+fn next(changes: &Changes, stop: &AtomicBool) -> Result<Change, RecvTimeoutError> {
+    for _ in 0..TICKS {
+        if stop.load(Ordering::Relaxed) {
+            return Err(RecvTimeoutError::Disconnected);
+        }
+        match changes.recv_timeout(TICK) {
+            Err(RecvTimeoutError::Timeout) => {}
+            heard => return heard,
+        }
+    }
+    Err(RecvTimeoutError::Timeout)
 }
 
 fn in_scope(scope: &Scope, library: &Library, path: &Path) -> bool {
