@@ -108,6 +108,6 @@ mod tests {
     #[test]
     fn content_brings_no_codes_of_its_own() {
         let line = Line::new("\x1b[0m\x1b]52;c;eA==\x07x\x1b[2J", Label::Code);
-        check(&line, &Theme::BASE, "\x1b[36mx\x1b[0m");
+        check(&line, &Theme::BASE, "\x1b[36m␛[0m␛]52;c;eA==␇x␛[2J\x1b[0m");
     }
 }

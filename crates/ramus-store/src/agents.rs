@@ -1,13 +1,12 @@
 //! The agents of a session: their files, and the small files beside them.
 
-use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
 use ramus_core::agent::{AgentHint, call_of};
 use ramus_core::history::History;
-use ramus_core::session::{NodeId, Session};
+use ramus_core::session::{NodeId, Session, Spawn};
 
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
@@ -22,6 +21,9 @@ pub struct Agent {
     pub records: u32,
     /// The first words of what it was asked.
     pub words: Option<String>,
+    /// Its own calls that started agents, and the agents that their results name.
+    spawns: Vec<Spawn>,
+    named: Vec<Box<str>>,
 }
 
 /// What `agent-<id>.meta.json` says.
@@ -55,19 +57,45 @@ pub fn agents_of(files: &[HistoryFile], session: &str) -> (Vec<Agent>, Vec<PathE
     (agents, problems)
 }
 
+/// How deep agents start agents; longer chains are not real.
+const DEEPEST: usize = 64;
+
+/// Finds for each agent the record whose call started it (R6); one that another agent started hangs where
+/// that one does.
+pub fn calls(agents: &[Agent], history: &History) -> Vec<Option<NodeId>> {
+    let call = |agent: &Agent| {
+        let mut agent = agent;
+        for _ in 0..DEEPEST {
+            if let Some(call) = call_of(history, &agent.hint) {
+                return Some(call);
+            }
+            agent = agents.iter().find(|other| other.started(agent))?;
+        }
+        None
+    };
+    agents.iter().map(call).collect()
+}
+
 /// Finds for each agent the record whose call started it; warm-ups are left out (R6).
 pub fn with_calls(agents: Vec<Agent>, history: &History) -> Vec<(Option<NodeId>, Agent)> {
-    let calls: HashMap<String, NodeId> = agents
-        .iter()
-        .filter_map(|agent| Some((agent.file.id.clone(), call_of(history, &agent.hint)?)))
-        .collect();
-    // An agent that another one started hangs where that one does.
-    let call = |agent: &Agent| {
-        let starter = agent.meta.parent.as_ref();
-        calls.get(&agent.file.id).or_else(|| calls.get(starter?)).copied()
-    };
-    let tasks = agents.into_iter().filter(|agent| agent.words.as_deref() != Some("Warmup"));
-    tasks.map(|agent| (call(&agent), agent)).collect()
+    let calls = calls(&agents, history);
+    let tasks = calls.into_iter().zip(agents);
+    tasks.filter(|(_, agent)| agent.words.as_deref() != Some("Warmup")).collect()
+}
+
+impl Agent {
+    /// Whether another agent was started by this one.
+    fn started(&self, other: &Agent) -> bool {
+        if let Some(starter) = &other.meta.parent {
+            return *starter == self.file.id;
+        }
+        let AgentHint { id, call, opening } = &other.hint;
+        let is_its = |spawn: &Spawn| {
+            Some(spawn.call) == *call || (opening.is_some() && spawn.prompt == *opening)
+        };
+        *id != self.file.id
+            && (self.named.iter().any(|named| **named == **id) || self.spawns.iter().any(is_its))
+    }
 }
 
 fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
@@ -80,6 +108,8 @@ fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
         file: file.clone(),
         meta,
         words,
+        spawns: records.spawns().to_vec(),
+        named: records.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),
     })
 }
 

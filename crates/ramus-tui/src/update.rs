@@ -125,6 +125,8 @@ impl State {
             Event::Asked(lines, question, answer) => self.asked_about(&lines, &question, answer),
             Event::Grew(chapter) => return self.grew(chapter),
             Event::Changed(label, session) => self.list.changed(&label, *session),
+            Event::Began { session } => self.list.began(&session),
+            Event::Moved(from, chapter) => return self.moved(&from, chapter),
             Event::Gone(path) => {
                 self.list.gone(&path);
                 if self.find(&path).is_some() {
@@ -167,6 +169,14 @@ impl State {
         effects.extend(self.earlier());
         effects.extend(self.draw_tree());
         effects
+    }
+
+    fn moved(&mut self, from: &std::path::Path, chapter: Arc<Chapter>) -> Vec<Effect> {
+        let live = self.live;
+        let Some(reading) = self.find(from) else { return Vec::new() };
+        reading.grew(chapter.clone(), live);
+        self.say(&format!("this session lies at {} now", chapter.file.relative), Label::Dim);
+        vec![Effect::Agents(chapter)]
     }
 
     fn grew(&mut self, chapter: Arc<Chapter>) -> Vec<Effect> {

@@ -132,6 +132,20 @@ fn marker(text: &str) -> Option<Said<'_>> {
     }
 }
 
+/// Returns what a command of the client printed without the colours and the like that it was printed with.
+pub fn unstyled(printed: &str) -> String {
+    let mut pieces = printed.split("\x1b[");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|char: char| !matches!(char, ' '..='?'));
+        match end.map(|end| (piece.as_bytes()[end], end)) {
+            Some((b'@'..=b'~', end)) => text.push_str(&piece[end + 1..]),
+            _ => text.extend(["\x1b[", piece]),
+        }
+    }
+    text
+}
+
 fn tagged<'a>(tag: Tag<'a>, text: &'a str) -> Said<'a> {
     match tag.name {
         // The order of the three varies.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::body::{
     AssistantBody, AttachmentBody, Block, Body, FileKind, HookKind, Media, Said, SystemBody,
-    SystemKind, UserBody, human_text, plain_text, said,
+    SystemKind, UserBody, human_text, plain_text, said, unstyled,
 };
 use crate::record::Voice;
 use crate::session::{NodeId, Session};
@@ -64,13 +64,8 @@ fn spoken(content: Vec<Block>, voice: Voice, delegated: bool) -> Option<TurnKind
         Said::Command { name, args } => command(name, args),
         Said::BashInput(line) => command("!", line),
         Said::MemoryInput(memory) => command("#", memory),
-        Said::CommandOutput { stdout, stderr } | Said::BashOutput { stdout, stderr } => {
-            TurnKind::Command(Command {
-                stdout: owned(stdout),
-                stderr: owned(stderr),
-                ..Command::default()
-            })
-        }
+        Said::CommandOutput { stdout, stderr } => printed(unstyled(stdout), unstyled(stderr)),
+        Said::BashOutput { stdout, stderr } => printed(owned(stdout), owned(stderr)),
         Said::Interrupt { for_tool_use } => TurnKind::Interrupt { for_tool_use },
         Said::TaskNotification(news) => TurnKind::Notification(Notification {
             from: news.task_id.map(owned),
@@ -91,6 +86,10 @@ fn spoken(content: Vec<Block>, voice: Voice, delegated: bool) -> Option<TurnKind
         _ => return prompt(content, voice == Voice::Queued, delegated).map(TurnKind::Prompt),
     };
     Some(kind)
+}
+
+fn printed(stdout: String, stderr: String) -> TurnKind {
+    TurnKind::Command(Command { stdout, stderr, ..Command::default() })
 }
 
 fn command(name: &str, args: &str) -> TurnKind {

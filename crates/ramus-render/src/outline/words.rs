@@ -1,6 +1,6 @@
 //! The words that stand for a record in a row.
 
-use ramus_core::body::{Said, human_text, said};
+use ramus_core::body::{Said, human_text, said, unstyled};
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 
@@ -30,14 +30,17 @@ pub(super) fn command_name(history: &History, node: NodeId) -> String {
 
 fn spoken(text: &str) -> String {
     match said(text) {
-        Said::CommandOutput { stdout, stderr } | Said::BashOutput { stdout, stderr } => {
-            one_line(if stdout.is_empty() { stderr } else { stdout })
-        }
+        Said::CommandOutput { stdout, stderr } => one_line(&unstyled(either(stdout, stderr))),
+        Said::BashOutput { stdout, stderr } => one_line(either(stdout, stderr)),
         Said::TaskNotification(news) => one_line(news.summary.unwrap_or_default()),
         Said::AgentMessage { summary, text, .. } => one_line(summary.unwrap_or(text)),
         Said::HookOutput { text, .. } | Said::Signal { text, .. } => one_line(text),
         _ => one_line(&human_text(text)),
     }
+}
+
+fn either<'a>(stdout: &'a str, stderr: &'a str) -> &'a str {
+    if stdout.is_empty() { stderr } else { stdout }
 }
 
 fn one_line(text: &str) -> String {

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ramus_core::agent::call_of;
 use ramus_core::body::Body;
 use ramus_core::edit::{self, Fork, NewLine, NewSession, Origin, Refusal, Splice, Writer};
 use ramus_core::session::NodeId;
@@ -11,7 +10,7 @@ use ramus_core::time::Time;
 use rustc_hash::FxHashSet;
 
 use super::{Content, Plan, Step, Subject, What, new_id, short, stamp};
-use crate::agents::{Agent, agents_of};
+use crate::agents::{agents_of, calls};
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
 use crate::read::{Bodies, read};
@@ -121,24 +120,11 @@ pub(super) fn agents(
     id: &str,
 ) -> Result<Vec<Step>, PathError> {
     let (all, _) = agents_of(subject.files, &part.file.id);
-    let started = |agent: &Agent| {
-        call_of(&part.history, &agent.hint).is_some_and(|call| kept.contains(&call))
-    };
-    let mut taken: FxHashSet<&str> =
-        all.iter().filter(|agent| started(agent)).map(|agent| &*agent.file.id).collect();
-    loop {
-        let below = all.iter().filter(|agent| {
-            agent.meta.parent.as_deref().is_some_and(|parent| taken.contains(parent))
-        });
-        let before = taken.len();
-        let below: Vec<&str> = below.map(|agent| &*agent.file.id).collect();
-        taken.extend(below);
-        if taken.len() == before {
-            break;
-        }
-    }
+    let calls = calls(&all, &part.history);
+    let started =
+        all.iter().zip(calls).filter(|(_, call)| call.is_some_and(|call| kept.contains(&call)));
     let mut steps = Vec::new();
-    for agent in all.iter().filter(|agent| taken.contains(&*agent.file.id)) {
+    for (agent, _) in started {
         let file = dir.join(id).join("subagents").join(place_of(&agent.file));
         let meta = agent.file.path.with_extension("meta.json");
         if meta.is_file() {

@@ -10,9 +10,10 @@ use ramus_core::history::History;
 use ramus_core::resume::Rule;
 use ramus_core::session::{NodeId, NoteKind};
 use ramus_core::title::{Summaries, session_title};
+use rustc_hash::FxHashMap;
 
 use super::{Content, Place, Source, spill};
-use crate::agents::meta;
+use crate::agents::{agents_of, calls, meta};
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
 use crate::read::from_jsonl;
@@ -61,12 +62,14 @@ impl Branch {
 pub struct Histories {
     rule: Rule,
     last: Option<(PathBuf, Rc<History>)>,
+    /// Where the agents of a session hang.
+    below: Option<(PathBuf, FxHashMap<String, NodeId>)>,
 }
 
 impl Histories {
     /// `rule` says how to choose resume points (R11).
     pub fn new(rule: Rule) -> Self {
-        Self { rule, last: None }
+        Self { rule, last: None, below: None }
     }
 
     /// Reads a session file.
@@ -141,18 +144,38 @@ impl Histories {
             places.iter().map(|place| spot(&history, place.span.at)).collect();
         let is_parent =
             |other: &&HistoryFile| other.role == FileRole::Session && other.id == session;
-        let Some(parent) = files.iter().find(is_parent) else {
+        let Some(at) = files.iter().find(is_parent) else {
             return Ok(Whereabouts { session, title: title(&history), spots });
         };
-        let parent = self.read(&parent.path)?;
+        let parent = self.read(&at.path)?;
         let hint = AgentHint::new(&file.id, &history.session, meta(&file.path).call.as_deref());
-        let branch = call_of(&parent, &hint).and_then(|call| branch_of(&parent, call));
+        let call =
+            call_of(&parent, &hint).or_else(|| self.call_below(at, &parent, files, &file.id));
+        let branch = call.and_then(|call| branch_of(&parent, call));
         for spot in &mut spots {
             if spot.branch.is_none_or(|own| own.status == Status::Active) {
                 spot.branch = branch.or(spot.branch);
             }
         }
         Ok(Whereabouts { session, title: title(&parent), spots })
+    }
+
+    /// Tells where an agent hangs that another one started.
+    fn call_below(
+        &mut self,
+        session: &HistoryFile,
+        history: &History,
+        files: &[HistoryFile],
+        agent: &str,
+    ) -> Option<NodeId> {
+        if self.below.as_ref().is_none_or(|(path, _)| *path != session.path) {
+            // What cannot be read has called nobody.
+            let (agents, _) = agents_of(files, &session.id);
+            let calls = calls(&agents, history).into_iter().zip(agents);
+            let known = calls.filter_map(|(call, agent)| Some((agent.file.id, call?)));
+            self.below = Some((session.path.clone(), known.collect()));
+        }
+        self.below.as_ref()?.1.get(agent).copied()
     }
 }
 

@@ -118,7 +118,7 @@ impl List {
     }
 
     /// Takes a session that changed or came to be while one watches.
-    pub(crate) fn changed(&mut self, label: &str, session: Session) {
+    pub(crate) fn changed(&mut self, label: &str, mut session: Session) {
         let kept = self.selected_file().map(Path::to_owned);
         let dir = session.file.path.parent().map(Path::to_owned).unwrap_or_default();
         let home = self.projects.iter_mut().find(|project| project.dir == dir);
@@ -136,7 +136,11 @@ impl List {
             project.files = files.collect();
         }
         match project.session_mut(&session.file) {
-            Some(held) => *held = session,
+            Some(held) => {
+                // Agents in files of their own are counted as they come.
+                session.agents = session.agents.max(held.agents);
+                *held = session;
+            }
             None => project.sessions.push(session),
         }
         self.sort();
@@ -144,6 +148,12 @@ impl List {
         if let Some(path) = kept {
             self.select(&path);
         }
+    }
+
+    /// A session has started one more agent.
+    pub(crate) fn began(&mut self, session: &str) {
+        let sessions = self.projects.iter_mut().flat_map(|project| &mut project.sessions);
+        sessions.filter(|held| held.file.id == session).for_each(|held| held.agents += 1);
     }
 
     /// Forgets a file that is gone.

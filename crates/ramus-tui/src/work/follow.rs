@@ -52,6 +52,14 @@ impl Watched {
         }
     }
 
+    /// Puts a chapter in the place of one whose file has another name now.
+    fn replace(&self, from: &Path, chapter: &Arc<Chapter>) {
+        let mut held = self.held();
+        if held.chapters.remove(from).is_some() {
+            held.chapters.insert(chapter.file.path.clone(), chapter.clone());
+        }
+    }
+
     fn take_unsure(&self) -> HashSet<PathBuf> {
         std::mem::take(&mut self.held().unsure)
     }
@@ -132,15 +140,21 @@ impl Follower<'_> {
                     held.or_insert_with(|| (file, Vec::new())).1.push(lines);
                 }
             }
-            Change::Found { file, .. } if is_ready => news.touch(&file),
+            Change::Found { file, .. } if is_ready => {
+                news.touch(&file);
+                if let FileRole::NestedAgent { session } = file.role {
+                    let _ = self.events.send(Event::Began { session });
+                }
+            }
             Change::Rewritten { file } => {
                 news.grown.remove(&file.path);
                 news.touch(&file);
                 self.read_again(file);
             }
             Change::Moved { from, file } => {
-                let _ = self.events.send(Event::Gone(from));
                 news.touch(&file);
+                self.follow_to(&from, file);
+                let _ = self.events.send(Event::Gone(from));
             }
             Change::Gone { file } => {
                 let _ = self.events.send(Event::Gone(file.path));
@@ -198,6 +212,16 @@ impl Follower<'_> {
         self.show_grown(&chapter, file, History::new(session, self.rule));
     }
 
+    /// Goes on with a session that is read at the place where it lies now.
+    fn follow_to(&self, from: &Path, file: HistoryFile) {
+        let Some(before) = self.watched.get(from) else { return };
+        let files = Project::of(&file).map_or_else(|| before.files.clone(), |now| now.files.into());
+        let (project, history) = (before.project.clone(), before.history.clone());
+        let chapter = Arc::new(Chapter { file, files, project, history });
+        self.watched.replace(from, &chapter);
+        let _ = self.events.send(Event::Moved(from.to_owned(), chapter));
+    }
+
     fn read_again(&self, file: HistoryFile) {
         let Some(chapter) = self.watched.get(&file.path) else { return };
         if let Ok(history) = from_jsonl(&file.path, self.rule) {
@@ -245,7 +269,7 @@ fn keep_rows(events: Sender<Event>, rule: Rule, watched: Watched) -> Sender<Hash
                 };
                 let digest = Digest::new(&history);
                 let label = digest.facts.cwd.as_deref().unwrap_or_default().to_owned();
-                let session = survey::session(file, &digest, &Summaries::default());
+                let session = survey::session(file, &digest, &Summaries::default(), 0);
                 let _ = events.send(Event::Changed(label, Box::new(session)));
             }
             thread::sleep(PACE.max(start.elapsed() * SHARE));

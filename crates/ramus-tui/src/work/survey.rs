@@ -42,7 +42,7 @@ pub(crate) fn survey(roots: Vec<PathBuf>, index: &Index, rule: Rule, events: &Se
         let is_session = file.role == FileRole::Session;
         let session = digest
             .filter(|_| is_session)
-            .map(|digest| session(file.clone(), digest, &Summaries::default()));
+            .map(|digest| session(file.clone(), digest, &Summaries::default(), 0));
         if let Ok(mut progress) = progress.lock() {
             progress.take(file.bytes, session);
         }
@@ -104,19 +104,30 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
 }
 
 fn surveyed(survey: Survey, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
-    survey.map(|at, ProjectSurvey { name, dir, path, sessions, summaries, .. }| {
-        let row = |Surveyed { file, digest, .. }| session(file, &digest, &summaries);
+    survey.map(|at, project| {
+        let counts = project.agent_counts();
+        let count = |session: &Surveyed| counts.get(&*session.file.id).copied().unwrap_or_default();
+        let agents: Vec<usize> = project.sessions.iter().map(count).collect();
+        let ProjectSurvey { name, dir, path, sessions, summaries, .. } = project;
+        let row = |(Surveyed { file, digest, .. }, agents)| {
+            session(file, &digest, &summaries, agents as u32)
+        };
         Project {
             files: files[at].clone(),
-            sessions: sessions.into_iter().map(row).collect(),
+            sessions: sessions.into_iter().zip(agents).map(row).collect(),
             label: path.unwrap_or(name),
             dir,
         }
     })
 }
 
-/// Returns what a list says of a session.
-pub(crate) fn session(file: HistoryFile, digest: &Digest, summaries: &Summaries) -> Session {
+/// Returns what a list says of a session that has so many agents in files of their own.
+pub(crate) fn session(
+    file: HistoryFile,
+    digest: &Digest,
+    summaries: &Summaries,
+    agents: u32,
+) -> Session {
     let conversation = |(n, conversation)| {
         let of: &ramus_core::digest::ConversationDigest = conversation;
         let title = conversation_title(digest, of, summaries);
@@ -136,7 +147,7 @@ pub(crate) fn session(file: HistoryFile, digest: &Digest, summaries: &Summaries)
         unread: false,
         title: session_title(digest, summaries).map(str::to_owned),
         messages: digest.messages,
-        agents: digest.agents.len() as u32 + digest.inline_agents,
+        agents: agents + digest.inline_agents,
         last_active: digest.facts.last_active.unwrap_or_else(|| to_time(file.modified)),
         hidden: digest.class.is_hidden(),
         conversations: (1..).zip(&digest.conversations).map(conversation).collect(),

@@ -125,3 +125,10 @@ proptest! {
         let _ = (said(&text), human_text(&text));
     }
 }
+
+#[test]
+fn colours_go_and_nothing_else() {
+    assert_eq!(unstyled("model \x1b[1mopus\x1b[22m, \x1b[38;2;1;2;3mé\x1b[0m"), "model opus, é");
+    assert_eq!(unstyled("torn \x1b[1"), "torn \x1b[1");
+    assert_eq!(unstyled("\x1b]0;title\x07 \x1b[é"), "\x1b]0;title\x07 \x1b[é");
+}

@@ -224,6 +224,18 @@ impl Transcript {
         self.top = self.top.min(self.last_top());
     }
 
+    /// Returns how many rows the items from the top of the screen on take; more than it has do not count.
+    fn seen_rows(&self) -> usize {
+        let mut rows = 0;
+        for item in self.top.item..self.items.len() {
+            rows += self.height(item);
+            if rows >= self.rows() + self.top.line {
+                break;
+            }
+        }
+        rows.saturating_sub(self.top.line)
+    }
+
     /// Returns the lowest place at which the screen is still full.
     fn last_top(&self) -> Top {
         self.above(self.items.len(), self.rows())
@@ -266,6 +278,10 @@ impl Transcript {
             Hold::Top => {
                 let height = self.items.get(self.top.item).map(|_| self.height(self.top.item));
                 self.top.line = self.top.line.min(height.unwrap_or(1).saturating_sub(1));
+                // The screen became higher, or blocks lower: nothing stays empty below the end.
+                if self.seen_rows() < self.rows() {
+                    self.top = self.last_top();
+                }
             }
             Hold::Hit => {
                 let line = self.hit_line(self.cursor).unwrap_or(0);
