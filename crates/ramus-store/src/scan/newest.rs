@@ -1,10 +1,10 @@
 //! Hits as they become certain, the newest first.
 //!
-//! Files are looked into in the order of the last times they say, the newest
-//! first. A message is certain once every file that is left ends before it: none
-//! of them can hold something newer, or a copy of it. That holds for files whose
-//! last records are their newest. Where one is not so, a hit in it can come later
-//! than it should, and a copy of a message that was told already is not told.
+//! Files are looked into in the order of the last times they can say, the newest
+//! first: when they were written last, or a later time near their end. A message
+//! is certain once every file that is left ends before it: none of them can hold
+//! something newer, or a copy of it. That fails only where a file has a date that
+//! is older than what it says, and then the same hits come in the same order still.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,6 +22,7 @@ use super::pieces::end_time;
 use super::{Content, Filter, Found, Hit, Order, Place, Said, Seeing, Source, ToolFilter, look};
 use crate::error::PathError;
 use crate::index::Sight;
+use crate::survey::to_time;
 
 /// How many hits come together first; each time it is twice as many.
 const FIRST: usize = 32;
@@ -65,7 +66,9 @@ pub fn newest<B>(
         }
     };
     let mut finds = Finds::new(sources);
-    let mut is_done = vec![false; order.len()];
+    // What is found is taken in that order, whoever is ready first.
+    let mut waiting: Vec<Option<Result<Found, PathError>>> = Vec::new();
+    waiting.resize_with(order.len(), || None);
     let mut first_open = 0;
     let flow = std::thread::scope(|threads| {
         let work = &work;
@@ -78,9 +81,9 @@ pub fn newest<B>(
             });
         });
         for (at, found) in receive {
-            finds.take(found);
-            is_done[at] = true;
-            while is_done.get(first_open) == Some(&true) {
+            waiting[at] = Some(found);
+            while let Some(found) = waiting.get_mut(first_open).and_then(Option::take) {
+                finds.take(found);
                 first_open += 1;
             }
             let Some(&open) = order.get(first_open) else { break };
@@ -95,13 +98,16 @@ pub fn newest<B>(
     (finds.problems, flow)
 }
 
-/// Returns the time that no record of a source is later than, as far as its end tells.
+/// Returns the time that no record of a source is later than, as far as its date and its end tell.
 fn end((source, sight): (&Source, &Sight)) -> Time {
     let unknown = Time::from_millis(i64::MAX);
     match source.content {
         // It comes first, and nobody waits for it.
         _ if matches!(sight, Sight::Nothing) => unknown,
-        Content::Records => end_time(&source.file.path).ok().flatten().unwrap_or(unknown),
+        Content::Records => {
+            let last = end_time(&source.file.path).ok().flatten();
+            last.map_or(unknown, |last| last.max(to_time(source.file.modified)))
+        }
         Content::Spilled => unknown,
     }
 }

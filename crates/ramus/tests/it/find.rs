@@ -207,6 +207,51 @@ fn many_hits_come_newest_first_and_each_once() {
 }
 
 #[test]
+fn a_file_may_end_with_something_old() {
+    let home = Home::new();
+    let prompts = long("a", 1000, 1, 60);
+    home.session(&format!("{APP}/{ID}.jsonl"), &prompts);
+    let old = format!("{prompts}old < a0 user @1 {}", "once upon a time ".repeat(5000));
+    home.session(&format!("{APP}/22222222-0000-4000-8000-000000000002.jsonl"), &old);
+    let newest = format!("z user @9000 the newest harp\ny < z assistant @2 {}", "on ".repeat(9000));
+    home.session(&format!("{APP}/33333333-0000-4000-8000-000000000003.jsonl"), &newest);
+    let all = hits(&home.claude(), &["harp"]);
+    assert_eq!((all.len(), &all[0]["uuid"]), (61, &json!("z")));
+    let places = |hit: &Value| hit["places"].as_array().unwrap().len();
+    assert!(all[1..].iter().all(|hit| places(hit) == 2), "each stands in two files");
+    assert_eq!(hits(&home.claude(), &["harp", "--limit", "5"]), all[..5]);
+}
+
+#[test]
+fn agents_of_agents_have_the_status_of_the_call_that_began_it() {
+    let home = Home::new();
+    home.session(
+        &format!("{APP}/{ID}.jsonl"),
+        "a user play
+         b < a call:t1:Task tune it
+         c < a user @20 rather sing
+         d < c assistant @21 la",
+    );
+    // Nothing but their prompts says who called them.
+    for (agent, prompt, below) in [
+        ("a1", "tune it", "tune the strings"),
+        ("a2", "tune the strings", "tune one"),
+        ("a3", "tune one", "-"),
+    ] {
+        let calls = format!(
+            "x{agent} side-user {prompt}
+             y{agent} < x{agent} call:{agent}:Task {below}
+             z{agent} < y{agent} side-assistant a harp"
+        );
+        home.session(&format!("{APP}/{ID}/subagents/agent-{agent}.jsonl"), &calls);
+    }
+    let statuses: Vec<Value> =
+        hits(&home.claude(), &["harp"]).iter().map(|hit| hit["status"].clone()).collect();
+    assert_eq!(statuses, ["abandoned"; 3]);
+    assert_eq!(hits(&home.claude(), &["harp", "--branch", "active"]), Vec::<Value>::new());
+}
+
+#[test]
 fn a_project_may_begin_with_a_hyphen() {
     check(BRANCHED, &["violet", APP], "f prompt active");
     check(BRANCHED, &["violet", "--project", APP], "f prompt active");
