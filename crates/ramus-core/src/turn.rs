@@ -245,7 +245,7 @@ pub struct ForkWay {
     pub node: NodeId,
     /// The last record of the conversation it leads to.
     pub leaf: NodeId,
-    /// The shortest name that tells that leaf from the others.
+    /// What comes behind the session in the address of that leaf.
     pub address: Option<String>,
     /// The first words on it.
     pub words: String,

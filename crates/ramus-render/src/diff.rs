@@ -266,8 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn escapes_do_not_survive() {
-        check("a\n", "a \x1b]52;c;eA==\x07b\n", "@@ -1,1 +1,1 @@\n-a\n+a[ b]\n");
+    fn escapes_are_shown() {
+        check("a\n", "a \x1b]52;c;eA==\x07b\n", "@@ -1,1 +1,1 @@\n-a\n+a ␛]52;c;eA==␇b\n");
     }
 
     #[test]

@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn unknown_is_plain_and_safe() {
         check("", "fn a", "fn a", Label::Plain);
-        check("klingon", "fn \x1b[31ma", "fn a", Label::Plain);
+        check("klingon", "fn \x1b[31ma", "fn ␛[31ma", Label::Plain);
         check("text", "fn a", "fn a", Label::Plain);
         assert!(code("rust", "").is_empty());
     }

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_span_is_one_line_without_controls() {
         let span = Span::new("a\x1b[31mb\nc\x07", Label::Plain);
-        check(&Line(vec![span]), &[("ab c␇", Label::Plain)]);
+        check(&Line(vec![span]), &[("a␛[31mb c␇", Label::Plain)]);
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub fn with_calls(agents: Vec<Agent>, history: &History) -> Vec<(Option<NodeId>,
 
 impl Agent {
     /// Whether another agent was started by this one.
-    fn started(&self, other: &Agent) -> bool {
+    fn started(&self, other: &Self) -> bool {
         if let Some(starter) = &other.meta.parent {
             return *starter == self.file.id;
         }

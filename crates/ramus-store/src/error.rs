@@ -3,10 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file or directory that could not be read.
+/// A file or directory that could not be read or written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read {}", .path.display())]
+#[error("cannot {verb} {}", .path.display())]
 pub struct PathError {
+    verb: &'static str,
     pub path: PathBuf,
     #[source]
     pub source: io::Error,
@@ -14,6 +15,10 @@ pub struct PathError {
 
 impl PathError {
     pub(crate) fn new(path: &Path, source: io::Error) -> Self {
-        Self { path: path.to_owned(), source }
+        Self { verb: "read", path: path.to_owned(), source }
+    }
+
+    pub(crate) fn writing(path: &Path, source: io::Error) -> Self {
+        Self { verb: "write", ..Self::new(path, source) }
     }
 }

@@ -10,7 +10,7 @@ mod shelf;
 mod sketches;
 mod table;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -69,14 +69,14 @@ impl Index {
     pub fn clear(&self) -> Result<(), PathError> {
         let Some(dir) = &self.dir else { return Ok(()) };
         for version in versions(dir).map_err(|source| PathError::new(dir, source))? {
-            fs::remove_dir_all(&version).map_err(|source| PathError::new(&version, source))?;
+            fs::remove_dir_all(&version).map_err(|source| PathError::writing(&version, source))?;
         }
         Ok(())
     }
 
     /// Whether sketches can be made now.
     pub fn is_open(&self) -> bool {
-        self.lock_as(SKETCHES).is_some()
+        matches!(self.lock_as(SKETCHES), Ok(Some(_)))
     }
 
     /// Returns how many bytes of projects a search has to read because there is no sketch of them.
@@ -86,21 +86,20 @@ impl Index {
 
     /// Makes the sketches that are missing; `on_read` hears the size of each file, from several threads.
     ///
-    /// `false`: somebody else is at work, or there is no place to write to.
+    /// `false`: somebody else is at work, or nothing is to be remembered.
     pub fn sketch(
         &self,
         projects: &[Project],
         on_read: &(dyn Fn(u64) + Sync),
     ) -> Result<bool, PathError> {
         // It takes a while, and nobody who writes something else should wait for it.
-        let Some(lock) = self.lock_as(SKETCHES) else { return Ok(false) };
+        let Some(lock) = self.lock_as(SKETCHES)? else { return Ok(false) };
         if let Some(all) = self.lock() {
             self.sweep(&all);
         }
         for project in projects {
             if sketches::unknown(self, project) > 0 {
-                sketches::build(self, &lock, project, on_read)
-                    .map_err(|source| PathError::new(&project.dir, source))?;
+                sketches::build(self, &lock, project, on_read)?;
             }
         }
         Ok(true)
@@ -126,17 +125,23 @@ impl Index {
     /// Takes the right to write what is kept of projects; `None`: somebody has it, or there is no place
     /// to write to.
     pub(crate) fn lock(&self) -> Option<Lock> {
-        let lock = self.lock_as("lock")?;
+        let lock = self.lock_as("lock").ok()??;
         self.forget_others(&self.version()?);
         Some(lock)
     }
 
-    fn lock_as(&self, name: &str) -> Option<Lock> {
-        make_dir(&self.version()?).ok()?;
-        let path = self.dir.as_ref()?.join(name);
-        let file = private(OpenOptions::new().write(true)).open(path).ok()?;
-        file.try_lock().ok()?;
-        Some(Lock { _file: file })
+    fn lock_as(&self, name: &str) -> Result<Option<Lock>, PathError> {
+        let (Some(dir), Some(version)) = (&self.dir, self.version()) else { return Ok(None) };
+        make_dir(&version).map_err(|source| PathError::writing(&version, source))?;
+        let path = dir.join(name);
+        let file = private(OpenOptions::new().write(true))
+            .open(&path)
+            .map_err(|source| PathError::writing(&path, source))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(PathError::writing(&path, source)),
+        }
     }
 
     /// Drops what is about files and directories that are gone, and what was never finished.

@@ -9,9 +9,9 @@ use crate::error::PathError;
 /// Writes files into a directory that does not exist yet.
 pub fn create(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        fs::create_dir_all(parent).map_err(|source| PathError::new(parent, source))?;
+        fs::create_dir_all(parent).map_err(|source| PathError::writing(parent, source))?;
     }
-    fs::create_dir(dir).map_err(|source| PathError::new(dir, source))?;
+    fs::create_dir(dir).map_err(|source| PathError::writing(dir, source))?;
     write_all(dir, files)
 }
 
@@ -19,7 +19,7 @@ pub fn create(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> 
 pub fn write_all(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
     for (name, bytes) in files {
         let path = dir.join(name);
-        write(&path, bytes).map_err(|source| PathError::new(&path, source))?;
+        write(&path, bytes).map_err(|source| PathError::writing(&path, source))?;
     }
     Ok(())
 }

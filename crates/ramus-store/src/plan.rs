@@ -196,6 +196,21 @@ fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
 }
 
+/// Returns what to type into a shell to go on with a session in the client.
+pub fn resume_command(session: &str) -> String {
+    format!("claude --resume {}", quoted(session))
+}
+
+/// Quotes a word for a shell, if it needs that.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@~".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// Makes an id that was never used.
 pub fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()

@@ -12,7 +12,7 @@ use ramus_render::json::{Answer, Written};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 use ramus_store::apply::{ApplyError, apply};
-use ramus_store::plan::{Plan, Step, Subject, What};
+use ramus_store::plan::{self, Plan, Step, Subject, What};
 use ramus_store::{Bodies, PathError};
 use serde::Serialize;
 
@@ -205,7 +205,7 @@ pub(crate) fn tell_nothing(
             resume_leaf: Some(site.leaf(node)),
             appended_bytes: 0,
             backup: None,
-            resume_command: Some(format!("claude --resume {session}")),
+            resume_command: Some(plan::resume_command(&session)),
             undoes: None,
             session,
         },
@@ -218,7 +218,7 @@ pub(crate) fn resume_command(ui: &mut Ui, session: &str, cwd: &str) -> Result<()
     if !is_here && !cwd.is_empty() {
         ui.say(&Line::plain("Go on in ").with(cwd, Label::Strong).with(" with", Label::Plain));
     }
-    ui.line(&Line::plain(&format!("claude --resume {session}")))?;
+    ui.line(&Line::plain(&plan::resume_command(session)))?;
     Ok(())
 }
 
@@ -234,7 +234,7 @@ pub(crate) fn written(proposal: &Proposal<'_>, done: Option<(u64, Option<PathBuf
         resume_leaf: proposal.resume_leaf.clone(),
         appended_bytes: plan.appended_bytes(),
         backup: backup.flatten().map(|copy| copy.display().to_string()),
-        resume_command: proposal.cwd.map(|_| format!("claude --resume {}", plan.session)),
+        resume_command: proposal.cwd.map(|_| plan::resume_command(&plan.session)),
         undoes: plan.undoes,
     }
 }

@@ -69,6 +69,13 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
     if let Some((boundary, _)) = session.preserved().iter().find(|(boundary, _)| node < *boundary) {
         return Err(Refusal::HiddenByCompaction { line: line(*boundary) });
     }
+    // A client keeps one record of each name, the last; within one message that is no loss.
+    let seen = |id: NodeId| session.record(id).name.and_then(|name| history.tree.find(name));
+    let mut path = history.tree.ancestors(node).filter_map(|id| Some((id, seen(id)?)));
+    let message = |id: NodeId| history.folds.of(id);
+    if let Some((hidden, other)) = path.find(|(id, seen)| message(*id) != message(*seen)) {
+        return Err(Refusal::OtherVersion { line: line(hidden), other: line(other) });
+    }
     let bytes = session.facts().bytes;
     if bytes > LARGE
         && Era::of(session) == Era::Pointer
@@ -136,7 +143,10 @@ mod tests {
     }
 
     fn plan(history: &History, target: &str) -> Result<String, Refusal> {
-        let target = history.tree.find(Name::new(target.as_bytes())).unwrap();
+        plan_at(history, history.tree.find(Name::new(target.as_bytes())).unwrap())
+    }
+
+    fn plan_at(history: &History, target: NodeId) -> Result<String, Refusal> {
         let mut next = 0;
         let mut new_id = || {
             next += 1;
@@ -216,6 +226,14 @@ mod tests {
         assert!(plan(&late("2.1.325"), "f").is_ok());
         let side = TWO.replace("f < e  assistant", "f < e  side-assistant");
         assert_eq!(plan(&history(jsonl(&side).as_bytes()), "f"), Err(Refusal::Sidechain));
+        let versions =
+            "a user hi\nb < a assistant @1 #m1 one\nb < a assistant @2 #m2 two\nc < b user @3 on";
+        let versions = history(jsonl(versions).as_bytes());
+        let first = plan_at(&versions, NodeId(1));
+        assert_eq!(first, Err(Refusal::OtherVersion { line: 2, other: 3 }));
+        assert_eq!(plan(&versions, "b").map(|_| ()), Ok(()));
+        let grown = "a user hi\nb < a assistant #m1 on\nb < a assistant #m1 one";
+        assert!(plan_at(&history(jsonl(grown).as_bytes()), NodeId(1)).is_ok());
         let marked = format!("\u{feff}{}", of_version("1.0.113"));
         assert_eq!(plan(&history(marked.as_bytes()), "d"), Err(Refusal::ByteOrderMark));
     }

@@ -17,6 +17,8 @@ pub enum Refusal {
     HiddenByCompaction { line: u32 },
     /// In a large file the client does not look before the last compaction.
     BeforeCompaction { line: u32, bytes: u64 },
+    /// Another record of the same name comes later in the file, and the client sees only that one.
+    OtherVersion { line: u32, other: u32 },
     /// A record is dated in the future, and a client of that age goes on at the newest date.
     Future { line: u32, time: Time },
     /// The client loses the first record of a file that begins with a byte order mark.
@@ -68,6 +70,10 @@ impl fmt::Display for Refusal {
                 f,
                 "in a file of this size ({} MB) the client does not look before the compaction in line {line}",
                 bytes / 1_000_000
+            ),
+            Self::OtherVersion { line, other } => write!(
+                f,
+                "line {line} has another version in line {other}, and the client sees only that one"
             ),
             Self::Future { line, time } => write!(
                 f,

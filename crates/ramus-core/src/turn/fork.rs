@@ -47,7 +47,7 @@ fn kind(
         ForkWay {
             node: speech,
             leaf,
-            address: history.session.record(leaf).name.map(|name| address(history, name)),
+            address: address(history, leaf),
             // The words of the way taken are read anyway.
             words: if taken { String::new() } else { words(history, way.speech, bodies) },
             time: history.session.record(speech).time,
@@ -95,14 +95,19 @@ fn leaf(history: &History, end: FoldId) -> NodeId {
     found.map_or(history.folds.fold(end).head, |found| found.leaf)
 }
 
-/// Returns the first eight letters of a uuid if no other record of the session has the same.
-fn address(history: &History, name: Name) -> String {
+/// Returns what leads to a node within its session: the first eight letters of its uuid if no other record
+/// has the same, or, where another version of it goes by its name, the number of its conversation.
+fn address(history: &History, node: NodeId) -> Option<String> {
+    let name = history.session.record(node).name?;
+    if history.tree.find(name) != Some(history.tree.first(node)) {
+        return history.conversation_of(node).map(|found| format!("@{}", found.n));
+    }
     let mut spelling = history.session.spell(name);
     let is_uuid = Name::canonical(spelling.as_bytes()).is_some();
     if is_uuid && history.tree.is_told_by_start(name) {
         spelling.truncate(8);
     }
-    spelling
+    Some(format!(":{spelling}"))
 }
 
 fn words(

@@ -202,23 +202,30 @@ g < e    assistant  two again
     assert_snapshot!(short(fixture, "d"), @r#"
     a(1) prompt "hello" media=0 queued=false delegated=false
     b(1) answer hi
-    b(1) fork edit d "" 2 taken; g "second" 2 current
+    b(1) fork edit :d "" 2 taken; :g "second" 2 current
     c(1) prompt "first" media=0 queued=false delegated=false
     d(1) answer one
     "#);
     assert_snapshot!(short(fixture, "g"), @r#"
     a(1) prompt "hello" media=0 queued=false delegated=false
     b(1) answer hi
-    b(1) fork edit d "first" 2 ; g "" 2 taken,current
+    b(1) fork edit :d "first" 2 ; :g "" 2 taken,current
     e(1) prompt "second" media=0 queued=false delegated=false
-    e(1) fork retry f "two" 1 ; g "" 1 taken,current
+    e(1) fork retry :f "two" 1 ; :g "" 1 taken,current
     g(1) answer two again
     "#);
     assert_snapshot!(short(fixture, "b"), @r#"
     a(1) prompt "hello" media=0 queued=false delegated=false
     b(1) answer hi
-    b(1) fork edit d "first" 2 ; g "second" 2 current
+    b(1) fork edit :d "first" 2 ; :g "second" 2 current
     "#);
+}
+
+#[test]
+fn a_version_that_its_name_does_not_lead_to_goes_by_its_number() {
+    let versions = "a user hello\nb < a assistant #m1 one\nb < a assistant #m2 two";
+    let told = short(versions, "b");
+    assert!(told.contains(r#"fork retry @1 "one" 1 ; :b "" 1 taken,current"#), "{told}");
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn way(way: &ForkWay, before: &str, page: &Page<'_, '_>) -> Vec<Line> {
         _ => "abandoned",
     };
     let after = format!("({}, {state})", amount::count(way.messages as usize, "message"));
-    let address = way.address.as_ref().map(|uuid| format!("{}:{uuid}", page.config.show));
+    let address = way.address.as_ref().map(|place| format!("{}{place}", page.config.show));
     let address = address.unwrap_or_default();
     let start = Line::new(before, Label::Branch);
     let fixed = start.width() + layout::width(&after) + 3;

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use bitcode::{Decode, Encode};
@@ -17,6 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::identity::Identity;
 use super::{Index, Lock, pack, private};
+use crate::error::PathError;
 use crate::place::{HistoryFile, Project};
 use crate::scan::{Named, pieces, spills, summaries_in};
 
@@ -161,18 +163,29 @@ pub(crate) fn build(
     _lock: &Lock,
     project: &Project,
     on_read: &(dyn Fn(u64) + Sync),
-) -> io::Result<()> {
+) -> Result<(), PathError> {
     let Some(path) = index.pack(&project.dir, LEVEL) else { return Ok(()) };
     let known = Sketches::open(index, project);
     let beside = pack::beside(&path);
-    let file = private(OpenOptions::new().write(true).truncate(true)).open(&beside)?;
+    let made = make(known.as_ref(), project, &beside, on_read);
+    made.and_then(|()| fs::rename(&beside, &path))
+        .map_err(|source| PathError::writing(&path, source))
+}
+
+fn make(
+    known: Option<&Sketches>,
+    project: &Project,
+    beside: &Path,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> io::Result<()> {
+    let file = private(OpenOptions::new().write(true).truncate(true)).open(beside)?;
     let output = Mutex::new(Output { file: BufWriter::new(file), at: 0 });
     write(&output, &pack::head(&project.dir))?;
     let sketched: Vec<Option<FileSketch>> = searched(project)
         .par_iter()
         .with_max_len(1)
         .map_init(Sketch::default, |room, file| {
-            let kept = known.as_ref().and_then(|known| Some((known, known.of(file)?)));
+            let kept = known.and_then(|known| Some((known, known.of(file)?)));
             let sketched = match kept {
                 Some((known, kept)) => copy(known, kept, &output).map(Some),
                 None => sketch(file, room, &output),
@@ -183,8 +196,7 @@ pub(crate) fn build(
         .collect::<io::Result<_>>()?;
     let files: Vec<FileSketch> = sketched.into_iter().flatten().collect();
     let Output { file, at } = output.into_inner().unwrap_or_else(PoisonError::into_inner);
-    finish(file, at, &files)?;
-    fs::rename(&beside, &path)
+    finish(file, at, &files)
 }
 
 /// Where bits are written to, by several threads in turns.

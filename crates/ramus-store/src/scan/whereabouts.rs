@@ -38,6 +38,8 @@ pub struct Spot {
     pub uuid: Option<String>,
     /// The node's own record says it, not one that names it.
     pub is_own: bool,
+    /// Its name leads to another version of it (R4).
+    pub is_hidden: bool,
     pub branch: Option<Branch>,
 }
 
@@ -214,7 +216,8 @@ fn spot(history: &History, at: u64) -> Spot {
         None => None,
     };
     let name = node.and_then(|node| session.record(node).name);
-    Spot { node, uuid: name.map(|name| session.spell(name)), is_own, branch }
+    let is_hidden = name.is_some_and(|name| history.tree.find(name) != node);
+    Spot { node, uuid: name.map(|name| session.spell(name)), is_own, is_hidden, branch }
 }
 
 fn branch_of(history: &History, node: NodeId) -> Option<Branch> {

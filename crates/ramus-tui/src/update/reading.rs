@@ -1,6 +1,7 @@
 //! What keys do in a transcript and its tree.
 
 use ramus_render::Label;
+use ramus_store::plan;
 
 use crate::event::{AgentInfo, Deed, Effect, OpenRequest, Opening, Question, Side, Target};
 use crate::keys::Action;
@@ -287,19 +288,9 @@ impl State {
 /// Returns what to type to go on with a session in the client.
 fn resume_command(chapter: &crate::event::Chapter) -> String {
     let cwd = chapter.history.session.facts().cwd.as_deref();
-    let id = &chapter.file.id;
+    let resume = plan::resume_command(&chapter.file.id);
     match cwd {
-        Some(cwd) => format!("cd {} && claude --resume {id}", quoted(cwd)),
-        None => format!("claude --resume {id}"),
-    }
-}
-
-/// Quotes a word for a shell, if it needs that.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@~".contains(c);
-    if word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+        Some(cwd) => format!("cd {} && {resume}", plan::quoted(cwd)),
+        None => resume,
     }
 }

@@ -328,7 +328,7 @@ pub(crate) async fn apply(
         Ok(DoneView {
             op: done.op,
             words: format!("{} {}", plan.what.word(), plan.words).trim().to_owned(),
-            resume_command: plan.resume.map(|_| format!("claude --resume {}", plan.session)),
+            resume_command: plan.resume.map(|_| plan::resume_command(&plan.session)),
             session: plan.session,
         })
     })

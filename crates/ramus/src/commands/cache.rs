@@ -8,6 +8,7 @@ use ramus_store::index::Index;
 use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
+use crate::prices;
 use crate::select::{Library, Scope};
 use crate::table::{bytes, number};
 use crate::ui::Ui;
@@ -52,7 +53,11 @@ pub(crate) fn cache(ui: &mut Ui, global: &Global, args: &CacheArgs) -> Result<()
 
 fn build(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     let library = Library::open(ui, global)?;
-    library.clone().survey(ui, &Scope::All);
+    if library.index().dir().is_none() {
+        return Ok(());
+    }
+    library.clone().survey_usage(ui, &Scope::All, &prices::load(None)?.list);
+    library.clone().survey_activity(ui, &Scope::All);
     let bar = ui.progress(library.index().unsketched(&library.projects));
     let built = library.index().sketch(&library.projects, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();

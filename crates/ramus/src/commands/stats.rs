@@ -32,7 +32,7 @@ pub(crate) struct StatsArgs {
     /// Draw pictures too: tools, hours, context, the longest and the most complex sessions
     #[arg(long)]
     charts: bool,
-    /// Write the pictures as a page of their own
+    /// Write the pictures as a page of their own (`-`: to stdout)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -51,7 +51,11 @@ pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<()
         false => Vec::new(),
     };
     if let Some(file) = &args.html {
-        write_page(file, args.scope.as_deref(), &stats, &pictures)?;
+        let page = html(args.scope.as_deref(), &stats, &pictures);
+        if file.as_os_str() == "-" {
+            return Ok(ui.out().write_all(page.as_bytes())?);
+        }
+        write_page(file, page)?;
     }
     ui.let_go(survey);
     if ui.json {
@@ -75,13 +79,7 @@ pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<()
     Ok(())
 }
 
-/// Writes the page, if nothing else is there.
-fn write_page(
-    file: &Path,
-    scope: Option<&str>,
-    stats: &json::Stats,
-    pictures: &[Picture],
-) -> Result<(), CommandError> {
+fn html(scope: Option<&str>, stats: &json::Stats, pictures: &[Picture]) -> String {
     let title = format!("Statistics of {}", scope.unwrap_or("all projects"));
     let about = format!(
         "{} sessions in {} projects, {} records, {}",
@@ -90,10 +88,14 @@ fn write_page(
         number(stats.records),
         bytes(stats.bytes),
     );
-    let page = page(&title, &about, pictures).into_bytes();
+    page(&title, &about, pictures)
+}
+
+/// Writes the page, if nothing else is there.
+fn write_page(file: &Path, page: String) -> Result<(), CommandError> {
     let (dir, name) = (file.parent().unwrap_or(Path::new("")), file.file_name());
     let name = name.ok_or_else(|| CommandError::user(format!("{} is no file", file.display())))?;
-    write_all(dir, &[(name.to_string_lossy().into_owned(), page)]).map_err(|error| {
+    write_all(dir, &[(name.to_string_lossy().into_owned(), page.into_bytes())]).map_err(|error| {
         let exists = error.source.kind() == std::io::ErrorKind::AlreadyExists;
         let error = CommandError::from(error);
         if exists {

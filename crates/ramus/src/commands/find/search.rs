@@ -214,9 +214,10 @@ impl<'a> Search<'a> {
         // A file that lies elsewhere has no other name than its path.
         let is_elsewhere = self.sources[source as usize].project.is_none();
         let session = if is_elsewhere { file.relative.clone() } else { session };
-        match self.known[index].spot.uuid.as_deref() {
-            Some(uuid) => format!("{session}:{}", short(uuid)),
-            None => session,
+        match &self.known[index].spot {
+            Spot { is_hidden: true, branch: Some(branch), .. } => format!("{session}@{}", branch.n),
+            Spot { uuid: Some(uuid), .. } => format!("{session}:{}", short(uuid)),
+            _ => session,
         }
     }
 }
