@@ -22,7 +22,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware;
-use axum::routing::get;
+use axum::routing::{any, get};
 use tokio::sync::broadcast::Sender;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
@@ -79,7 +79,7 @@ pub fn app(state: Arc<State>) -> Router {
         .layer(middleware::from_fn(api::tagged))
         .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, TIME));
     Router::new()
-        .nest("/api", timed.merge(api::streams()).fallback(api::unknown))
+        .nest("/api", timed.merge(api::streams()).route("/{*rest}", any(api::unknown)))
         .route("/", get(page::index))
         .route("/{*path}", get(page::file))
         .layer(CompressionLayer::new())

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use ramus_core::body::Body;
 use ramus_core::branches::Status;
 use ramus_core::fold::FoldId;
@@ -210,6 +211,17 @@ impl Transcript {
     }
 }
 
+/// Returns what leads to a node within its session: its name, or, where another version of it goes by that
+/// name (R4), the number of its conversation.
+pub(crate) fn place_of(history: &History, node: NodeId) -> String {
+    let Some(name) = history.session.record(node).name else { return String::new() };
+    let is_hidden = history.tree.find(name) != Some(history.tree.first(node));
+    match history.conversation_of(node).filter(|_| is_hidden) {
+        Some(conversation) => format!("@{}", conversation.n),
+        None => history.session.spell(name),
+    }
+}
+
 /// What an address comes down to.
 struct Target {
     path: Path,
@@ -221,11 +233,11 @@ struct Target {
 
 impl Target {
     fn new(history: &History, leaf: &str) -> Result<Self, ApiError> {
-        let nothing = || ApiError::not_found("conversation");
-        let spell = |id: NodeId| {
-            let name = history.session.record(id).name;
-            name.map_or_else(String::new, |name| history.session.spell(name))
+        let nothing = || match leaf {
+            "" => ApiError::new(StatusCode::NOT_FOUND, "nothing was said in this session", ""),
+            _ => ApiError::not_found("conversation"),
         };
+        let spell = |id: NodeId| place_of(history, id);
         let branches = &history.branches;
         let conversation = if leaf.is_empty() {
             match branches.resume {
@@ -240,6 +252,8 @@ impl Target {
                 }
                 _ => branches.resuming().or(branches.conversations.last()),
             }
+        } else if let Some(n) = leaf.strip_prefix('@') {
+            branches.conversations.iter().find(|found| found.n.to_string() == n)
         } else {
             let node = history.tree.find(Name::new(leaf.as_bytes())).ok_or_else(nothing)?;
             let named = branches.conversations.iter().find(|found| found.leaf == node);

@@ -82,6 +82,29 @@ fn at_a_fork_all_ways_are_told() {
 }
 
 #[test]
+fn versions_of_a_record_have_ways_of_their_own() {
+    let home = home("a user hello\nb < a assistant #m1 one\nb < a assistant #m2 two");
+    let turns = |leaf: &str| {
+        json(&home, &format!("/api/sessions/{ID}/turns?leaf={leaf}&from=0&to=9")).to_string()
+    };
+    assert!(turns("b").contains(r#""leaf":"@1""#), "{}", turns("b"));
+    assert!(turns("b").contains(">two<") && !turns("b").contains(">one<"), "{}", turns("b"));
+    assert!(turns("@1").contains(">one<"), "{}", turns("@1"));
+    let path = json(&home, &format!("/api/sessions/{ID}/path?leaf=@1"));
+    assert_eq!((&path["leaf"], &path["conversation"]), (&Value::from("@1"), &Value::from(1)));
+}
+
+#[test]
+fn what_is_no_part_of_the_interface_is_not_there() {
+    let home = home("a user hello");
+    for path in ["/api/nosuch", &format!("/api/sessions/{ID}/nosuch")] {
+        let (status, body) = ask(&home, path);
+        assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
+        assert!(body.starts_with('{'), "{path}: {body}");
+    }
+}
+
+#[test]
 fn any_stretch_of_a_long_path_reads_as_the_whole_does() {
     let mut short = String::from("n0 user begin\n");
     for n in 1..120 {
@@ -219,6 +242,8 @@ fn a_transcript_can_be_taken_along() {
         assert_eq!(status, StatusCode::OK);
         assert!(body.to_lowercase().contains(sign), "{format}: {body}");
     }
+    let (status, body) = ask(&home, &format!("/api/sessions/{ID}/export?format=exe"));
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
     let (_, body) = ask(&home, &format!("/api/sessions/{ID}/export?format=json"));
     serde_json::from_str::<Value>(&body).unwrap();
 }

@@ -40,7 +40,12 @@ pub(crate) async fn export(
         "json" => (Some(Format::Json), "json", "application/json"),
         "txt" => (Some(Format::Text), "txt", "text/plain; charset=utf-8"),
         "jsonl" => (None, "jsonl", "application/x-ndjson"),
-        _ => (Some(Format::Markdown), "md", "text/markdown; charset=utf-8"),
+        "" | "md" => (Some(Format::Markdown), "md", "text/markdown; charset=utf-8"),
+        _ => {
+            return Err(ApiError::bad(
+                "there is no such format; there are md, html, json, jsonl and txt",
+            ));
+        }
     };
     let name = id.clone();
     let path = work(state, move |state| {
