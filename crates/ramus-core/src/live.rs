@@ -153,6 +153,11 @@ impl Live {
         self.strand.follow_tip();
     }
 
+    /// Whether the conversation that is followed was left for another one.
+    pub fn has_left(&self) -> bool {
+        self.strand.has_left()
+    }
+
     /// Returns what the session calls itself, as far as it was seen (R15).
     pub fn title(&self) -> Option<&str> {
         self.title.as_ref().map(|(_, title)| title.as_str()).or(self.first_prompt.as_deref())
@@ -227,7 +232,9 @@ impl Live {
         let span = record.span.at as usize..record.span.end() as usize;
         let told = match Body::parse(&lines[span]) {
             Ok(body) => self.body(session, id, record, body),
-            Err(_) => vec![Told::Turn(TurnKind::Damaged { line: 0, text: String::new() })],
+            Err(error) => {
+                vec![Told::Turn(TurnKind::Damaged { line: 0, text: error.to_string() })]
+            }
         };
         news.extend(told.into_iter().map(|told| News { told, ..tell.clone() }));
     }

@@ -27,7 +27,7 @@ mod tests;
 
 use events::{Dirty, Events, Signal};
 use known::Known;
-pub use past::{first_lines, lines_before};
+pub use past::{first_lines, line_at, lines_before};
 
 /// Something that happened to a history file.
 #[derive(Debug)]

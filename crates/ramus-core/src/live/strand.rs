@@ -179,6 +179,11 @@ impl Strand {
         Step::Goes { followed, switch }
     }
 
+    /// Whether something else was said last than the end of the followed conversation.
+    pub(super) fn has_left(&self) -> bool {
+        self.followed.is_some_and(|end| end != self.tip)
+    }
+
     /// Says something after what was said above it; tells whether that is another way than before.
     fn say(&mut self, number: u64, above: Above) -> Option<Switch> {
         let voice = self.node(number).voice;

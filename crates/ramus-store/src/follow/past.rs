@@ -1,11 +1,16 @@
 //! What stands before the place where following begins.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::Lines;
 use super::tracked::Opened;
 use crate::error::PathError;
 use crate::place::HistoryFile;
+
+/// How much of a file is looked at together.
+const PIECE: usize = 256 * 1024;
 
 /// Reads complete lines that end at an offset, about `most` bytes of them, and at least one line.
 pub fn lines_before(path: &Path, end: u64, most: u64) -> Result<Lines, PathError> {
@@ -23,6 +28,22 @@ pub fn lines_before(path: &Path, end: u64, most: u64) -> Result<Lines, PathError
             return Ok(Lines { at: start + newline as u64 + 1, bytes });
         }
         start = start.saturating_sub(end - start);
+    }
+}
+
+/// Counts which line of a file an offset lies in, from 1.
+pub fn line_at(path: &Path, offset: u64) -> Result<u32, PathError> {
+    let error = |source| PathError::new(path, source);
+    let mut before = BufReader::with_capacity(PIECE, File::open(path).map_err(error)?).take(offset);
+    let mut line = 1;
+    loop {
+        let bytes = before.fill_buf().map_err(error)?;
+        if bytes.is_empty() {
+            return Ok(line);
+        }
+        line += memchr::memchr_iter(b'\n', bytes).count() as u32;
+        let length = bytes.len();
+        before.consume(length);
     }
 }
 

@@ -104,11 +104,13 @@ pub(crate) fn watch(ui: &mut Ui, global: &Global, args: &WatchArgs) -> Result<()
     let stopped = Arc::clone(&stop);
     // Without a handler the signal ends us all the same.
     let _ = ctrlc::set_handler(move || stopped.store(true, Ordering::Relaxed));
-    let changes = follow(env::candidates(global), &config)?;
+    let dirs = env::candidates(global);
+    let place: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+    let changes = follow(dirs, &config)?;
     let now = Time::from_millis(clock.now().timestamp().as_millisecond());
     let mut watch = Watch {
         lanes: Lanes::new(wanted, since.unwrap_or(now), since.is_some(), global.all, prices),
-        screen: Screen::new(clock, Only::new(&args.only), args.full),
+        screen: Screen::new(clock, Only::new(&args.only), args.full, place.join(" or ")),
         alert: args.notify.as_deref().map(Alert::new),
     };
     watch.run(ui, &changes, &stop)

@@ -303,6 +303,56 @@ fn a_conversation_is_followed_until_it_is_left_and_when_it_is_taken_up_again() {
 }
 
 #[test]
+fn agents_of_a_conversation_that_is_not_followed_are_not_told() {
+    let home = Home::new();
+    session(&home, ONE, "a user one\nb < a assistant 1\nc < b user two");
+    let watch = Watch::start(
+        &home.claude(),
+        &["--json", ONE, "--branch", "--only", "prompts,branches", "--since", "2020-01-01"],
+    );
+    let agent = |id: &str, words: &str| {
+        append(
+            &home,
+            &format!("{ONE}/subagents/agent-{id}"),
+            &format!("{id} side-user @20 {words}"),
+        );
+    };
+    std::fs::create_dir_all(home.claude().join("projects").join(APP).join(ONE).join("subagents"))
+        .unwrap();
+    append(&home, ONE, "d < c call:t1:Task @10 look");
+    agent("a1", "look");
+    watch.until(|line| told(line) == "prompt a1 look");
+    append(&home, ONE, "e < a user @11 away\nf < e call:t2:Task @12 look elsewhere");
+    watch.until(|line| event(line) == "branch");
+    agent("a2", "look elsewhere");
+    append(&home, &format!("{ONE}/subagents/agent-a1"), "a1b < a1 side-user @21 more");
+    let seen = watch.until(|line| told(line) == "prompt a1b more");
+    assert_eq!(seen.len(), 1, "{seen:?}");
+    append(&home, ONE, "g < d user @30 back");
+    let seen = watch.until(|line| told(line) == "prompt g back");
+    assert_eq!(seen.len(), 2, "{seen:?}");
+}
+
+#[test]
+fn a_damaged_line_has_its_number_and_a_new_session_its_line() {
+    let home = Home::new();
+    session(&home, ONE, BEGUN);
+    let watch = Watch::start(&home.claude(), &["--json"]);
+    append_bytes(&home, ONE, b"no record\n");
+    let seen = watch.until(|line| event(line) == "damaged");
+    let damaged: Value = serde_json::from_str(seen.last().unwrap()).unwrap();
+    assert_eq!(damaged["detail"]["line"], BEGUN.trim().lines().count() + 1);
+    let watch = Watch::start(&home.claude(), &["--only", "files", "--since", "2020-01-01"]);
+    append(&home, TWO, "z user elsewhere");
+    // Whoever is not ready yet hears of it by the next one.
+    for n in 3..9 {
+        append(&home, &format!("{n}2222222-0000-4000-8000-000000000002"), "z user elsewhere");
+        thread::sleep(Duration::from_millis(200));
+    }
+    watch.until(|line| line.contains("a new session"));
+}
+
+#[test]
 fn other_prices_count_as_they_do_for_usage() {
     let home = Home::new();
     session(&home, ONE, BEGUN);

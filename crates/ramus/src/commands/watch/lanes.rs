@@ -12,8 +12,9 @@ use ramus_core::record::Voice;
 use ramus_core::resume::Rule;
 use ramus_core::session::{NodeId, Session};
 use ramus_core::time::Time;
+use ramus_core::turn::TurnKind;
 use ramus_store::agents::meta;
-use ramus_store::follow::{Change, Lines, first_lines, lines_before};
+use ramus_store::follow::{Change, Lines, first_lines, line_at, lines_before};
 use ramus_store::place::{FileRole, HistoryFile};
 use ramus_store::{PathError, from_jsonl};
 
@@ -54,6 +55,8 @@ pub(super) struct Lane {
     primed: bool,
     /// It has a name and a colour.
     named: bool,
+    /// An agent of another conversation than the one that is followed.
+    elsewhere: bool,
     heard: Instant,
 }
 
@@ -206,6 +209,7 @@ impl Lanes {
             came_with: if self.ready { file.bytes } else { 0 },
             primed: false,
             named: false,
+            elsewhere: false,
             heard: Instant::now(),
             file,
         }
@@ -216,10 +220,16 @@ impl Lanes {
         let Some(lane) = self.lanes.get(path).filter(|lane| !lane.named) else { return };
         let (id, session) = (lane.file.id.clone(), lane.session().to_owned());
         let agent = lane.file.role.is_agent().then(|| Agent::of(path, &id));
+        // What begins while something else is written than what is followed, was begun there.
+        let of_session =
+            |lane: &&Lane| lane.file.role == FileRole::Session && lane.file.id == session;
+        let session_lane = self.lanes.values().find(of_session);
+        let elsewhere = agent.is_some() && session_lane.is_some_and(|lane| lane.live.has_left());
         self.colour(&session);
         let colour = self.colour(&id);
         if let Some(lane) = self.lanes.get_mut(path) {
             (lane.agent, lane.colour, lane.named) = (agent, colour, true);
+            lane.elsewhere = elsewhere;
         }
     }
 
@@ -254,7 +264,9 @@ impl Lanes {
             Some(true) => {}
         }
         self.name(&path);
-        let Some(lane) = self.lanes.get(&path) else { return Vec::new() };
+        let Some(lane) = self.lanes.get(&path).filter(|lane| !lane.elsewhere) else {
+            return Vec::new();
+        };
         let old = |news: &News| {
             news.offset < lane.came_with && news.time.is_some_and(|time| time < self.since)
         };
@@ -340,8 +352,12 @@ impl Lane {
     }
 }
 
-/// Reads what a conversation went back to, where that is further back than is remembered.
+/// Reads what only the file as a whole tells: the number of a damaged line, and what a conversation went
+/// back to, where that is further back than is remembered.
 fn look_back(path: &Path, news: &mut News) {
+    if let Told::Turn(TurnKind::Damaged { line, .. }) = &mut news.told {
+        *line = line_at(path, news.offset).unwrap_or_default();
+    }
     let Told::Switch(switch) = &mut news.told else { return };
     if switch.kind != SwitchKind::Beyond {
         return;

@@ -43,6 +43,11 @@ impl Only {
         self.0.is_empty() || self.0.contains(&kind)
     }
 
+    /// Whether a kind was asked for by its name.
+    pub(super) fn names(&self, kind: Kind) -> bool {
+        self.0.contains(&kind)
+    }
+
     /// Returns what is wanted of something told.
     pub(super) fn of(&self, told: &Told) -> Option<Told> {
         if self.0.is_empty() {

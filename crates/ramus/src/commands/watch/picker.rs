@@ -31,15 +31,18 @@ const MOST: usize = 20;
 pub(super) fn pick(ui: &mut Ui, global: &Global) -> Result<Option<Vec<String>>, CommandError> {
     let Ok(library) = Library::open(ui, global) else { return Ok(Some(Vec::new())) };
     let survey = library.survey(ui, &Scope::All);
-    let mut projects: Vec<&ProjectSurvey> =
-        survey.projects.iter().filter(|project| !project.sessions.is_empty()).collect();
+    let mut projects: Vec<&ProjectSurvey> = survey
+        .projects
+        .iter()
+        .filter(|project| shown(project, global.all).next().is_some())
+        .collect();
     projects.sort_by_key(|project| std::cmp::Reverse(last_active(project)));
     if projects.is_empty() {
         return Ok(Some(Vec::new()));
     }
     let clock = Clock::new();
     let mut rows = vec![Row { line: Line::plain("everything"), address: None }];
-    rows.extend(projects.iter().map(|project| project_row(project, &clock)));
+    rows.extend(projects.iter().map(|project| project_row(project, &clock, global.all)));
     let Some(chosen) = choose(ui, "Watch which project?", &rows)? else { return Ok(None) };
     let Some(project) = chosen.checked_sub(1).map(|at| projects[at]) else {
         return Ok(Some(Vec::new()));
@@ -50,14 +53,18 @@ pub(super) fn pick(ui: &mut Ui, global: &Global) -> Result<Option<Vec<String>>, 
     Ok(Some(vec![address.unwrap_or_else(|| project.name.clone())]))
 }
 
+fn shown(project: &ProjectSurvey, all: bool) -> impl Iterator<Item = &Surveyed> {
+    project.sessions.iter().filter(move |session| all || !session.digest.class.is_hidden())
+}
+
 fn last_active(project: &ProjectSurvey) -> Option<ramus_core::time::Time> {
     project.sessions.iter().filter_map(|session| session.digest.facts.last_active).max()
 }
 
-fn project_row(project: &ProjectSurvey, clock: &Clock) -> Row {
+fn project_row(project: &ProjectSurvey, clock: &Clock, all: bool) -> Row {
     let path = project.path.as_deref().unwrap_or(&project.name);
     let mut line = Line::plain(path);
-    let count = project.sessions.len();
+    let count = shown(project, all).count();
     line.push(&format!("  {count} session{}", if count == 1 { "" } else { "s" }), Label::Dim);
     if let Some(time) = last_active(project) {
         line.push(&format!("  {}", clock.short(time)), Label::Time);
@@ -66,11 +73,7 @@ fn project_row(project: &ProjectSurvey, clock: &Clock) -> Row {
 }
 
 fn session_rows(project: &ProjectSurvey, clock: &Clock, all: bool) -> Vec<Row> {
-    let mut sessions: Vec<&Surveyed> = project
-        .sessions
-        .iter()
-        .filter(|session| all || !session.digest.class.is_hidden())
-        .collect();
+    let mut sessions: Vec<&Surveyed> = shown(project, all).collect();
     sessions.sort_by_key(|session| std::cmp::Reverse(session.digest.facts.last_active));
     let mut rows = vec![Row { line: Line::plain("all its sessions"), address: None }];
     for session in sessions {

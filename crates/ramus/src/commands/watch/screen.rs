@@ -22,6 +22,8 @@ pub(super) struct Screen {
     clock: Clock,
     only: Only,
     full: bool,
+    /// The directories where sessions are looked for.
+    place: String,
     /// Files whose names were told.
     introduced: HashSet<PathBuf>,
     /// It was said how to see what the model thinks.
@@ -29,8 +31,8 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(clock: Clock, only: Only, full: bool) -> Self {
-        Self { clock, only, full, introduced: HashSet::new(), hinted: false }
+    pub(super) fn new(clock: Clock, only: Only, full: bool, place: String) -> Self {
+        Self { clock, only, full, place, introduced: HashSet::new(), hinted: false }
     }
 
     pub(super) fn show(
@@ -44,11 +46,12 @@ impl Screen {
         }
         match item {
             Item::News { path, news } => self.news(ui, path, news, lanes),
-            // It is introduced when it says something.
-            Item::File { event: "found", .. } => Ok(()),
+            // It is introduced when it says something, if that is shown.
+            Item::File { event: "found", .. } if !self.only.names(Kind::Files) => Ok(()),
             Item::File { event, path, file, from } if self.only.wants(Kind::Files) => {
                 let text = match (*event, from) {
                     ("rewritten", _) => "the file was rewritten, and is read anew".to_owned(),
+                    ("found", _) => "a new session".to_owned(),
                     ("gone", _) => "the file was deleted".to_owned(),
                     (_, Some(from)) => {
                         format!("moved from {} to {}", from.display(), file.path.display())
@@ -66,7 +69,7 @@ impl Screen {
             Item::Ready { sessions } => {
                 let s = if *sessions == 1 { "" } else { "s" };
                 let text = match sessions {
-                    0 => "nothing to watch yet; waiting".to_owned(),
+                    0 => format!("nothing to watch yet in {}; waiting", self.place),
                     _ => format!("watching {sessions} session{s}"),
                 };
                 ui.say(&Line::new(&format!("{text}; Ctrl-C ends"), Label::Dim));
