@@ -37,6 +37,9 @@ pub fn pad(mut line: Line, width: usize) -> Line {
     line
 }
 
+/// How many columns words need.
+const LEAST: usize = 16;
+
 /// Breaks a line at spaces so that no part is wider than `width`; all but the
 /// first part start with `indent` spaces.
 ///
@@ -47,7 +50,9 @@ pub fn wrap(line: &Line, width: usize, indent: usize) -> Vec<Line> {
         return vec![line.clone()];
     }
     let width = width.max(1);
-    let indent = indent.min(width - 1);
+    // Beside an indent there is room for words, or else the indent is small.
+    let is_deep = indent * 2 > width && indent + LEAST > width;
+    let indent = if is_deep { width / 8 } else { indent };
     let cells = cells(line);
     let mut page = Page { width, indent, lines: Vec::new(), line: Line::default(), used: 0 };
     let mut gap: &[Cell<'_>] = &[];

@@ -34,6 +34,8 @@ pub struct Sums<'a> {
     pub abandoned: Sum,
     /// By day; messages without a time are on none.
     pub days: BTreeMap<Date, Sum>,
+    /// Messages without a time.
+    pub undated: Sum,
     /// By model; a message counts for the one that began it.
     pub models: BTreeMap<&'a str, Sum>,
     /// By the file that a session has, or an agent whose session is gone.
@@ -60,6 +62,7 @@ impl<'a> Sums<'a> {
             active: none,
             abandoned: none,
             days: BTreeMap::new(),
+            undated: none,
             models: BTreeMap::new(),
             sessions: vec![SessionSum::default(); files],
         };
@@ -92,8 +95,9 @@ impl<'a> Sums<'a> {
                 session.abandoned += sum.cost;
             }
         }
-        if let Some(day) = day {
-            self.days.entry(day).or_default().add(sum);
+        match day {
+            Some(day) => self.days.entry(day).or_default().add(sum),
+            None => self.undated.add(sum),
         }
     }
 }

@@ -18,6 +18,9 @@ pub struct Usage {
     pub by_day: Vec<ByTime>,
     pub by_week: Vec<ByTime>,
     pub by_month: Vec<ByTime>,
+    /// Messages that say no time, on no day; only when there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undated: Option<Amounts>,
     pub by_model: Vec<ByModel>,
     pub by_project: Vec<ByProject>,
     pub by_session: Vec<BySession>,
@@ -151,6 +154,8 @@ pub struct ByConversation {
     pub status: &'static str,
     pub resumes: bool,
     pub title: Option<String>,
+    /// What it begins with after its last fork.
+    pub prompt: Option<String>,
     #[serde(flatten)]
     pub amounts: Amounts,
     /// What was spent since the last fork, on nothing but this conversation.

@@ -25,10 +25,10 @@ pub(crate) fn grouped(n: u64) -> String {
 pub fn tokens(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
-        1_000..10_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
-        10_000..1_000_000 => format!("{}k", n / 1_000),
-        1_000_000..1_000_000_000 => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
-        _ => format!("{}.{}G", n / 1_000_000_000, n % 1_000_000_000 / 100_000_000),
+        1_000..9_950 => format!("{:.1}k", n as f64 / 1e3),
+        9_950..999_500 => format!("{:.0}k", n as f64 / 1e3),
+        999_500..999_950_000 => format!("{:.1}M", n as f64 / 1e6),
+        _ => format!("{:.1}G", n as f64 / 1e9),
     }
 }
 
@@ -36,8 +36,8 @@ pub fn tokens(n: u64) -> String {
 pub(super) fn bytes(n: u64) -> String {
     match n {
         0..1_000 => format!("{n} B"),
-        1_000..1_000_000 => format!("{} KB", n / 1_000),
-        _ => format!("{}.{} MB", n / 1_000_000, n % 1_000_000 / 100_000),
+        1_000..999_500 => format!("{:.0} KB", n as f64 / 1e3),
+        _ => format!("{:.1} MB", n as f64 / 1e6),
     }
 }
 
@@ -67,4 +67,19 @@ pub(crate) fn media(media: &Media) -> String {
     let words = [kind, title, form, &size];
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     format!("[{}]", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded() {
+        let told =
+            [0, 999, 1_000, 8_496, 9_950, 248_927, 999_499, 999_500, 1_880_000, 7_960_000_000];
+        let told = told.map(tokens);
+        let expected = ["0", "999", "1.0k", "8.5k", "10k", "249k", "999k", "1.0M", "1.9M", "8.0G"];
+        assert_eq!(told, expected);
+        assert_eq!([950, 1_500, 999_500].map(bytes), ["950 B", "2 KB", "1.0 MB"]);
+    }
 }

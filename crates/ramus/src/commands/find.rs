@@ -315,6 +315,8 @@ fn files(ui: &mut Ui, search: &Search<'_>) -> Result<(), CommandError> {
                 "ramus.find.file/1",
                 HitFile { file, messages: messages[&source] },
             ))?;
+        } else if ui.terminal {
+            ui.line(&Line::plain(&file))?;
         } else {
             writeln!(ui.out(), "{file}")?;
         }

@@ -48,7 +48,7 @@ pub(crate) struct UsageArgs {
     #[arg(long, conflicts_with = "json")]
     csv: bool,
     /// Set the client's own count of each session beside ours
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["by", "csv"])]
     compare_client: bool,
     /// Days of UTC instead of the local time zone
     #[arg(long)]

@@ -167,6 +167,26 @@ fn days_are_those_of_the_zone() {
 }
 
 #[test]
+fn messages_without_a_time_have_a_row_of_their_own() {
+    let home = Home::new();
+    home.session(
+        "-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl",
+        "a user go\nb < a assistant one\nc < b user on\nd < c assistant @none two",
+    );
+    let usage = json(&home.claude(), &["usage"]);
+    assert_eq!(
+        (&usage["totals"]["messages"], &usage["undated"]["messages"]),
+        (&2.into(), &1.into())
+    );
+    let shown = |args: &[&str]| {
+        let output = ramus(&home.claude(), &[&["usage", "--by", "month"], args].concat());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(shown(&[]).contains("\nno time"), "{}", shown(&[]));
+    assert!(shown(&["--csv"]).contains("\n,1,"), "{}", shown(&["--csv"]));
+}
+
+#[test]
 fn nothing_in_scope_is_nothing_found() {
     let output = ramus(&home().claude(), &["usage", "--since", "2027-01-01"]);
     assert_eq!(output.status.code(), Some(1));

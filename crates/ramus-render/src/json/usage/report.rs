@@ -40,6 +40,7 @@ pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZon
             |day| day.to_string(),
             |day, amounts| ByTime { day, week: None, month: None, amounts },
         ),
+        undated: (sums.undated.messages > 0).then(|| Amounts::from(&sums.undated)),
         unpriced: models
             .iter()
             .filter(|(_, sum)| sum.unpriced > 0)

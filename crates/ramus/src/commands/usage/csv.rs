@@ -1,6 +1,7 @@
 //! One table of comma-separated values.
 
 use ramus_render::json::{Amounts, Usage};
+use ramus_render::sanitize::sanitize;
 
 use super::By;
 use crate::error::CommandError;
@@ -27,7 +28,8 @@ pub(super) fn write(ui: &mut Ui, report: &Usage, by: By) -> Result<(), CommandEr
     let mut writer = csv::Writer::from_writer(ui.out());
     writer.write_record(head.iter().copied().chain(AMOUNTS)).map_err(failed)?;
     for (names, amounts) in rows {
-        writer.write_record(names.into_iter().chain(numbers(amounts))).map_err(failed)?;
+        let names = names.iter().map(|name| sanitize(name).into_owned());
+        writer.write_record(names.chain(numbers(amounts))).map_err(failed)?;
     }
     Ok(writer.flush()?)
 }
@@ -36,18 +38,21 @@ type Rows<'a> = Vec<(Vec<String>, &'a Amounts)>;
 
 fn rows(report: &Usage, by: By) -> (&'static [&'static str], Rows<'_>) {
     let some = |text: &Option<String>| text.clone().unwrap_or_default();
+    let undated = || report.undated.iter().map(|amounts| (vec![String::new()], amounts));
     let said = |text: &Option<String>| text.as_deref().map(harmless).unwrap_or_default();
     match by {
         By::Day => {
-            (&["day"], report.by_day.iter().map(|r| (vec![some(&r.day)], &r.amounts)).collect())
+            let days = report.by_day.iter().map(|r| (vec![some(&r.day)], &r.amounts));
+            (&["day"], days.chain(undated()).collect())
         }
         By::Week => {
-            (&["week"], report.by_week.iter().map(|r| (vec![some(&r.week)], &r.amounts)).collect())
+            let weeks = report.by_week.iter().map(|r| (vec![some(&r.week)], &r.amounts));
+            (&["week"], weeks.chain(undated()).collect())
         }
-        By::Month => (
-            &["month"],
-            report.by_month.iter().map(|r| (vec![some(&r.month)], &r.amounts)).collect(),
-        ),
+        By::Month => {
+            let months = report.by_month.iter().map(|r| (vec![some(&r.month)], &r.amounts));
+            (&["month"], months.chain(undated()).collect())
+        }
         By::Model => (
             &["model"],
             report.by_model.iter().map(|r| (vec![r.model.clone()], &r.amounts)).collect(),

@@ -288,12 +288,15 @@ fn lay(all: &[rows::Row], by: By, width: usize) -> Vec<Line> {
 pub(super) fn cost(amounts: &Amounts) -> String {
     let Some(cost) = amounts.cost_usd else { return "?".to_owned() };
     let unknown = if amounts.unpriced_tokens > 0 { "+" } else { "" };
-    let text = match cost {
+    format!("{}{unknown}", dollars(cost))
+}
+
+fn dollars(cost: f64) -> String {
+    match cost {
         cost if cost > 0.0 && cost < 0.005 => format!("${cost:.4}"),
         cost if cost < 1000.0 => format!("${cost:.2}"),
         cost => format!("${}", number(cost.round() as u64)),
-    };
-    format!("{text}{unknown}")
+    }
 }
 
 /// Cuts an id to what is enough to name it.

@@ -53,6 +53,7 @@ fn by_conversation(ledger: &Ledger<'_>) -> Vec<ByConversation> {
                 leaf: conversation.leaf.to_string(),
                 status: conversation.status.word(),
                 resumes: conversation.resumes,
+                prompt: conversation.first_prompt.as_deref().map(str::to_owned),
                 title: conversation_title(&file.digest, conversation, &project.summaries)
                     .map(str::to_owned),
                 amounts: Amounts::from(&account.along(end, &sums)),

@@ -229,7 +229,7 @@ mod tests {
             "Block 14:00 – 19:00  4 h 00 min left  ████░░░░░░░░░░░░░░░░",
             "  cost      $3.00  $15.00 at the end if it goes on like this",
             "  messages  1",
-            "  tokens    1.0M  16k a minute",
+            "  tokens    1.0M  17k a minute",
             "  15:00:00",
         ];
         assert_eq!(drawn("2026-01-01T15:00:00Z"), expected);

@@ -6,7 +6,7 @@ use ramus_render::json::{Amounts, Usage};
 use ramus_render::{Label, Line};
 
 use super::super::By;
-use super::short;
+use super::{dollars, short};
 use crate::table::cell;
 
 /// One row: names, amounts, and what stands behind them.
@@ -73,6 +73,9 @@ pub(super) fn rows(report: &Usage, by: By, now: &Zoned) -> Vec<Row> {
     let plain = |text: &str| cell(text, Label::Plain);
     let text = |text: &Option<String>| cell(text.as_deref().unwrap_or_default(), Label::Plain);
     let time = |text: &Option<String>| cell(text.as_deref().unwrap_or_default(), Label::Time);
+    let undated = report.undated.iter();
+    let undated =
+        undated.map(|amounts| Row::new(vec![cell("no time", Label::Dim)], amounts, vec![]));
     match by {
         By::Day => report
             .by_day
@@ -80,16 +83,19 @@ pub(super) fn rows(report: &Usage, by: By, now: &Zoned) -> Vec<Row> {
             .map(|row| {
                 Row::new(vec![time(&row.day), weekday(row.day.as_deref())], &row.amounts, vec![])
             })
+            .chain(undated)
             .collect(),
         By::Week => report
             .by_week
             .iter()
             .map(|row| Row::new(vec![time(&row.week)], &row.amounts, vec![]))
+            .chain(undated)
             .collect(),
         By::Month => report
             .by_month
             .iter()
             .map(|row| Row::new(vec![time(&row.month)], &row.amounts, vec![]))
+            .chain(undated)
             .collect(),
         By::Model => report
             .by_model
@@ -119,9 +125,12 @@ pub(super) fn rows(report: &Usage, by: By, now: &Zoned) -> Vec<Row> {
             .flatten()
             .map(|row| {
                 let name = format!("{}@{}", short(&row.session), row.n);
-                let alone = cell(format!("${:.2}", row.own_cost_usd), Label::Dim);
+                let alone = cell(dollars(row.own_cost_usd), Label::Dim);
                 let names = vec![cell(name, Label::Id), status(row.status)];
-                Row::new(names, &row.amounts, vec![alone, text(&row.title)])
+                // The session's title says little about one of its branches.
+                let words = if row.resumes { None } else { row.prompt.as_ref() };
+                let words = text(&words.or(row.title.as_ref()).cloned());
+                Row::new(names, &row.amounts, vec![alone, words])
             })
             .collect(),
         By::Branch => report
