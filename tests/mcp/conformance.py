@@ -66,9 +66,10 @@ def add_long_session():
     record = {"parentUuid": None, "isSidechain": False, "cwd": "/home/dev/long", "sessionId": LONG, "version": "2.0.74",
               "type": "user", "message": {"role": "user", "content": "needlelong " + "lorem ipsum dolor " * 290_000},
               "uuid": "aaaaaaaa-0000-4000-8000-000000000001", "timestamp": "2020-01-01T00:00:00.000Z"}
+    title = {"type": "custom-title", "customTitle": "a\nlong\x1b]0;evil\x07 one", "sessionId": LONG}
     path = CLAUDE / "projects" / "-home-dev-long" / f"{LONG}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, separators=(",", ":")) + "\n")
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in (record, title)))
 
 
 async def reading(session):
@@ -82,6 +83,9 @@ async def reading(session):
 
     assert "teapot" in await say(session, "list_projects")
     sessions = await say(session, "list_sessions")
+    row = next(line for line in sessions.splitlines() if line.startswith(LONG[:8]))
+    assert "one” — " in row and row.isprintable(), row
+    assert (await say(session, "read", address=LONG, max_tokens=200)).splitlines()[0].endswith("one”")
     first = next(line.split()[0] for line in sessions.splitlines() if "teapot" in line or "Teapot" in line)
     conversations = await say(session, "list_conversations", scope="7ea9")
     assert "abandoned" in conversations and "resumes here" in conversations and "@2" in conversations, conversations
@@ -123,6 +127,8 @@ async def bad(session):
     ]:
         told = await refused(session, name, **arguments)
         assert not told.startswith("protocol:") and told, (name, arguments, told)
+        assert "`--" not in told and "`ramus " not in told and "<" not in told, (name, arguments, told)
+    assert "week" in await refused(session, "usage", by="colour")
     # After all of that the server still answers.
     await session.send_ping()
 

@@ -94,8 +94,16 @@ impl Failed {
         match self {
             Self::Command(error) => {
                 let mut text = format!("{:#}", error.error);
-                for hint in &error.hints {
+                // Commands and their options mean nothing to whoever calls tools.
+                let is_typed = |hint: &&String| hint.contains("`--") || hint.contains("`ramus ");
+                let (typed, hints): (Vec<_>, Vec<_>) = error.hints.iter().partition(is_typed);
+                for hint in hints {
                     text = format!("{text}\nHint: {hint}");
+                }
+                if !typed.is_empty() {
+                    text.push_str(
+                        "\nHint: list_projects, list_sessions and list_conversations tell what there is",
+                    );
                 }
                 text
             }
@@ -161,15 +169,31 @@ fn run(global: &Global, options: &[String], words: &[&str]) -> Result<String, Co
     use clap::Parser;
     let typed = std::iter::once("ramus".to_owned()).chain(options.iter().cloned());
     let typed = typed.chain(["--".to_owned()]).chain(words.iter().map(|word| (*word).to_owned()));
-    let mut args = Args::try_parse_from(typed).map_err(|error| {
-        let told = error.to_string();
-        let first = told.lines().next().unwrap_or_default();
-        CommandError::user(first.trim_start_matches("error: "))
-    })?;
+    let mut args = Args::try_parse_from(typed).map_err(|error| refused(&error))?;
     args.global = Global { json: args.global.json, all: args.global.all, ..global.clone() };
     let mut ui = Ui::caught(&args.global);
     commands::run(&mut ui, &args)?;
     Ok(ui.take())
+}
+
+/// Says in the words of a call what its arguments cannot be.
+fn refused(error: &clap::Error) -> CommandError {
+    use clap::error::{ContextKind, ContextValue};
+    let one = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let named =
+        one(ContextKind::InvalidArg).and_then(|arg| arg.strip_prefix("--")?.split(' ').next());
+    if let (Some(name), Some(value), Some(ContextValue::Strings(valid))) =
+        (named, one(ContextKind::InvalidValue), error.get(ContextKind::ValidValue))
+    {
+        let valid = valid.join(", ");
+        return CommandError::user(format!("`{name}` cannot be {value:?}; it can be {valid}"));
+    }
+    let told = error.to_string();
+    let first = told.lines().next().unwrap_or_default();
+    CommandError::user(first.trim_start_matches("error: "))
 }
 
 /// Runs a command and reads its JSON.

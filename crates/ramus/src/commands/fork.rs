@@ -149,10 +149,15 @@ pub(crate) fn comes_along(plan: &Plan) -> Option<Line> {
         plan.steps.iter().filter(|step| matches!(step, Step::Make { file, .. } if is_agent(file)));
     let links = plan.steps.iter().filter(|step| matches!(step, Step::Link { .. }));
     let mut parts = Vec::new();
-    for (count, what) in [(agents.count(), "agents"), (links.count(), "backups and outputs")] {
-        if count > 0 {
-            parts.push(format!("{count} {what}"));
-        }
+    match agents.count() {
+        0 => {}
+        1 => parts.push("1 agent".to_owned()),
+        many => parts.push(format!("{many} agents")),
+    }
+    match links.count() {
+        0 => {}
+        1 => parts.push("1 backup or output".to_owned()),
+        many => parts.push(format!("{many} backups and outputs")),
     }
     (!parts.is_empty()).then(|| Line::plain(&format!("  with {}", parts.join(" and "))))
 }

@@ -1,9 +1,15 @@
 //! Answers of commands in few words, each with the address that leads on.
 
+use ramus_render::sanitize::sanitize;
 use serde_json::Value;
 
 /// How much of a title is enough.
 const TITLE: usize = 80;
+
+/// Makes one row of a text that may hold anything.
+pub(super) fn row(text: &str) -> String {
+    sanitize(text).replace('\n', " ").trim_end().to_owned() + "\n"
+}
 
 /// Writes one project.
 pub(super) fn project(row: &Value) -> String {

@@ -6,6 +6,7 @@ use ramus_core::turn::{Turn, TurnKind};
 use ramus_render::export::{self, Config, Format, Tools};
 use ramus_store::trace::{Part, trace};
 
+use super::brief;
 use super::page::Page;
 use crate::args::Global;
 use crate::commands::show::{Target, each_turn};
@@ -36,7 +37,9 @@ pub(super) fn read(
     let target = Target::new(&history, &spot)?;
     let title = history.given_title().map(|title| format!(" “{title}”")).unwrap_or_default();
     let id = found.file.id.clone();
-    let head = format!("# {id}{title}\n{} branch, ends at {id}:{}\n\n", target.status, target.leaf);
+    let head = brief::row(&format!("# {id}{title}"));
+    let end = brief::row(&format!("{} branch, ends at {id}:{}", target.status, target.leaf));
+    let head = format!("{head}{end}\n");
     let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
     let parts = trace(files, found.file, history, target.path, library.rule)?;
     let mut pieces = VecDeque::new();

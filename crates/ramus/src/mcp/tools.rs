@@ -158,7 +158,7 @@ impl Server {
             let rows: Vec<String> = found
                 .lines()
                 .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-                .map(|row| brief::hit(&row))
+                .map(|row| brief::row(&brief::hit(&row)))
                 .collect();
             Ok(page.of(&format!("{} found, the newest first\n", rows.len()), &rows))
         })
@@ -313,7 +313,8 @@ fn rows(
 ) -> Result<String, CommandError> {
     let words: Vec<&str> = scope.into_iter().collect();
     let answer = ask(global, &[what.to_owned()], &words)?;
-    let rows: Vec<String> = answer[what].as_array().into_iter().flatten().map(row).collect();
+    let all = answer[what].as_array().into_iter().flatten();
+    let rows: Vec<String> = all.map(|told| brief::row(&row(told))).collect();
     Ok(page.of(&format!("{} {what}\n", rows.len()), &rows))
 }
 
