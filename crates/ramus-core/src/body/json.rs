@@ -24,7 +24,7 @@ pub enum JsonError {
     /// The line stops in the middle of a value: it was cut, or is being written.
     #[error("the line ends too early")]
     Torn,
-    /// Anything else, two records on one line and nesting past 128 levels included.
+    /// Anything else, two records on one line included.
     #[error("not JSON: {0}")]
     Syntax(serde_json::Error),
 }
