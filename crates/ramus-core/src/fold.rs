@@ -114,7 +114,7 @@ impl Folds {
 
     /// Returns the fold a node belongs to; metadata belongs to none.
     pub fn of(&self, id: NodeId) -> Option<FoldId> {
-        self.of[id.index()]
+        self.of.get(id.index()).copied().flatten()
     }
 
     /// Returns the records of a fold in file order; second copies are left out.

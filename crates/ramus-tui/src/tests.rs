@@ -462,4 +462,31 @@ fn a_session_that_moves_is_read_on() {
     screens.shows("lies at projects/-home-dev-kettle/0a1b2c3d");
     append(&to, "za < z user And sugar?");
     screens.shows("▎ And sugar?");
+    std::fs::write(&to, testkit::jsonl("a user Which tea?\nq < a user Only water")).unwrap();
+    screens.shows("rewritten");
+    screens.shows("▎ Only water");
+}
+
+#[test]
+fn a_file_may_become_anything_while_it_is_read() {
+    let mut screens = Screens::open(160, 40);
+    let path = screens.state.reading().unwrap().chapter.file.path.clone();
+    screens.type_in("wt");
+    let whole = std::fs::read(&path).unwrap();
+    let third: Vec<u8> = whole.iter().copied().take(whole.len() / 3).collect();
+    let other = testkit::jsonl("p user Something else\nq < p assistant Indeed.");
+    for (n, now) in
+        [&third[..], b"", b"{\"no\"\n\xff\n", other.as_bytes(), &whole].into_iter().enumerate()
+    {
+        // A name to know it by when it is there.
+        let mark = testkit::jsonl(&format!("last{n} user @{} Mark {n}", 9000 + n));
+        let now = [now, b"\n", mark.as_bytes()].concat();
+        std::fs::write(&path, &now).unwrap();
+        screens.until(|text| text.contains(&format!("Mark {n}")) && !text.contains("reading"));
+        for key in ["G", "g", "b", "q", "j", "k", "A", "q", "n", "N", ")", "(", "d", "t", "j", "t"]
+        {
+            screens.type_in(key);
+            screens.text();
+        }
+    }
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use ramus_core::query::Query;
+use ramus_core::session::NodeId;
 use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
@@ -25,6 +26,7 @@ use crate::panes::menu::{Choice, Menu};
 use crate::panes::page::Pane;
 use crate::panes::results::Results;
 use crate::panes::transcript::{Search, Transcript};
+use crate::panes::tree::Tree;
 use crate::panes::tree::Wanted;
 use crate::state::{Focus, Overlay, Prompt, PromptKind, State};
 
@@ -93,7 +95,13 @@ impl State {
             }
             Event::Agents { file, agents } => {
                 if let Some(reading) = self.find(&file) {
+                    // The file may have been rewritten meanwhile.
+                    let records = reading.chapter.history.session.records().len();
+                    let is_there = |node: NodeId| (node.0 as usize) < records;
                     reading.agents = agents;
+                    reading
+                        .agents
+                        .retain(|agent| agent.call.is_none_or(is_there) && is_there(agent.last));
                     reading.agents_known = true;
                     let mut effects = self.draw_tree();
                     effects.extend(self.agents_came());
@@ -187,9 +195,14 @@ impl State {
         let before = &reading.chapter;
         let agents =
             !Arc::ptr_eq(&before.files, &chapter.files) || calls(before) != calls(&chapter);
-        reading.grew(chapter.clone(), live);
+        let goes_on = reading.grew(chapter.clone(), live);
+        if !goes_on {
+            // They name records that are not there any more.
+            self.overlay = None;
+            self.tree = self.tree.take().map(|_| Tree::default());
+        }
         let mut effects = self.draw_tree();
-        if agents {
+        if agents || !goes_on {
             effects.push(Effect::Agents(chapter));
         }
         effects

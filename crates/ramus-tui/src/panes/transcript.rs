@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use ramus_core::branches::Conversation;
 use ramus_core::fold::FoldId;
-use ramus_core::history::Path;
+use ramus_core::history::{History, Path};
 use ramus_core::session::NodeId;
 
 use crate::event::{AgentInfo, Chapter, Target};
@@ -222,6 +222,9 @@ impl Transcript {
 
     /// Shows a node, on another branch if need be.
     pub(crate) fn show_node(&mut self, node: NodeId) {
+        if self.chapter.history.folds.of(node).is_none() {
+            return;
+        }
         let node = self.chapter.history.tree.first(node);
         if self.item_of(node).is_none()
             && let Some(conversation) = self.chapter.history.conversation_of(node)
@@ -275,8 +278,30 @@ impl Transcript {
         Some((stage, stage.chapter.history.folds.fold(*fold).head))
     }
 
-    /// Takes a file that has grown; the place stays, or the end if that is followed.
-    pub(crate) fn grew(&mut self, chapter: Arc<Chapter>, follow: bool) {
+    /// Takes a file that was rewritten: nothing that was known of its records holds. What is read stays
+    /// the same if it is still there.
+    fn begin_again(&mut self, chapter: Arc<Chapter>) {
+        let name = self
+            .node(self.cursor)
+            .and_then(|(stage, node)| stage.chapter.history.session.record(node).name);
+        let node = name.and_then(|name| chapter.history.tree.find(name));
+        *self = Self {
+            tools: self.tools,
+            thinking: self.thinking,
+            size: self.size,
+            next_stage: self.next_stage,
+            ..Self::new(chapter, &node.map_or(Target::Resume, Target::Node))
+        };
+        self.settle();
+    }
+
+    /// Takes a file that has grown; the place stays, or the end if that is followed. `false`: it has
+    /// not, and was read anew.
+    pub(crate) fn grew(&mut self, chapter: Arc<Chapter>, follow: bool) -> bool {
+        if !goes_on(&self.chapter.history, &chapter.history) {
+            self.begin_again(chapter);
+            return false;
+        }
         let was_end = self.items.len().saturating_sub(1) <= self.cursor;
         let fold = self.main().path.folds.last().copied();
         self.chapter = chapter;
@@ -299,5 +324,14 @@ impl Transcript {
         if follow && was_end {
             self.go_to_end();
         }
+        true
     }
+}
+
+/// Whether a session begins with all that there was of it.
+fn goes_on(before: &History, now: &History) -> bool {
+    let (before, now) = (before.session.records(), now.session.records());
+    let Some(last) = before.last() else { return true };
+    let same = now.get(before.len() - 1);
+    same.is_some_and(|same| (same.span, same.name) == (last.span, last.name))
 }

@@ -11,6 +11,7 @@ use ramus_core::digest::Digest;
 use ramus_core::history::History;
 use ramus_core::resume::Rule;
 use ramus_core::title::Summaries;
+use ramus_render::{Label, Line};
 use ramus_store::follow::{Change, Changes, FollowConfig, Lines, follow};
 use ramus_store::from_jsonl;
 use ramus_store::place::{FileRole, HistoryFile, Project};
@@ -149,6 +150,10 @@ impl Follower<'_> {
             Change::Rewritten { file } => {
                 news.grown.remove(&file.path);
                 news.touch(&file);
+                if self.watched.get(&file.path).is_some() {
+                    let words = "the file was rewritten, and is read anew";
+                    let _ = self.events.send(Event::Said(Line::new(words, Label::Warning)));
+                }
                 self.read_again(file);
             }
             Change::Moved { from, file } => {
