@@ -4,6 +4,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use insta::assert_snapshot;
+use ramus_core::name::Name;
 use ramus_core::resume::Rule;
 use ramus_render::Line;
 use ratatui::buffer::Buffer;
@@ -471,18 +472,19 @@ fn a_session_that_moves_is_read_on() {
 fn a_file_may_become_anything_while_it_is_read() {
     let mut screens = Screens::open(160, 40);
     let path = screens.state.reading().unwrap().chapter.file.path.clone();
-    screens.type_in("wt");
+    screens.type_in("t");
     let whole = std::fs::read(&path).unwrap();
     let third: Vec<u8> = whole.iter().copied().take(whole.len() / 3).collect();
     let other = testkit::jsonl("p user Something else\nq < p assistant Indeed.");
-    for (n, now) in
-        [&third[..], b"", b"{\"no\"\n\xff\n", other.as_bytes(), &whole].into_iter().enumerate()
-    {
-        // A name to know it by when it is there.
-        let mark = testkit::jsonl(&format!("last{n} user @{} Mark {n}", 9000 + n));
-        let now = [now, b"\n", mark.as_bytes()].concat();
-        std::fs::write(&path, &now).unwrap();
-        screens.until(|text| text.contains(&format!("Mark {n}")) && !text.contains("reading"));
+    let forms = [&third[..], b"", b"{\"no\"\n\xff\n", other.as_bytes(), &whole];
+    for (n, now) in forms.into_iter().enumerate() {
+        let mark = testkit::jsonl(&format!("last{n} user Mark"));
+        std::fs::write(&path, [now, b"\n", mark.as_bytes()].concat()).unwrap();
+        let name = Name::new(format!("last{n}").as_bytes());
+        while screens.state.reading().unwrap().chapter.history.tree.find(name).is_none() {
+            let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
+            screens.take(event);
+        }
         for key in ["G", "g", "b", "q", "j", "k", "A", "q", "n", "N", ")", "(", "d", "t", "j", "t"]
         {
             screens.type_in(key);
