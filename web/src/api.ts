@@ -83,6 +83,7 @@ export interface Usage {
   zone: string; totals: Amounts;
   prices: { date: string; file: string | null; file_date: string | null };
   by_day: (Amounts & { day: string })[];
+  undated?: Amounts;
   by_model: (Amounts & { model: string })[];
   by_project: (Amounts & { project: string; path: string | null })[];
   by_session: (Amounts & { session: string; project: string; title: string | null })[];

@@ -38,7 +38,7 @@ export function UsageView() {
         Every answer counts once, however many copies there are. By the public list of prices of {data.prices.file_date ?? data.prices.date}; with a subscription the cost is only a comparison.
         {data.unpriced.length > 0 && ` No price is known for ${data.unpriced.map((one) => model(one.model)).join(", ")}.`}
       </p>
-      <Days of={data.by_day} measure={measure} zone={data.zone} />
+      <Days of={data.by_day} undated={data.undated?.messages ?? 0} measure={measure} zone={data.zone} />
       <div class="grid">
         <Bars title="By model" of={rows(data.by_model, (row) => model(row.model))} show={shown[measure]} />
         <Bars title="By project" of={rows(data.by_project, (row) => place(row.path) || row.project)} show={shown[measure]} />
@@ -78,18 +78,20 @@ function filled(days: (Amounts & { day: string })[]): { day: string; of?: Amount
   return out;
 }
 
-function Days({ of, measure, zone }: { of: (Amounts & { day: string })[]; measure: Measure; zone: string }) {
+function Days({ of, undated, measure, zone }: { of: (Amounts & { day: string })[]; undated: number; measure: Measure; zone: string }) {
   if (of.length === 0) return null;
   const days = filled(of);
   const most = Math.max(...days.map(({ of }) => (of ? amount(of, measure) : 0))) || 1;
   const [width, height] = [Math.min(46, Math.max(6, Math.floor(860 / days.length))), 150];
   const label = (text: string) => new Date(`${text}T12:00:00Z`).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
   const every = Math.max(1, Math.ceil(64 / width));
+  // The last label has its room, too.
+  const wide = Math.max(days.length * width + 4, Math.floor((days.length - 1) / every) * every * width + 48);
   return (
     <section class="card">
-      <h2>By day <span class="facts">at most {shown[measure](most)}{of[0].day < days[0].day ? `; ${several(of.filter((row) => row.day < days[0].day).length, "earlier day")} in the table` : ""}</span></h2>
+      <h2>By day <span class="facts">at most {shown[measure](most)}{of[0].day < days[0].day ? `; ${several(of.filter((row) => row.day < days[0].day).length, "earlier day")} in the table` : ""}{undated > 0 ? `; on no day: ${several(undated, "message")} without a time` : ""}</span></h2>
       <div class="days" tabIndex={0} role="group" aria-label="By day" ref={(box) => { if (box) box.scrollLeft = box.scrollWidth; }}>
-        <svg width={days.length * width + 4} height={height + 26} role="img" aria-label={`${MEASURES[measure]} by day, ${label(days[0].day)} to ${label(days[days.length - 1].day)}; the most on a day is ${shown[measure](most)}. The table below has each day.`}>
+        <svg width={wide} height={height + 26} role="img" aria-label={`${MEASURES[measure]} by day, ${label(days[0].day)} to ${label(days[days.length - 1].day)}; the most on a day is ${shown[measure](most)}. The table below has each day.`}>
           <path class="rule" d={`M0 ${height + 4.5}H${days.length * width}`} />
           {days.map(({ day, of }, index) => {
             const n = of ? amount(of, measure) : 0;
