@@ -25,7 +25,7 @@ class Trial:
     """A home with a history that can be put back as it was."""
 
     def __init__(self, home, ramus):
-        self.home, self._ramus = home, ramus
+        self.home, self._ramus, self.op = home, ramus, None
         self._saved = home.path / "saved"
 
     def put(self, session, cwd=None, file=None):
@@ -65,11 +65,16 @@ class Trial:
         """Runs `goto` or `fork` and checks what became of the files; returns the session to resume."""
         before = self.files()
         answer, talk = self.ramus(*words)
+        self.op = answer["op"]
         after = self.files()
         changed = [file for file in before if after.get(file) != before[file]]
         new = [file for file in after if file not in before]
         sessions = [file for file in new if len(file.parts) == 3 and file.suffix == ".jsonl"]
-        if forks:
+        if words[0] == "goto" and self.op is None:
+            # The session goes on there already.
+            if new or changed:
+                raise Wrong(f"goto did nothing and made {len(new)} files and changed {len(changed)}")
+        elif forks:
             if changed:
                 raise Wrong(f"a fork changed {changed[0]}")
             if [file.stem for file in sessions] != [answer["session"]]:
@@ -88,9 +93,11 @@ class Trial:
     def unchanged_by(self, *changes):
         """Makes changes, takes them back in reverse order, and checks that nothing is left of them."""
         before = self.files()
+        written = []
         for words, forks in changes:
             self.change(*words, forks=forks)
-        for _ in changes:
+            written += [self.op] if self.op is not None else []
+        for _ in written:
             self.ramus("undo")
         after = self.files()
         left = [str(file) for file in before.keys() | after.keys() if before.get(file) != after.get(file)]

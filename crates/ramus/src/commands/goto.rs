@@ -96,10 +96,14 @@ fn go(
     let history = &site.history;
     let cwd = history.session.facts().cwd.as_deref().unwrap_or_default();
     let resume = history.branches.resume;
-    let is_there = resume.is_some_and(|resume| {
-        history.folds.of(resume.leaf) == history.folds.of(node)
-            && site.leaf(resume.leaf) == site.leaf(node)
-    });
+    let planned = plan::goto(site.subject(library), node, env::now())?;
+    // At a date in the future the session would go on once, and then go back there.
+    let lasts = !matches!(planned, Err(Refusal::Future { .. }));
+    let is_there = lasts
+        && resume.is_some_and(|resume| {
+            history.folds.of(resume.leaf) == history.folds.of(node)
+                && site.leaf(resume.leaf) == site.leaf(node)
+        });
     if is_there && ui.json {
         return tell_nothing(ui, "ramus.goto/1", site, node);
     }
@@ -107,7 +111,7 @@ fn go(
         ui.say(&Line::plain("The session resumes there already; nothing was written."));
         return resume_command(ui, &site.found.file.id, cwd);
     }
-    let plan = match plan::goto(site.subject(library), node, env::now())? {
+    let plan = match planned {
         Ok(plan) => plan,
         Err(refusal) => return instead(ui, library, site, node, &refusal, args),
     };

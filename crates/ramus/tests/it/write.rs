@@ -63,6 +63,24 @@ fn goto_moves_the_resume_point_and_undo_moves_it_back() {
 }
 
 #[test]
+fn where_it_resumes_already_nothing_is_written_unless_that_does_not_last() {
+    let (home, path) = scene(TWO);
+    let before = fs::read(&path).unwrap();
+    let answer = json(&home.claude(), &["goto", "1111:f", "--yes"]);
+    assert_eq!((&answer["op"], fs::read(&path).unwrap()), (&Value::Null, before));
+    // A client of that age goes back to a date in the future each time.
+    let late = jsonl(TWO)
+        .replace("2.1.325", "2.0.74")
+        .replace("2026-01-01T00:00:05", "2057-01-01T00:00:05");
+    fs::write(&path, late).unwrap();
+    let before = fs::read(&path).unwrap();
+    assert_eq!(resume_leaf(&home.claude(), ID), "f");
+    let answer = json(&home.claude(), &["goto", "1111:f", "--yes"]);
+    assert_ne!(answer["session"], ID, "it is a fork");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
 fn branch_is_goto_by_session_and_uuid() {
     let (home, _) = scene(TWO);
     let answer = json(&home.claude(), &["branch", "1111", "c", "--yes"]);
