@@ -466,6 +466,11 @@ fn a_session_that_moves_is_read_on() {
     std::fs::write(&to, testkit::jsonl("a user Which tea?\nq < a user Only water")).unwrap();
     screens.shows("rewritten");
     screens.shows("▎ Only water");
+    let beside = to.with_extension("new");
+    std::fs::write(&beside, testkit::jsonl("r user Milk, and nothing else\ns < r user Please"))
+        .unwrap();
+    std::fs::rename(&beside, &to).unwrap();
+    screens.until(|text| text.contains("▎ Milk, and nothing else") && text.contains("▎ Please"));
 }
 
 #[test]

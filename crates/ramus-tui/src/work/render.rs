@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path as FilePath;
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use ramus_core::body::Body;
@@ -70,8 +70,14 @@ const FLOWS: usize = 4_000;
 pub(crate) struct Painter {
     clock: Clock,
     /// How blocks end, for those that follow them; a block that has grown ends elsewhere.
-    flows: HashMap<(Key, usize, bool), Flow>,
-    open: Option<Bodies>,
+    flows: HashMap<(Key, usize, bool), (Weak<Chapter>, Flow)>,
+    open: Option<Open>,
+}
+
+/// The file that a chapter was read from. Another chapter of the same name may be another file.
+struct Open {
+    chapter: Weak<Chapter>,
+    bodies: Bodies,
 }
 
 impl Painter {
@@ -92,8 +98,8 @@ impl Painter {
             Some(previous) => {
                 let key = want.key.at(want.path.folds[previous.start]);
                 match self.flows.get(&(key, previous.end, want.look.tools)) {
-                    Some(flow) => flow.clone(),
-                    None => self.written(want, previous, Flow::default(), key).1,
+                    Some((of, flow)) if is_of(of, &want.chapter) => flow.clone(),
+                    _ => self.written(want, previous, Flow::default(), key).1,
                 }
             }
             None => Flow::default(),
@@ -139,7 +145,8 @@ impl Painter {
         if self.flows.len() > FLOWS {
             self.flows.clear();
         }
-        self.flows.insert((key, range.end, want.look.tools), flow.clone());
+        let of = Arc::downgrade(&want.chapter);
+        self.flows.insert((key, range.end, want.look.tools), (of, flow.clone()));
         (lines, flow)
     }
 
@@ -226,7 +233,7 @@ pub(crate) fn words(want: &Want) -> String {
     words.join("\n\n")
 }
 
-fn each_turn(open: &mut Option<Bodies>, want: &Want, range: &Range<usize>, each: impl FnMut(Turn)) {
+fn each_turn(open: &mut Option<Open>, want: &Want, range: &Range<usize>, each: impl FnMut(Turn)) {
     let history = &want.chapter.history;
     let stretch = history.stretch(&want.path, range.clone());
     let mut body = |node| read(open, &want.chapter, node);
@@ -235,11 +242,15 @@ fn each_turn(open: &mut Option<Bodies>, want: &Want, range: &Range<usize>, each:
 }
 
 /// Reads the body of a record; a file that cannot be read shows as damaged lines.
-fn read(open: &mut Option<Bodies>, chapter: &Chapter, node: NodeId) -> Option<Body> {
-    let path = &chapter.file.path;
-    if open.as_ref().is_none_or(|bodies| bodies.path() != path) {
-        *open = Bodies::open(path).ok();
+fn read(open: &mut Option<Open>, chapter: &Arc<Chapter>, node: NodeId) -> Option<Body> {
+    if open.as_ref().is_none_or(|open| !is_of(&open.chapter, chapter)) {
+        let bodies = Bodies::open(&chapter.file.path).ok();
+        *open = bodies.map(|bodies| Open { chapter: Arc::downgrade(chapter), bodies });
     }
-    let bytes = open.as_mut()?.bytes(chapter.history.session.record(node).span).ok()?;
+    let bytes = open.as_mut()?.bodies.bytes(chapter.history.session.record(node).span).ok()?;
     Body::parse(&bytes).ok()
+}
+
+fn is_of(held: &Weak<Chapter>, chapter: &Arc<Chapter>) -> bool {
+    std::ptr::eq(held.as_ptr(), Arc::as_ptr(chapter))
 }
