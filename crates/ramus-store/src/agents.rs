@@ -63,13 +63,18 @@ const DEEPEST: usize = 64;
 /// Finds for each agent the record whose call started it (R6); one that another agent started hangs where
 /// that one does.
 pub fn calls(agents: &[Agent], history: &History) -> Vec<Option<NodeId>> {
+    let by_id = |id: &String| agents.iter().find(|other| other.file.id == *id);
     let call = |agent: &Agent| {
         let mut agent = agent;
         for _ in 0..DEEPEST {
-            if let Some(call) = call_of(history, &agent.hint) {
+            // What its own file says comes before a prompt that somebody else gave, too.
+            if let Some(starter) = agent.meta.parent.as_ref().and_then(by_id) {
+                agent = starter;
+            } else if let Some(call) = call_of(history, &agent.hint) {
                 return Some(call);
+            } else {
+                agent = agents.iter().find(|other| other.started(agent))?;
             }
-            agent = agents.iter().find(|other| other.started(agent))?;
         }
         None
     };
@@ -86,9 +91,6 @@ pub fn with_calls(agents: Vec<Agent>, history: &History) -> Vec<(Option<NodeId>,
 impl Agent {
     /// Whether another agent was started by this one.
     fn started(&self, other: &Self) -> bool {
-        if let Some(starter) = &other.meta.parent {
-            return *starter == self.file.id;
-        }
         let AgentHint { id, call, opening } = &other.hint;
         let is_its = |spawn: &Spawn| {
             Some(spawn.call) == *call || (opening.is_some() && spawn.prompt == *opening)

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 
 use ramus_core::agent::call_of;
 use ramus_core::resume::Rule;
-use ramus_store::agents::agents_of;
+use ramus_store::agents::{agents_of, calls};
 use ramus_store::place::{FileRole, Place, encode, is_encoded};
 use ramus_store::trace::trace;
 use ramus_store::{Bodies, from_jsonl, read, spilled};
@@ -104,6 +104,34 @@ fn agents_are_found_flat_and_nested_and_hang_at_their_calls() {
         [("abc1234".into(), Some(1)), ("by-meta".into(), Some(4)), ("by-prompt".into(), Some(3))]
     );
     assert_eq!(nested[0].meta.description.as_deref(), Some("Everywhere"));
+}
+
+#[test]
+fn an_agent_of_an_agent_hangs_where_that_one_does() {
+    let home = Home::new();
+    let path = home.session(
+        ID,
+        "a user go
+         b < a call:t1:Task look here
+         c < a user other
+         d < c call:t2:Task look there",
+    );
+    let dir = "-home-dev-app/11111111-0000-4000-8000-000000000000/subagents";
+    home.session(&format!("{dir}/agent-a1.jsonl"), "x side-user look here");
+    // Its prompt was given on another branch, too; its own file says who called it.
+    home.session(&format!("{dir}/agent-a2.jsonl"), "y side-user look there");
+    home.write(&format!("{dir}/agent-a2.meta.json"), r#"{"toolUseId":"t9","parentAgentId":"a1"}"#);
+    // Two that name each other belong to nobody.
+    for (one, other) in [("a3", "a4"), ("a4", "a3")] {
+        home.session(&format!("{dir}/agent-{one}.jsonl"), "z side-user nobody asked");
+        let meta = format!(r#"{{"parentAgentId":"{other}"}}"#);
+        home.write(&format!("{dir}/agent-{one}.meta.json"), meta);
+    }
+    let listing = Place::open(vec![home.claude()]).unwrap().projects();
+    let history = from_jsonl(&path, Rule::Client).unwrap();
+    let (agents, _) = agents_of(&listing.projects[0].files, "11111111-0000-4000-8000-000000000000");
+    let found = calls(&agents, &history).into_iter().map(|call| call.map(|node| node.0));
+    assert_eq!(found.collect::<Vec<_>>(), [Some(1), Some(1), None, None]);
 }
 
 #[test]

@@ -71,7 +71,10 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
     }
     // A client keeps one record of each name, the last; within one message that is no loss.
     let seen = |id: NodeId| session.record(id).name.and_then(|name| history.tree.find(name));
-    let mut path = history.tree.ancestors(node).filter_map(|id| Some((id, seen(id)?)));
+    // What stands above a compaction is not sent (R7).
+    let sent = |id: &NodeId| session.record(*id).voice != Voice::Boundary;
+    let mut path =
+        history.tree.ancestors(node).take_while(sent).filter_map(|id| Some((id, seen(id)?)));
     let message = |id: NodeId| history.folds.of(id);
     if let Some((hidden, other)) = path.find(|(id, seen)| message(*id) != message(*seen)) {
         return Err(Refusal::OtherVersion { line: line(hidden), other: line(other) });
@@ -232,6 +235,10 @@ mod tests {
         let first = plan_at(&versions, NodeId(1));
         assert_eq!(first, Err(Refusal::OtherVersion { line: 2, other: 3 }));
         assert_eq!(plan(&versions, "b").map(|_| ()), Ok(()));
+        let compacted = "a user hi\nb < a assistant @1 #m1 one\nb < a assistant @2 #m2 two
+            c < b boundary @3\nd < c compacted @4 in short\ne < d assistant @5 on";
+        let compacted = history(jsonl(compacted).as_bytes());
+        assert_eq!(plan(&compacted, "e").map(|_| ()), Ok(()));
         let grown = "a user hi\nb < a assistant #m1 on\nb < a assistant #m1 one";
         assert!(plan_at(&history(jsonl(grown).as_bytes()), NodeId(1)).is_ok());
         let marked = format!("\u{feff}{}", of_version("1.0.113"));

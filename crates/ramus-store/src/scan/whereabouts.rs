@@ -64,14 +64,14 @@ impl Branch {
 pub struct Histories {
     rule: Rule,
     last: Option<(PathBuf, Rc<History>)>,
-    /// Where the agents of a session hang.
-    below: Option<(PathBuf, FxHashMap<String, NodeId>)>,
+    /// Where the agents of sessions hang.
+    below: FxHashMap<PathBuf, FxHashMap<String, NodeId>>,
 }
 
 impl Histories {
     /// `rule` says how to choose resume points (R11).
     pub fn new(rule: Rule) -> Self {
-        Self { rule, last: None, below: None }
+        Self { rule, last: None, below: FxHashMap::default() }
     }
 
     /// Reads a session file.
@@ -150,11 +150,14 @@ impl Histories {
             return Ok(Whereabouts { session, title: title(&history), spots });
         };
         let parent = self.read(&at.path)?;
-        let hint = AgentHint::new(&file.id, &history.session, meta(&file.path).call.as_deref());
-        let call =
-            call_of(&parent, &hint).or_else(|| self.call_below(at, &parent, files, &file.id));
+        let meta = meta(&file.path);
+        let hint = AgentHint::new(&file.id, &history.session, meta.call.as_deref());
+        let own = if meta.parent.is_none() { call_of(&parent, &hint) } else { None };
+        let call = own.or_else(|| self.call_below(at, &parent, files, &file.id));
         let branch = call.and_then(|call| branch_of(&parent, call));
         for spot in &mut spots {
+            // The number is that of the session's conversation now.
+            spot.is_hidden = false;
             if spot.branch.is_none_or(|own| own.status == Status::Active) {
                 spot.branch = branch.or(spot.branch);
             }
@@ -170,14 +173,13 @@ impl Histories {
         files: &[HistoryFile],
         agent: &str,
     ) -> Option<NodeId> {
-        if self.below.as_ref().is_none_or(|(path, _)| *path != session.path) {
+        let below = self.below.entry(session.path.clone()).or_insert_with(|| {
             // What cannot be read has called nobody.
             let (agents, _) = agents_of(files, &session.id);
             let calls = calls(&agents, history).into_iter().zip(agents);
-            let known = calls.filter_map(|(call, agent)| Some((agent.file.id, call?)));
-            self.below = Some((session.path.clone(), known.collect()));
-        }
-        self.below.as_ref()?.1.get(agent).copied()
+            calls.filter_map(|(call, agent)| Some((agent.file.id, call?))).collect()
+        });
+        below.get(agent).copied()
     }
 }
 
@@ -216,7 +218,9 @@ fn spot(history: &History, at: u64) -> Spot {
         None => None,
     };
     let name = node.and_then(|node| session.record(node).name);
-    let is_hidden = name.is_some_and(|name| history.tree.find(name) != node);
+    // Within one message all versions of a record are found together.
+    let message = |id: Option<NodeId>| id.and_then(|id| history.folds.of(id));
+    let is_hidden = name.is_some_and(|name| message(history.tree.find(name)) != message(node));
     Spot { node, uuid: name.map(|name| session.spell(name)), is_own, is_hidden, branch }
 }
 

@@ -334,6 +334,33 @@ fn agents_of_a_conversation_that_is_not_followed_are_not_told() {
 }
 
 #[test]
+fn agents_that_were_there_go_with_the_conversation_of_their_call() {
+    let home = Home::new();
+    session(
+        &home,
+        ONE,
+        "a user one\nb < a call:t1:Task look\nc < a user @10 two\nd < c call:t2:Task @11 listen",
+    );
+    for (id, words) in [("a1", "look"), ("a2", "listen")] {
+        let file = format!("{APP}/{ONE}/subagents/agent-{id}.jsonl");
+        home.session(&file, &format!("{id} side-user @20 {words}"));
+    }
+    for (n, expected) in [
+        (1, ["prompt a one", "prompt a1 look", "prompt z1 mark"].as_slice()),
+        (2, &["prompt a one", "prompt c two", "prompt a2 listen", "prompt z2 mark"]),
+    ] {
+        let scope = format!("{ONE}@{n}");
+        let args = ["--json", &scope, "--since", "2020-01-01", "--only", "prompts"];
+        let mut watch = Watch::start(&home.claude(), &args);
+        let file = format!("{ONE}/subagents/agent-a{n}");
+        append(&home, &file, &format!("z{n} < a{n} side-user @30 mark"));
+        let seen = watch.until(|line| line.contains("mark"));
+        assert_eq!(seen.iter().map(|line| told(line)).collect::<Vec<_>>(), expected);
+        let _ = watch.child.kill();
+    }
+}
+
+#[test]
 fn a_damaged_line_has_its_number_and_a_new_session_its_line() {
     let home = Home::new();
     session(&home, ONE, BEGUN);

@@ -18,7 +18,7 @@ use ramus_store::follow::{Change, Lines, first_lines, line_at, lines_before};
 use ramus_store::place::{FileRole, HistoryFile};
 use ramus_store::{PathError, from_jsonl};
 
-use super::wanted::Wanted;
+use super::wanted::{Branch, Wanted};
 
 /// Something to show.
 pub(super) enum Item {
@@ -57,6 +57,8 @@ pub(super) struct Lane {
     named: bool,
     /// An agent of another conversation than the one that is followed.
     elsewhere: bool,
+    /// It came while others were watched.
+    is_new: bool,
     heard: Instant,
 }
 
@@ -210,6 +212,7 @@ impl Lanes {
             primed: false,
             named: false,
             elsewhere: false,
+            is_new: self.ready,
             heard: Instant::now(),
             file,
         }
@@ -220,16 +223,25 @@ impl Lanes {
         let Some(lane) = self.lanes.get(path).filter(|lane| !lane.named) else { return };
         let (id, session) = (lane.file.id.clone(), lane.session().to_owned());
         let agent = lane.file.role.is_agent().then(|| Agent::of(path, &id));
-        // What begins while something else is written than what is followed, was begun there.
-        let of_session =
-            |lane: &&Lane| lane.file.role == FileRole::Session && lane.file.id == session;
-        let session_lane = self.lanes.values().find(of_session);
-        let elsewhere = agent.is_some() && session_lane.is_some_and(|lane| lane.live.has_left());
+        let elsewhere = agent.is_some() && self.is_elsewhere(lane, &session);
         self.colour(&session);
         let colour = self.colour(&id);
         if let Some(lane) = self.lanes.get_mut(path) {
             (lane.agent, lane.colour, lane.named) = (agent, colour, true);
             lane.elsewhere = elsewhere;
+        }
+    }
+
+    /// Whether an agent belongs to another conversation than the one of its session that is followed.
+    fn is_elsewhere(&self, agent: &Lane, session: &str) -> bool {
+        let of_session =
+            |lane: &&Lane| lane.file.role == FileRole::Session && lane.file.id == session;
+        let Some(lane) = self.lanes.values().find(of_session) else { return false };
+        match self.wanted.branch(&lane.file) {
+            // What begins while something else is written than what is followed, was begun there.
+            Some(_) if agent.is_new => lane.live.has_left(),
+            Some(branch) => branch.others.contains(&agent.file.id),
+            None => false,
         }
     }
 
@@ -271,7 +283,10 @@ impl Lanes {
             news.offset < lane.came_with && news.time.is_some_and(|time| time < self.since)
         };
         let shown = news.into_iter().filter(|news| news.followed && !old(news));
-        shown.map(|news| Item::News { path: path.clone(), news }).collect()
+        let mut shown: Vec<Item> =
+            shown.map(|news| Item::News { path: path.clone(), news }).collect();
+        number(&path, lines, &mut shown);
+        shown
     }
 
     fn moved(&mut self, from: &Path, file: HistoryFile) -> Vec<Item> {
@@ -299,16 +314,28 @@ impl Lanes {
         for path in paths {
             let Some(lane) = self.lanes.get_mut(&path) else { continue };
             let Ok(lines) = lines_since(&path, lane.at, since) else { continue };
+            let branch = self.wanted.branch(&lane.file).cloned();
+            // Of a conversation that is followed all is known, and would not be told.
+            let fresh = Live::new(lane.file.role.is_agent()).priced(Arc::clone(&self.prices));
+            let known = branch.is_some().then(|| std::mem::replace(&mut lane.live, fresh));
             lane.prime(lines.at);
             let file = lane.file.clone();
             let shown = self.grew(file, &lines).into_iter().filter(|item| match item {
-                Item::News { news, .. } => news.time.is_some_and(|time| time >= since),
+                Item::News { news, .. } => {
+                    let is_on = |branch: &Branch| {
+                        news.uuid.as_ref().is_some_and(|uuid| branch.names.contains(uuid))
+                    };
+                    news.time.is_some_and(|time| time >= since) && branch.as_ref().is_none_or(is_on)
+                }
                 _ => true,
             });
             items.extend(shown);
             if let Some(lane) = self.lanes.get_mut(&path) {
                 // It has been silent for long.
                 lane.live.silent();
+                if let Some(known) = known {
+                    lane.live = known;
+                }
             }
         }
         items.sort_by_key(|item| match item {
@@ -352,12 +379,26 @@ impl Lane {
     }
 }
 
-/// Reads what only the file as a whole tells: the number of a damaged line, and what a conversation went
-/// back to, where that is further back than is remembered.
-fn look_back(path: &Path, news: &mut News) {
-    if let Told::Turn(TurnKind::Damaged { line, .. }) = &mut news.told {
-        *line = line_at(path, news.offset).unwrap_or_default();
+/// Tells which lines of a file damaged ones are; `shown` is what lines say, in their order.
+fn number(path: &Path, lines: &Lines, shown: &mut [Item]) {
+    // Where counting has come to: the line, and its place among the bytes.
+    let mut counted: Option<(u32, usize)> = None;
+    for item in shown {
+        let Item::News { news: News { offset, told, .. }, .. } = item else { continue };
+        let Told::Turn(TurnKind::Damaged { line, .. }) = told else { continue };
+        let end = offset.saturating_sub(lines.at) as usize;
+        let first = || Some((line_at(path, lines.at).ok()?, 0));
+        let Some((before, start)) = counted.filter(|(_, at)| *at <= end).or_else(first) else {
+            return;
+        };
+        let between = lines.bytes.get(start..end).unwrap_or_default();
+        *line = before + between.iter().filter(|byte| **byte == b'\n').count() as u32;
+        counted = Some((*line, end));
     }
+}
+
+/// Reads what a conversation went back to, where that is further back than is remembered.
+fn look_back(path: &Path, news: &mut News) {
     let Told::Switch(switch) = &mut news.told else { return };
     if switch.kind != SwitchKind::Beyond {
         return;

@@ -1,7 +1,10 @@
 //! Which files are wanted, and which conversation.
 
+use std::collections::HashSet;
 use std::path::Path;
 
+use ramus_core::session::NodeId;
+use ramus_store::agents::{agents_of, calls};
 use ramus_store::place::{FileRole, HistoryFile, encode};
 
 use crate::args::Global;
@@ -31,6 +34,10 @@ enum Target {
 pub(super) struct Branch {
     pub(super) leaf: String,
     pub(super) end: u64,
+    /// The names of its records.
+    pub(super) names: HashSet<String>,
+    /// Agents that were started somewhere else than on it (R6).
+    pub(super) others: HashSet<String>,
 }
 
 impl Wanted {
@@ -146,5 +153,24 @@ fn branch(library: &Library, found: &Found, spot: &Spot) -> Result<Option<Branch
     let resuming = || history.branches.resuming().map(|conversation| conversation.leaf);
     let Some(leaf) = select::node(&history, spot)?.or_else(resuming) else { return Ok(None) };
     let record = history.session.record(leaf);
-    Ok(record.name.map(|name| Branch { leaf: history.session.spell(name), end: record.span.end() }))
+    let Some(name) = record.name else { return Ok(None) };
+    let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
+    // What cannot be read is told of by those who follow it.
+    let (agents, _) = agents_of(files, &found.file.id);
+    let path = match history.conversation_of(leaf) {
+        Some(conversation) => history.path(conversation).nodes,
+        None => history.path_to(leaf).map(|path| path.nodes).unwrap_or_default(),
+    };
+    let named = path.iter().filter_map(|node| history.session.record(*node).name);
+    let names = named.map(|name| history.session.spell(name)).collect();
+    let path: HashSet<NodeId> = path.into_iter().collect();
+    let is_other = |call: &Option<NodeId>| call.is_some_and(|call| !path.contains(&call));
+    let others = calls(&agents, &history).into_iter().zip(agents);
+    let others = others.filter(|(call, _)| is_other(call)).map(|(_, agent)| agent.file.id);
+    Ok(Some(Branch {
+        leaf: history.session.spell(name),
+        end: record.span.end(),
+        names,
+        others: others.collect(),
+    }))
 }
