@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::branches::{Branches, Conversation, Lane};
 use crate::fold::{FoldId, Folds};
+use crate::name::Name;
 use crate::record::{Kind, Voice};
 use crate::resume::Rule;
 use crate::session::{NodeId, NoteKind, Session};
@@ -121,6 +122,37 @@ impl History {
     pub fn conversation_of(&self, node: NodeId) -> Option<&Conversation> {
         let end = self.branches.end_from(&self.folds, node)?;
         self.branches.conversations.iter().find(|conversation| conversation.end == end)
+    }
+
+    /// Whether the name of a node leads to another version of it, which is another message (R4).
+    pub fn is_hidden(&self, node: NodeId) -> bool {
+        let named = self.session.record(node).name.and_then(|name| self.tree.find(name));
+        named.is_some_and(|named| self.folds.of(named) != self.folds.of(node))
+    }
+
+    /// Returns what leads to a node within its session: its name, or `@` and the number of its conversation
+    /// where the name leads elsewhere. Empty: nothing does.
+    pub fn place_of(&self, node: NodeId) -> String {
+        if self.is_hidden(node)
+            && let Some(conversation) = self.conversation_of(node)
+        {
+            return format!("@{}", conversation.n);
+        }
+        let name = self.session.record(node).name;
+        name.map_or_else(String::new, |name| self.session.spell(name))
+    }
+
+    /// Finds the node that such a place leads to.
+    pub fn node_at(&self, place: &str) -> Option<NodeId> {
+        match place.strip_prefix('@').and_then(|n| n.parse::<u32>().ok()) {
+            Some(n) => self
+                .branches
+                .conversations
+                .iter()
+                .find(|found| found.n == n)
+                .map(|found| found.leaf),
+            None => self.tree.find(Name::new(place.as_bytes())),
+        }
     }
 
     /// Returns the first prompt of a conversation since the fork it was left at.

@@ -241,16 +241,19 @@ impl Chapter {
 
     /// Returns the address of a node that nothing else can be meant by.
     pub(crate) fn full_address(&self, node: NodeId) -> String {
-        let session = &self.history.session;
-        let name = session.record(node).name.map(|name| session.spell(name));
-        format!("{}:{}", self.file.path.display(), name.unwrap_or_default())
+        let path = self.file.path.display();
+        match self.history.place_of(node) {
+            place if place.starts_with('@') => format!("{path}{place}"),
+            name => format!("{path}:{name}"),
+        }
     }
 
     /// Returns the address of a node.
     pub(crate) fn address(&self, node: NodeId) -> String {
-        let session = &self.history.session;
-        let name = session.record(node).name.map(|name| session.spell(name));
-        let uuid: String = name.unwrap_or_default().chars().take(8).collect();
-        if uuid.is_empty() { self.short_id() } else { format!("{}:{uuid}", self.short_id()) }
+        let id = self.short_id();
+        match self.history.place_of(node) {
+            place if place.is_empty() || place.starts_with('@') => format!("{id}{place}"),
+            name => format!("{id}:{}", name.chars().take(8).collect::<String>()),
+        }
     }
 }

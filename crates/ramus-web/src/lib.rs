@@ -79,7 +79,13 @@ pub fn app(state: Arc<State>) -> Router {
         .layer(middleware::from_fn(api::tagged))
         .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, TIME));
     Router::new()
-        .nest("/api", timed.merge(api::streams()).route("/{*rest}", any(api::unknown)))
+        .nest(
+            "/api",
+            timed
+                .merge(api::streams())
+                .route("/", any(api::unknown))
+                .route("/{*rest}", any(api::unknown)),
+        )
         .route("/", get(page::index))
         .route("/{*path}", get(page::file))
         .layer(CompressionLayer::new())

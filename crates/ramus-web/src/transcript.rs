@@ -12,7 +12,6 @@ use ramus_core::body::Body;
 use ramus_core::branches::Status;
 use ramus_core::fold::FoldId;
 use ramus_core::history::{History, Path};
-use ramus_core::name::Name;
 use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, TurnKind, fork_turn, turns};
@@ -117,9 +116,8 @@ impl Transcript {
 
     /// Returns the position of a node by its name.
     pub(crate) fn position(&self, node: &str) -> Option<usize> {
-        let name = Name::new(node.as_bytes());
         self.parts.iter().enumerate().rev().find_map(|(part, piece)| {
-            let node = piece.history.tree.find(name)?;
+            let node = piece.history.node_at(node)?;
             let mut fold = piece.history.folds.of(node)?;
             let start = self.blocks.iter().find(|block| block.part == part)?.at;
             loop {
@@ -211,17 +209,6 @@ impl Transcript {
     }
 }
 
-/// Returns what leads to a node within its session: its name, or, where another version of it goes by that
-/// name (R4), the number of its conversation.
-pub(crate) fn place_of(history: &History, node: NodeId) -> String {
-    let Some(name) = history.session.record(node).name else { return String::new() };
-    let is_hidden = history.tree.find(name) != Some(history.tree.first(node));
-    match history.conversation_of(node).filter(|_| is_hidden) {
-        Some(conversation) => format!("@{}", conversation.n),
-        None => history.session.spell(name),
-    }
-}
-
 /// What an address comes down to.
 struct Target {
     path: Path,
@@ -237,7 +224,7 @@ impl Target {
             "" => ApiError::new(StatusCode::NOT_FOUND, "nothing was said in this session", ""),
             _ => ApiError::not_found("conversation"),
         };
-        let spell = |id: NodeId| place_of(history, id);
+        let spell = |id: NodeId| history.place_of(id);
         let branches = &history.branches;
         let conversation = if leaf.is_empty() {
             match branches.resume {
@@ -252,10 +239,8 @@ impl Target {
                 }
                 _ => branches.resuming().or(branches.conversations.last()),
             }
-        } else if let Some(n) = leaf.strip_prefix('@') {
-            branches.conversations.iter().find(|found| found.n.to_string() == n)
         } else {
-            let node = history.tree.find(Name::new(leaf.as_bytes())).ok_or_else(nothing)?;
+            let node = history.node_at(leaf).ok_or_else(nothing)?;
             let named = branches.conversations.iter().find(|found| found.leaf == node);
             let Some(conversation) = named.or_else(|| history.conversation_of(node)) else {
                 let path = history.path_to(node).ok_or_else(nothing)?;

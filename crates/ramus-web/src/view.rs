@@ -12,8 +12,6 @@ use ramus_render::export::{Config, Section, Tools, hunks, sections, summary};
 use ramus_render::{diff, html};
 use serde::Serialize;
 
-use crate::transcript::place_of;
-
 /// Longer texts are cut until somebody asks for all of them.
 const TEXT: usize = 24 * 1024;
 
@@ -376,7 +374,7 @@ impl Look<'_> {
         };
         let ways = fork.ways.iter().map(|way| WayView {
             node: spell(way.node),
-            leaf: place_of(self.history, way.leaf),
+            leaf: self.history.place_of(way.leaf),
             words: ramus_core::digest::one_line(&way.words).chars().take(200).collect(),
             timestamp: way.time.map(|time| time.to_string()),
             messages: way.messages,

@@ -90,6 +90,10 @@ fn versions_of_a_record_have_ways_of_their_own() {
     assert!(turns("b").contains(r#""leaf":"@1""#), "{}", turns("b"));
     assert!(turns("b").contains(">two<") && !turns("b").contains(">one<"), "{}", turns("b"));
     assert!(turns("@1").contains(">one<"), "{}", turns("@1"));
+    let session = json(&home, &format!("/api/sessions/{ID}"));
+    let leaves = session["conversations"].as_array().unwrap().iter();
+    assert_eq!(leaves.map(|row| &row["leaf"]).collect::<Vec<_>>(), ["@1", "b"]);
+    assert_eq!(ask(&home, &format!("/api/sessions/{ID}/files?node=@1")).0, StatusCode::OK);
     let path = json(&home, &format!("/api/sessions/{ID}/path?leaf=@1"));
     assert_eq!((&path["leaf"], &path["conversation"]), (&Value::from("@1"), &Value::from(1)));
 }
@@ -97,7 +101,7 @@ fn versions_of_a_record_have_ways_of_their_own() {
 #[test]
 fn what_is_no_part_of_the_interface_is_not_there() {
     let home = home("a user hello");
-    for path in ["/api/nosuch", &format!("/api/sessions/{ID}/nosuch")] {
+    for path in ["/api", "/api/nosuch", &format!("/api/sessions/{ID}/nosuch")] {
         let (status, body) = ask(&home, path);
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
         assert!(body.starts_with('{'), "{path}: {body}");

@@ -99,8 +99,8 @@ fn leaf(history: &History, end: FoldId) -> NodeId {
 /// has the same, or, where another version of it goes by its name, the number of its conversation.
 fn address(history: &History, node: NodeId) -> Option<String> {
     let name = history.session.record(node).name?;
-    if history.tree.find(name) != Some(history.tree.first(node)) {
-        return history.conversation_of(node).map(|found| format!("@{}", found.n));
+    if history.is_hidden(node) {
+        return Some(history.place_of(node));
     }
     let mut spelling = history.session.spell(name);
     let is_uuid = Name::canonical(spelling.as_bytes()).is_some();

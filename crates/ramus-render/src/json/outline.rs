@@ -64,8 +64,7 @@ pub fn outline_row(history: &History, row: &Row) -> OutlineRow {
     };
     let name = |id: ramus_core::session::NodeId| {
         let record = history.session.records().get(id.0 as usize);
-        let name = record.and_then(|record| record.name);
-        name.map(|name| history.session.spell(name)).unwrap_or_default()
+        record.map_or_else(String::new, |_| history.place_of(id))
     };
     OutlineRow {
         lane: row.lane,

@@ -27,14 +27,13 @@ impl Row {
         last: NodeId,
     ) -> Self {
         let record = history.session.records().get(last.0 as usize);
-        let name = record.and_then(|record| record.name);
         Self {
             lane: place.lane,
             edge: place.edge,
             kind,
             first,
             last,
-            id: name.map(|name| history.session.spell(name)).unwrap_or_default(),
+            id: record.map_or_else(String::new, |_| history.place_of(last)),
             words: None,
             time: record.and_then(|record| record.time),
             until: None,

@@ -3,7 +3,8 @@
 //! Files are looked into in the order of the last times they can say, the newest
 //! first: when they were written last, or a later time near their end. A message
 //! is certain once every file that is left ends before it: none of them can hold
-//! something newer, or a copy of it. That fails only where a file has a date that
+//! something newer, or a copy of it. In a history whose files were all dated anew,
+//! by a copy, that is when all were read. It fails only where a file has a date that
 //! is older than what it says, and then the same hits come in the same order still.
 
 use std::cmp::Reverse;

@@ -218,9 +218,7 @@ fn spot(history: &History, at: u64) -> Spot {
         None => None,
     };
     let name = node.and_then(|node| session.record(node).name);
-    // Within one message all versions of a record are found together.
-    let message = |id: Option<NodeId>| id.and_then(|id| history.folds.of(id));
-    let is_hidden = name.is_some_and(|name| message(history.tree.find(name)) != message(node));
+    let is_hidden = node.is_some_and(|node| history.is_hidden(node));
     Spot { node, uuid: name.map(|name| session.spell(name)), is_own, is_hidden, branch }
 }
 

@@ -13,7 +13,6 @@ use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use ramus_core::edit::{Refusal, end_of_message};
 use ramus_core::history::History;
-use ramus_core::name::Name;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_store::apply::{ApplyError, apply as carry_out};
@@ -241,8 +240,7 @@ fn parts_to(state: &State, found: &Found, name: &str) -> Result<Vec<Part>, ApiEr
 }
 
 fn node(history: &History, name: &str) -> Result<NodeId, ApiError> {
-    let node = history.tree.find(Name::new(name.as_bytes()));
-    node.ok_or_else(|| ApiError::not_found("message"))
+    history.node_at(name).ok_or_else(|| ApiError::not_found("message"))
 }
 
 fn title(found: &Found, history: &History) -> String {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Query, State as Extract};
 use ramus_core::files::Held;
-use ramus_core::name::Name;
 use ramus_render::json::{self, Answer, Files, FilesPoint};
 use ramus_render::{diff, html};
 use ramus_store::files_at::FilesAt;
@@ -98,7 +97,7 @@ pub(super) fn files_at(state: &State, id: &str, name: &str) -> Result<FilesAt, A
         let last = branches.resuming().or(branches.conversations.last());
         branches.resume.map(|resume| resume.leaf).or(last.map(|last| last.leaf))
     } else {
-        history.tree.find(Name::new(name.as_bytes()))
+        history.node_at(name)
     };
     let wanted = wanted.ok_or_else(nothing)?;
     let along = history.conversation_of(wanted).map(|way| history.path(way));

@@ -253,6 +253,10 @@ impl<'a> Search<'a> {
             project: source.project.map(|project| self.projects[project].name.clone()),
             agent: is_agent.then(|| source.file.id.clone()),
             address: match &spot.uuid {
+                Some(_) if spot.is_hidden => match branch {
+                    Some(branch) => format!("{owner}@{}", branch.n),
+                    None => owner,
+                },
                 Some(uuid) => format!("{owner}:{uuid}"),
                 None => owner,
             },

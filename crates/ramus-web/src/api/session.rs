@@ -75,7 +75,7 @@ pub(crate) async fn session(
             started: facts.started.map(|time| time.to_string()),
             last_active: facts.last_active.map(|time| time.to_string()),
             resume: json::resume(&history),
-            conversations: json::conversations(&id, &digest, &summaries),
+            conversations: conversations_of(&id, &history, &digest, &summaries),
             parent,
             forked_from: facts
                 .forked_from
@@ -94,6 +94,20 @@ fn digest(file: &HistoryFile, history: &History) -> (Digest, Summaries) {
     let mut summaries = Summaries::default();
     summaries.add(&digest, to_time(file.modified));
     (digest, summaries)
+}
+
+/// Lists the conversations with leaves that lead to them.
+fn conversations_of(
+    id: &str,
+    history: &History,
+    digest: &Digest,
+    summaries: &Summaries,
+) -> Vec<Conversation> {
+    let mut told = json::conversations(id, digest, summaries);
+    for (conversation, found) in told.iter_mut().zip(&history.branches.conversations) {
+        conversation.leaf = history.place_of(found.leaf);
+    }
+    told
 }
 
 pub(crate) async fn conversations(

@@ -52,6 +52,10 @@ pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<()
     };
     if let Some(file) = &args.html {
         let page = html(args.scope.as_deref(), &stats, &pictures);
+        if file.as_os_str() == "-" && ui.json {
+            let error = CommandError::user("`--html -` and `--json` both write to stdout");
+            return Err(error.hinted("give `--html` a file"));
+        }
         if file.as_os_str() == "-" {
             return Ok(ui.out().write_all(page.as_bytes())?);
         }

@@ -100,8 +100,9 @@ pub(super) fn watch(
                 drop(files.remove(&file.path));
             }
             // Words to the side would be drawn over.
-            Ok(Change::Problem(found)) if ui.terminal => {
-                problem = Some(Line::new(&found.to_string(), Label::Error));
+            Ok(Change::Problem(found)) if ui.terminal && !ui.json => {
+                let text = format!("{found}: {}", found.source);
+                problem = Some(Line::new(&text, Label::Error));
             }
             Ok(Change::Problem(found)) => ui.warn(&found),
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
