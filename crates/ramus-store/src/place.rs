@@ -187,6 +187,15 @@ impl HistoryFile {
         Self::new(path, &meta)
     }
 
+    /// Counts the agents of a session that have files below its directory.
+    pub fn nested_agents(&self) -> usize {
+        let Some(root) = claude_dir(&self.path) else { return 0 };
+        let mut files = Vec::new();
+        let dir = self.path.with_extension("").join("subagents");
+        list_agents(root, &dir, &self.id, 0, &mut files, &mut Vec::new());
+        files.iter().filter(|file| file.role.is_agent()).count()
+    }
+
     fn new(path: &Path, meta: &Metadata) -> Result<Self, PathError> {
         if !meta.is_file() {
             // Reading a pipe would wait for ever.

@@ -137,7 +137,7 @@ impl List {
         }
         match project.session_mut(&session.file) {
             Some(held) => {
-                // Agents in files of their own are counted as they come.
+                // Agents beside the session, as older clients had them, are not counted again.
                 session.agents = session.agents.max(held.agents);
                 *held = session;
             }

@@ -274,7 +274,8 @@ fn keep_rows(events: Sender<Event>, rule: Rule, watched: Watched) -> Sender<Hash
                 };
                 let digest = Digest::new(&history);
                 let label = digest.facts.cwd.as_deref().unwrap_or_default().to_owned();
-                let session = survey::session(file, &digest, &Summaries::default(), 0);
+                let agents = file.nested_agents() as u32;
+                let session = survey::session(file, &digest, &Summaries::default(), agents);
                 let _ = events.send(Event::Changed(label, Box::new(session)));
             }
             thread::sleep(PACE.max(start.elapsed() * SHARE));
