@@ -139,8 +139,8 @@ fn turn(kind: &TurnKind, config: &TextConfig<'_>) -> Vec<Line> {
         TurnKind::Answer(answer) => parts(answer, config),
         TurnKind::Command(command) => self::command(command, config),
         TurnKind::Compaction(compaction) => vec![self::compaction(compaction)],
-        TurnKind::Damaged { text, .. } => {
-            marked("⚠ ", Label::Warning, &format!("a damaged line: {text}"), config)
+        TurnKind::Damaged { line, text } => {
+            marked("⚠ ", Label::Warning, &format!("line {line} is damaged: {text}"), config)
         }
         other => {
             let turn = Turn {
