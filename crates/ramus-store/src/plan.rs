@@ -215,3 +215,16 @@ pub fn quoted(word: &str) -> String {
 pub fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_a_shell_are_words_to_it() {
+        assert_eq!(resume_command("0a1b-2c3d"), "claude --resume 0a1b-2c3d");
+        assert_eq!(resume_command("x;touch y"), "claude --resume 'x;touch y'");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -318,3 +318,21 @@ fn what_else_lies_in_its_directory_is_let_be() {
     kept.answer(&["cache", "clear"]);
     assert!(mine.iter().all(|file| fs::read_to_string(file).is_ok_and(|text| text == "mine")));
 }
+
+#[test]
+fn build_makes_every_level_or_says_why_not() {
+    let kept = Kept::new(5, 4);
+    std::thread::sleep(SETTLED);
+    assert_eq!(kept.answer(&["cache", "build"]).0, Some(0));
+    let packs = packs(&kept.cache);
+    let levels: Vec<&str> = packs.iter().filter_map(|pack| pack.extension()?.to_str()).collect();
+    for level in ["digests0", "accounts0", "activities0"] {
+        assert!(levels.contains(&level), "{level} of {levels:?}");
+    }
+    fs::remove_dir_all(&kept.cache).unwrap();
+    fs::write(&kept.cache, "a file in its place").unwrap();
+    let (code, _, stderr) = kept.answer(&["cache", "build"]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("cannot write") && stderr.contains("cache"), "{stderr}");
+    assert_eq!(kept.answer(&["sessions"]).0, Some(0));
+}
