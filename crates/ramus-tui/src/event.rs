@@ -66,10 +66,6 @@ pub(crate) enum Event {
     Grew(Arc<Chapter>),
     /// A session changed or came to be; the directory it belongs to.
     Changed(String, Box<list::Session>),
-    /// An agent began in a file of its own.
-    Began {
-        session: String,
-    },
     /// A session that is read lies elsewhere now; where it was.
     Moved(PathBuf, Arc<Chapter>),
     /// A file is not there any more.

@@ -308,6 +308,14 @@ fn an_agent_that_begins_while_one_reads_appears() {
     }
     screens.type_in("A");
     assert!(screens.text().contains("Warm the pot"));
+    let counted = |screens: &Screens| {
+        let sessions = screens.state.list.projects.iter().flat_map(|project| &project.sessions);
+        sessions.map(|session| session.agents).max()
+    };
+    while counted(&screens) != Some(2) {
+        let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
+        screens.take(event);
+    }
 }
 
 #[test]

@@ -133,7 +133,6 @@ impl State {
             Event::Asked(lines, question, answer) => self.asked_about(&lines, &question, answer),
             Event::Grew(chapter) => return self.grew(chapter),
             Event::Changed(label, session) => self.list.changed(&label, *session),
-            Event::Began { session } => self.list.began(&session),
             Event::Moved(from, chapter) => return self.moved(&from, chapter),
             Event::Gone(path) => {
                 self.list.gone(&path);

@@ -69,15 +69,12 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
     if let Some((boundary, _)) = session.preserved().iter().find(|(boundary, _)| node < *boundary) {
         return Err(Refusal::HiddenByCompaction { line: line(*boundary) });
     }
-    // A client keeps one record of each name, the last; within one message that is no loss.
-    let seen = |id: NodeId| session.record(id).name.and_then(|name| history.tree.find(name));
     // What stands above a compaction is not sent (R7).
     let sent = |id: &NodeId| session.record(*id).voice != Voice::Boundary;
-    let mut path =
-        history.tree.ancestors(node).take_while(sent).filter_map(|id| Some((id, seen(id)?)));
-    let message = |id: NodeId| history.folds.of(id);
-    if let Some((hidden, other)) = path.find(|(id, seen)| message(*id) != message(*seen)) {
-        return Err(Refusal::OtherVersion { line: line(hidden), other: line(other) });
+    let mut path = history.tree.ancestors(node).take_while(sent);
+    if let Some(hidden) = path.find(|id| history.is_hidden(*id)) {
+        let seen = session.record(hidden).name.and_then(|name| history.tree.find(name));
+        return Err(Refusal::OtherVersion { line: line(hidden), other: seen.map_or(0, line) });
     }
     let bytes = session.facts().bytes;
     if bytes > LARGE

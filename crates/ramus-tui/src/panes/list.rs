@@ -150,12 +150,6 @@ impl List {
         }
     }
 
-    /// A session has started one more agent.
-    pub(crate) fn began(&mut self, session: &str) {
-        let sessions = self.projects.iter_mut().flat_map(|project| &mut project.sessions);
-        sessions.filter(|held| held.file.id == session).for_each(|held| held.agents += 1);
-    }
-
     /// Forgets a file that is gone.
     pub(crate) fn gone(&mut self, path: &Path) {
         for project in &mut self.projects {

@@ -143,9 +143,8 @@ impl Follower<'_> {
             }
             Change::Found { file, .. } if is_ready => {
                 news.touch(&file);
-                if let FileRole::NestedAgent { session } = file.role {
-                    let _ = self.events.send(Event::Began { session });
-                }
+                // The row of its session says how many there are.
+                news.touched.extend(session_of(&file));
             }
             Change::Rewritten { file } => {
                 news.grown.remove(&file.path);
@@ -252,6 +251,13 @@ impl News {
             self.touched.insert(file.path.clone());
         }
     }
+}
+
+/// Returns the file of the session below which an agent has its own.
+fn session_of(agent: &HistoryFile) -> Option<PathBuf> {
+    let FileRole::NestedAgent { session } = &agent.role else { return None };
+    let dir = agent.path.ancestors().find(|dir| dir.ends_with(session))?;
+    Some(dir.with_file_name(format!("{session}.jsonl")))
 }
 
 /// Starts the thread that brings rows of the list up to date; growth of what is read does not
