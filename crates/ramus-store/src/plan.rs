@@ -203,7 +203,7 @@ pub fn resume_command(session: &str) -> String {
 
 /// Quotes a word for a shell, if it needs that.
 pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@~".contains(c);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else {
@@ -225,6 +225,6 @@ mod tests {
         assert_eq!(resume_command("0a1b-2c3d"), "claude --resume 0a1b-2c3d");
         assert_eq!(resume_command("x;touch y"), "claude --resume 'x;touch y'");
         assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
-        assert_eq!(quoted(""), "''");
+        assert_eq!((quoted(""), quoted("~root")), ("''".to_owned(), "'~root'".to_owned()));
     }
 }
