@@ -43,6 +43,19 @@ test("a new session appears in the lists", async (t) => {
   assert.deepEqual(wrong, []);
 });
 
+test("a session in which nothing was said fills when something is", async (t) => {
+  const claude = demo(t);
+  const session = "cccccccc-0000-4000-8000-000000000001";
+  const path = join(file(claude, "7ea9"), "..", `${session}.jsonl`);
+  writeFileSync(path, `${JSON.stringify({ type: "permission-mode", permissionMode: "default", sessionId: session })}\n`);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${session}`);
+  await page.getByText("There is nothing to read in this session yet.").waitFor();
+  appendFileSync(path, `${record(null, "cccccccc-0000-4000-8000-000000000002", "user", "Is anybody there?", session)}\n`);
+  await page.locator(".said", { hasText: "Is anybody there?" }).waitFor();
+  assert.deepEqual(wrong, []);
+});
+
 test("a session that goes away is told, and comes back", async (t) => {
   const claude = demo(t);
   const { page, go, wrong } = await open(t, await serve(t, claude));

@@ -281,6 +281,8 @@ impl Desks {
     fn write_demo(&mut self) {
         match (self.actions.demo)() {
             Ok(dir) => {
+                let told = format!("a sample history in {}", dir.display());
+                let _ = self.sender.send(Event::Said(Line::new(&told, Label::Dim)));
                 self.roots = vec![dir];
                 self.all = find::all_desk(
                     self.sender.clone(),

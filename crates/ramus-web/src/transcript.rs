@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use ramus_core::body::Body;
 use ramus_core::branches::Status;
 use ramus_core::fold::FoldId;
@@ -209,7 +208,7 @@ impl Transcript {
     }
 }
 
-/// What an address comes down to.
+/// What an address comes down to; a session in which nothing was said has an empty path.
 struct Target {
     path: Path,
     leaf: String,
@@ -220,10 +219,7 @@ struct Target {
 
 impl Target {
     fn new(history: &History, leaf: &str) -> Result<Self, ApiError> {
-        let nothing = || match leaf {
-            "" => ApiError::new(StatusCode::NOT_FOUND, "nothing was said in this session", ""),
-            _ => ApiError::not_found("conversation"),
-        };
+        let nothing = || ApiError::not_found("conversation");
         let spell = |id: NodeId| history.place_of(id);
         let branches = &history.branches;
         let conversation = if leaf.is_empty() {
@@ -249,7 +245,11 @@ impl Target {
             };
             Some(conversation)
         };
-        let conversation = conversation.ok_or_else(nothing)?;
+        let Some(conversation) = conversation else {
+            let path = Path { folds: Vec::new(), nodes: Vec::new() };
+            let status = Status::Active.word();
+            return Ok(Self { path, leaf: String::new(), status, resumes: false, n: None });
+        };
         Ok(Self {
             path: history.path(conversation),
             leaf: spell(conversation.leaf),

@@ -61,6 +61,17 @@ fn kinds(home: &Home, leaf: &str) -> Vec<String> {
 const FORKED: &str = "a user hello\nb < a assistant hi\nc < b user more\nd < c assistant one\ne < c assistant @90 two";
 
 #[test]
+fn a_session_in_which_nothing_was_said_is_empty() {
+    let home = Home::new();
+    home.write(&format!("-home-dev-app/{ID}.jsonl"), "{\"type\":\"permission-mode\"}\n");
+    let path = json(&home, &format!("/api/sessions/{ID}/path"));
+    assert_eq!((&path["count"], &path["leaf"]), (&0.into(), &"".into()));
+    assert!(kinds(&home, "").is_empty());
+    let (status, _) = ask(&home, &format!("/api/sessions/{ID}/path?leaf=x"));
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[test]
 fn a_path_is_told_in_letters() {
     let path = json(&home(FORKED), &format!("/api/sessions/{ID}/path?node=b"));
     assert_eq!(path["shape"], "papa");
@@ -261,6 +272,6 @@ fn a_damaged_file_is_read_as_far_as_it_can_be() {
     );
     let detail = json(&home, &format!("/api/sessions/{ID}"));
     assert_eq!(detail["id"], ID);
-    assert_eq!(ask(&home, &format!("/api/sessions/{ID}/path")).0, StatusCode::NOT_FOUND);
+    assert_eq!(json(&home, &format!("/api/sessions/{ID}/path"))["count"], 0);
     json(&home, &format!("/api/sessions/{ID}/outline"));
 }

@@ -127,7 +127,7 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
           </p>
         </div>
         <div class="tools">
-          {told && <span class={`tag ${told.status}`}>{told.resumes ? "resumes" : told.status}{told.conversation ? ` @${told.conversation}` : ""}</span>}
+          {told && told.count > 0 && <span class={`tag ${told.status}`}>{told.resumes ? "resumes" : told.status}{told.conversation ? ` @${told.conversation}` : ""}</span>}
           <button type="button" onClick={() => setAsking("export")}>Export</button>
           <button type="button" aria-pressed={open && panel === "tree"} onClick={() => { setOpen(!(open && panel === "tree")); setPanel("tree"); }}>Tree</button>
           <button type="button" aria-pressed={open && panel === "details"} onClick={() => { setOpen(!(open && panel === "details")); setPanel("details"); }}>Details</button>
@@ -138,9 +138,10 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
       )}
       <div class="session-in">
         {path.error && !told ? <div class="page"><Failure error={path.error} again={path.again} /></div>
+          : told?.count === 0 ? <div class="page"><p>There is nothing to read in this session yet.</p></div>
           : told ? <Transcript key={id} handle={list} session={id} path={told} start={start} doing={doing} selected={here} onSee={setSeen} onLoad={onLoad} />
           : <Waiting what="Opening the session" />}
-        {told && <Place told={told} seen={here} onGo={(position) => list.current?.jump(position)} />}
+        {told && told.count > 0 && <Place told={told} seen={here} onGo={(position) => list.current?.jump(position)} />}
         {open && (
           <aside class="panel" aria-label={panel === "tree" ? "Tree" : "Details"}>
             <button type="button" class="quiet close" aria-label="Close" onClick={() => setOpen(false)}>✕</button>
