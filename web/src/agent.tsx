@@ -11,8 +11,8 @@ import { several } from "./words";
 /** How many messages come at once. */
 const PAGE = 24;
 
-export function Agent({ id }: { id: string }) {
-  const session = `agent-${id}`;
+export function Agent({ id, of }: { id: string; of: string }) {
+  const session = route.beside(of, `agent-${id}`);
   const address = `sessions/${encodeURIComponent(session)}`;
   const path = useGet<PathView>(`${address}/path`);
   const [views, setViews] = useState<View[]>([]);

@@ -111,7 +111,7 @@ export type Stats = Record<string, unknown> & {
 };
 
 export class Refused extends Error {
-  constructor(message: string, readonly hint: string, readonly status: number) { super(message); }
+  constructor(message: string, readonly hint: string, readonly status: number, readonly candidates: string[] = []) { super(message); }
 }
 
 export function query(values: Record<string, string | number | boolean | undefined | null>): string {
@@ -121,7 +121,7 @@ export function query(values: Record<string, string | number | boolean | undefin
 
 async function refused(response: Response): Promise<Refused> {
   const told = await response.json().catch(() => ({}));
-  return new Refused(told.error ?? `the server answered ${response.status}`, told.hint ?? "", response.status);
+  return new Refused(told.error ?? `the server answered ${response.status}`, told.hint ?? "", response.status, told.candidates);
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {

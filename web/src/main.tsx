@@ -1,14 +1,14 @@
 // The page: a frame with the histories on the left, and a view for each address.
 
 import { render } from "preact";
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { Project, Session } from "./api";
 import { useGet, useKeys, useNews } from "./hooks";
 import { copied } from "./html";
 import { Branch } from "./parts";
 import { Help } from "./help";
 import { Palette } from "./palette";
-import { follow, go, project as projectAt, session as sessionAt, useRoute } from "./route";
+import { follow, go, project as projectAt, key, listed, session as sessionAt, useRoute } from "./route";
 import { Compare } from "./views/compare";
 import { FilesView } from "./views/files";
 import { Log } from "./views/log";
@@ -40,6 +40,7 @@ function App() {
   const [toast, setToast] = useState("");
   const projects = useGet<{ projects: Project[] }>("projects");
   const sessions = useGet<{ sessions: Session[] }>("sessions");
+  useMemo(() => listed(sessions.data?.sessions ?? []), [sessions.data]);
   const say = useCallback((text: string) => {
     setToast(text);
     setTimeout(() => setToast((now) => (now === text ? "" : now)), 4000);
@@ -134,7 +135,7 @@ function Side({ open, projects, sessions, here, view, project, busy }: { open: b
             <h2><a href={projectAt(one.name)} aria-current={project === one.name ? "page" : undefined} title={one.path ?? one.name}>{place(one.path) || one.name}</a><span>{listed.length}</span></h2>
             <ul>
               {shown.map((session) => (
-                <li key={session.id}><a href={sessionAt(session.id)} aria-current={here === session.id ? "page" : undefined} title={session.title ?? session.id}>
+                <li key={session.id}><a href={sessionAt(key(session))} aria-current={here === key(session) ? "page" : undefined} title={session.title ?? session.id}>
                   <span class="title">{session.title ?? short(session.id)}</span>
                   <span class="facts">{session.conversations > 1 && <span class="branches" title={`${session.conversations} branches`}><Branch />{session.conversations}</span>}<time>{when(session.last_active)}</time></span>
                 </a></li>

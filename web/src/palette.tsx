@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Project, Session } from "./api";
 import { Dialog } from "./parts";
-import { go, project, session } from "./route";
+import { go, key, project, session } from "./route";
 import { place, short, when } from "./words";
 
 interface Entry { name: string; detail: string; act: () => void }
@@ -20,7 +20,7 @@ export function Palette({ projects, sessions, onTheme, onHelp, onClose }: { proj
     { name: "Change colours", detail: "light, dark, system", act: onTheme },
     { name: "Keys", detail: "help", act: onHelp },
     ...projects.map((one) => ({ name: place(one.path) || one.name, detail: one.path ?? one.name, act: () => go(project(one.name)) })),
-    ...sessions.map((one) => ({ name: one.title ?? short(one.id), detail: `${place(one.cwd)} · ${when(one.last_active)} · ${short(one.id)}`, act: () => go(session(one.id)) })),
+    ...sessions.map((one) => ({ name: one.title ?? short(one.id), detail: `${place(one.cwd)} · ${when(one.last_active)} · ${short(one.id)}`, act: () => go(session(key(one))) })),
   ], [projects, sessions]);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fitting = entries.filter((entry) => words.every((word) => `${entry.name} ${entry.detail}`.toLowerCase().includes(word))).slice(0, 12);

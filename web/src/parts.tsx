@@ -18,6 +18,7 @@ export function Failure({ error, again }: { error: Refused; again?: () => void }
     <div class="failure-box" role="alert">
       <strong>{error.message}</strong>
       {error.hint && <p>{error.hint}</p>}
+      {error.candidates.length > 0 && <ul>{error.candidates.map((one) => <li key={one}><a href={route.session(one)}>{one.slice(one.indexOf("~") + 1)}</a></li>)}</ul>}
       {again && <button type="button" onClick={again}>Try again</button>}
     </div>
   );
@@ -36,8 +37,8 @@ export function SessionList({ sessions, live = [], showProject = true }: { sessi
   return (
     <ul class="sessions">
       {sessions.map((session) => (
-        <li key={session.id}>
-          <a href={route.session(session.id)}>
+        <li key={session.id + session.project}>
+          <a href={route.session(route.key(session))}>
             <span class="title">{live.includes(session.id) && <span class="live" title="being written right now">live</span>}{session.title ?? short(session.id)}</span>
             <span class="facts">
               {showProject && <span class="where">{place(session.cwd) || session.project}</span>}

@@ -39,6 +39,21 @@ export function follow(event: MouseEvent): void {
   go(link.pathname + link.search);
 }
 
+let twice = new Set<string>();
+
+/** Hears of all sessions: an id that several projects have does not say which is meant. */
+export function listed(sessions: { id: string }[]): void {
+  const once = new Set<string>();
+  twice = new Set(sessions.filter(({ id }) => once.size === once.add(id).size).map(({ id }) => id));
+}
+
+/** What names a session: its id, and its project where the id alone does not. */
+export const key = (one: { id: string; project: string }) => (twice.has(one.id) ? `${one.id}~${one.project}` : one.id);
+/** What names another one of the same project. */
+export const beside = (key: string, id: string) => (key.includes("~") ? `${id}${key.slice(key.indexOf("~"))}` : id);
+/** The id alone. */
+export const plain = (key: string) => key.replace(/~.*$/, "");
+
 export const session = (id: string, leaf?: string, at?: string) => {
   const query = new URLSearchParams();
   if (leaf) query.set("leaf", leaf);

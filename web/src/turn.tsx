@@ -105,7 +105,7 @@ function Opened({ call, view, where }: { call: Call; view: View; where: Where })
       {call.agent && (
         <details class="fold agent-fold" open={unfolded} onToggle={(event) => { if (event.target === event.currentTarget) setUnfolded(event.currentTarget.open); }}>
           <summary>What the agent did</summary>
-          {unfolded && <Agent id={call.agent} />}
+          {unfolded && <Agent id={call.agent} of={where.session} />}
         </details>
       )}
     </div>

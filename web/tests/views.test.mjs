@@ -24,6 +24,7 @@ function views(claude) {
     ["overview", "/", ".sessions li", []],
     ["project", `/p/${project}`, ".sessions li", []],
     ["session", `/s/${teapot}`, ".turn.answer", []],
+    ["session-long-title", `/s/${id(claude, "da7c")}`, ".turn.answer", []],
     ["session-start", `/s/${teapot}`, ".turn.answer", ["g", "click:details.call >> nth=0"]],
     ["session-tree", `/s/${teapot}`, ".turn.answer", ["tree"]],
     ["session-details", `/s/${teapot}`, ".turn.answer", ["i"]],
@@ -62,7 +63,10 @@ for (const [look, options] of LOOKS) {
       }
       await page.waitForTimeout(250);
       await shot(page, `${name}-${look}`);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      const wide = await page.evaluate(() => {
+        const parts = [document.documentElement, ...document.querySelectorAll("#main, .session, .session-head, .session-in, .page, .scroll")];
+        return Math.max(...parts.map((part) => Math.max(part.scrollWidth - part.clientWidth, part.getBoundingClientRect().right - innerWidth)));
+      });
       assert.ok(wide <= 0, `${name} is ${wide} px wider than the window`);
       await page.evaluate(axe);
       const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import test from "node:test";
 import { demo, file, id, open, serve, workshop } from "./page.mjs";
 import { ramus } from "./where.mjs";
@@ -153,4 +153,34 @@ test("put files back and undo it", async (t) => {
   await page.waitForFunction(() => !document.querySelector(".note.done"));
   assert.equal(readFileSync(main, "utf8"), "by <b>hand</b>\n");
   assert.deepEqual(wrong, []);
+});
+
+test("of two sessions with one id the one that was clicked is meant", async (t) => {
+  const claude = demo(t);
+  const path = file(claude, "7ea9");
+  const other = join(dirname(path), "..", "-home-dev-copy", basename(path));
+  mkdirSync(dirname(other));
+  writeFileSync(other, `${readFileSync(path, "utf8").split("\n").slice(0, 12).join("\n")}\n`);
+  const session = basename(path, ".jsonl");
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go("/p/-home-dev-copy");
+  await page.locator(".sessions a").click();
+  await page.waitForURL(`**/s/${session}~-home-dev-copy`);
+  await page.waitForSelector(".turn.answer");
+  await page.getByRole("button", { name: "Details" }).click();
+  await page.getByRole("button", { name: "Move to the trash" }).click();
+  await act(page, "Move to the trash");
+  assert.ok(!existsSync(other) && existsSync(path), "the other one is where it was");
+  assert.deepEqual(wrong, []);
+
+  // An address from before there were two asks which is meant.
+  writeFileSync(other, readFileSync(path));
+  const answer = await page.waitForFunction(async (address) => {
+    const response = await fetch(address);
+    return response.status === 409 && response.json();
+  }, `/api/sessions/${session}`, { polling: 300 });
+  assert.deepEqual((await answer.jsonValue()).candidates, [`${session}~-home-dev-copy`, `${session}~-home-dev-teapot`]);
+  await go(`/s/${session}`);
+  await page.getByRole("alert").getByRole("link", { name: "-home-dev-teapot" }).click();
+  await page.waitForSelector(".turn.answer");
 });

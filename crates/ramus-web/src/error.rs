@@ -1,5 +1,7 @@
 //! What goes wrong, for the page: a status, a message, and what to do next.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -12,11 +14,20 @@ pub(crate) struct ApiError {
     status: StatusCode,
     message: String,
     hint: &'static str,
+    /// What could have been meant.
+    candidates: Vec<String>,
 }
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>, hint: &'static str) -> Self {
-        Self { status, message: message.into(), hint }
+        Self { status, message: message.into(), hint, candidates: Vec::new() }
+    }
+
+    /// Several projects have a session of an id.
+    pub(crate) fn ambiguous(id: &str, projects: &BTreeSet<&str>) -> Self {
+        let message = format!("{} projects have a session of this id", projects.len());
+        let candidates = projects.iter().map(|project| format!("{id}~{project}")).collect();
+        Self { candidates, ..Self::new(StatusCode::CONFLICT, message, "choose one of them") }
     }
 
     pub(crate) fn not_found(what: &str) -> Self {
@@ -46,7 +57,10 @@ impl From<PathError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let body = json!({"error": self.message, "hint": self.hint});
+        let mut body = json!({"error": self.message, "hint": self.hint});
+        if !self.candidates.is_empty() {
+            body["candidates"] = self.candidates.into();
+        }
         (self.status, Json(body)).into_response()
     }
 }

@@ -30,13 +30,18 @@ pub(crate) async fn check(
             Refusal::NoToken => StatusCode::UNAUTHORIZED,
             _ => StatusCode::FORBIDDEN,
         };
-        return ApiError::new(status, why.to_string(), why.hint()).into_response();
+        let accepted = one(request.headers(), header::ACCEPT);
+        return match accepted.is_some_and(|accepted| accepted.contains("text/html")) {
+            // Somebody opened this in a browser and reads the answer.
+            true => (status, format!("ramus: {why}\n{}\n", why.hint())).into_response(),
+            false => ApiError::new(status, why.to_string(), why.hint()).into_response(),
+        };
     }
     match request.uri().query().and_then(token_of) {
         // The token goes from the address, which is seen and kept, into a cookie.
         Some(_) if !request.uri().path().starts_with("/api/") => {
-            let cookie =
-                format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict", state.token.word());
+            let (name, word) = (cookie_name(request.headers()), state.token.word());
+            let cookie = format!("{name}={word}; Path=/; HttpOnly; SameSite=Strict");
             let to = format!("/{}", request.uri().path().trim_start_matches('/'));
             ([(header::SET_COOKIE, cookie)], Redirect::to(&to)).into_response()
         }
@@ -86,8 +91,8 @@ fn refusal(state: &State, request: &Request) -> Option<Refusal> {
     {
         return Some(Refusal::Path);
     }
-    let given = uri.query().and_then(token_of).or_else(|| cookie(headers));
-    (!given.is_some_and(|word| state.token.is(word))).then_some(Refusal::NoToken)
+    let mut given = uri.query().and_then(token_of).into_iter().chain(cookie(headers));
+    (!given.any(|word| state.token.is(word))).then_some(Refusal::NoToken)
 }
 
 /// Whether a request was made by a page of another site.
@@ -124,8 +129,15 @@ fn token_of(query: &str) -> Option<&str> {
     query.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
 
+/// Returns the name of our cookie: cookies do not know ports, and several of us may run at once.
+fn cookie_name(headers: &HeaderMap) -> String {
+    let port = one(headers, header::HOST).and_then(|host| host.rsplit_once(':'));
+    format!("{COOKIE}-{}", port.map_or("80", |(_, port)| port))
+}
+
 fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let name = cookie_name(headers);
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|cookies| cookies.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+    pairs.find_map(|pair| pair.trim().strip_prefix(&*name)?.strip_prefix('='))
 }

@@ -1,5 +1,6 @@
 //! The histories that are served: listed and read when asked for, kept while they do not change.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -62,6 +63,8 @@ pub(crate) struct Found {
     pub(crate) projects: Arc<Vec<Project>>,
     pub(crate) project: usize,
     pub(crate) file: HistoryFile,
+    /// The id it was found by, without the project: `agent-` stands before that of an agent.
+    pub(crate) id: String,
 }
 
 impl Found {
@@ -176,30 +179,32 @@ impl Library {
         Ok(answer)
     }
 
-    /// Finds a session or an agent by its whole id.
-    pub(crate) fn find(&self, id: &str) -> Result<Found, ApiError> {
+    /// Finds a session or an agent by its whole id, or by `ID~PROJECT` where several projects have one
+    /// of that id.
+    pub(crate) fn find(&self, address: &str) -> Result<Found, ApiError> {
         let projects = self.projects();
-        let agent = id.strip_prefix("agent-");
-        let fits = |file: &HistoryFile| match agent {
-            Some(agent) => file.role.is_agent() && file.id == agent,
-            None => file.role == FileRole::Session && file.id == id,
-        };
-        let mut found: Option<(usize, HistoryFile)> = None;
-        for (index, project) in projects.iter().enumerate() {
-            for file in project.files.iter().filter(|file| fits(file)) {
-                // Of copies of one session the one that was written last is meant.
-                if found.as_ref().is_none_or(|(_, best)| file.modified > best.modified) {
-                    found = Some((index, file.clone()));
-                }
-            }
+        let mut id = address;
+        let mut found = of_id(&projects, id);
+        if let Some((before, name)) = address.rsplit_once('~').filter(|_| found.is_empty()) {
+            id = before;
+            found = of_id(&projects, id);
+            found.retain(|(project, _)| projects[*project].name == name);
         }
-        let (project, listed) = found.ok_or_else(|| ApiError::not_found("session"))?;
+        let names: BTreeSet<&str> =
+            found.iter().map(|(project, _)| &*projects[*project].name).collect();
+        if names.len() > 1 {
+            return Err(ApiError::ambiguous(id, &names));
+        }
+        // Of copies in one project the one that was written last is meant.
+        let newest = found.into_iter().max_by_key(|(_, file)| file.modified);
+        let (project, listed) = newest.ok_or_else(|| ApiError::not_found("session"))?;
         let file = HistoryFile {
-            role: listed.role,
-            relative: listed.relative,
+            role: listed.role.clone(),
+            relative: listed.relative.clone(),
             ..HistoryFile::at(&listed.path)?
         };
-        Ok(Found { projects, project, file })
+        let id = id.to_owned();
+        Ok(Found { projects, project, file, id })
     }
 
     /// Reads a session, unless it is known as it is now.
@@ -254,6 +259,20 @@ impl Library {
         paths.truncate(KEPT);
         Ok(transcript)
     }
+}
+
+/// Returns the files of an id, each with the place of its project.
+fn of_id<'a>(projects: &'a [Project], id: &str) -> Vec<(usize, &'a HistoryFile)> {
+    let agent = id.strip_prefix("agent-");
+    let fits = |file: &HistoryFile| match agent {
+        Some(agent) => file.role.is_agent() && file.id == agent,
+        None => file.role == FileRole::Session && file.id == id,
+    };
+    let files = projects
+        .iter()
+        .enumerate()
+        .flat_map(|(index, project)| project.files.iter().map(move |file| (index, file)));
+    files.filter(|(_, file)| fits(file)).collect()
 }
 
 fn survey(place: &Place, rule: Rule, surveyed: &Mutex<LastSurvey>) -> Arc<Survey> {

@@ -36,7 +36,7 @@ async fn ask_of(home: &Home, library: Library, path: &str) -> (StatusCode, Strin
     let own = ramus_store::State::new(home.path().join("state"));
     let hosts = vec!["h:1".to_owned()];
     let state = State::new(library, own, Token::new("teapot"), hosts, |_| {});
-    let request = Request::get(path).header("host", "h:1").header("cookie", "ramus=teapot");
+    let request = Request::get(path).header("host", "h:1").header("cookie", "ramus-1=teapot");
     let response =
         app(Arc::new(state)).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
     let status = response.status();

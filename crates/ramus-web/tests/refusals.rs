@@ -42,7 +42,7 @@ async fn send(home: &Home, request: Request<Body>) -> Response<Body> {
 }
 
 fn get(path: &str) -> axum::http::request::Builder {
-    Request::get(path).header("host", HOST).header("cookie", "a=b; ramus=teapot")
+    Request::get(path).header("host", HOST).header("cookie", "a=b; ramus-7468=teapot")
 }
 
 #[track_caller]
@@ -74,7 +74,7 @@ fn without_the_token_nothing_is_answered() {
     for path in ["/", "/api/projects", "/assets/x.js", "/s/abc", "/api/nothing"] {
         let bare = Request::get(path).header("host", HOST);
         check(bare, StatusCode::UNAUTHORIZED);
-        let wrong = Request::get(path).header("host", HOST).header("cookie", "ramus=teapots");
+        let wrong = Request::get(path).header("host", HOST).header("cookie", "ramus-7468=teapots");
         check(wrong, StatusCode::UNAUTHORIZED);
     }
     assert!(REFUSED.lock().unwrap().iter().any(|line| line.contains("token")));
@@ -87,6 +87,15 @@ fn the_token_moves_from_the_address_into_a_cookie() {
     assert_eq!(response.headers()["location"], "/s/abc");
     let cookie = response.headers()["set-cookie"].to_str().unwrap();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    // Cookies do not know ports: another one of us in the same browser has its own.
+    assert!(cookie.starts_with("ramus-7468=teapot;"), "{cookie}");
+}
+
+#[test]
+fn a_person_without_the_token_reads_what_to_do() {
+    let request = Request::get("/s/abc").header("host", HOST).header("accept", "text/html,*/*");
+    let response = check(request, StatusCode::UNAUTHORIZED);
+    assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
 }
 
 #[test]
@@ -100,11 +109,12 @@ fn a_redirect_never_leaves_this_host() {
 fn other_hosts_are_refused() {
     for host in ["evil.example", "evil.example:7468", "127.0.0.1", "127.0.0.1:80", "localhost", ""]
     {
-        let request =
-            Request::get("/api/projects").header("host", host).header("cookie", "ramus=teapot");
+        let request = Request::get("/api/projects")
+            .header("host", host)
+            .header("cookie", "ramus-7468=teapot");
         check(request, StatusCode::FORBIDDEN);
     }
-    check(Request::get("/").header("cookie", "ramus=teapot"), StatusCode::FORBIDDEN);
+    check(Request::get("/").header("cookie", "ramus-7468=teapot"), StatusCode::FORBIDDEN);
     let two = get("/").header("host", "evil.example");
     check(two, StatusCode::FORBIDDEN);
 }
@@ -151,7 +161,7 @@ fn addresses_are_ids_and_never_paths() {
 fn large_bodies_and_other_methods_are_refused() {
     let large = Request::post("/api/projects")
         .header("host", HOST)
-        .header("cookie", "ramus=teapot")
+        .header("cookie", "ramus-7468=teapot")
         .header("content-length", "10000000")
         .body(Body::from(vec![b'x'; 100_000]))
         .unwrap();

@@ -14,8 +14,8 @@ export function Compare({ query }: { query: URLSearchParams }) {
   if (error) return <div class="page"><Failure error={error} /></div>;
   if (!values.a || !values.b) return <div class="page"><Head title="Compare" /><p>Choose two conversations in the details of a session.</p></div>;
   if (!data) return <div class="page"><Waiting what="Comparing" /></div>;
-  const sides = [{ side: data.a, views: data.views_a, spent: data.usage.a }, { side: data.b, views: data.views_b, spent: data.usage.b }];
-  const swap = route.compare(data.b.session, data.b.leaf, data.a.session, data.a.leaf);
+  const sides = [{ side: data.a, id: values.a, views: data.views_a, spent: data.usage.a }, { side: data.b, id: values.b, views: data.views_b, spent: data.usage.b }];
+  const swap = route.compare(values.b, data.b.leaf, values.a, data.a.leaf);
   const rows: [string, string, string][] = [
     ["messages of its own", count(data.a.messages), count(data.b.messages)],
     ["prompts", count(data.a.prompts), count(data.b.prompts)],
@@ -29,16 +29,16 @@ export function Compare({ query }: { query: URLSearchParams }) {
   return (
     <div class="page broad">
       <Head title="Compare"><a class="button" href={swap}>Swap sides</a></Head>
-      <p class="hush">{data.same ? "Neither has anything that the other has not." : `${several(data.common.messages, "message")} in common`}{data.common.node && <>, up to <a href={route.session(data.a.session, data.a.leaf, data.common.node)}>this one</a> <Time at={data.common.timestamp} /></>}</p>
+      <p class="hush">{data.same ? "Neither has anything that the other has not." : `${several(data.common.messages, "message")} in common`}{data.common.node && <>, up to <a href={route.session(values.a, data.a.leaf, data.common.node)}>this one</a> <Time at={data.common.timestamp} /></>}</p>
       <div class="sides">
-        {sides.map(({ side, views }, index) => (
+        {sides.map(({ side, id, views }, index) => (
           <section key={index} class={`side-column ${index === 0 ? "a" : "b"}`} aria-label={index === 0 ? "First" : "Second"}>
             <header>
               <span class="letter">{index === 0 ? "A" : "B"}</span>
-              <a href={route.session(side.session, side.leaf)}>{side.title ?? side.address}</a>
+              <a href={route.session(id, side.leaf)}>{side.title ?? side.address}</a>
               <span class={`tag ${side.status}`}>{side.status}</span>
             </header>
-            {views.map((view, index) => <Turn key={`${view.at}-${view.i}`} goesOn={view.kind === "answer" && views[index - 1]?.kind === "answer"} view={view} where={{ session: side.session, leaf: side.leaf }} />)}
+            {views.map((view, index) => <Turn key={`${view.at}-${view.i}`} goesOn={view.kind === "answer" && views[index - 1]?.kind === "answer"} view={view} where={{ session: id, leaf: side.leaf }} />)}
             {views.length === 0 && <p class="hush">nothing of its own</p>}
           </section>
         ))}

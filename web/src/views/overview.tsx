@@ -24,7 +24,7 @@ export function Overview() {
           <h2>About to be deleted</h2>
           <p>Claude Code deletes sessions that were not used for {data.retention_days} days{data.retention_set ? "" : " unless `cleanupPeriodDays` in its settings says otherwise"}. Use or export what you want to keep.</p>
           <ul class="leaving">
-            {data.leaving.slice(0, 12).map((one) => <li key={one.id}><a href={route.session(one.id)}>{one.title ?? short(one.id)}</a> <time dateTime={one.at} title={exactly(one.at)}>{until(one.at)}</time></li>)}
+            {data.leaving.slice(0, 12).map((one) => <li key={one.id + one.project}><a href={route.session(route.key(one))}>{one.title ?? short(one.id)}</a> <time dateTime={one.at} title={exactly(one.at)}>{until(one.at)}</time></li>)}
           </ul>
           {data.leaving.length > 12 && <p class="hush">and {several(data.leaving.length - 12, "more session")}</p>}
         </section>

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Hit, type Progress, Refused, query as asQuery, stream } from "../api";
 import { useKeys } from "../hooks";
 import { Failure, Head, Time } from "../parts";
-import { go, session } from "../route";
+import { beside, go, key, session } from "../route";
 import { several, short } from "../words";
 
 const FIELDS = ["q", "regex", "role", "branch", "tool", "since", "until", "project", "session"] as const;
@@ -110,5 +110,5 @@ function Snippet({ hit }: { hit: Hit }) {
 const to = (hit: Hit) => {
   const id = hit.agent ? `agent-${hit.agent}` : hit.session;
   const node = hit.address.includes(":") ? hit.address.slice(hit.address.indexOf(":") + 1) : "";
-  return session(id, "", node);
+  return session(beside(key({ id: hit.session, project: hit.project ?? "" }), id), "", node);
 };

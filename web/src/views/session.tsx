@@ -42,7 +42,7 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
     later.current = setTimeout(outline.again, 1200);
   };
   useNews((news) => {
-    if (news.session !== id.replace(/^agent-/, "")) return;
+    if (news.session !== route.plain(id).replace(/^agent-/, "")) return;
     // Behind a plan nothing moves: what it does may take the session away.
     if (request) missed.current = news;
     else hear(news);
@@ -57,7 +57,7 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
     route.go(route.session(id, way.leaf));
   }, [id]);
   const goRow = useCallback((row: Row) => { setOpen(matchMedia("(min-width: 1100px)").matches); route.go(route.session(id, "", row.node)); }, [id]);
-  const goAgent = useCallback((agent: string) => route.go(route.session(`agent-${agent}`)), []);
+  const goAgent = useCallback((agent: string) => route.go(route.session(route.beside(id, `agent-${agent}`))), [id]);
   const doing = useMemo(() => ({ onWay, onTurn: (view: View) => setChosen(view) }), [onWay]);
   const next = (step: number, fits: (position: number) => boolean) => {
     if (!told) return;
@@ -119,7 +119,7 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
           <h1 title={title}>{title}</h1>
           <p class="facts">
             {session && <a href={route.project(session.project)}>{place(session.cwd) || session.project}</a>}
-            {session?.parent && <a href={route.session(session.parent)}>agent of {short(session.parent)}</a>}
+            {session?.parent && <a href={route.session(route.beside(id, session.parent))}>agent of {short(session.parent)}</a>}
             {session?.git_branch && <span>{session.git_branch}</span>}
             {session && <span>{several(session.messages, "message")}</span>}
             {session && session.forks > 0 && <span class="branches">{several(session.conversations.length, "branch", "branches")}</span>}
@@ -147,7 +147,7 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
             <button type="button" class="quiet close" aria-label="Close" onClick={() => setOpen(false)}>✕</button>
             {panel === "tree"
               ? (outline.data ? <Tree rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
-              : session && <Details session={session} leaf={told?.leaf ?? ""} onAct={setRequest} onRename={() => setAsking("rename")} onMerge={setMerging} />}
+              : session && <Details id={id} session={session} leaf={told?.leaf ?? ""} onAct={setRequest} onRename={() => setAsking("rename")} onMerge={setMerging} />}
           </aside>
         )}
       </div>

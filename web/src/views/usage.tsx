@@ -50,7 +50,7 @@ export function UsageView() {
             <thead><tr><th scope="col">Session</th><th scope="col">Answers</th><th scope="col">Tokens</th><th scope="col">Cost</th></tr></thead>
             <tbody>
               {data.by_session.slice(0, MOST).map((row) => (
-                <tr key={row.session + row.project}><th scope="row"><a href={route.session(row.session)}>{row.title ?? short(row.session)}</a></th><td>{count(row.messages)}</td><td>{tokens(all(row))}</td><td>{money(row.cost_usd)}</td></tr>
+                <tr key={row.session + row.project}><th scope="row"><a href={route.session(route.key({ id: row.session, project: row.project }))}>{row.title ?? short(row.session)}</a></th><td>{count(row.messages)}</td><td>{tokens(all(row))}</td><td>{money(row.cost_usd)}</td></tr>
               ))}
             </tbody>
           </table>

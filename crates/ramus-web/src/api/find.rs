@@ -11,6 +11,9 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Query as Asked, State as Extract};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use ramus_core::branches::Status;
 use ramus_core::query::{Query, Role};
 use ramus_core::time::Time;
@@ -79,13 +82,21 @@ fn query(wanted: &Wanted) -> Result<Query, ApiError> {
         let role = Role::ALL.into_iter().find(|role| role.word() == word);
         query.roles.push(role.ok_or_else(|| ApiError::bad("there is no such role"))?);
     }
-    let day = |text: &Option<String>, end: &str| {
-        let text = text.as_deref().filter(|text| !text.is_empty())?;
-        Time::parse(format!("{text}T{end}Z").as_bytes())
-    };
-    query.since = day(&wanted.since, "00:00:00.000");
-    query.until = day(&wanted.until, "23:59:59.999");
+    let zone = TimeZone::system();
+    query.since = start_of(wanted.since.as_deref(), 0, &zone)?;
+    query.until =
+        start_of(wanted.until.as_deref(), 1, &zone)?.map(|end| Time::from_millis(end.millis() - 1));
     Ok(query)
+}
+
+/// Returns when a day begins, or another one some days after it.
+fn start_of(day: Option<&str>, after: i64, zone: &TimeZone) -> Result<Option<Time>, ApiError> {
+    let Some(day) = day.filter(|day| !day.is_empty()) else { return Ok(None) };
+    let start = day
+        .parse::<Date>()
+        .and_then(|day| day.checked_add(after.days())?.to_zoned(zone.clone()))
+        .map_err(|_| ApiError::bad("a day is written as 2026-03-31"))?;
+    Ok(Some(Time::from_millis(start.timestamp().as_millisecond())))
 }
 
 /// One search while it runs.

@@ -75,14 +75,14 @@ pub(crate) async fn session(
             started: facts.started.map(|time| time.to_string()),
             last_active: facts.last_active.map(|time| time.to_string()),
             resume: json::resume(&history),
-            conversations: conversations_of(&id, &history, &digest, &summaries),
+            conversations: conversations_of(&found.id, &history, &digest, &summaries),
             parent,
             forked_from: facts
                 .forked_from
                 .as_ref()
                 .map(|(session, message)| [session.to_string(), message.to_string()]),
             stamp: format!("{}-{}", found.file.bytes, to_time(found.file.modified).millis()),
-            id,
+            id: found.id,
         };
         Ok(Answer::new("ramus.session/1", detail))
     })
@@ -156,7 +156,7 @@ pub(crate) async fn outline(
         let mut rows = rows(&history, &config);
         put_answers(&found, &history, &mut rows)?;
         let rows = rows.iter().map(|row| json::outline_row(&history, row)).collect();
-        Ok(Answer::new("ramus.outline/1", Outline { session: id, rows }))
+        Ok(Answer::new("ramus.outline/1", Outline { session: found.id, rows }))
     })
     .await
 }

@@ -93,7 +93,7 @@ pub(crate) async fn path(
         let leaf = if at.leaf.is_empty() { &at.node } else { &at.leaf };
         let path = state.library.transcript(&found, leaf)?;
         let view = PathView {
-            session: id,
+            session: found.id,
             leaf: path.leaf.clone(),
             status: path.status,
             resumes: path.resumes,
