@@ -55,8 +55,8 @@ pub enum Told {
     },
     /// The conversation goes another way than before.
     Switch(Switch),
-    /// The model is done with what it was asked.
-    Ended { millis: Option<u64> },
+    /// The model is done with what it was asked; the sums are since watching began.
+    Ended { millis: Option<u64>, spent: Spending },
     /// A tool asks the user something.
     Waits(String),
     /// Tokens were spent; the sums are since watching began.
@@ -213,7 +213,7 @@ impl Live {
             time: record.time,
             sidechain: record.sidechain && !self.agent,
             followed: true,
-            told: Told::Ended { millis: None },
+            told: Told::Title(String::new()),
         };
         if !tell.sidechain {
             let words = session.words(id);
@@ -311,7 +311,7 @@ impl Live {
     fn end(&mut self, now: Option<Time>) -> Option<Told> {
         let began = self.busy.take()?;
         self.may_have_ended = false;
-        Some(Told::Ended { millis: between(began, now) })
+        Some(Told::Ended { millis: between(began, now), spent: self.spent().clone() })
     }
 
     fn notes(&mut self, session: &Session, at: u64, news: &mut Vec<News>) {

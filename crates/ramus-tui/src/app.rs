@@ -223,7 +223,7 @@ impl Desks {
                 asker.send(asked).is_ok() && answered.recv().unwrap_or(false)
             };
             let event = match (actions.write)(deed, Box::new(ask)) {
-                Ok(told) => Event::Said(told.into_iter().next().unwrap_or_default()),
+                Ok(told) => Event::Said(in_one(told)),
                 Err(why) => could_not(why),
             };
             let _ = events.send(event);
@@ -295,6 +295,16 @@ impl Desks {
                 let _ = self.sender.send(Event::Said(Line::new(&why, Label::Error)));
             }
         }
+    }
+}
+
+/// Returns what was done in one line: how to go on, which is told last, and then what it was.
+fn in_one(told: Vec<Line>) -> Line {
+    let mut told = told.into_iter();
+    let first = told.next().unwrap_or_default();
+    match told.next_back() {
+        Some(last) => last.with("  ", Label::Plain).join(&first),
+        None => first,
     }
 }
 

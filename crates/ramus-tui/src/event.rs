@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use ramus_core::edit::Policy;
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_render::Line;
@@ -133,8 +134,8 @@ pub enum Deed {
     Goto(String),
     /// A new session up to this message.
     Fork(String),
-    /// A new session out of two conversations.
-    Merge(String, String),
+    /// A new session out of two conversations; what holds where both changed a file.
+    Merge(String, String, Policy),
     /// Take back what was done last.
     Undo,
 }

@@ -58,7 +58,9 @@ pub fn news(news: &News) -> Watched {
                 "leaves": switch.leaves, "returns": switch.returns}),
             ..place
         },
-        Told::Ended { millis } => Watched { event: "turn_ended", duration_ms: *millis, ..place },
+        Told::Ended { millis, spent } => {
+            Watched { event: "turn_ended", duration_ms: *millis, detail: usage(spent), ..place }
+        }
         Told::Waits(text) => Watched { event: "waiting", text: Some(text.clone()), ..place },
         Told::Spent(spent) => Watched { event: "usage", detail: usage(spent), ..place },
         Told::Title(title) => Watched { event: "title", text: Some(title.clone()), ..place },

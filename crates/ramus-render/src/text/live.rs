@@ -115,9 +115,10 @@ fn told(told: &Told, config: &TextConfig<'_>) -> Vec<Line> {
         Told::Turn(kind) => turn(kind, config),
         Told::Result { call, millis } => vec![result(call, *millis, config)],
         Told::Switch(switch) => marked("⑂ ", Label::Branch, &switched(switch), config),
-        Told::Ended { millis } => {
+        Told::Ended { millis, spent } => {
             let took = millis.map(|millis| format!(" after {}", amount::duration(millis)));
-            vec![Line::new(&format!("■ done{}", took.unwrap_or_default()), Label::Dim)]
+            let text = format!("■ done{} · {}", took.unwrap_or_default(), self::spent(spent));
+            vec![Line::new(&text, Label::Dim)]
         }
         Told::Waits(question) => {
             marked("? ", Label::Warning, &format!("waits for you: {question}"), config)

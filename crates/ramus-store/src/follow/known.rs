@@ -21,6 +21,8 @@ pub(super) struct Known {
     place: Place,
     start: Start,
     files: FxHashMap<PathBuf, Tracked>,
+    /// Everything that was there at the start is known.
+    ready: bool,
     /// What could not be read, and was said so.
     problems: FxHashSet<PathBuf>,
 }
@@ -39,6 +41,7 @@ impl Known {
             place: Place { roots, index: Index::none() },
             start,
             files: FxHashMap::default(),
+            ready: false,
             problems: FxHashSet::default(),
         }
     }
@@ -72,7 +75,7 @@ impl Known {
             }
         }
         // Files that come later were not there at the start.
-        self.start = Start::Beginning;
+        (self.start, self.ready) = (Start::Beginning, true);
         lost.into_iter().all(|tracked| tell(Change::Gone { file: tracked.file }))
     }
 
@@ -144,7 +147,11 @@ impl Known {
         let mut news = Vec::new();
         if !same {
             let old = self.files.get(&path).map(|old| old.file.clone());
-            let tracked = match (find(lost, &mut opened)?, old) {
+            let moved = match find(lost, &mut opened)? {
+                None if self.ready => self.moved_to(&mut opened)?,
+                found => found,
+            };
+            let tracked = match (moved, old) {
                 (Some(moved), old) => {
                     // It was moved over another one.
                     news.extend(old.map(|file| Change::Gone { file }));
@@ -174,6 +181,20 @@ impl Known {
             }
         }
         Ok(true)
+    }
+
+    /// Takes the file that an opened one was, if it is missed at its old place and nobody said so yet.
+    fn moved_to(&mut self, opened: &mut Opened) -> io::Result<Option<Tracked>> {
+        let is_it = |tracked: &&Tracked| {
+            tracked.id.is_some() && tracked.id == opened.id && tracked.file.path != opened.file.path
+        };
+        let Some(tracked) = self.files.values().find(is_it) else { return Ok(None) };
+        let is_missed = matches!(tracked.file.path.try_exists(), Ok(false));
+        if !is_missed || !tracked.is(opened)? {
+            return Ok(None);
+        }
+        let path = tracked.file.path.clone();
+        Ok(self.files.remove(&path))
     }
 }
 

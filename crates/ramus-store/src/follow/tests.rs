@@ -162,6 +162,19 @@ fn a_moved_file_is_the_same_file() {
 }
 
 #[test]
+fn a_moved_file_may_be_seen_at_its_new_place_first() {
+    let home = Home::new();
+    let path = home.write(ONE, "one\n");
+    let mut look = Look::new(home, Start::End);
+    look.all();
+    let dir = path.parent().unwrap().with_file_name("new");
+    fs::create_dir(&dir).unwrap();
+    fs::rename(&path, dir.join(path.file_name().unwrap())).unwrap();
+    assert_eq!(look.at(&["new"]), ["moved app/11111111.jsonl new/11111111.jsonl"]);
+    assert_eq!(look.at(&[ONE]), [""; 0]);
+}
+
+#[test]
 fn a_file_moved_over_another_one_takes_its_place() {
     let home = Home::new();
     let one = home.write(ONE, "one\n");

@@ -1,5 +1,6 @@
 //! What keys do in a transcript and its tree.
 
+use ramus_core::edit::Policy;
 use ramus_render::Label;
 use ramus_store::plan;
 
@@ -236,8 +237,19 @@ impl State {
         let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
         let here = Side { chapter, conversation }.full_address();
         let there = marked.full_address();
-        self.say("planning …", Label::Dim);
-        vec![Effect::Do(Deed::Merge(here, there))]
+        let choice = |letter, label, policy| {
+            let deed = Deed::Merge(here.clone(), there.clone(), policy);
+            Choice::new(letter, label, Some(Effect::Do(deed)))
+        };
+        let choices = vec![
+            choice('s', "do not merge", Policy::Stop),
+            choice('o', "what this conversation left holds", Policy::Ours),
+            choice('t', "what the marked one left holds", Policy::Theirs),
+            choice('b', "all of it, to be put together later", Policy::KeepBoth),
+        ];
+        let menu = Menu::new("Merge with the marked one; where both changed a file", choices);
+        self.overlay = Some(Overlay::Menu(menu));
+        Vec::new()
     }
 
     /// Asks for a page as wide as the screen.

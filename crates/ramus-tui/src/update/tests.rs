@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
+use ramus_core::edit::Policy;
 use ramus_core::resume::Rule;
 use ramus_render::Line;
 use ramus_store::from_jsonl;
@@ -156,9 +157,10 @@ fn a_merge_takes_the_marked_branch_and_this_one() {
     desk.letter(')');
     desk.press(KeyCode::Right);
     assert_eq!(desk.conversation(), 1);
-    let effect = only(desk.letter('M'));
+    assert!(desk.letter('M').is_empty());
+    let effect = only(desk.letter('b'));
     let side = |n: u32| format!("{}@{n}", desk.path.display());
-    let wanted = Deed::Merge(side(1), side(2));
+    let wanted = Deed::Merge(side(1), side(2), Policy::KeepBoth);
     assert!(matches!(&effect, Effect::Do(deed) if *deed == wanted), "{effect:?}");
 }
 

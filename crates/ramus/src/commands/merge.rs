@@ -75,6 +75,15 @@ enum OnConflict {
 }
 
 impl OnConflict {
+    fn of(policy: Policy) -> Self {
+        match policy {
+            Policy::Stop => Self::Stop,
+            Policy::Ours => Self::Ours,
+            Policy::Theirs => Self::Theirs,
+            Policy::KeepBoth => Self::KeepBoth,
+        }
+    }
+
     fn policy(self) -> Policy {
         match self {
             Self::Stop => Policy::Stop,
@@ -86,14 +95,14 @@ impl OnConflict {
 }
 
 impl MergeArgs {
-    /// Asks for one conversation after the other; where they disagree about a file both are told.
-    pub(crate) fn of(addresses: Vec<String>) -> Self {
+    /// Asks for one conversation after the other.
+    pub(crate) fn of(addresses: Vec<String>, policy: Policy) -> Self {
         Self {
             addresses,
             strategy: None,
             pick: Vec::new(),
             no_base: false,
-            on_conflict: OnConflict::KeepBoth,
+            on_conflict: OnConflict::of(policy),
             to: ForkTo::default(),
             write: WriteArgs::default(),
         }

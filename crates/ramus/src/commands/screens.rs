@@ -77,7 +77,9 @@ fn write(global: &Global, deed: Deed, ask: Ask) -> Result<Vec<Line>, Vec<Line>> 
     let done = match deed {
         Deed::Goto(address) => goto::goto(&mut ui, global, &GotoArgs::of(address)),
         Deed::Fork(address) => fork::fork(&mut ui, global, &ForkArgs::of(address)),
-        Deed::Merge(a, b) => merge::merge(&mut ui, global, &MergeArgs::of(vec![a, b])),
+        Deed::Merge(a, b, policy) => {
+            merge::merge(&mut ui, global, &MergeArgs::of(vec![a, b], policy))
+        }
         Deed::Undo => undo::undo(&mut ui, global, &UndoArgs::default()),
     };
     match done {

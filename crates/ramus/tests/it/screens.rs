@@ -193,16 +193,27 @@ fn a_merge_takes_two_branches_shows_its_plan_and_makes_a_session() {
     terminal.keys(&[")", "Right"]);
     terminal.wait("@1 of 6 abandoned");
     terminal.keys(&["M"]);
+    terminal.wait("where both changed a file");
+    terminal.keys(&["s"]);
+    terminal.wait("changed with different results");
+    terminal.keys(&["q", "d"]);
+    terminal.wait("marked 7ea90418@1");
+    terminal.keys(&["Left"]);
+    terminal.wait("@5 of 6 resumes");
+    terminal.keys(&["M", "b"]);
     terminal.wait("Make it?");
     terminal.keys(&["Escape"]);
     terminal.wait("nothing was written");
     assert_eq!(sessions(&terminal), before);
-    terminal.keys(&["d", "Left"]);
-    terminal.wait("@5 of 6 resumes");
-    terminal.keys(&["M"]);
+    terminal.keys(&["d"]);
+    terminal.wait("marked 7ea90418@5");
+    terminal.keys(&["Right"]);
+    terminal.wait("@1 of 6 abandoned");
+    terminal.keys(&["M", "t"]);
     terminal.wait("Make it?");
     terminal.keys(&["y"]);
     terminal.wait("Done as operation 1");
+    terminal.wait("claude --resume ");
     assert!(only_new(&terminal, &before).contains("mergedFrom"));
 }
 

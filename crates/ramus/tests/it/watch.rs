@@ -228,6 +228,27 @@ fn a_person_reads_one_line_a_call() {
 }
 
 #[test]
+fn each_turn_ends_with_what_was_spent_till_then() {
+    let home = Home::new();
+    let turns = "
+        a user @1 go
+        b < a assistant @2 yes
+        c < b system:turn_duration @3
+        d < c user @4 go on
+        e < d assistant @5 yes
+        f < e system:turn_duration @6
+    ";
+    session(&home, ONE, turns);
+    for args in [&["--since", "2020-01-01"][..], &[ONE, "--since", "2020-01-01"]] {
+        let watch = Watch::start(&home.claude(), args);
+        for tokens in ["15 tokens", "30 tokens"] {
+            let seen = watch.until(|line| line.contains("■ done"));
+            assert!(seen.last().unwrap().contains(tokens), "{args:?}: {seen:?}");
+        }
+    }
+}
+
+#[test]
 fn half_a_line_waits_and_controls_are_shown_not_obeyed() {
     let home = Home::new();
     session(&home, ONE, BEGUN);

@@ -103,10 +103,7 @@ impl Screen {
         let time = |time| clock.seconds(time);
         let config = config(ui.width, self.full, lane.live.cwd().unwrap_or_default(), &time);
         let whose = whose(lane, lanes, news.sidechain);
-        let mut lines = live::lines(&News { told, ..news.clone() }, &whose, &config);
-        if let (Told::Ended { .. }, Some(line)) = (&news.told, lines.last_mut()) {
-            line.push(&format!(" · {}", live::spent(lane.live.spent())), Label::Dim);
-        }
+        let lines = live::lines(&News { told, ..news.clone() }, &whose, &config);
         if lines.is_empty() {
             return Ok(());
         }
