@@ -85,14 +85,14 @@ fn head(state: &State) -> Line {
     }
     for outer in &state.stack[..state.stack.len() - 1] {
         line.push(" › ", Label::Dim);
-        line.append(&truncate(&Line::plain(&title(outer)), room / 4));
+        line.append(&truncate(&Line::plain(&title(state, outer)), room / 4));
     }
     line.push(" › ", Label::Dim);
     if reading.chapter.file.role.is_agent() {
         line.push("agent ", Label::ToolName);
     }
     let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
-    line.append(&truncate(&Line::new(&title(reading), Label::Strong), room));
+    line.append(&truncate(&Line::new(&title(state, reading), Label::Strong), room));
     line.append(&standing);
     line
 }
@@ -129,7 +129,12 @@ fn standing(state: &State, reading: &transcript::Transcript) -> Line {
     line
 }
 
-fn title(reading: &transcript::Transcript) -> String {
+/// Returns what is read is called: as the list has it, which knows what other files call it (R15).
+fn title(state: &State, reading: &transcript::Transcript) -> String {
+    let listed = state.list.of(&reading.chapter.file.path);
+    if let Some(title) = listed.and_then(|session| session.title.clone()) {
+        return title;
+    }
     let history = &reading.chapter.history;
     let first = history.branches.resuming().or(history.branches.conversations.last());
     let first = first.and_then(|conversation| history.opening(conversation));

@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use jiff::tz::TimeZone;
+use ramus_core::digest::Digest;
 use ramus_core::history::History;
 use ramus_core::price::{DATE, PriceList};
 use ramus_core::resume::Rule;
+use ramus_core::title::{Summaries, session_title};
 use ramus_render::json;
 use ramus_store::ledger::Ledger;
 use ramus_store::place::{FileRole, HistoryFile, Place, Project};
-use ramus_store::survey::{Survey, resurvey, survey_usage, to_time};
+use ramus_store::survey::{ProjectSurvey, Survey, resurvey, survey_usage, to_time};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::ApiError;
@@ -226,6 +228,38 @@ impl Library {
         open.insert(0, Opened { file: file.clone(), history: history.clone() });
         open.truncate(KEPT);
         Ok(history)
+    }
+
+    /// Sums a session up, with the titles that other sessions gave it (R15).
+    pub(crate) fn told(&self, found: &Found, history: &History) -> (Digest, Summaries) {
+        let digest = Digest::new(history);
+        let mut summaries = Summaries::default();
+        // A title of its own comes first; then nobody has to wait for the others to be read.
+        if digest.given_title.is_none() && !found.file.role.is_agent() {
+            let survey = self.surveyed().unwrap_or_else(|| self.survey());
+            let home = |project: &&ProjectSurvey| project.dir == found.project().dir;
+            let known = survey.projects.iter().find(home);
+            summaries = known.map(|project| project.summaries.clone()).unwrap_or_default();
+        }
+        summaries.add(&digest, to_time(found.file.modified));
+        (digest, summaries)
+    }
+
+    /// Returns what a session is called, or one of its conversations.
+    pub(crate) fn title(
+        &self,
+        found: &Found,
+        history: &History,
+        conversation: Option<u32>,
+    ) -> Option<String> {
+        let (digest, summaries) = self.told(found, history);
+        let index = conversation.and_then(|n| (n as usize).checked_sub(1));
+        match index.and_then(|index| digest.conversations.get(index)) {
+            // The session's title says little about one of its branches.
+            Some(own) if !own.resumes && own.first_prompt.is_some() => own.first_prompt.as_deref(),
+            _ => session_title(&digest, &summaries),
+        }
+        .map(str::to_owned)
     }
 
     /// Returns the path to a leaf of a session, cut into blocks.

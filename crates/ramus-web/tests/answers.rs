@@ -61,6 +61,24 @@ fn kinds(home: &Home, leaf: &str) -> Vec<String> {
 const FORKED: &str = "a user hello\nb < a assistant hi\nc < b user more\nd < c assistant one\ne < c assistant @90 two";
 
 #[test]
+fn a_session_is_called_as_in_the_list() {
+    let home = home("a user hello\nb < a assistant hi\nc < a user other words");
+    let given = r#"{"type":"summary","summary":"Given later","leafUuid":"c"}"#;
+    let other = "-home-dev-app/0a1b2c3d-0000-4000-8000-000000000001.jsonl";
+    home.write(other, format!("{given}\n"));
+    let listed = json(&home, "/api/sessions");
+    let listed = listed["sessions"].as_array().unwrap().iter().find(|one| one["id"] == ID).unwrap();
+    assert_eq!(listed["title"], "Given later");
+    let detail = json(&home, &format!("/api/sessions/{ID}"));
+    assert_eq!(detail["title"], "Given later");
+    let sides = json(&home, &format!("/api/diff?a={ID}&b={ID}&b_leaf=b"));
+    assert_eq!(
+        (&sides["a"]["title"], &sides["b"]["title"]),
+        (&"Given later".into(), &"hello".into())
+    );
+}
+
+#[test]
 fn a_session_in_which_nothing_was_said_is_empty() {
     let home = Home::new();
     home.write(&format!("-home-dev-app/{ID}.jsonl"), "{\"type\":\"permission-mode\"}\n");

@@ -13,6 +13,7 @@ use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 use ramus_store::apply::{ApplyError, apply};
 use ramus_store::plan::{self, Plan, Step, Subject, What};
+use ramus_store::scan::summaries;
 use ramus_store::{Bodies, PathError};
 use serde::Serialize;
 
@@ -49,10 +50,13 @@ impl Site {
     pub(crate) fn read(library: &Library, found: Found) -> Result<Self, CommandError> {
         let history = library.read(&found)?;
         let digest = Digest::new(&history);
-        let mut summaries = Summaries::default();
-        if let Some(time) = digest.facts.last_active {
-            summaries.add(&digest, time);
-        }
+        let summaries = match digest.given_title {
+            Some(_) => Summaries::default(),
+            None => match library.files_beside(&found) {
+                [] => summaries(std::slice::from_ref(&found.file)),
+                beside => summaries(beside),
+            },
+        };
         let title = session_title(&digest, &summaries).unwrap_or(&found.file.id).to_owned();
         let root = library.root_of(&found.file.path);
         let dir = match found.project {

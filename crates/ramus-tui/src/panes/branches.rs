@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use ramus_core::body::human_text;
 use ramus_core::branches::{Conversation, Status};
+use ramus_core::digest::one_line;
 use ramus_core::history::History;
 use ramus_core::record::Voice;
 use ramus_render::layout::truncate;
@@ -23,13 +25,15 @@ pub(crate) struct Branches {
     pub(crate) cursor: Cursor,
     /// The one that is read.
     current: u32,
+    /// What the session is called, and so the one that is resumed.
+    title: Option<String>,
 }
 
 impl Branches {
-    pub(crate) fn new(chapter: Arc<Chapter>, current: u32) -> Self {
+    pub(crate) fn new(chapter: Arc<Chapter>, current: u32, title: Option<String>) -> Self {
         let all = &chapter.history.branches.conversations;
         let at = all.iter().position(|conversation| conversation.n == current).unwrap_or(0);
-        Self { cursor: Cursor { at, top: 0 }, chapter, current }
+        Self { cursor: Cursor { at, top: 0 }, chapter, current, title }
     }
 
     /// Moves; `false`: the key asks for something else.
@@ -82,14 +86,15 @@ pub(crate) fn view(branches: &mut Branches, canvas: &mut Canvas<'_>, area: Rect,
 
 /// Returns the first prompt of a branch; what was only answered anew has none, and goes by the
 /// prompt that was.
-fn words_of<'h>(history: &'h History, conversation: &Conversation) -> Option<&'h str> {
+fn words_of(history: &History, conversation: &Conversation) -> Option<String> {
     let answered = || {
         let fork = &history.branches.forks[conversation.fork?];
         let mut above = history.folds.ancestors(fork.fold).map(|fold| history.folds.fold(fold));
         above.find(|fold| fold.voice == Voice::Prompt).map(|fold| fold.head)
     };
     let own = history.first_prompt(conversation).or_else(answered);
-    history.session.words(own.or_else(|| history.opening(conversation))?)
+    let words = history.session.words(own.or_else(|| history.opening(conversation))?)?;
+    Some(one_line(&human_text(words)).into()).filter(|words: &String| !words.is_empty())
 }
 
 fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line, Line) {
@@ -107,8 +112,10 @@ fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line
     if let Some(fork) = conversation.fork {
         left.push(&format!("{} ", history.branches.forks[fork].kind), Label::Branch);
     }
-    let words = words_of(history, conversation).unwrap_or("…");
-    left.push(words, if label == Label::Active { Label::Plain } else { Label::Abandoned });
+    let title = branches.title.clone().filter(|_| conversation.resumes);
+    let words = title.or_else(|| words_of(history, conversation));
+    let words = words.unwrap_or_else(|| history.place_of(conversation.leaf));
+    left.push(&words, if label == Label::Active { Label::Plain } else { Label::Abandoned });
     let noun = if conversation.messages == 1 { "message" } else { "messages" };
     let mut right = Line::new(&format!("{} {noun} ", conversation.messages), Label::Dim);
     if conversation.resumes {

@@ -150,6 +150,12 @@ impl List {
         }
     }
 
+    /// Returns what is listed of a file.
+    pub(crate) fn of(&self, path: &Path) -> Option<&Session> {
+        let sessions = self.projects.iter().flat_map(|project| &project.sessions);
+        sessions.into_iter().find(|session| session.file.path == path)
+    }
+
     /// Forgets a file that is gone.
     pub(crate) fn gone(&mut self, path: &Path) {
         for project in &mut self.projects {

@@ -52,7 +52,10 @@ impl State {
             Action::AgentHere => return self.agents_here(),
             Action::AgentPane => self.list_agents(),
             Action::Branches => {
-                let branches = Branches::new(reading.chapter.clone(), reading.conversation);
+                let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
+                let listed = self.list.of(&chapter.file.path);
+                let title = listed.and_then(|session| session.title.clone());
+                let branches = Branches::new(chapter, conversation, title);
                 self.overlay = Some(Overlay::Branches(branches));
             }
             Action::Diff => {

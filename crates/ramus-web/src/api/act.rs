@@ -188,7 +188,7 @@ fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
     let now = to_time(SystemTime::now());
     let found = state.library.find(&wanted.session)?;
     let history = state.library.read(&found.file)?;
-    let title = title(&found, &history);
+    let title = title(state, &found, &history);
     let subject = Subject {
         root: root_of(&state.library.place.roots, &found),
         dir: &found.project().dir,
@@ -243,12 +243,9 @@ fn node(history: &History, name: &str) -> Result<NodeId, ApiError> {
     history.node_at(name).ok_or_else(|| ApiError::not_found("message"))
 }
 
-fn title(found: &Found, history: &History) -> String {
-    let given = history.given_title().or_else(|| {
-        let conversation = history.branches.resuming().or(history.branches.conversations.last())?;
-        history.session.words(history.opening(conversation)?)
-    });
-    given.unwrap_or(&found.file.id).chars().take(200).collect()
+fn title(state: &State, found: &Found, history: &History) -> String {
+    let title = state.library.title(found, history, None);
+    title.as_ref().unwrap_or(&found.file.id).chars().take(200).collect()
 }
 
 fn root_of<'a>(roots: &'a [std::path::PathBuf], found: &Found) -> Option<&'a Path> {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
+use crate::library::Found;
 use crate::transcript::{Placed, Transcript};
 use crate::view::{Look, View};
 
@@ -52,15 +53,15 @@ pub(crate) async fn diff(
         let open = |id: &str, leaf: &str| {
             let found = state.library.find(id)?;
             let path = state.library.transcript(&found, leaf)?;
-            Ok::<_, ApiError>((found.file.id.clone(), path))
+            Ok::<_, ApiError>((found, path))
         };
-        let (id_a, a) = open(&sides.a, &sides.a_leaf)?;
-        let (id_b, b) = open(&sides.b, &sides.b_leaf)?;
+        let (found_a, a) = open(&sides.a, &sides.a_leaf)?;
+        let (found_b, b) = open(&sides.b, &sides.b_leaf)?;
         let shared = common(&stretches(&a), &stretches(&b));
         let (side_a, views_a) = read(&a, &shared, 0)?;
         let (side_b, views_b) = read(&b, &shared, 1)?;
         let files = files(&side_a, &side_b);
-        let names = [named(&id_a, &a), named(&id_b, &b)];
+        let names = [named(state, &found_a, &a), named(state, &found_b, &b)];
         let compared = Compared {
             common: &shared,
             names: [&names[0], &names[1]],
@@ -68,7 +69,7 @@ pub(crate) async fn diff(
             files: &files,
             prices: state.library.prices(),
         };
-        let ids = [(&*id_a, &*a.leaf), (&*id_b, &*b.leaf)];
+        let ids = [(&*found_a.file.id, &*a.leaf), (&*found_b.file.id, &*b.leaf)];
         let mut diff = json::diff(&compared, ids, [&sessions(&a), &sessions(&b)]);
         diff.only_a.clear();
         diff.only_b.clear();
@@ -89,19 +90,15 @@ fn sessions(path: &Transcript) -> Vec<&Session> {
     path.parts.iter().map(|part| &part.history.session).collect()
 }
 
-fn named(id: &str, path: &Transcript) -> Named {
+fn named(state: &State, found: &Found, path: &Transcript) -> Named {
     let short = |id: &str| id.chars().take(8).collect::<String>();
+    let id = short(&found.file.id);
     let address = match path.n {
-        Some(n) => format!("{}@{n}", short(id)),
-        None => format!("{}:{}", short(id), short(&path.leaf)),
+        Some(n) => format!("{id}@{n}"),
+        None => format!("{id}:{}", short(&path.leaf)),
     };
     let history = path.parts.last().map(|part| &part.history);
-    let title = history.and_then(|history| {
-        let conversation = history.branches.conversations.iter().find(|c| Some(c.n) == path.n);
-        let prompt = conversation.and_then(|conversation| history.first_prompt(conversation));
-        let words = prompt.and_then(|prompt| history.session.words(prompt));
-        words.or(history.given_title()).map(str::to_owned)
-    });
+    let title = history.and_then(|history| state.library.title(found, history, path.n));
     Named { address, status: path.status.to_owned(), title }
 }
 

@@ -50,14 +50,19 @@ pub(crate) async fn export(
     let name = id.clone();
     let path = work(state, move |state| {
         let found = state.library.find(&id)?;
-        let project = found.project().name.clone();
-        Ok((state.library.transcript(&found, &wanted.leaf)?, project))
+        let path = state.library.transcript(&found, &wanted.leaf)?;
+        let history = path.parts.last().map(|part| part.history.clone());
+        let named = Named {
+            project: found.project().name.clone(),
+            title: history.and_then(|history| state.library.title(&found, &history, path.n)),
+        };
+        Ok((path, named))
     });
-    let (path, project) = path.await?;
+    let (path, named) = path.await?;
     let (sender, receiver) = channel(4);
     tokio::task::spawn_blocking(move || {
         let written = match format {
-            Some(format) => document(&path, project, format, &sender),
+            Some(format) => document(&path, named, format, &sender),
             None => lines(&path, &sender),
         };
         if let Err(error) = written {
@@ -73,9 +78,16 @@ pub(crate) async fn export(
     Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
 }
 
-fn document(path: &Transcript, project: String, format: Format, out: &Out) -> std::io::Result<()> {
+/// What only the library knows of a path.
+#[derive(Debug)]
+struct Named {
+    project: String,
+    title: Option<String>,
+}
+
+fn document(path: &Transcript, named: Named, format: Format, out: &Out) -> std::io::Result<()> {
     let mut text = String::new();
-    export::head(format, &header(path, project), &mut text);
+    export::head(format, &header(path, named), &mut text);
     let mut first = true;
     let mut at = 0;
     while at < path.len() {
@@ -125,7 +137,7 @@ fn send(out: &Out, bytes: Bytes) -> std::io::Result<()> {
     out.blocking_send(Ok(bytes)).map_err(|_| std::io::ErrorKind::BrokenPipe.into())
 }
 
-fn header(path: &Transcript, project: String) -> Header {
+fn header(path: &Transcript, named: Named) -> Header {
     let Some(part) = path.parts.last() else { return Header::default() };
     let facts = part.history.session.facts();
     let conversations = &part.history.branches.conversations;
@@ -134,8 +146,8 @@ fn header(path: &Transcript, project: String) -> Header {
     let time = |node: &ramus_core::session::NodeId| part.history.session.record(*node).time;
     Header {
         session: part.file.id.clone(),
-        title: part.history.given_title().map(str::to_owned),
-        project: facts.cwd.as_deref().map_or(project, str::to_owned),
+        title: named.title,
+        project: facts.cwd.as_deref().map_or(named.project, str::to_owned),
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
         version: facts.version.as_ref().map(|version| version.text.to_string()),
         path: path.n.unwrap_or(1) as usize,

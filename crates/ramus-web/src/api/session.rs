@@ -13,7 +13,7 @@ use ramus_render::json::{self, Answer, Conversation, Conversations, Outline, Res
 use ramus_render::outline::{AgentLane, OutlineConfig, Row, RowKind, Words, outline as rows};
 use ramus_store::Bodies;
 use ramus_store::agents::{Agent, agents_of, with_calls};
-use ramus_store::place::{FileRole, HistoryFile};
+use ramus_store::place::FileRole;
 use ramus_store::survey::to_time;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub(crate) async fn session(
     answer(state, move |state| {
         let found = state.library.find(&id)?;
         let history = state.library.read(&found.file)?;
-        let (digest, summaries) = digest(&found.file, &history);
+        let (digest, summaries) = state.library.told(&found, &history);
         let facts = &digest.facts;
         let parent = match &found.file.role {
             FileRole::NestedAgent { session } => Some(session.clone()),
@@ -89,13 +89,6 @@ pub(crate) async fn session(
     .await
 }
 
-fn digest(file: &HistoryFile, history: &History) -> (Digest, Summaries) {
-    let digest = Digest::new(history);
-    let mut summaries = Summaries::default();
-    summaries.add(&digest, to_time(file.modified));
-    (digest, summaries)
-}
-
 /// Lists the conversations with leaves that lead to them.
 fn conversations_of(
     id: &str,
@@ -117,7 +110,7 @@ pub(crate) async fn conversations(
     answer(state, move |state| {
         let found = state.library.find(&id)?;
         let history = state.library.read(&found.file)?;
-        let (digest, summaries) = digest(&found.file, &history);
+        let (digest, summaries) = state.library.told(&found, &history);
         let conversations = json::conversations(&found.file.id, &digest, &summaries);
         let bookmarks = json::bookmarks(&found.file.id, &digest, &summaries);
         Ok(Answer::new("ramus.conversations/1", Conversations { conversations, bookmarks }))

@@ -118,7 +118,10 @@ fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Cloc
             cell(clock.short_text(conversation.last_active.as_deref()), Label::Time),
             cell(number(u64::from(conversation.messages)), Label::Plain),
             left,
-            Line::plain(words.map_or("", |words| words)),
+            words.map_or_else(
+                || Line::new(&conversation.leaf, Label::Dim),
+                |words| Line::plain(words),
+            ),
         ]);
     }
     table

@@ -74,6 +74,7 @@ fn table(sessions: &[Session], clock: &Clock) -> Table {
             if session.agents == 0 { String::new() } else { number(session.agents as u64) };
         let mut title = match &session.title {
             Some(title) => Line::plain(title),
+            None if session.class == "conversation" => Line::new(&session.id, Label::Dim),
             None => Line::new(session.class, Label::Dim),
         };
         if session.defects > 0 {

@@ -45,7 +45,11 @@ pub(super) fn session(row: &Value) -> String {
 
 /// Writes one conversation.
 pub(super) fn conversation(row: &Value) -> String {
-    let resumes = if row["resumes"] == true { ", resumes here" } else { "" };
+    // The session's title says little about one of its branches.
+    let (resumes, words) = match row["resumes"] == true {
+        true => (", resumes here", text(row, "title")),
+        false => ("", text(row, "prompt")),
+    };
     let left = match (text(row, "fork_point"), text(row, "fork_kind")) {
         (Some(point), Some(kind)) => {
             format!(", left at {}:{} ({kind})", short(row, "session"), clip(point, 8))
@@ -57,7 +61,7 @@ pub(super) fn conversation(row: &Value) -> String {
         short(row, "session"),
         row["n"],
         text(row, "status").unwrap_or_default(),
-        clip(text(row, "prompt").or(text(row, "title")).unwrap_or("untitled"), TITLE),
+        clip(words.or(text(row, "title")).unwrap_or("untitled"), TITLE),
         row["messages"],
         minute(row, "last_active"),
     )
