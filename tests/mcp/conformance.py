@@ -108,6 +108,8 @@ async def reading(session):
     assert "main.rs" in files, files
     assert "fn main" in await say(session, "files_at", address="7ea9", path="src/main.rs")
     assert first
+    # That there is nothing is an answer, not a failure.
+    assert "no message holds" in await say(session, "search", query="xyzzyplugh")
 
 
 async def bad(session):
@@ -143,8 +145,8 @@ async def long_answers(session):
     assert len(pages) > 3
     one = (await whole(session, "read", 100_000, address="7ea9"))[0]
     assert "".join("".join(pages).split()) == "".join(one.split())
-    rows = await whole(session, "list_conversations", 150)
-    assert len(rows) > 1
+    rows = await whole(session, "list_conversations", 300)
+    assert len(rows) > 1 and all(row.rstrip().endswith("Z") for row in rows), rows
 
 
 def cancelled(options, env):
@@ -178,6 +180,12 @@ async def resources(session):
     assert listed.resources and all(str(r.uri).startswith("ramus://transcript/") for r in listed.resources)
     templates = await session.list_resource_templates()
     assert templates.resource_templates[0].uri_template == "ramus://transcript/{address}"
+    first = (await session.read_resource(f"ramus://transcript/{LONG}")).contents[0].text
+    rest = re.search(r"\nThe rest is the resource (\S+)$", first)
+    second = (await session.read_resource(rest.group(1))).contents[0].text
+    both = first[: rest.start()] + second
+    start = (await whole(session, "read", 100_000, address=LONG))[0]
+    assert "".join(start.split()).startswith("".join(both.split())[:80_000]), (first[-200:], second[:200])
     read = await session.read_resource("ramus://transcript/7ea9%402")
     assert read.contents[0].mime_type == "text/markdown" and read.contents[0].text, read
     for uri in ("ramus://transcript/nosuch", "file:///etc/passwd"):

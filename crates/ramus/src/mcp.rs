@@ -146,14 +146,16 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let Some(address) = resources::address(&uri) else {
+        let Some((address, cursor)) = resources::address(&uri) else {
             let told = format!(
                 "{uri:?} is no address of a transcript; they begin with {}",
                 resources::SCHEME
             );
             return Err(ErrorData::resource_not_found(told, None));
         };
-        let read = self.work(&context, move |global| resources::read(global, &uri, &address));
+        let read = self.work(&context, move |global| {
+            resources::read(global, &uri, &address, cursor.as_deref())
+        });
         match read.await {
             Ok(found) => Ok(found.into()),
             Err(failed) => Err(ErrorData::resource_not_found(failed.text(), None)),

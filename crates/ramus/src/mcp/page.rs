@@ -1,5 +1,7 @@
 //! What an agent can take: pieces of an answer up to a number of tokens, and where to go on.
 
+use std::fmt;
+
 use crate::error::CommandError;
 
 /// How long an answer is when nobody says.
@@ -23,6 +25,13 @@ pub(super) struct Page {
 pub(super) struct Place {
     piece: usize,
     at: usize,
+}
+
+/// A page, and where the next one begins.
+#[derive(Debug)]
+pub(super) struct Filled {
+    text: String,
+    next: Option<Place>,
 }
 
 impl Page {
@@ -56,7 +65,7 @@ impl Page {
         &self,
         head: &str,
         mut next: impl FnMut() -> Result<Option<String>, E>,
-    ) -> Result<String, E> {
+    ) -> Result<Filled, E> {
         let mut text = String::new();
         let mut room = self.budget - NOTE;
         if self.from == Place::default() && !head.is_empty() {
@@ -71,27 +80,50 @@ impl Page {
                 None => "",
             };
             let fits = cut(rest, room);
-            text.push_str(fits);
-            if fits.len() < rest.len() {
+            let is_cut = fits.len() < rest.len();
+            // A row or a short message stays whole, if the page has another one before it.
+            let waits = at.piece > self.from.piece && tokens(rest) <= self.budget / 2;
+            if is_cut && !waits {
+                text.push_str(fits);
                 at.at += fits.chars().count();
-                return Ok(format!("{}\n{}", text.trim_end(), note(at)));
             }
+            if is_cut {
+                return Ok(Filled { text, next: Some(at) });
+            }
+            text.push_str(fits);
             room -= tokens(fits).min(room);
             at = Place { piece: at.piece + 1, at: 0 };
         }
-        Ok(text)
+        Ok(Filled { text, next: None })
     }
 
     /// Fills the page with pieces that are all there.
     pub(super) fn of(&self, head: &str, pieces: &[String]) -> String {
         let mut rest = pieces.iter().skip(self.first());
         let filled = self.fill(head, || Ok::<_, std::convert::Infallible>(rest.next().cloned()));
-        filled.unwrap_or_else(|never| match never {})
+        filled.unwrap_or_else(|never| match never {}).told()
     }
 }
 
-fn note(at: Place) -> String {
-    format!("next_cursor: {}.{} (call again with it for the rest)", at.piece, at.at)
+impl Filled {
+    /// Returns the text, with the cursor for another call.
+    pub(super) fn told(self) -> String {
+        self.noted(|at| format!("next_cursor: {at} (call again with it for the rest)"))
+    }
+
+    /// Returns the text and, if there is more, a note of where.
+    pub(super) fn noted(self, note: impl FnOnce(Place) -> String) -> String {
+        match self.next {
+            Some(at) => format!("{}\n{}", self.text.trim_end(), note(at)),
+            None => self.text,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.piece, self.at)
+    }
 }
 
 fn place(cursor: &str) -> Result<Place, CommandError> {
@@ -166,6 +198,20 @@ mod tests {
         let (whole, count) = pages(&pieces, 120);
         assert_eq!(whole, pieces.concat());
         assert!(count > 5, "{count}");
+    }
+
+    #[test]
+    fn rows_stay_whole() {
+        let pieces: Vec<String> = (0..60).map(|n| format!("{n} 2026-07-10 02:51Z\n")).collect();
+        let mut cursor = None::<String>;
+        loop {
+            let text = Page::new(Some(150), cursor.as_deref()).unwrap().of("60 rows\n", &pieces);
+            let rows = text.lines().filter(|line| !line.contains("rows") && !line.contains("next"));
+            assert!({ rows }.all(|line| line.ends_with("02:51Z")), "{text}");
+            let Some((_, note)) = text.rsplit_once("next_cursor: ") else { break };
+            cursor = note.split_once(' ').map(|(cursor, _)| cursor.to_owned());
+        }
+        assert!(cursor.is_some());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use ramus_render::export::{self, Config, Format, Tools};
 use ramus_store::trace::{Part, trace};
 
 use super::brief;
-use super::page::Page;
+use super::page::{Filled, Page};
 use crate::args::Global;
 use crate::commands::show::{Target, each_turn};
 use crate::error::{CommandError, ErrorKind};
@@ -29,7 +29,7 @@ pub(super) fn read(
     address: &str,
     depth: Depth,
     page: Page,
-) -> Result<String, CommandError> {
+) -> Result<Filled, CommandError> {
     let ui = &mut Ui::caught(global);
     let library = Library::open_for(ui, global, address)?;
     let (found, spot) = library.address(ui, address)?;
@@ -132,7 +132,8 @@ e < d  thinking   x
         let (mut said, mut pages, mut cursor) = (String::new(), 0, None);
         loop {
             let page = Page::new(Some(budget), cursor.as_deref()).unwrap();
-            let text = read(&global, address, Depth { last, ..Depth::default() }, page).unwrap();
+            let text =
+                read(&global, address, Depth { last, ..Depth::default() }, page).unwrap().told();
             pages += 1;
             let (body, next) = text.split_once("next_cursor: ").unwrap_or((&text, ""));
             said += body;

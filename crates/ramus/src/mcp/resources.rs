@@ -16,7 +16,7 @@ use crate::error::CommandError;
 pub(super) const SCHEME: &str = "ramus://transcript/";
 /// How many resources are listed at once.
 const MANY: usize = 50;
-/// How many tokens of a transcript are read at most; the tool `read` has pages.
+/// How many tokens of a transcript are read at once; `?cursor=` behind its name goes on.
 const LONG: usize = 20_000;
 
 /// Lists the sessions, the newest first.
@@ -51,7 +51,7 @@ pub(super) fn list(
 /// Tells how any other path is addressed.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new(format!("{SCHEME}{{address}}"), "transcript")
-        .with_description("One path of a conversation as Markdown; address is SESSION, SESSION:UUID, SESSION@N or agent-ID")
+        .with_description("One path of a conversation as Markdown; address is SESSION, SESSION:UUID, SESSION@N or agent-ID. A long one ends with the name of its rest")
         .with_mime_type("text/markdown");
     ListResourceTemplatesResult {
         resource_templates: vec![template],
@@ -59,9 +59,14 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     }
 }
 
-/// Returns the address that a resource's name holds.
-pub(super) fn address(uri: &str) -> Option<String> {
-    let raw = uri.strip_prefix(SCHEME)?.as_bytes();
+/// Returns the address that a resource's name holds, and where to go on in it.
+pub(super) fn address(uri: &str) -> Option<(String, Option<String>)> {
+    let name = uri.strip_prefix(SCHEME)?;
+    let (name, cursor) = match name.split_once("?cursor=") {
+        Some((name, cursor)) => (name, Some(cursor.to_owned())),
+        None => (name, None),
+    };
+    let raw = name.as_bytes();
     let mut bytes = Vec::with_capacity(raw.len());
     let mut rest = raw;
     while let [byte, after @ ..] = rest {
@@ -77,7 +82,8 @@ pub(super) fn address(uri: &str) -> Option<String> {
             }
         };
     }
-    String::from_utf8(bytes).ok().filter(|address| !address.is_empty())
+    let address = String::from_utf8(bytes).ok().filter(|address| !address.is_empty())?;
+    Some((address, cursor))
 }
 
 /// Reads a transcript, cut to what a client takes.
@@ -85,8 +91,11 @@ pub(super) fn read(
     global: &Global,
     uri: &str,
     address: &str,
+    cursor: Option<&str>,
 ) -> Result<ReadResourceResult, CommandError> {
-    let text = read_path(global, address, Depth::default(), Page::new(Some(LONG), None)?)?;
+    let filled = read_path(global, address, Depth::default(), Page::new(Some(LONG), cursor)?)?;
+    let name = uri.split('?').next().unwrap_or(uri);
+    let text = filled.noted(|at| format!("The rest is the resource {name}?cursor={at}"));
     Ok(ReadResourceResult::new(vec![
         ResourceContents::text(text, uri).with_mime_type("text/markdown"),
     ]))
@@ -98,11 +107,13 @@ mod tests {
 
     #[test]
     fn names_of_resources_hold_addresses() {
-        let check = |uri: &str| address(uri).unwrap_or_default();
+        let check = |uri: &str| address(uri).unwrap_or_default().0;
         assert_eq!(check("ramus://transcript/3f9a2b1c:81b2"), "3f9a2b1c:81b2");
         assert_eq!(check("ramus://transcript/3f9a%402"), "3f9a@2");
         assert_eq!(check("ramus://transcript/"), "");
         assert_eq!(check("file:///etc/passwd"), "");
         assert_eq!(check("ramus://transcript/%zz"), "");
+        let page = ("3f9a".to_owned(), Some("30.6503".to_owned()));
+        assert_eq!(address("ramus://transcript/3f9a?cursor=30.6503"), Some(page));
     }
 }

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::page::Page;
 use super::read::{Depth, read};
-use super::{Server, ask, brief, run};
+use super::{Failed, Server, ask, brief, run};
 use crate::args::Global;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -213,7 +213,7 @@ impl Server {
     ) -> CallToolResult {
         let depth = Depth { tools: asked.tools, thinking: asked.thinking, last: asked.last };
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            read(global, &asked.address, depth, page)
+            Ok(read(global, &asked.address, depth, page)?.told())
         })
         .await
     }
@@ -294,6 +294,10 @@ impl Server {
             .work(context, move |global| work(global, Page::new(max_tokens, cursor.as_deref())?));
         match done.await {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            // That there is nothing is an answer.
+            Err(Failed::Command(error)) if error.kind == ErrorKind::Nothing => {
+                CallToolResult::success(vec![ContentBlock::text(Failed::Command(error).text())])
+            }
             Err(failed) => CallToolResult::error(vec![ContentBlock::text(failed.text())]),
         }
     }
