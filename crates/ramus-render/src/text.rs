@@ -25,8 +25,8 @@ use crate::layout;
 use crate::span::{Label, Line};
 use page::{Last, Page};
 
-pub use amount::tokens;
-pub(crate) use amount::{count, grouped, media};
+pub use amount::{count, tokens};
+pub(crate) use amount::{grouped, media};
 pub(crate) use answer::model_name;
 pub(crate) use open::result_text;
 

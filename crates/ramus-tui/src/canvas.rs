@@ -90,7 +90,7 @@ impl Canvas<'_> {
 
     /// Draws where one is in something long, at the right edge of an area.
     pub(crate) fn scrollbar(&mut self, area: Rect, start: f64, end: f64) {
-        if area.height == 0 || area.width == 0 || (start <= 0.0 && end >= 1.0) {
+        if area.height == 0 || area.width == 0 || end <= start || (start <= 0.0 && end >= 1.0) {
             return;
         }
         let height = f64::from(area.height);

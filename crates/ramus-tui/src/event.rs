@@ -245,6 +245,15 @@ impl Chapter {
         }
     }
 
+    /// Whether the beginning of a node's name means no other one.
+    pub(crate) fn is_only(&self, node: NodeId) -> bool {
+        let own = self.history.place_of(node);
+        let start = own.get(..8).unwrap_or(&own);
+        let session = &self.history.session;
+        let names = session.nodes().filter_map(|(_, record)| Some(session.spell(record.name?)));
+        names.filter(|name| *name != own).all(|name| !name.starts_with(start))
+    }
+
     /// Returns the address of a node.
     pub(crate) fn address(&self, node: NodeId) -> String {
         let id = self.short_id();

@@ -202,8 +202,9 @@ fn the_list_shows_projects_and_sessions_and_filters() {
 fn conversations_stand_under_their_session() {
     let mut screens = Screens::new(76, 12);
     screens.type_in("which tea");
-    screens.press(KeyCode::Esc);
     screens.press(KeyCode::Right);
+    assert!(screens.text().contains("Rather coffee"), "{}", screens.text());
+    screens.press(KeyCode::Esc);
     assert_snapshot!(screens.text());
 }
 
@@ -341,6 +342,31 @@ fn an_agent_opens_in_place_and_as_a_pane() {
 }
 
 #[test]
+fn an_agent_in_the_file_itself_opens_as_a_pane_wherever_it_hangs() {
+    let home = Home::new();
+    home.session(
+        "-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl",
+        "
+        a       user       Which tea?
+        x       side-user  Look for leaves
+        y < x   side-assistant  There are leaves.
+        p       user       And another beginning
+        q < p   assistant  Of its own.
+        ",
+    );
+    let mut screens = Screens::over(home, 80, 24);
+    screens.shows("beginning");
+    screens.press(KeyCode::Enter);
+    screens.shows("Of its own.");
+    screens.type_in("A");
+    screens.shows("Look for leaves");
+    screens.press(KeyCode::Enter);
+    screens.shows("There are leaves.");
+    screens.type_in("q");
+    screens.shows("Of its own.");
+}
+
+#[test]
 fn a_search_finds_here_and_everywhere() {
     let mut screens = Screens::open(80, 24);
     screens.type_in("/boil");
@@ -382,6 +408,8 @@ fn files_as_of_a_message_are_listed_and_opened() {
     screens.press(KeyCode::Down);
     screens.press(KeyCode::Enter);
     screens.shows("File(here, b.rs)");
+    screens.type_in("q");
+    assert!(screens.text().contains("0a1b2c3d-0000-4000-8000-000000000000.jsonl:a)"));
     screens.type_in("q");
     assert!(screens.text().contains("Which tea?"));
 }

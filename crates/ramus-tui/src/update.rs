@@ -127,7 +127,11 @@ impl State {
             }
             Event::Page(page) => {
                 self.said = None;
-                self.overlay = Some(Overlay::Page(Pane::new(page)));
+                let under = match self.overlay.take() {
+                    Some(Overlay::Page(pane)) if !pane.page.links.is_empty() => Some(pane.into()),
+                    _ => None,
+                };
+                self.overlay = Some(Overlay::Page(Pane::new(page).over(under)));
             }
             Event::Said(line) => self.said = Some(line),
             Event::Asked(lines, question, answer) => self.asked_about(&lines, &question, answer),
@@ -320,6 +324,10 @@ impl State {
                 vec![Effect::WriteDemo]
             }
             KeyCode::Char('q' | 'c') | KeyCode::Esc => vec![Effect::Quit],
+            KeyCode::Char('?') => {
+                self.overlay = Some(Overlay::Page(help::page()));
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }

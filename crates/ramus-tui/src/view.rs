@@ -1,5 +1,6 @@
 //! State → buffer; calls the panes.
 
+use ramus_core::digest::one_line;
 use ramus_render::layout::{self, truncate};
 use ramus_render::{Label, Line};
 use ratatui::buffer::Buffer;
@@ -88,7 +89,7 @@ fn head(state: &State) -> Line {
         line.append(&truncate(&Line::plain(&title(state, outer)), room / 4));
     }
     line.push(" › ", Label::Dim);
-    if reading.chapter.file.role.is_agent() {
+    if reading.chapter.file.role.is_agent() || reading.aside.is_some() {
         line.push("agent ", Label::ToolName);
     }
     let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
@@ -131,6 +132,12 @@ fn standing(state: &State, reading: &transcript::Transcript) -> Line {
 
 /// Returns what is read is called: as the list has it, which knows what other files call it (R15).
 fn title(state: &State, reading: &transcript::Transcript) -> String {
+    if reading.aside.is_some() {
+        let history = &reading.chapter.history;
+        let first = reading.main().path.folds.first().map(|fold| history.folds.fold(*fold).head);
+        let words = first.and_then(|first| history.session.words(first)).unwrap_or_default();
+        return one_line(words).into();
+    }
     let listed = state.list.of(&reading.chapter.file.path);
     if let Some(title) = listed.and_then(|session| session.title.clone()) {
         return title;
@@ -194,7 +201,7 @@ fn hints(state: &State) -> Vec<(&'static str, &'static str)> {
             ("type", "filter"),
             ("^F", "find"),
             ("?", "keys"),
-            ("Esc", "quit"),
+            ("Esc", if state.list.filter.text.is_empty() { "quit" } else { "clear" }),
         ],
         Focus::Tree => {
             vec![("↑↓", "move both"), ("↵", "read"), ("t", "close"), ("?", "keys")]

@@ -90,10 +90,20 @@ impl Site {
     /// Tells of a message in one line: its id, who speaks, and the first words.
     pub(crate) fn words(&self, node: NodeId) -> Result<Line, CommandError> {
         let mut bodies = Bodies::open(&self.found.file.path)?;
-        match self.history.folds.of(node) {
-            Some(fold) => Ok(self.fold_words(&mut bodies, fold)?),
-            None => Ok(Line::default()),
+        let Some(fold) = self.history.folds.of(node) else { return Ok(Line::default()) };
+        let mut words = self.fold_words(&mut bodies, fold)?;
+        // What says nothing itself is known by what was said before it.
+        for above in self.history.folds.ancestors(fold) {
+            let said = neighbour(&self.history, &mut bodies, above)?;
+            if !said.text.is_empty() {
+                if above != fold {
+                    words.push(&format!("after {}: ", said.role), Label::Dim);
+                    words.push(&said.text, Label::Plain);
+                }
+                break;
+            }
         }
+        Ok(words)
     }
 
     pub(crate) fn fold_words(&self, bodies: &mut Bodies, fold: FoldId) -> Result<Line, PathError> {

@@ -33,8 +33,8 @@ pub fn draw(rows: &[Row], config: &OutlineConfig<'_>) -> Vec<Line> {
     parts.map(|((graph, body), columns)| page.line(graph, &body, columns)).collect()
 }
 
-/// Returns the meaning of the signs in a drawing, of as many as fit a width.
-pub fn legend(width: usize) -> Line {
+/// Returns the meaning of the signs that a drawing has.
+pub fn legend(drawing: &[Line]) -> Line {
     let signs = [
         ("●", Label::Active, "active"),
         ("○", Label::Abandoned, "abandoned"),
@@ -46,15 +46,16 @@ pub fn legend(width: usize) -> Line {
         ("⊘", Label::Warning, "interrupted"),
         ("✗", Label::Error, "API error"),
     ];
+    // A sign of ours has its label; in somebody's words it has not.
+    let is_there = |sign: &str, label: Label| {
+        let mut spans = drawing.iter().flat_map(|line| &line.0);
+        spans.any(|span| span.label == label && span.text().contains(sign))
+    };
     let mut line = Line::default();
-    for (sign, label, meaning) in signs {
-        let mut entry = Line::new(if line.is_empty() { "" } else { "  " }, Label::Dim);
-        entry.push(sign, label);
-        entry.push(&format!(" {meaning}"), Label::Dim);
-        if line.width() + entry.width() > width {
-            break;
-        }
-        line.append(&entry);
+    for (sign, label, meaning) in signs.into_iter().filter(|sign| is_there(sign.0, sign.1)) {
+        line.push(if line.is_empty() { "" } else { "  " }, Label::Dim);
+        line.push(sign, label);
+        line.push(&format!(" {meaning}"), Label::Dim);
     }
     line
 }

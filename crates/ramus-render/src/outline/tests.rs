@@ -469,8 +469,13 @@ fn an_empty_session_has_no_rows() {
 
 #[test]
 fn the_legend_names_the_signs() {
-    assert_snapshot!(legend(30).text(), @"● active  ○ abandoned  ◌ draft");
-    assert_snapshot!(legend(usize::MAX).text(), @"● active  ○ abandoned  ◌ draft  ◉ resumes here  ┬ fork  ◇ compacted  ▸ agent  ⊘ interrupted  ✗ API error");
+    let signs = |short: &str| {
+        let history = history(&testkit::jsonl(short));
+        legend(&draw(&outline(&history, &config()), &config())).text()
+    };
+    assert_snapshot!(signs("a user what does ✗ mean\nb < a assistant no"), @"◉ resumes here");
+    let forked = "a user 1\nb < a assistant x\nc < b user 2\nd < c assistant y\ne < b user 3\nf < e error no";
+    assert_snapshot!(signs(forked), @"● active  ○ abandoned  ◉ resumes here  ┬ fork  ✗ API error");
 }
 
 /// Prompts and answers in one line, each a second after the one before.

@@ -3,7 +3,7 @@
 use ramus_core::body::Media;
 
 /// Returns `1 line`, `1,203 lines`.
-pub(crate) fn count(n: usize, noun: &str) -> String {
+pub fn count(n: usize, noun: &str) -> String {
     let end = if n == 1 { "" } else { "s" };
     format!("{} {noun}{end}", grouped(n as u64))
 }

@@ -1,6 +1,7 @@
 //! All agents of a session, to open one as a pane.
 
 use ramus_render::layout::truncate;
+use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
 
@@ -34,8 +35,9 @@ pub(crate) fn view(agents: &mut Agents, canvas: &mut Canvas<'_>, area: Rect) {
         let agent = &agents.agents[index];
         let left = Line::new("▸ ", Label::ToolName).with(&agent.label, Label::Plain);
         let id: String = agent.id.chars().take(8).collect();
-        let right = Line::new(&format!("{} records  ", agent.records), Label::Dim)
-            .with(if id.is_empty() { "inline" } else { &id }, Label::Id);
+        let right =
+            Line::new(&format!("{}  ", count(agent.records as usize, "record")), Label::Dim)
+                .with(if id.is_empty() { "inline" } else { &id }, Label::Id);
         let room = usize::from(inner.width).saturating_sub(right.width() + 1);
         canvas.line(inner, y, &truncate(&left, room));
         canvas.line_right(inner, y, &right);

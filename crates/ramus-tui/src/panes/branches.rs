@@ -8,6 +8,7 @@ use ramus_core::digest::one_line;
 use ramus_core::history::History;
 use ramus_core::record::Voice;
 use ramus_render::layout::truncate;
+use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
 
@@ -72,7 +73,7 @@ pub(crate) fn view(branches: &mut Branches, canvas: &mut Canvas<'_>, area: Rect,
         .with(&format!("{} · ↵ reads, d marks to compare", all.len()), Label::Dim);
     let inner = canvas.frame(area, &title);
     let window = branches.cursor.window(all.len(), usize::from(inner.height));
-    for (y, index) in (0..).zip(window) {
+    for (y, index) in (0..).zip(window.clone()) {
         let conversation = &all[index];
         let (left, right) = row(branches, conversation, clock);
         let room = usize::from(inner.width).saturating_sub(right.width() + 1);
@@ -82,6 +83,9 @@ pub(crate) fn view(branches: &mut Branches, canvas: &mut Canvas<'_>, area: Rect,
             canvas.look(inner, y, Theme::selected(true));
         }
     }
+    let len = all.len().max(1) as f64;
+    let bar = Rect { width: inner.width + 2, ..inner };
+    canvas.scrollbar(bar, window.start as f64 / len, window.end as f64 / len);
 }
 
 /// Returns the first prompt of a branch; what was only answered anew has none, and goes by the
@@ -116,8 +120,8 @@ fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line
     let words = title.or_else(|| words_of(history, conversation));
     let words = words.unwrap_or_else(|| history.place_of(conversation.leaf));
     left.push(&words, if label == Label::Active { Label::Plain } else { Label::Abandoned });
-    let noun = if conversation.messages == 1 { "message" } else { "messages" };
-    let mut right = Line::new(&format!("{} {noun} ", conversation.messages), Label::Dim);
+    let messages = count(conversation.messages as usize, "message");
+    let mut right = Line::new(&format!("{messages} "), Label::Dim);
     if conversation.resumes {
         right = Line::new("resumes here  ", Label::Active).with(&right.text(), Label::Dim);
     }

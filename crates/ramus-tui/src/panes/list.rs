@@ -156,6 +156,13 @@ impl List {
         sessions.into_iter().find(|session| session.file.path == path)
     }
 
+    /// Whether the beginning of a session's id means no other one.
+    pub(crate) fn is_only(&self, file: &HistoryFile) -> bool {
+        let start = file.id.get(..8).unwrap_or(&file.id);
+        let sessions = self.projects.iter().flat_map(|project| &project.sessions);
+        sessions.filter(|other| other.file.path != file.path).all(|o| !o.file.id.starts_with(start))
+    }
+
     /// Forgets a file that is gone.
     pub(crate) fn gone(&mut self, path: &Path) {
         for project in &mut self.projects {
@@ -177,7 +184,8 @@ impl List {
         self.rows = if self.filter.text.trim().is_empty() {
             self.all_rows()
         } else {
-            filter::rows(&self.projects, &self.filter.text, self.all)
+            let fitting = filter::rows(&self.projects, &self.filter.text, self.all);
+            fitting.into_iter().flat_map(|(p, s)| self.session_rows(p, s)).collect()
         };
         self.cursor.move_by(0, self.rows.len());
     }
@@ -196,14 +204,18 @@ impl List {
                 if session.hidden && !self.all {
                     continue;
                 }
-                rows.push(Row::Session(p, s));
-                if self.opened.contains(&session.file.path) {
-                    let conversations = 0..session.conversations.len();
-                    rows.extend(conversations.map(|c| Row::Conversation(p, s, c)));
-                }
+                rows.extend(self.session_rows(p, s));
             }
         }
         rows
+    }
+
+    /// Returns the row of a session, and those of its conversations if they are shown.
+    fn session_rows(&self, p: usize, s: usize) -> impl Iterator<Item = Row> {
+        let session = self.session(p, s);
+        let shown = if self.is_open(session) { session.conversations.len() } else { 0 };
+        let conversations = (0..shown).map(move |c| Row::Conversation(p, s, c));
+        std::iter::once(Row::Session(p, s)).chain(conversations)
     }
 
     pub(crate) fn session(&self, p: usize, s: usize) -> &Session {

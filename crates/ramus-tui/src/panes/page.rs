@@ -19,11 +19,18 @@ pub(crate) struct Pane {
     top: usize,
     /// Which of its links the cursor is on.
     link: usize,
+    /// The one that led here.
+    pub(crate) under: Option<Box<Self>>,
 }
 
 impl Pane {
     pub(crate) fn new(page: Page) -> Self {
         Self { page, ..Self::default() }
+    }
+
+    /// Lies over another one, which is there again when it is closed.
+    pub(crate) fn over(self, under: Option<Box<Self>>) -> Self {
+        Self { under, ..self }
     }
 
     /// Makes the lines fit; a list of links has one row for each as it is.

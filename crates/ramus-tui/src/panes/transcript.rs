@@ -80,8 +80,10 @@ pub(crate) struct Transcript {
     pub(crate) tools: bool,
     pub(crate) thinking: bool,
     pub(crate) search: Option<Search>,
-    /// The conversation that is read.
+    /// The conversation that is read; 0: none.
     pub(crate) conversation: u32,
+    /// The last record of an agent in the session's own file, if that is read.
+    pub(crate) aside: Option<NodeId>,
     /// Columns and rows for text.
     size: (u16, u16),
     hold: Hold,
@@ -100,10 +102,21 @@ impl Transcript {
             Target::Node(node) => of_node(*node),
             Target::Resume => None,
         };
-        let conversation = conversation
-            .or(history.branches.resuming())
-            .or(history.branches.conversations.last())
-            .map_or(0, |conversation| conversation.n);
+        let is_aside = |node: NodeId| {
+            let fold = history.folds.of(node);
+            fold.is_some_and(|fold| history.folds.fold(fold).sidechain) && of_node(node).is_none()
+        };
+        let aside = match target {
+            Target::Node(node) => Some(*node).filter(|node| is_aside(*node)),
+            _ => None,
+        };
+        let conversation = match aside {
+            Some(_) => None,
+            None => conversation
+                .or(history.branches.resuming())
+                .or(history.branches.conversations.last()),
+        };
+        let conversation = conversation.map_or(0, |conversation| conversation.n);
         let mut transcript = Self {
             stages: Vec::new(),
             items: Vec::new(),
@@ -117,6 +130,7 @@ impl Transcript {
             thinking: false,
             search: None,
             conversation,
+            aside,
             size: (80, 24),
             hold: Hold::Top,
             blocks: Blocks::default(),
@@ -144,9 +158,10 @@ impl Transcript {
     fn set_main(&mut self) {
         let history = &self.chapter.history;
         let path = match self.current() {
-            Some(conversation) => history.path(conversation),
-            None => Path { folds: Vec::new(), nodes: Vec::new() },
+            Some(conversation) => Some(history.path(conversation)),
+            None => self.aside.and_then(|last| history.path_to(last)),
         };
+        let path = path.unwrap_or(Path { folds: Vec::new(), nodes: Vec::new() });
         let stage = Stage {
             chapter: self.chapter.clone(),
             path: Arc::new(path),
@@ -215,7 +230,7 @@ impl Transcript {
         if Self::numbered(&self.chapter, n).is_none() {
             return;
         }
-        self.conversation = n;
+        (self.conversation, self.aside) = (n, None);
         self.stages.retain(|stage| stage.part != Part::Earlier);
         self.set_main();
     }
@@ -315,7 +330,9 @@ impl Transcript {
                 .map(|found| found.n),
         };
         let next = next.or(history.branches.conversations.last().map(|last| last.n));
-        self.conversation = next.unwrap_or(0);
+        if self.aside.is_none() {
+            self.conversation = next.unwrap_or(0);
+        }
         self.renew_end();
         for stage in self.stages.iter_mut().filter(|stage| stage.part == Part::Main) {
             stage.chapter = self.chapter.clone();

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ramus_core::session::NodeId;
-use ramus_render::outline::{Outline, RowKind, legend};
+use ramus_render::layout::truncate;
+use ramus_render::outline::{Outline, RowKind};
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
 
@@ -28,6 +29,8 @@ pub(crate) struct Drawing {
     pub(crate) file: PathBuf,
     pub(crate) outline: Outline,
     pub(crate) lines: Vec<Line>,
+    /// What the signs mean.
+    pub(crate) legend: Line,
 }
 
 /// The tree pane.
@@ -104,5 +107,9 @@ pub(crate) fn view(tree: &mut Tree, canvas: &mut Canvas<'_>, area: Rect, focus: 
     }
     let len = drawing.lines.len().max(1) as f64;
     canvas.scrollbar(rows, window.start as f64 / len, window.end as f64 / len);
-    canvas.line(area, area.height.saturating_sub(1), &legend(usize::from(area.width)));
+    canvas.line(
+        area,
+        area.height.saturating_sub(1),
+        &truncate(&drawing.legend, usize::from(area.width)),
+    );
 }

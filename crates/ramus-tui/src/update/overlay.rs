@@ -67,6 +67,10 @@ impl State {
     pub(super) fn close_overlay(&mut self) -> Vec<Effect> {
         match self.overlay.take() {
             Some(Overlay::Menu(menu)) => menu.refused().into_iter().collect(),
+            Some(Overlay::Page(page)) => {
+                self.overlay = page.under.map(|under| Overlay::Page(*under));
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }

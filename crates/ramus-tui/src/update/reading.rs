@@ -4,7 +4,7 @@ use ramus_core::edit::Policy;
 use ramus_render::Label;
 use ramus_store::plan;
 
-use crate::event::{AgentInfo, Deed, Effect, OpenRequest, Opening, Question, Side, Target};
+use crate::event::{AgentInfo, Deed, Effect, OpenRequest, Opened, Opening, Question, Side, Target};
 use crate::keys::Action;
 use crate::panes::agents::Agents;
 use crate::panes::branches::Branches;
@@ -186,6 +186,9 @@ impl State {
         let Some(file) = &agent.file else {
             // It is in this very file.
             let target = Target::Node(agent.last);
+            if opening == Opening::Pane {
+                return self.opened(Opened { chapter, target, opening });
+            }
             let call = agent.call.unwrap_or(agent.last);
             reading.open_agent(&chapter, &target, &Opening::Here { call, depth: 1 });
             return Vec::new();
@@ -263,7 +266,11 @@ impl State {
     fn copy_menu(&mut self) {
         let Some(reading) = self.stack.last() else { return };
         let Some((stage, node)) = reading.node(reading.cursor) else { return };
-        let address = stage.chapter.address(node);
+        let is_clear = self.list.is_only(&stage.chapter.file) && stage.chapter.is_only(node);
+        let address = match is_clear {
+            true => stage.chapter.address(node),
+            false => stage.chapter.full_address(node),
+        };
         let mut choices = vec![Choice::new(
             'a',
             format!("address  {address}"),

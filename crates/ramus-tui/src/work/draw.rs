@@ -3,7 +3,7 @@
 use std::sync::mpsc::Sender;
 
 use ramus_core::body::Body;
-use ramus_render::outline::{AgentLane, Outline, OutlineConfig, draw, put_answers};
+use ramus_render::outline::{AgentLane, Outline, OutlineConfig, draw, legend, put_answers};
 use ramus_store::Bodies;
 
 use crate::event::Event;
@@ -42,5 +42,6 @@ pub(crate) fn drawing(wanted: Wanted, clock: &Clock) -> Drawing {
         Body::parse(&bytes).ok()
     });
     let lines = draw(&outline.rows, &config);
-    Drawing { file: chapter.file.path.clone(), outline, lines }
+    let legend = legend(&lines);
+    Drawing { file: chapter.file.path.clone(), outline, lines, legend }
 }

@@ -12,7 +12,7 @@ use ramus_core::history::Path;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Fork, ForkWay, Part, Turn, TurnKind, fork_turn, turns};
 use ramus_render::layout::{self, pad, truncate};
-use ramus_render::text::{Flow, TextConfig, Transcript};
+use ramus_render::text::{Flow, TextConfig, Transcript, count};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
 
@@ -198,8 +198,7 @@ fn way(way: &ForkWay, index: usize, taken: bool) -> (Line, String) {
         _ => ("○", "abandoned"),
     };
     let label = if way.current { Label::Active } else { Label::Abandoned };
-    let noun = if way.messages == 1 { "message" } else { "messages" };
-    let right = format!("  {} {noun}, {state}", way.messages);
+    let right = format!("  {}, {state}", count(way.messages as usize, "message"));
     let mut left = Line::new(if taken { "  ❯ " } else { "    " }, Label::Prompt);
     left.push(&format!("{} ", index + 1), Label::Dim);
     left.push(&format!("{sign} "), label);

@@ -15,6 +15,7 @@ use ramus_core::edit::{Refusal, end_of_message};
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
+use ramus_render::text::count;
 use ramus_store::apply::{ApplyError, apply as carry_out};
 use ramus_store::journal::Journal;
 use ramus_store::live::open_in;
@@ -279,7 +280,7 @@ fn step(step: &Step) -> String {
     match step {
         Step::Append { file, bytes, .. } => {
             let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
-            format!("add {lines} lines to the end of {}", name(file))
+            format!("add {} to the end of {}", count(lines, "line"), name(file))
         }
         Step::Make { file, .. } => format!("write the new file {}", name(file)),
         Step::Link { to, .. } => format!("take along {}", name(to)),

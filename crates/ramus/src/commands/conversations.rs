@@ -74,6 +74,11 @@ pub(crate) fn conversations(
     for line in table.lines(ui.width) {
         ui.line(&line)?;
     }
+    for (id, digest, conversations) in &groups {
+        if let Some(line) = resumes_inside(id, digest.resume.as_ref(), conversations) {
+            ui.line(&truncate(&line, ui.width))?;
+        }
+    }
     for bookmark in &bookmarks {
         let id = bookmark.session.get(..8).unwrap_or(&bookmark.session);
         let node = bookmark.node.get(..8).unwrap_or(&bookmark.node);
@@ -125,6 +130,23 @@ fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Cloc
         ]);
     }
     table
+}
+
+/// Tells where a conversation is resumed that goes on after that.
+fn resumes_inside(
+    session: &str,
+    resume: Option<&ResumeDigest>,
+    conversations: &[Conversation],
+) -> Option<Line> {
+    let resume = resume?;
+    let resuming = conversations.iter().find(|conversation| conversation.resumes)?;
+    (*resuming.leaf != *resume.leaf).then(|| {
+        let (id, leaf) = (session.get(..8).unwrap_or(session), &resume.leaf);
+        Line::new("▶  ", Label::Active)
+            .with(&format!("{id}:{}", leaf.get(..8).unwrap_or(leaf)), Label::Id)
+            .with("  is where Claude Code goes on, before the end of ", Label::Plain)
+            .with(&format!("@{}", resuming.n), Label::Id)
+    })
 }
 
 /// Tells in full how the resume point was chosen.

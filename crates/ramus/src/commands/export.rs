@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use jiff::Zoned;
 use ramus_render::export::Tools;
 use ramus_render::json::{Answer, Exported, ExportedPath};
+use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ramus_store::export::{ExportError, Folder};
 
@@ -247,23 +248,18 @@ fn to_folder(
     if ui.json {
         return summary(ui, exporter, site);
     }
-    let mut told = format!("Wrote {}", counted(site.transcripts.len(), "transcript"));
+    let mut told = format!("Wrote {}", count(site.transcripts.len(), "transcript"));
     if !site.agents.is_empty() {
-        told = format!("{told} and {}", counted(site.agents.len(), "agent"));
+        told = format!("{told} and {}", count(site.agents.len(), "agent"));
     }
     told = format!("{told}, {}, to {}", crate::table::bytes(bytes), folder.dir.display());
     ui.say(&Line::plain(&told));
     if removed > 0 {
-        let told = format!("Removed {} of an earlier export", counted(removed, "file"));
+        let told = format!("Removed {} of an earlier export", count(removed, "file"));
         ui.say(&Line::new(&told, Label::Note));
     }
     report(ui, exporter);
     Ok(())
-}
-
-fn counted(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", crate::table::number(number as u64))
 }
 
 /// Tells what was taken out, by rule.

@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use ramus_core::edit::end_of_message;
 use ramus_core::session::NodeId;
+use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ramus_store::place::encode;
 use ramus_store::plan::{self, Destination, Plan, Step};
@@ -83,7 +84,8 @@ pub(crate) fn fork_at(
         Line::plain("New session ")
             .with(&plan.session[..8], Label::Id)
             .with(&format!("  {title}"), Label::Strong),
-        Line::plain(&format!("  {} messages up to ", new.messages)).join(&site.words(node)?),
+        Line::plain(&format!("  {} up to ", count(new.messages as usize, "message")))
+            .join(&site.words(node)?),
     ];
     lines.extend(comes_along(&plan));
     if new.set_back > 0 {

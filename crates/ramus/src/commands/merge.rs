@@ -4,6 +4,7 @@ use ramus_core::edit::{
     Conflict, Exchange, Fate, Merge, Merged, Pick, Policy, Refusal, Strategy, end_of_message,
 };
 use ramus_render::json::{self, MergeAnswer};
+use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ramus_store::plan::{self, Conversation, Plan};
 use ramus_store::trace::{Part, trace};
@@ -220,8 +221,9 @@ fn lines(plan: &Plan, merged: &Merged, policy: Policy) -> Vec<Line> {
             .with(&plan.session[..8], Label::Id)
             .with(&format!("  {}", merged.new.title), Label::Strong),
         Line::plain(&format!(
-            "  {} messages, {} of them common to all",
-            merged.new.messages, merged.common
+            "  {}, {} of them common to all",
+            count(merged.new.messages as usize, "message"),
+            merged.common
         )),
     ];
     lines.extend(merged.exchanges.iter().map(|exchange| row(exchange, &clock)));
@@ -272,7 +274,7 @@ fn row(exchange: &Exchange, clock: &Clock) -> Line {
 fn ends(conflict: &Conflict) -> String {
     let end = |end: &ramus_core::edit::End| {
         let state = match &end.content {
-            Content::Text(text) => format!("{} lines", text.lines().count()),
+            Content::Text(text) => count(text.lines().count(), "line"),
             Content::Absent => "gone".to_owned(),
             Content::Unknown => "not known".to_owned(),
         };

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use ramus_render::json::{self, Answer};
 use ramus_render::layout::wrap;
 use ramus_render::pictures::{Picture, lines as draw, page};
-use ramus_render::{Label, Line};
+use ramus_render::{Label, Line, text};
 use ramus_store::new::write_all;
 use ramus_store::survey::{Counted, Survey, Surveyed, count};
 
@@ -86,10 +86,10 @@ pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<()
 fn html(scope: Option<&str>, stats: &json::Stats, pictures: &[Picture]) -> String {
     let title = format!("Statistics of {}", scope.unwrap_or("all projects"));
     let about = format!(
-        "{} sessions in {} projects, {} records, {}",
-        number(stats.sessions),
-        number(stats.projects as u64),
-        number(stats.records),
+        "{} in {}, {}, {}",
+        text::count(stats.sessions as usize, "session"),
+        text::count(stats.projects, "project"),
+        text::count(stats.records as usize, "record"),
         bytes(stats.bytes),
     );
     page(&title, &about, pictures)

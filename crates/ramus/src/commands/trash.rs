@@ -1,3 +1,4 @@
+use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ramus_store::plan::{self, Step};
 
@@ -5,7 +6,6 @@ use crate::args::Global;
 use crate::error::CommandError;
 use crate::perform::{Proposal, Site, WriteArgs, perform};
 use crate::select::Library;
-use crate::table::number;
 use crate::ui::Ui;
 
 /// Move a session away, with its agents and file backups
@@ -38,9 +38,9 @@ pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<()
             .with(id.get(..8).unwrap_or(id), Label::Id)
             .with(&format!("  {}", site.title), Label::Strong),
         Line::plain(&format!(
-            "  {} conversations, the longest with {} messages",
-            site.history.branches.conversations.len(),
-            number(u64::from(messages))
+            "  {}, the longest with {}",
+            count(site.history.branches.conversations.len(), "conversation"),
+            count(messages as usize, "message")
         )),
     ];
     for step in &plan.steps {

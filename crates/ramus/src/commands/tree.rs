@@ -82,15 +82,16 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         Body::parse(&bodies.bytes(history.session.record(node).span).ok()?).ok()
     });
     ui.page();
-    for line in draw(&rows, &config) {
-        ui.line(&line)?;
+    let drawing = draw(&rows, &config);
+    for line in &drawing {
+        ui.line(line)?;
     }
     if let Some((session, message)) = &history.session.facts().forked_from {
         let line =
             Line::new("forked from ", Label::Dim).with(session, Label::Id).with(" at ", Label::Dim);
         ui.line(&line.with(message, Label::Id))?;
     }
-    ui.line(&legend(usize::MAX))?;
+    ui.line(&legend(&drawing))?;
     if global.explain {
         for line in explanation(&found.file.id, resume_of(&history).as_ref(), ui.width) {
             ui.line(&line)?;

@@ -1,6 +1,7 @@
 //! Answers of commands in few words, each with the address that leads on.
 
 use ramus_render::sanitize::sanitize;
+use ramus_render::text::count;
 use serde_json::Value;
 
 /// How much of a title is enough.
@@ -11,26 +12,28 @@ pub(super) fn row(text: &str) -> String {
     sanitize(text).replace('\n', " ").trim_end().to_owned() + "\n"
 }
 
+/// Returns how many of what a field counts there are.
+fn several(row: &Value, key: &str) -> String {
+    count(row[key].as_u64().unwrap_or(0) as usize, key.trim_end_matches('s'))
+}
+
 /// Writes one project.
 pub(super) fn project(row: &Value) -> String {
     format!(
-        "{} — {} sessions, {} conversations, last {}\n",
+        "{} — {}, {}, last {}\n",
         text(row, "path").or(text(row, "name")).unwrap_or_default(),
-        row["sessions"],
-        row["conversations"],
+        several(row, "sessions"),
+        several(row, "conversations"),
         minute(row, "last_active"),
     )
 }
 
 /// Writes one session.
 pub(super) fn session(row: &Value) -> String {
-    let mut facts = vec![format!("{} messages", row["messages"])];
-    for (key, word) in
-        [("conversations", "conversations"), ("compactions", "compactions"), ("agents", "agents")]
-    {
-        let many = row[key].as_u64().unwrap_or(0);
-        if many > u64::from(key == "conversations") {
-            facts.push(format!("{many} {word}"));
+    let mut facts = vec![several(row, "messages")];
+    for key in ["conversations", "compactions", "agents"] {
+        if row[key].as_u64().unwrap_or(0) > u64::from(key == "conversations") {
+            facts.push(several(row, key));
         }
     }
     format!(
@@ -57,12 +60,12 @@ pub(super) fn conversation(row: &Value) -> String {
         _ => String::new(),
     };
     format!(
-        "{}@{} {}{resumes} “{}” — {} messages{left}, last {}\n",
+        "{}@{} {}{resumes} “{}” — {}{left}, last {}\n",
         short(row, "session"),
         row["n"],
         text(row, "status").unwrap_or_default(),
         clip(words.or(text(row, "title")).unwrap_or("untitled"), TITLE),
-        row["messages"],
+        several(row, "messages"),
         minute(row, "last_active"),
     )
 }

@@ -172,7 +172,7 @@ fn conflicts_stop_until_somebody_says_what_holds() {
     let output = ramus(&home.claude(), &merge);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("conflict  notes.txt  1: +1 −0, 1 lines   2: +1"),
+        stderr(&output).contains("conflict  notes.txt  1: +1 −0, 1 line   2: +1"),
         "{}",
         stderr(&output)
     );

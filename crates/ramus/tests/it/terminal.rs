@@ -18,7 +18,7 @@ fn a_tree_is_drawn_in_colour() {
     else {
         return;
     };
-    let screen = terminal.wait("◌ draft");
+    let screen = terminal.wait("⊘ interrupted");
     assert!(screen.contains("resumes here") && screen.contains("\u{1b}["), "{screen}");
 }
 

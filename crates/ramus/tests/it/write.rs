@@ -53,6 +53,17 @@ fn goto_moves_the_resume_point_and_undo_moves_it_back() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(stdout(&output), format!("claude --resume {ID}\n"));
     assert_eq!(resume_leaf(&home.claude(), ID), "d");
+    let inside = || {
+        let told = stdout(&ramus(&home.claude(), &["conversations", "1111"]));
+        told.lines().find(|line| line.contains("before the end")).map(str::to_owned)
+    };
+    assert_eq!(inside(), None);
+    assert_eq!(ramus(&home.claude(), &["goto", "1111:b", "--yes"]).status.code(), Some(0));
+    assert_eq!(
+        inside().unwrap(),
+        "▶  11111111:b  is where Claude Code goes on, before the end of @2"
+    );
+    assert_eq!(ramus(&home.claude(), &["undo", "--yes"]).status.code(), Some(0));
     assert!(fs::read(&path).unwrap().starts_with(&before));
     let output = ramus(&home.claude(), &["undo", "--yes"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

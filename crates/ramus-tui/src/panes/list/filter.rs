@@ -2,10 +2,10 @@
 
 use frizbee::{Config, Matcher};
 
-use super::{Project, Row};
+use super::Project;
 
-/// Returns the rows of the sessions that fit; every word must.
-pub(super) fn rows(projects: &[Project], text: &str, all: bool) -> Vec<Row> {
+/// Returns the places of the sessions that fit, each with that of its project; every word must.
+pub(super) fn rows(projects: &[Project], text: &str, all: bool) -> Vec<(usize, usize)> {
     let mut haystacks = Vec::new();
     let mut places = Vec::new();
     for (p, project) in projects.iter().enumerate() {
@@ -23,7 +23,7 @@ pub(super) fn rows(projects: &[Project], text: &str, all: bool) -> Vec<Row> {
             }
             haystack.extend([" ", &project.label, " ", &session.file.id]);
             haystacks.push(haystack);
-            places.push(Row::Session(p, s));
+            places.push((p, s));
         }
     }
     let mut matcher = Matcher::from_query(text, &Config::default());

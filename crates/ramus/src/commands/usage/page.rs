@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use ramus_render::chart::{Calendar, bar, legend, spark};
 use ramus_render::json::{Amounts, Client, Usage};
 use ramus_render::layout::wrap;
-use ramus_render::text::tokens;
+use ramus_render::text::{count, tokens};
 use ramus_render::{Label, Line};
 
 use super::By;
@@ -124,16 +124,12 @@ fn totals(report: &Usage, width: usize, now: &Zoned) -> Vec<Line> {
         (Some(first), Some(last)) => {
             let days = report.by_day.len();
             let [first, last] = [first, last].map(|row| row.day.clone().unwrap_or_default());
-            format!(
-                "on {} {} from {first} to {last}",
-                number(days as u64),
-                if days == 1 { "day" } else { "days" }
-            )
+            format!("on {} from {first} to {last}", count(days, "day"))
         }
         _ => String::new(),
     };
     row("cost", &cost(all), Label::Strong, &span);
-    let mut said = format!("in {} sessions", number(report.by_session.len() as u64));
+    let mut said = format!("in {}", count(report.by_session.len(), "session"));
     if all.fast_messages > 0 {
         said = format!("{said}, {} in fast mode", number(all.fast_messages));
     }
