@@ -147,7 +147,7 @@ function words(row: Row): string {
     case "agent": return row.words || "agent";
     case "tree": return "another tree";
     case "loose": return "records beside the conversation";
-    default: return row.words || row.commands[0] || "…";
+    default: return row.words || row.commands[0] || "goes on";
   }
 }
 

@@ -112,11 +112,16 @@ function Opened({ call, view, where }: { call: Call; view: View; where: Where })
   );
 }
 
+/** How many ways are listed without being asked for. */
+const MANY = 8;
+
 function Fork({ view, doing }: { view: View; doing?: Doing }) {
   const ways = view.fork?.ways ?? [];
   const taken = ways.findIndex((way) => way.taken);
   const other = (step: number) => ways[(taken + step + ways.length) % ways.length];
   const switchTo = (way: Way | undefined) => way && doing?.onWay?.(way, view.at);
+  const [all, setAll] = useState(ways.length <= MANY);
+  const near = (index: number) => all || index < 3 || Math.abs(index - taken) <= 1 || ways[index].current;
   return (
     <nav class="fork" aria-label={`Fork: ${several(ways.length, "way")}`}>
       <div class="switch">
@@ -126,7 +131,7 @@ function Fork({ view, doing }: { view: View; doing?: Doing }) {
         <span class="kind">{view.fork?.kind}</span>
       </div>
       <ol>
-        {ways.map((way, index) => (
+        {ways.map((way, index) => near(index) && (
           <li key={way.leaf} class={`${way.taken ? "taken" : ""} ${way.current ? "current" : "left"}`}>
             <button type="button" disabled={way.taken} onClick={() => switchTo(way)}>
               <span class="n">{index + 1}</span>
@@ -135,6 +140,7 @@ function Fork({ view, doing }: { view: View; doing?: Doing }) {
             </button>
           </li>
         ))}
+        {!all && <li><button type="button" onClick={() => setAll(true)}><span class="n">…</span><span class="words">all {several(ways.length, "way")}</span></button></li>}
       </ol>
     </nav>
   );

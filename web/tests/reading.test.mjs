@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import test from "node:test";
-import { demo, id, open, serve, walk } from "./page.mjs";
+import { demo, file, id, open, serve, walk } from "./page.mjs";
 import { ramus } from "./where.mjs";
 
 test("open a session, switch at a fork, click in the tree, compare, open an agent", async (t) => {
@@ -148,6 +149,10 @@ test("keys alone", async (t) => {
   await page.keyboard.press("P");
   await page.waitForSelector(".row.selected .turn.prompt");
   assert.equal(await page.evaluate(() => [...document.querySelectorAll(".row:has(.turn.prompt)")].at(-1).matches(".selected")), true, "the last prompt");
+  await page.keyboard.press("m");
+  await page.locator("dialog[open]").getByRole("button", { name: "Fork from here" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => !document.querySelector("dialog[open]"));
   await page.keyboard.press("?");
   await page.waitForSelector("dialog[open]");
   await page.keyboard.press("Escape");
@@ -231,5 +236,29 @@ test("a phone has the lists in a drawer and the tree over the transcript", async
   await page.locator(".tree-row.left", { hasText: "Do the pool anyway" }).click();
   await page.waitForSelector(".left-banner");
   await page.locator(".said", { hasText: "Do the pool anyway" }).waitFor();
+  assert.deepEqual(wrong, []);
+});
+
+test("a fork with many ways shows the taken one, and all when asked", async (t) => {
+  const claude = demo(t);
+  const session = "dddddddd-0000-4000-8000-000000000000";
+  const uuid = (n) => `dddddddd-0000-4000-8000-${String(n).padStart(12, "0")}`;
+  const said = (n, parent, type, text) => JSON.stringify({
+    parentUuid: parent, isSidechain: false, userType: "external", cwd: "/home/dev/teapot", sessionId: session, version: "2.1.240", type,
+    message: type === "user" ? { role: "user", content: text } : { id: `m${n}`, type: "message", role: "assistant", model: "claude-opus-5", content: [{ type: "text", text }] },
+    uuid: uuid(n), timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString(),
+  });
+  const lines = [said(1, null, "user", "begin \u202Egnp.exe"), said(2, uuid(1), "assistant", "begun")];
+  for (let n = 10; n < 60; n += 2) lines.push(said(n, uuid(2), "user", `way ${n / 2 - 4}`), said(n + 1, uuid(n), "assistant", "done"));
+  writeFileSync(join(file(claude, "7ea9"), "..", `${session}.jsonl`), `${lines.join("\n")}\n`);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${session}`);
+  await page.locator("nav.fork .which", { hasText: "25/25" }).waitFor();
+  await page.locator("nav.fork .taken .words", { hasText: "this way" }).waitFor();
+  assert.ok(await page.locator("nav.fork li").count() < 9);
+  await page.getByRole("button", { name: "all 25 ways" }).click();
+  assert.equal(await page.locator("nav.fork li").count(), 25);
+  // What turns the direction of reading round is not obeyed.
+  assert.equal(await page.locator(".turn.prompt .said").first().textContent(), "begin gnp.exe");
   assert.deepEqual(wrong, []);
 });

@@ -61,6 +61,13 @@ fn kinds(home: &Home, leaf: &str) -> Vec<String> {
 const FORKED: &str = "a user hello\nb < a assistant hi\nc < b user more\nd < c assistant one\ne < c assistant @90 two";
 
 #[test]
+fn a_project_that_is_not_there_is_not_found() {
+    let home = home("a user hello");
+    assert_eq!(ask(&home, "/api/sessions?project=-home-dev-app").0, StatusCode::OK);
+    assert_eq!(ask(&home, "/api/sessions?project=nope").0, StatusCode::NOT_FOUND);
+}
+
+#[test]
 fn a_session_is_called_as_in_the_list() {
     let home = home("a user hello\nb < a assistant hi\nc < a user other words");
     let given = r#"{"type":"summary","summary":"Given later","leafUuid":"c"}"#;

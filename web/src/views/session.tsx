@@ -103,6 +103,12 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
     e: () => failure(false), E: () => failure(true),
     g: () => list.current?.jump(0), G: () => list.current?.end(),
     o: unfold,
+    m: () => {
+      if (!list.current?.has(here)) return false;
+      const view = list.current.views.get(here)?.find((one) => one.uuid && !one.fork);
+      if (view) setChosen(view);
+      else say("There is nothing to do with this");
+    },
   });
   useKeys({
     t: () => { setOpen(!open || panel !== "tree"); setPanel("tree"); },

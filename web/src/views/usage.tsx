@@ -25,6 +25,8 @@ export function UsageView() {
   const measure = chosen ?? (data.totals.cost_usd ? "cost" : "tokens");
   const rows = <T extends Amounts>(of: T[], name: (row: T) => string): [string, number][] =>
     of.map((row): [string, number] => [name(row), amount(row, measure)]).sort((a, b) => b[1] - a[1]).slice(0, MOST);
+  // Two versions of a model may have one short name.
+  const alike = (name: string) => data.by_model.filter((row) => model(row.model) === model(name)).length > 1;
   const { totals, by_branch, by_line } = data;
   return (
     <div class="page">
@@ -40,7 +42,7 @@ export function UsageView() {
       </p>
       <Days of={data.by_day} undated={data.undated?.messages ?? 0} measure={measure} zone={data.zone} />
       <div class="grid">
-        <Bars title="By model" of={rows(data.by_model, (row) => model(row.model))} show={shown[measure]} />
+        <Bars title="By model" of={rows(data.by_model, (row) => (alike(row.model) ? row.model : model(row.model)))} show={shown[measure]} />
         <Bars title="By project" of={rows(data.by_project, (row) => place(row.path) || row.project)} show={shown[measure]} />
       </div>
       <section class="card">

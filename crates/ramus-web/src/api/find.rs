@@ -310,10 +310,25 @@ impl<'a> Search<'a> {
 /// Cuts the text around a match, with white space folded.
 fn snippet(text: &str, range: std::ops::Range<usize>) -> (String, [usize; 2]) {
     let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let before: Vec<char> = text[..range.start].chars().rev().take(ROOM / 3).collect();
-    let mut before = fold(&before.into_iter().rev().collect::<String>());
+    let first = text[..range.start].char_indices().rev().nth(ROOM / 3 - 1).map(|(at, _)| at);
+    let before = match first.filter(|first| *first > 0) {
+        // Half a word says nothing.
+        Some(first) => {
+            let part = &text[first..range.start];
+            format!("… {}", part.split_once(char::is_whitespace).map_or(part, |(_, rest)| rest))
+        }
+        None => text[..range.start].to_owned(),
+    };
+    let mut before = fold(&before);
     let matched: String = fold(&text[range.clone()]).chars().take(ROOM).collect();
-    let after: String = text[range.end..].chars().take(ROOM * 2 / 3).collect();
+    let after = match text[range.end..].char_indices().nth(ROOM * 2 / 3) {
+        Some((end, _)) => {
+            let part = &text[range.end..][..end];
+            let whole = part.rsplit_once(char::is_whitespace).map_or(part, |(whole, _)| whole);
+            format!("{whole} …")
+        }
+        None => text[range.end..].to_owned(),
+    };
     let space =
         |text: &str, at: Option<char>| at.is_some_and(char::is_whitespace) && !text.is_empty();
     if space(&before, text[..range.start].chars().next_back()) {
@@ -371,6 +386,18 @@ mod tests {
     fn a_match_stands_amid_its_words() {
         let (text, [from, to]) = snippet("one\n  two harp, three", 10..14);
         assert_eq!(text, "one two harp, three");
+        let matched: String = text.chars().skip(from).take(to - from).collect();
+        assert_eq!(matched, "harp");
+    }
+
+    #[test]
+    fn words_are_not_cut_in_two() {
+        let text = format!("{}harp{}", "golden ".repeat(40), " silver".repeat(60));
+        let (text, [from, to]) = snippet(&text, 280..284);
+        assert!(
+            text.starts_with("… golden golden ") && text.ends_with(" silver silver …"),
+            "{text}"
+        );
         let matched: String = text.chars().skip(from).take(to - from).collect();
         assert_eq!(matched, "harp");
     }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answered, answer};
 use crate::State;
+use crate::error::ApiError;
 
 /// How many sessions the overview shows.
 const RECENT: usize = 40;
@@ -139,6 +140,9 @@ pub(crate) async fn sessions(
         let wanted = |project: &&ProjectSurvey| {
             only.project.as_ref().is_none_or(|name| project.name == *name)
         };
+        if only.project.is_some() && !survey.projects.iter().any(|project| wanted(&project)) {
+            return Err(ApiError::not_found("project"));
+        }
         let listed = survey.projects.iter().filter(wanted).flat_map(ProjectSurvey::linked);
         let mut sessions: Vec<Session> =
             listed.filter(|listed| !listed.digest.class.is_hidden()).map(json::session).collect();

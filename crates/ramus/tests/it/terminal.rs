@@ -47,7 +47,7 @@ fn what_to_watch_is_chosen_from_lists() {
     terminal.tmux(&["send-keys", "Enter"]);
     terminal.wait("Which session?");
     terminal.tmux(&["send-keys", "1", "Enter"]);
-    terminal.wait("watching 1 session; Ctrl-C ends");
+    terminal.wait("watching 1 session file; Ctrl-C ends");
     let dir = terminal.dir.path().join("d/projects/-home-dev-teapot");
     let newest = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap().path());
     for path in newest.filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {

@@ -204,7 +204,7 @@ fn a_person_reads_one_line_a_call() {
     let mut child = watch;
     let mut stderr = BufReader::new(child.child.stderr.take().unwrap());
     stderr.read_line(&mut ready).unwrap();
-    assert_eq!(ready, "watching 2 sessions; Ctrl-C ends\n");
+    assert_eq!(ready, "watching 2 session files; Ctrl-C ends\n");
     append(&home, ONE, NEWS);
     let seen = child.until(|line| line.contains("■ done"));
     insta::assert_snapshot!(seen.join("\n"), @"

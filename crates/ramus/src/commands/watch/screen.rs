@@ -62,7 +62,9 @@ impl Screen {
                 let colour = lanes.lane(path).map_or(0, |lane| lane.colour);
                 let lane = live::Lane { tag: Some(tag), colour, agent: None };
                 let mut line = Line::new(&text, Label::Note);
-                line.push(&format!("  {}", file.relative), Label::Dim);
+                if from.is_none() {
+                    line.push(&format!("  {}", file.relative), Label::Dim);
+                }
                 self.remark(ui, &line, &lane)
             }
             Item::File { .. } => Ok(()),
@@ -70,7 +72,7 @@ impl Screen {
                 let s = if *sessions == 1 { "" } else { "s" };
                 let text = match sessions {
                     0 => format!("nothing to watch yet in {}; waiting", self.place),
-                    _ => format!("watching {sessions} session{s}"),
+                    _ => format!("watching {sessions} session file{s}"),
                 };
                 ui.say(&Line::new(&format!("{text}; Ctrl-C ends"), Label::Dim));
                 Ok(())
