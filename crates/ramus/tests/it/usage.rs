@@ -152,18 +152,20 @@ fn time_and_model_choose_messages() {
 #[test]
 fn days_are_those_of_the_zone() {
     let home = home();
-    let mut command = crate::command(&home.claude(), &["usage", "--json"]);
-    let output = command.env("TZ", "JST-9").output().unwrap();
-    let usage: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let days: Vec<&str> = usage["by_day"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row["day"].as_str().unwrap())
-        .collect();
-    assert_eq!(days, ["2026-01-31", "2026-02-01"]);
-    assert_eq!(usage["by_day"][1]["messages"], 3);
-    assert_eq!(usage["zone"], "local time");
+    for (zone, name) in [("JST-9", "local time"), ("Asia/Tokyo", "Asia/Tokyo")] {
+        let mut command = crate::command(&home.claude(), &["usage", "--json"]);
+        let output = command.env("TZ", zone).output().unwrap();
+        let usage: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let days: Vec<&str> = usage["by_day"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["day"].as_str().unwrap())
+            .collect();
+        assert_eq!(days, ["2026-01-31", "2026-02-01"], "{zone}");
+        assert_eq!(usage["by_day"][1]["messages"], 3, "{zone}");
+        assert_eq!(usage["zone"], name);
+    }
 }
 
 #[test]
