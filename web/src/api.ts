@@ -124,13 +124,10 @@ async function refused(response: Response): Promise<Refused> {
   return new Refused(told.error ?? `the server answered ${response.status}`, told.hint ?? "", response.status, told.candidates);
 }
 
-/** Reads an answer. What turns the direction of reading round goes, as it does in the terminal. */
-const read = <T,>(json: string) => JSON.parse(json.replace(/[\u202a-\u202e\u2066-\u2069]/g, "")) as T;
-
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   const response = await fetch(`/api/${path}`, { signal, credentials: "same-origin" });
   if (!response.ok) throw await refused(response);
-  return read<T>(await response.text());
+  return response.json();
 }
 
 export async function post<T>(path: string, body: unknown): Promise<T> {
@@ -155,6 +152,6 @@ export async function stream<T>(path: string, signal: AbortSignal, each: (line: 
     if (done) break;
     const lines = (rest + value).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) if (line) each(read<T>(line));
+    for (const line of lines) if (line) each(JSON.parse(line) as T);
   }
 }

@@ -91,6 +91,24 @@ async fn answer<T: Serialize + Send + 'static>(
     work(state, make).await.map(Json)
 }
 
+/// Takes out what turns the direction of reading round, as the terminal does; `None`: there is nothing.
+fn unturned(json: &[u8]) -> Option<Vec<u8>> {
+    let is_turning = |at: usize| {
+        let bytes = json.get(at..at + 3);
+        matches!(bytes, Some([0xe2, 0x80, 0xaa..=0xae] | [0xe2, 0x81, 0xa6..=0xa9]))
+    };
+    let mut turning = memchr::memchr_iter(0xe2, json).filter(|at| is_turning(*at)).peekable();
+    turning.peek()?;
+    let mut clean = Vec::with_capacity(json.len());
+    let mut from = 0;
+    for at in turning {
+        clean.extend_from_slice(&json[from..at]);
+        from = at + 3;
+    }
+    clean.extend_from_slice(&json[from..]);
+    Some(clean)
+}
+
 /// Answers are marked with what they say, and not sent again to who has them.
 pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     let known = request.headers().get(header::IF_NONE_MATCH).cloned();
@@ -98,9 +116,15 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     if parts.status != StatusCode::OK {
         return Response::from_parts(parts, body);
     }
-    let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
+    let Ok(mut bytes) = axum::body::to_bytes(body, usize::MAX).await else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
+    let is_json =
+        parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if let Some(clean) = unturned(&bytes).filter(|_| is_json) {
+        parts.headers.remove(header::CONTENT_LENGTH);
+        bytes = clean.into();
+    }
     let tag = format!("W/\"{:016x}\"", xxh3_64(&bytes));
     let Ok(tag) = HeaderValue::from_str(&tag) else {
         return Response::from_parts(parts, Body::from(bytes));

@@ -61,6 +61,16 @@ fn kinds(home: &Home, leaf: &str) -> Vec<String> {
 const FORKED: &str = "a user hello\nb < a assistant hi\nc < b user more\nd < c assistant one\ne < c assistant @90 two";
 
 #[test]
+fn the_direction_of_reading_is_not_turned_round() {
+    let home = home("a user gnp\u{202e}exe\u{2069} — said");
+    let (status, body) = ask(&home, &format!("/api/sessions/{ID}/turns?to=9"));
+    assert_eq!(status, StatusCode::OK);
+    assert!(body.contains("gnpexe — said"), "{body}");
+    let hit = ask(&home, "/api/find?q=said").1;
+    assert!(hit.contains("gnpexe — said"), "{hit}");
+}
+
+#[test]
 fn a_project_that_is_not_there_is_not_found() {
     let home = home("a user hello");
     assert_eq!(ask(&home, "/api/sessions?project=-home-dev-app").0, StatusCode::OK);

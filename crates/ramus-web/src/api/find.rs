@@ -30,6 +30,7 @@ use serde_json::json;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::unturned;
 use crate::State;
 use crate::error::ApiError;
 
@@ -301,7 +302,8 @@ impl<'a> Search<'a> {
     }
 
     fn send(&self, line: &impl Serialize) -> Result<(), Gone> {
-        let mut bytes = serde_json::to_vec(line).map_err(|_| Gone)?;
+        let bytes = serde_json::to_vec(line).map_err(|_| Gone)?;
+        let mut bytes = unturned(&bytes).unwrap_or(bytes);
         bytes.push(b'\n');
         self.out.blocking_send(Ok(bytes.into())).map_err(|_| Gone)
     }
@@ -309,7 +311,9 @@ impl<'a> Search<'a> {
 
 /// Cuts the text around a match, with white space folded.
 fn snippet(text: &str, range: std::ops::Range<usize>) -> (String, [usize; 2]) {
-    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_turning = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let fold =
+        |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").replace(is_turning, "");
     let first = text[..range.start].char_indices().rev().nth(ROOM / 3 - 1).map(|(at, _)| at);
     let before = match first.filter(|first| *first > 0) {
         // Half a word says nothing.
@@ -388,6 +392,12 @@ mod tests {
         assert_eq!(text, "one two harp, three");
         let matched: String = text.chars().skip(from).take(to - from).collect();
         assert_eq!(matched, "harp");
+    }
+
+    #[test]
+    fn the_match_is_where_it_says_although_something_goes() {
+        let (text, at) = snippet("a\u{202e}b harp", 6..10);
+        assert_eq!((&*text, at), ("ab harp", [3, 7]));
     }
 
     #[test]
