@@ -155,6 +155,14 @@ impl History {
         }
     }
 
+    /// Returns the last thing said below a node.
+    pub fn last_below(&self, node: NodeId) -> NodeId {
+        let folds = &self.folds;
+        let down =
+            std::iter::successors(folds.of(node), |fold| folds.speaking_children(*fold).last());
+        down.last().map_or(node, |fold| folds.fold(fold).head)
+    }
+
     /// Returns the first prompt of a conversation since the fork it was left at.
     pub fn first_prompt(&self, conversation: &Conversation) -> Option<NodeId> {
         let from = conversation.fork.map(|fork| self.branches.forks[fork].fold);

@@ -205,9 +205,9 @@ impl Desks {
         let (roots, index, rule) = (self.roots.clone(), self.index.clone(), self.rule);
         let watched = self.watched.clone();
         work::spawn(self.sender.clone(), move |events| {
-            survey::survey(roots.clone(), &index, rule, events);
+            let sizes = survey::survey(roots.clone(), &index, rule, events);
             // Only now: both would read every directory at the same time.
-            follow::start(events.clone(), roots.clone(), rule, watched);
+            follow::start(events.clone(), roots.clone(), rule, watched, sizes);
             let place = Place { roots, index };
             place.index.sketch_aside(&place.projects().projects);
         });

@@ -240,7 +240,7 @@ impl Chapter {
     pub(crate) fn full_address(&self, node: NodeId) -> String {
         let path = self.file.path.display();
         match self.history.place_of(node) {
-            place if place.starts_with('@') => format!("{path}{place}"),
+            place if place.is_empty() || place.starts_with('@') => format!("{path}{place}"),
             name => format!("{path}:{name}"),
         }
     }
@@ -248,6 +248,9 @@ impl Chapter {
     /// Whether the beginning of a node's name means no other one.
     pub(crate) fn is_only(&self, node: NodeId) -> bool {
         let own = self.history.place_of(node);
+        if own.is_empty() {
+            return true;
+        }
         let start = own.get(..8).unwrap_or(&own);
         let session = &self.history.session;
         let names = session.nodes().filter_map(|(_, record)| Some(session.spell(record.name?)));

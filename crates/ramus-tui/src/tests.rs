@@ -362,8 +362,32 @@ fn an_agent_in_the_file_itself_opens_as_a_pane_wherever_it_hangs() {
     screens.shows("Look for leaves");
     screens.press(KeyCode::Enter);
     screens.shows("There are leaves.");
+    // It is a part of the session: what is for conversations says so.
+    for letter in ["d", "e"] {
+        screens.type_in(letter);
+        screens.shows("an agent is no conversation of its own");
+    }
+    // It grows with the session, and moves with it.
+    let path = screens.state.reading().unwrap().chapter.file.path.clone();
+    let line = testkit::jsonl("z < y side-assistant And more leaves.");
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    std::io::Write::write_all(&mut file, line.as_bytes()).unwrap();
+    screens.shows("And more leaves.");
+    let elsewhere = path.with_file_name("0a1b2c3d-0000-4000-8000-000000000009.jsonl");
+    std::fs::rename(&path, &elsewhere).unwrap();
+    while screens.state.stack.iter().any(|reading| reading.chapter.file.path == path) {
+        let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
+        screens.take(event);
+    }
     screens.type_in("q");
     screens.shows("Of its own.");
+    // A hit in it opens all of it.
+    screens.type_in("f");
+    screens.type_in("leaves");
+    screens.press(KeyCode::Enter);
+    screens.shows("Look for leaves");
+    screens.press(KeyCode::Enter);
+    screens.until(|text| text.contains("Look for leaves") && text.contains("And more leaves."));
 }
 
 #[test]
@@ -453,6 +477,28 @@ fn every_size_is_drawn() {
             screens.text();
         }
     }
+}
+
+#[test]
+fn a_title_that_another_session_gave_stays() {
+    let home = Home::new();
+    let id = "0a1b2c3d-0000-4000-8000-000000000000";
+    let path = home.session(&format!("-home-dev-app/{id}.jsonl"), "a user one\nb < a assistant x");
+    let summary = r#"{"type":"summary","summary":"Given elsewhere","leafUuid":"b"}"#;
+    home.write(
+        "-home-dev-app/0a1b2c3d-0000-4000-8000-000000000001.jsonl",
+        format!("{summary}\n{}", testkit::jsonl("p user other")),
+    );
+    let mut screens = Screens::over(home, 80, 24);
+    screens.shows("Given elsewhere");
+    let line = testkit::jsonl("c < b user two");
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    std::io::Write::write_all(&mut file, line.as_bytes()).unwrap();
+    while screens.state.list.of(&path).is_none_or(|session| session.messages < 3) {
+        let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
+        screens.take(event);
+    }
+    screens.shows("Given elsewhere");
 }
 
 #[test]

@@ -89,20 +89,23 @@ impl State {
             Event::Nothing(why) => self.nothing = Some(why),
             Event::Opened(opened) => return self.opened(*opened),
             Event::Earlier { file, root, stages } => {
-                if let Some(reading) = self.find(&file) {
+                // An agent in the session has no earlier part.
+                if let Some(reading) = self.all(&file).next() {
                     reading.set_earlier(root, stages);
                 }
             }
             Event::Agents { file, agents } => {
-                if let Some(reading) = self.find(&file) {
+                for reading in self.all(&file) {
                     // The file may have been rewritten meanwhile.
                     let records = reading.chapter.history.session.records().len();
                     let is_there = |node: NodeId| (node.0 as usize) < records;
-                    reading.agents = agents;
+                    reading.agents.clone_from(&agents);
                     reading
                         .agents
                         .retain(|agent| agent.call.is_none_or(is_there) && is_there(agent.last));
                     reading.agents_known = true;
+                }
+                if self.find(&file).is_some() {
                     let mut effects = self.draw_tree();
                     effects.extend(self.agents_came());
                     return effects;
@@ -129,6 +132,7 @@ impl State {
                 self.said = None;
                 let under = match self.overlay.take() {
                     Some(Overlay::Page(pane)) if !pane.page.links.is_empty() => Some(pane.into()),
+                    Some(Overlay::Page(pane)) => pane.under,
                     _ => None,
                 };
                 self.overlay = Some(Overlay::Page(Pane::new(page).over(under)));
@@ -159,6 +163,11 @@ impl State {
         self.stack.iter_mut().rev().find(|reading| reading.chapter.file.path == file)
     }
 
+    /// Returns all that is read of a file: the session, and maybe an agent in it.
+    fn all(&mut self, file: &std::path::Path) -> impl Iterator<Item = &mut Transcript> {
+        self.stack.iter_mut().filter(move |reading| reading.chapter.file.path == file)
+    }
+
     fn opened(&mut self, opened: Opened) -> Vec<Effect> {
         let Opened { chapter, target, opening } = opened;
         self.said = None;
@@ -184,8 +193,12 @@ impl State {
 
     fn moved(&mut self, from: &std::path::Path, chapter: Arc<Chapter>) -> Vec<Effect> {
         let live = self.live;
-        let Some(reading) = self.find(from) else { return Vec::new() };
-        reading.grew(chapter.clone(), live);
+        if self.find(from).is_none() {
+            return Vec::new();
+        }
+        for reading in self.all(from) {
+            reading.grew(chapter.clone(), live);
+        }
         self.say(&format!("this session lies at {} now", chapter.file.relative), Label::Dim);
         vec![Effect::Agents(chapter)]
     }
@@ -193,12 +206,19 @@ impl State {
     fn grew(&mut self, chapter: Arc<Chapter>) -> Vec<Effect> {
         let live = self.live;
         let Some(reading) = self.find(&chapter.file.path) else { return Vec::new() };
-        // An agent began, or it became known which call started it.
-        let calls = |chapter: &Chapter| chapter.history.session.agent_results().len();
+        // An agent began or said something, or it became known which call started it.
+        let known = |chapter: &Chapter| {
+            let session = &chapter.history.session;
+            let aside = session.nodes().filter(|(_, record)| record.sidechain).count();
+            (session.agent_results().len(), aside)
+        };
         let before = &reading.chapter;
         let agents =
-            !Arc::ptr_eq(&before.files, &chapter.files) || calls(before) != calls(&chapter);
-        let goes_on = reading.grew(chapter.clone(), live);
+            !Arc::ptr_eq(&before.files, &chapter.files) || known(before) != known(&chapter);
+        let mut goes_on = true;
+        for reading in self.all(&chapter.file.path) {
+            goes_on &= reading.grew(chapter.clone(), live);
+        }
         if !goes_on {
             // They name records that are not there any more.
             self.overlay = None;

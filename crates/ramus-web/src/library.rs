@@ -1,7 +1,7 @@
 //! The histories that are served: listed and read when asked for, kept while they do not change.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -187,14 +187,18 @@ impl Library {
         let projects = self.projects();
         let mut id = address;
         let mut found = of_id(&projects, id);
-        if let Some((before, name)) = address.rsplit_once('~').filter(|_| found.is_empty()) {
+        if let Some((before, name)) = address.split_once('~').filter(|_| found.is_empty()) {
             id = before;
             found = of_id(&projects, id);
             found.retain(|(project, _)| projects[*project].name == name);
         }
+        if found.len() > 1 {
+            self.leave_hidden(&mut found);
+        }
         let names: BTreeSet<&str> =
             found.iter().map(|(project, _)| &*projects[*project].name).collect();
-        if names.len() > 1 {
+        // Agents come along with a fork as they are: any copy of one tells the same.
+        if names.len() > 1 && !id.starts_with("agent-") {
             return Err(ApiError::ambiguous(id, &names));
         }
         // Of copies in one project the one that was written last is meant.
@@ -207,6 +211,20 @@ impl Library {
         };
         let id = id.to_owned();
         Ok(Found { projects, project, file, id })
+    }
+
+    /// Leaves out what no list shows (R18), unless there is nothing else.
+    fn leave_hidden(&self, found: &mut Vec<(usize, &HistoryFile)>) {
+        let survey = self.surveyed().unwrap_or_else(|| self.survey());
+        let sessions = survey.projects.iter().flat_map(|project| &project.sessions);
+        let hidden: Vec<&FilePath> = sessions
+            .filter(|session| session.digest.class.is_hidden())
+            .map(|session| &*session.file.path)
+            .collect();
+        let is_shown = |file: &HistoryFile| !hidden.contains(&&*file.path);
+        if found.iter().any(|(_, file)| is_shown(file)) {
+            found.retain(|(_, file)| is_shown(file));
+        }
     }
 
     /// Reads a session, unless it is known as it is now.

@@ -61,6 +61,27 @@ fn kinds(home: &Home, leaf: &str) -> Vec<String> {
 const FORKED: &str = "a user hello\nb < a assistant hi\nc < b user more\nd < c assistant one\ne < c assistant @90 two";
 
 #[test]
+fn of_several_sessions_with_one_id_the_project_says_which() {
+    let home = home("a user hello");
+    home.session(&format!("-home-dev-app~/{ID}.jsonl"), "a user hello\nb < a assistant copied");
+    // What no list shows is not meant.
+    home.write(&format!("-home-dev-x/{ID}.jsonl"), "{\"type\":\"permission-mode\"}\n");
+    let (status, body) = ask(&home, &format!("/api/sessions/{ID}"));
+    assert_eq!(status, StatusCode::CONFLICT);
+    let told: Value = serde_json::from_str(&body).unwrap();
+    let [own, copy] = [format!("{ID}~-home-dev-app"), format!("{ID}~-home-dev-app~")];
+    assert_eq!(told["candidates"], serde_json::json!([own, copy]));
+    for (address, messages) in [(own, 1), (copy, 2)] {
+        assert_eq!(json(&home, &format!("/api/sessions/{address}"))["messages"], messages);
+    }
+    // An agent that came along with a fork is the same in both.
+    for project in ["-home-dev-app", "-home-dev-x"] {
+        home.session(&format!("{project}/{ID}/subagents/agent-a7.jsonl"), "x user look");
+    }
+    assert_eq!(json(&home, "/api/sessions/agent-a7")["messages"], 1);
+}
+
+#[test]
 fn the_direction_of_reading_is_not_turned_round() {
     let home = home("a user gnp\u{202e}exe\u{2069} — said");
     let (status, body) = ask(&home, &format!("/api/sessions/{ID}/turns?to=9"));

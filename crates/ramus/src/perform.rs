@@ -1,19 +1,19 @@
 //! Plan, show, ask, do, tell: the way of every command that writes.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ramus_core::digest::Digest;
 use ramus_core::edit::end_of_message;
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
-use ramus_core::title::{Summaries, session_title};
+use ramus_core::title::session_title;
 use ramus_render::json::{Answer, Written};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 use ramus_store::apply::{ApplyError, apply};
 use ramus_store::plan::{self, Plan, Step, Subject, What};
-use ramus_store::scan::summaries;
 use ramus_store::{Bodies, PathError};
 use serde::Serialize;
 
@@ -51,11 +51,8 @@ impl Site {
         let history = library.read(&found)?;
         let digest = Digest::new(&history);
         let summaries = match digest.given_title {
-            Some(_) => Summaries::default(),
-            None => match library.files_beside(&found) {
-                [] => summaries(std::slice::from_ref(&found.file)),
-                beside => summaries(beside),
-            },
+            Some(_) => Arc::default(),
+            None => library.summaries(&found),
         };
         let title = session_title(&digest, &summaries).unwrap_or(&found.file.id).to_owned();
         let root = library.root_of(&found.file.path);

@@ -1,15 +1,18 @@
 //! What was typed for a project, a session or a node, into the thing meant.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ramus_core::history::History;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
-use ramus_core::title::session_title;
+use ramus_core::title::{Summaries, session_title};
 use ramus_store::index::Index;
 use ramus_store::last_active;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project, encode, is_encoded};
+use ramus_store::scan::summaries;
 use ramus_store::survey::{Survey, survey, survey_activity, survey_keeping, survey_usage};
 
 use crate::args::Global;
@@ -28,6 +31,8 @@ pub(crate) struct Library {
     place: Place,
     pub(crate) projects: Vec<Project>,
     pub(crate) rule: Rule,
+    /// What sessions of a project are called by others, read when it is asked for.
+    summaries: Arc<Mutex<HashMap<usize, Arc<Summaries>>>>,
 }
 
 /// What a command is about.
@@ -69,6 +74,7 @@ impl Library {
                 place: Place { roots: Vec::new(), index: env::index(global) },
                 projects: Vec::new(),
                 rule: global.active.rule(),
+                summaries: Arc::default(),
             }),
             library => library,
         }
@@ -80,7 +86,7 @@ impl Library {
         for problem in &problems {
             ui.warn(problem);
         }
-        Ok(Self { place, projects, rule: global.active.rule() })
+        Ok(Self { place, projects, rule: global.active.rule(), summaries: Arc::default() })
     }
 
     /// Reads every file of a scope in short, with a progress bar.
@@ -342,6 +348,16 @@ impl Library {
     /// Returns the Claude directory that a file lies in.
     pub(crate) fn root_of(&self, path: &Path) -> Option<PathBuf> {
         self.place.roots.iter().find(|root| path.starts_with(root)).cloned()
+    }
+
+    /// Returns what sessions beside a file are called by others (R15).
+    pub(crate) fn summaries(&self, found: &Found) -> Arc<Summaries> {
+        let Some(project) = found.project else {
+            return summaries(std::slice::from_ref(&found.file)).into();
+        };
+        let mut known = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = || summaries(&self.projects[project].files).into();
+        known.entry(project).or_insert_with(read).clone()
     }
 
     /// Returns the files of the project that a file belongs to.

@@ -37,6 +37,10 @@ pub(crate) struct Session {
     /// Nothing of it has been read yet.
     pub(crate) unread: bool,
     pub(crate) title: Option<String>,
+    /// The title is one that another session gave it, which only a look at all of them tells (R15).
+    pub(crate) summed_up: bool,
+    /// It has a title of its own.
+    pub(crate) named: bool,
     pub(crate) messages: u32,
     pub(crate) agents: u32,
     pub(crate) last_active: Time,
@@ -139,6 +143,9 @@ impl List {
             Some(held) => {
                 // Agents beside the session, as older clients had them, are not counted again.
                 session.agents = session.agents.max(held.agents);
+                if held.summed_up && !session.named {
+                    (session.title, session.summed_up) = (held.title.take(), true);
+                }
                 *held = session;
             }
             None => project.sessions.push(session),
@@ -156,11 +163,15 @@ impl List {
         sessions.into_iter().find(|session| session.file.path == path)
     }
 
-    /// Whether the beginning of a session's id means no other one.
+    /// Whether the beginning of a session's or an agent's id means no other one.
     pub(crate) fn is_only(&self, file: &HistoryFile) -> bool {
         let start = file.id.get(..8).unwrap_or(&file.id);
-        let sessions = self.projects.iter().flat_map(|project| &project.sessions);
-        sessions.filter(|other| other.file.path != file.path).all(|o| !o.file.id.starts_with(start))
+        let is_like = |other: &HistoryFile| {
+            other.path != file.path
+                && other.role.is_agent() == file.role.is_agent()
+                && other.id.starts_with(start)
+        };
+        !self.projects.iter().flat_map(|project| project.files.iter()).any(is_like)
     }
 
     /// Forgets a file that is gone.

@@ -107,7 +107,7 @@ impl Transcript {
             fold.is_some_and(|fold| history.folds.fold(fold).sidechain) && of_node(node).is_none()
         };
         let aside = match target {
-            Target::Node(node) => Some(*node).filter(|node| is_aside(*node)),
+            Target::Node(node) if is_aside(*node) => Some(history.last_below(*node)),
             _ => None,
         };
         let conversation = match aside {
@@ -330,8 +330,9 @@ impl Transcript {
                 .map(|found| found.n),
         };
         let next = next.or(history.branches.conversations.last().map(|last| last.n));
-        if self.aside.is_none() {
-            self.conversation = next.unwrap_or(0);
+        match &mut self.aside {
+            Some(last) => *last = history.last_below(*last),
+            None => self.conversation = next.unwrap_or(0),
         }
         self.renew_end();
         for stage in self.stages.iter_mut().filter(|stage| stage.part == Part::Main) {

@@ -124,8 +124,7 @@ impl State {
             Overlay::Results(results) => results.cursor.click(row / 2, results.messages.len()),
             Overlay::Menu(menu) => {
                 let Some(effect) = menu.click(row, height) else { return Vec::new() };
-                self.overlay = None;
-                return effect.into_iter().collect();
+                return self.chosen(effect);
             }
         };
         if again {

@@ -1,8 +1,9 @@
 //! What keys do in what lies over the panes.
 
+use ramus_render::Label;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-use crate::event::{Effect, Opening, Side, Target};
+use crate::event::{Deed, Effect, Opening, Side, Target};
 use crate::keys::Action;
 use crate::state::{Focus, Overlay, State};
 
@@ -51,8 +52,7 @@ impl State {
             },
             Some(Overlay::Menu(menu)) => {
                 if let Some(effect) = menu.choose(key) {
-                    self.overlay = None;
-                    return effect.into_iter().collect();
+                    return self.chosen(effect);
                 }
                 if let Some(action) = action {
                     menu.update(action, height);
@@ -61,6 +61,16 @@ impl State {
             None => {}
         }
         Vec::new()
+    }
+
+    /// Does what was chosen from a menu.
+    pub(super) fn chosen(&mut self, effect: Option<Effect>) -> Vec<Effect> {
+        self.overlay = None;
+        if let Some(Effect::Do(Deed::Merge(..))) = effect {
+            self.marked = None;
+            self.say("planning …", Label::Dim);
+        }
+        effect.into_iter().collect()
     }
 
     /// Closes what lies over the panes; whoever asks there hears a no.

@@ -59,8 +59,7 @@ impl State {
                 self.overlay = Some(Overlay::Branches(branches));
             }
             Action::Diff => {
-                let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
-                return self.mark(Side { chapter, conversation });
+                return self.side().map(|side| self.mark(side)).unwrap_or_default();
             }
             Action::Files => {
                 let place = reading.node(reading.cursor);
@@ -187,7 +186,11 @@ impl State {
             // It is in this very file.
             let target = Target::Node(agent.last);
             if opening == Opening::Pane {
-                return self.opened(Opened { chapter, target, opening });
+                let effects = self.opened(Opened { chapter, target, opening });
+                if let Some(reading) = self.stack.last_mut() {
+                    reading.go(Action::First);
+                }
+                return effects;
             }
             let call = agent.call.unwrap_or(agent.last);
             reading.open_agent(&chapter, &target, &Opening::Here { call, depth: 1 });
@@ -235,13 +238,23 @@ impl State {
         vec![Effect::Do(deed(address))]
     }
 
+    /// Returns the conversation that is read; says so if there is none.
+    fn side(&mut self) -> Option<Side> {
+        let reading = self.stack.last()?;
+        let side = Side { chapter: reading.chapter.clone(), conversation: reading.conversation };
+        if reading.aside.is_some() {
+            self.say("an agent is no conversation of its own; F makes one of it", Label::Dim);
+            return None;
+        }
+        Some(side)
+    }
+
     fn merge(&mut self) -> Vec<Effect> {
-        let (Some(marked), Some(reading)) = (self.marked.take(), self.reading()) else {
+        let Some(marked) = self.marked.clone() else {
             self.say("mark the other branch first: d", Label::Dim);
             return Vec::new();
         };
-        let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
-        let here = Side { chapter, conversation }.full_address();
+        let Some(here) = self.side().map(|side| side.full_address()) else { return Vec::new() };
         let there = marked.full_address();
         let choice = |letter, label, policy| {
             let deed = Deed::Merge(here.clone(), there.clone(), policy);
@@ -290,8 +303,7 @@ impl State {
     }
 
     fn export_menu(&mut self) {
-        let Some(reading) = self.stack.last() else { return };
-        let side = Side { chapter: reading.chapter.clone(), conversation: reading.conversation };
+        let Some(side) = self.side() else { return };
         let formats = [
             ('m', "md", "Markdown"),
             ('h', "html", "HTML, one file"),

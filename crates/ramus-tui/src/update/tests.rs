@@ -158,6 +158,9 @@ fn a_merge_takes_the_marked_branch_and_this_one() {
     desk.press(KeyCode::Right);
     assert_eq!(desk.conversation(), 1);
     assert!(desk.letter('M').is_empty());
+    // Thinking again costs nothing.
+    desk.press(KeyCode::Esc);
+    assert!(desk.letter('M').is_empty());
     let effect = only(desk.letter('b'));
     let side = |n: u32| format!("{}@{n}", desk.path.display());
     let wanted = Deed::Merge(side(1), side(2), Policy::KeepBoth);

@@ -1,11 +1,9 @@
 //! The agents of a session and the calls that started them (R6).
 
-use std::iter::successors;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use ramus_core::agent::inline_agents;
-use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_store::agents::{agents_of, with_calls};
 use ramus_store::place::FileRole;
@@ -48,16 +46,9 @@ fn agents(chapter: &Chapter) -> Vec<AgentInfo> {
             call: agent.call,
             records: agent.records,
             file: None,
-            last: end(history, agent.root),
+            last: history.last_below(agent.root),
         }));
     }
     found.sort_by_key(|agent| agent.call);
     found
-}
-
-/// Returns the last thing said below a node.
-fn end(history: &History, root: NodeId) -> NodeId {
-    let folds = &history.folds;
-    let last = successors(folds.of(root), |fold| folds.speaking_children(*fold).last()).last();
-    last.map_or(root, |fold| folds.fold(fold).head)
 }

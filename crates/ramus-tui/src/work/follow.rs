@@ -17,6 +17,7 @@ use ramus_store::from_jsonl;
 use ramus_store::place::{FileRole, HistoryFile, Project};
 
 use crate::event::{Chapter, Event};
+use crate::work::survey::Sizes;
 use crate::work::{spawn, survey};
 
 /// The sessions that are read now; their growth is shown at once.
@@ -76,11 +77,17 @@ const PACE: Duration = Duration::from_millis(400);
 const SHARE: u32 = 10;
 
 /// Starts the threads that follow the Claude directories.
-pub(crate) fn start(events: Sender<Event>, roots: Vec<PathBuf>, rule: Rule, watched: Watched) {
+pub(crate) fn start(
+    events: Sender<Event>,
+    roots: Vec<PathBuf>,
+    rule: Rule,
+    watched: Watched,
+    listed: Sizes,
+) {
     let rows = keep_rows(events.clone(), rule, watched.clone());
     spawn(events, move |events| {
         let Ok(changes) = follow(roots, &FollowConfig::default()) else { return };
-        Follower { changes, events, watched, rule, rows }.run();
+        Follower { changes, events, watched, rule, rows, listed }.run();
     });
 }
 
@@ -91,6 +98,8 @@ struct Follower<'a> {
     rule: Rule,
     /// Where to tell of sessions whose rows in the list say too little.
     rows: Sender<HashSet<PathBuf>>,
+    /// What the list was made from.
+    listed: Sizes,
 }
 
 /// What changed at once.
@@ -163,7 +172,13 @@ impl Follower<'_> {
             Change::Gone { file } => {
                 let _ = self.events.send(Event::Gone(file.path));
             }
-            Change::Found { .. } | Change::Ready | Change::Polling { .. } | Change::Problem(_) => {}
+            // It was written to between the listing and now.
+            Change::Found { file, .. } if self.listed.get(&file.path) != Some(&file.bytes) => {
+                news.touch(&file);
+                news.touched.extend(session_of(&file));
+            }
+            Change::Ready => self.listed = Sizes::new(),
+            Change::Found { .. } | Change::Polling { .. } | Change::Problem(_) => {}
         }
     }
 

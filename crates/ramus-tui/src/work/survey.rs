@@ -1,5 +1,6 @@
 //! What there is: first by name, then read.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -17,12 +18,17 @@ use crate::event::Event;
 use crate::panes::list::{Conversation, Project, Session};
 
 /// Lists a place, then reads it, telling of each step.
-pub(crate) fn survey(roots: Vec<PathBuf>, index: &Index, rule: Rule, events: &Sender<Event>) {
+pub(crate) fn survey(
+    roots: Vec<PathBuf>,
+    index: &Index,
+    rule: Rule,
+    events: &Sender<Event>,
+) -> Sizes {
     let place = match Place::open(roots) {
         Ok(place) => place,
         Err(error) => {
             let _ = events.send(Event::Nothing(error.to_string()));
-            return;
+            return Sizes::new();
         }
     };
     let listing = place.projects();
@@ -30,10 +36,11 @@ pub(crate) fn survey(roots: Vec<PathBuf>, index: &Index, rule: Rule, events: &Se
         let roots: Vec<String> =
             place.roots.iter().map(|root| root.display().to_string()).collect();
         let _ = events.send(Event::Nothing(format!("no sessions in {}", roots.join(" or "))));
-        return;
+        return Sizes::new();
     }
     let files = listing.projects.iter().flat_map(|project| &project.files);
-    let bytes = files.map(|file| file.bytes).sum();
+    let sizes: Sizes = files.map(|file| (file.path.clone(), file.bytes)).collect();
+    let bytes = sizes.values().sum();
     let all: Vec<Arc<[HistoryFile]>> =
         listing.projects.iter().map(|project| project.files.clone().into()).collect();
     let _ = events.send(Event::Listed(listed(&listing, &all), bytes));
@@ -49,7 +56,11 @@ pub(crate) fn survey(roots: Vec<PathBuf>, index: &Index, rule: Rule, events: &Se
     });
     let problems = found.problems.iter().map(ToString::to_string).collect();
     let _ = events.send(Event::Surveyed(surveyed(found, &all), problems));
+    sizes
 }
+
+/// How large files were when they were listed.
+pub(crate) type Sizes = HashMap<PathBuf, u64>;
 
 /// How often is told what was read meanwhile: who draws each of thousands of files takes the time to read them.
 const PACE: Duration = Duration::from_millis(60);
@@ -84,6 +95,8 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
         file: file.clone(),
         unread: true,
         title: None,
+        summed_up: false,
+        named: false,
         messages: 0,
         agents: 0,
         last_active: to_time(file.modified),
@@ -143,9 +156,12 @@ pub(crate) fn session(
             last_active: of.last_active,
         }
     };
+    let title = session_title(digest, summaries);
     Session {
         unread: false,
-        title: session_title(digest, summaries).map(str::to_owned),
+        summed_up: title != session_title(digest, &Summaries::default()),
+        named: digest.given_title.is_some(),
+        title: title.map(str::to_owned),
         messages: digest.messages,
         agents: agents + digest.inline_agents,
         last_active: digest.facts.last_active.unwrap_or_else(|| to_time(file.modified)),
