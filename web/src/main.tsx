@@ -1,7 +1,7 @@
 // The page: a frame with the histories on the left, and a view for each address.
 
 import { render } from "preact";
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Project, Session } from "./api";
 import { useGet, useKeys, useNews } from "./hooks";
 import { copied } from "./html";
@@ -32,6 +32,9 @@ function useTheme(): [Theme, () => void] {
   return [theme, () => set(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])];
 }
 
+/** How long the lists may tell an earlier title or time. */
+const LATER = 4000;
+
 function App() {
   const { path, query } = useRoute();
   const [theme, nextTheme] = useTheme();
@@ -45,7 +48,12 @@ function App() {
     setToast(text);
     setTimeout(() => setToast((now) => (now === text ? "" : now)), 4000);
   }, []);
-  useNews((news) => { if (news.kind === "found" || news.kind === "gone") { projects.again(); sessions.again(); } });
+  const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useNews((news) => {
+    if (news.kind === "found" || news.kind === "gone") { projects.again(); sessions.again(); }
+    // Titles and times change with what is said; nobody waits for that.
+    else later.current ??= setTimeout(() => { later.current = undefined; sessions.again(); }, LATER);
+  });
   useKeys({
     "?": () => setSheet("help"),
     "/": () => { go("/search"); document.querySelector<HTMLInputElement>("#query")?.focus(); },
@@ -77,7 +85,7 @@ function App() {
         <button type="button" class="quiet" onClick={() => setSheet("help")} aria-label="Keys" title="Keys">?</button>
       </header>
       <Side open={drawer} view={kind} projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} here={kind === "s" ? id : ""} project={kind === "p" ? id : ""} busy={sessions.busy && !sessions.data} />
-      <main id="main" tabIndex={-1}>{view(kind, id, query, say)}</main>
+      <main id="main" tabIndex={-1}>{view(kind, id, query, say, sessions.data?.sessions.find((one) => key(one) === id)?.title)}</main>
       {drawer && <div class="shade" onClick={() => setDrawer(false)} />}
       {sheet === "help" && <Help onClose={() => setSheet(null)} />}
       {sheet === "palette" && <Palette projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} onTheme={nextTheme} onHelp={() => setSheet("help")} onClose={() => setSheet((now) => (now === "palette" ? null : now))} />}
@@ -90,11 +98,11 @@ function decode(part: string): string {
   try { return decodeURIComponent(part); } catch { return part; }
 }
 
-function view(kind: string, id: string, query: URLSearchParams, say: (text: string) => void) {
+function view(kind: string, id: string, query: URLSearchParams, say: (text: string) => void, listed: string | null | undefined) {
   switch (kind) {
     case "": return <Overview />;
     case "p": return <ProjectView key={id} name={id} />;
-    case "s": return <SessionView key={id} id={id} leaf={query.get("leaf") ?? ""} at={query.get("at") ?? ""} say={say} />;
+    case "s": return <SessionView key={id} id={id} leaf={query.get("leaf") ?? ""} at={query.get("at") ?? ""} listed={listed} say={say} />;
     case "f": return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} say={say} />;
     case "compare": return <Compare query={query} />;
     case "search": return <Search query={query} />;

@@ -32,7 +32,7 @@ pub struct Library {
     pub place: Place,
     pub rule: Rule,
     listed: Mutex<Option<(Instant, Arc<Vec<Project>>)>>,
-    surveyed: Arc<Mutex<LastSurvey>>,
+    surveyed: Arc<Surveyed>,
     open: Mutex<Vec<Opened>>,
     /// Held while a session is read: a page asks for several things of it at once.
     reading: Mutex<()>,
@@ -42,8 +42,14 @@ pub struct Library {
     used: Mutex<Option<(u64, Bytes)>>,
 }
 
-/// The last survey and when it was made.
-type LastSurvey = Option<(Instant, Arc<Survey>)>;
+/// All files in short.
+#[derive(Debug, Default)]
+struct Surveyed {
+    /// The last survey and when it was made; held while a new one is made.
+    last: Mutex<Option<(Instant, Arc<Survey>)>>,
+    /// The same, for those who do not wait.
+    known: Mutex<Option<Arc<Survey>>>,
+}
 
 #[derive(Debug)]
 struct Opened {
@@ -120,7 +126,7 @@ impl Library {
     /// Looks at the directories again when the next one asks.
     pub(crate) fn forget(&self) {
         *lock(&self.listed) = None;
-        if let Some((at, _)) = &mut *lock(&self.surveyed)
+        if let Some((at, _)) = &mut *lock(&self.surveyed.last)
             && let Some(earlier) = at.checked_sub(FRESH)
         {
             *at = earlier;
@@ -147,8 +153,7 @@ impl Library {
 
     /// Returns the last survey, if there is one already; it may be a little old.
     pub(crate) fn surveyed(&self) -> Option<Arc<Survey>> {
-        let held = self.surveyed.try_lock().ok()?;
-        held.as_ref().map(|(_, survey)| survey.clone())
+        lock(&self.surveyed.known).clone()
     }
 
     /// Adds up what was used and returns it as JSON; all files are read for it, unless they are as
@@ -248,13 +253,15 @@ impl Library {
         Ok(history)
     }
 
-    /// Sums a session up, with the titles that other sessions gave it (R15).
+    /// Sums a session up, with the titles that other sessions gave it (R15), if they are known yet.
     pub(crate) fn told(&self, found: &Found, history: &History) -> (Digest, Summaries) {
         let digest = Digest::new(history);
         let mut summaries = Summaries::default();
-        // A title of its own comes first; then nobody has to wait for the others to be read.
-        if digest.given_title.is_none() && !found.file.role.is_agent() {
-            let survey = self.surveyed().unwrap_or_else(|| self.survey());
+        // A title of its own comes first.
+        if digest.given_title.is_none()
+            && !found.file.role.is_agent()
+            && let Some(survey) = self.surveyed()
+        {
             let home = |project: &&ProjectSurvey| project.dir == found.project().dir;
             let known = survey.projects.iter().find(home);
             summaries = known.map(|project| project.summaries.clone()).unwrap_or_default();
@@ -270,6 +277,9 @@ impl Library {
         history: &History,
         conversation: Option<u32>,
     ) -> Option<String> {
+        if self.surveyed().is_none() {
+            self.survey();
+        }
         let (digest, summaries) = self.told(found, history);
         let index = conversation.and_then(|n| (n as usize).checked_sub(1));
         match index.and_then(|index| digest.conversations.get(index)) {
@@ -327,9 +337,9 @@ fn of_id<'a>(projects: &'a [Project], id: &str) -> Vec<(usize, &'a HistoryFile)>
     files.filter(|(_, file)| fits(file)).collect()
 }
 
-fn survey(place: &Place, rule: Rule, surveyed: &Mutex<LastSurvey>) -> Arc<Survey> {
+fn survey(place: &Place, rule: Rule, surveyed: &Surveyed) -> Arc<Survey> {
     // Held while reading: whoever asks meanwhile wants the same answer.
-    let mut held = lock(surveyed);
+    let mut held = lock(&surveyed.last);
     let earlier = match held.take() {
         Some((at, survey)) if at.elapsed() < FRESH => {
             *held = Some((at, survey.clone()));
@@ -340,5 +350,6 @@ fn survey(place: &Place, rule: Rule, surveyed: &Mutex<LastSurvey>) -> Arc<Survey
     };
     let survey = Arc::new(resurvey(&place.index, &earlier, place.projects(), rule, &|_| {}));
     *held = Some((Instant::now(), survey.clone()));
+    *lock(&surveyed.known) = Some(survey.clone());
     survey
 }

@@ -14,7 +14,7 @@ import { Details } from "./details";
 
 type Panel = "tree" | "details";
 
-export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; at: string; say: (text: string) => void }) {
+export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: string; at: string; listed: string | null | undefined; say: (text: string) => void }) {
   const address = `sessions/${encodeURIComponent(id)}`;
   const detail = useGet<Detail>(address);
   const path = useGet<PathView>(`${address}/path${query({ leaf, node: at })}`);
@@ -48,6 +48,8 @@ export function SessionView({ id, leaf, at, say }: { id: string; leaf: string; a
     else hear(news);
   });
   useEffect(() => () => clearTimeout(later.current), []);
+  // What other sessions call it may be known only now.
+  useEffect(() => { if (listed && detail.data && listed !== detail.data.title) detail.again(); }, [listed]);
   useEffect(() => { document.title = `${detail.data?.title ?? short(id)} · ramus`; }, [detail.data?.title]);
   // A node that was asked for is gone to when its path is there.
   const start = useMemo(() => told?.at ?? null, [told]);
