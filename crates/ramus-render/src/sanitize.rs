@@ -69,7 +69,7 @@ fn is_unsafe(char: char) -> bool {
 }
 
 /// Whether the character embeds, overrides or isolates a reading direction.
-fn is_bidi(char: char) -> bool {
+pub fn is_bidi(char: char) -> bool {
     matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

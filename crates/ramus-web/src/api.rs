@@ -21,6 +21,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use ramus_render::sanitize::is_bidi;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -93,20 +94,9 @@ async fn answer<T: Serialize + Send + 'static>(
 
 /// Takes out what turns the direction of reading round, as the terminal does; `None`: there is nothing.
 fn unturned(json: &[u8]) -> Option<Vec<u8>> {
-    let is_turning = |at: usize| {
-        let bytes = json.get(at..at + 3);
-        matches!(bytes, Some([0xe2, 0x80, 0xaa..=0xae] | [0xe2, 0x81, 0xa6..=0xa9]))
-    };
-    let mut turning = memchr::memchr_iter(0xe2, json).filter(|at| is_turning(*at)).peekable();
-    turning.peek()?;
-    let mut clean = Vec::with_capacity(json.len());
-    let mut from = 0;
-    for at in turning {
-        clean.extend_from_slice(&json[from..at]);
-        from = at + 3;
-    }
-    clean.extend_from_slice(&json[from..]);
-    Some(clean)
+    memchr::memchr(0xe2, json)?;
+    let text = std::str::from_utf8(json).ok()?;
+    text.contains(is_bidi).then(|| text.replace(is_bidi, "").into_bytes())
 }
 
 /// Answers are marked with what they say, and not sent again to who has them.

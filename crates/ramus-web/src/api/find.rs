@@ -19,6 +19,7 @@ use ramus_core::query::{Query, Role};
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
 use ramus_render::json::{Answer, Hit as JsonHit, HitPlace};
+use ramus_render::sanitize::is_bidi;
 use ramus_store::place::{FileRole, Project};
 use ramus_store::scan::{
     Again, Branch, Content, Filter, Histories, Hit, Order, Place, Source, Spot, ToolFilter, scan,
@@ -311,9 +312,8 @@ impl<'a> Search<'a> {
 
 /// Cuts the text around a match, with white space folded.
 fn snippet(text: &str, range: std::ops::Range<usize>) -> (String, [usize; 2]) {
-    let is_turning = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let fold =
-        |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").replace(is_turning, "");
+        |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").replace(is_bidi, "");
     let first = text[..range.start].char_indices().rev().nth(ROOM / 3 - 1).map(|(at, _)| at);
     let before = match first.filter(|first| *first > 0) {
         // Half a word says nothing.
