@@ -7,9 +7,11 @@ import { Component, createRef, type RefObject } from "preact";
 import { type PathView, type View, get, query } from "./api";
 import { type Doing, Turn, type Where } from "./turn";
 
-/** How many positions are asked for at once, and how much is drawn beyond the window. */
+/** How many positions are asked for at once, how much is drawn beyond the window, and how little of it is too little. */
 const CHUNK = 32;
 const BEYOND = 900;
+const NEAR = 700;
+const AHEAD = 4000;
 
 interface Props {
   session: string; path: PathView; start: number | null; doing: Doing;
@@ -19,6 +21,7 @@ interface Props {
 export class Transcript extends Component<Props, { tick: number }> {
   state = { tick: 0 };
   box = createRef<HTMLDivElement>();
+  long = createRef<HTMLDivElement>();
   heights: Float64Array = new Float64Array(0);
   tops = new Float64Array(1);
   loaded = new Uint8Array(0);
@@ -31,7 +34,8 @@ export class Transcript extends Component<Props, { tick: number }> {
   first = 0;
   last = 0;
   observer?: ResizeObserver;
-  rows = new Map<Element, number>();
+  /** Rows drawn and not measured yet. */
+  fresh: HTMLElement[] = [];
   frame = 0;
   where: Where = { session: "", leaf: "" };
   stop = new AbortController();
@@ -40,8 +44,7 @@ export class Transcript extends Component<Props, { tick: number }> {
 
   componentDidMount() {
     if (this.props.handle) (this.props.handle as { current: Transcript | null }).current = this;
-    this.observer = new ResizeObserver((entries) => this.measured(entries));
-    this.rows.forEach((_, row) => this.observer?.observe(row));
+    this.observer = new ResizeObserver((entries) => this.resized(entries));
     this.settle();
     this.props.onSee(this.anchor.at);
     if (this.box.current) new ResizeObserver(() => this.draw()).observe(this.box.current);
@@ -81,9 +84,10 @@ export class Transcript extends Component<Props, { tick: number }> {
   /** New messages came to the end; the last ones may have changed with them. */
   grow(props: Props) {
     const was = this.heights;
-    const first = Math.max(0, Math.min(was.length, props.path.count) - 2);
+    const kept = Math.min(was.length, props.path.count);
+    const first = Math.max(0, kept - 2);
     this.heights = guess(props.path);
-    this.heights.set(was.subarray(0, first));
+    this.heights.set(was.subarray(0, kept));
     const loaded = new Uint8Array(props.path.count);
     loaded.set(this.loaded.subarray(0, first));
     this.loaded = loaded;
@@ -111,10 +115,14 @@ export class Transcript extends Component<Props, { tick: number }> {
 
   get total() { return this.tops[this.heights.length] ?? 0; }
 
-  /** Puts the window where the anchor says. */
+  /** Measures what was drawn and puts the window where the anchor says. */
   settle() {
-    const box = this.box.current;
-    if (!box) return;
+    const [box, long] = [this.box.current, this.long.current];
+    if (!box || !long) return;
+    this.measure();
+    // The rows stay where they are while others come and go beside them: nothing of them is painted again.
+    long.style.blockSize = `${this.total}px`;
+    long.style.paddingBlockStart = `${this.tops[this.first] ?? 0}px`;
     const top = this.following ? this.total - box.clientHeight : this.tops[this.anchor.at] + this.anchor.offset;
     if (Math.abs(box.scrollTop - top) > 1) box.scrollTop = top;
     this.settled = box.scrollTop;
@@ -133,8 +141,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.following = top + box.clientHeight >= this.total - 4;
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
-      const [first, last] = this.range();
-      if (first < this.first || last > this.last) this.draw();
+      if (!this.isDrawn()) this.draw();
       this.ask();
       this.props.onSee(this.rowAt(top + 24));
     });
@@ -142,31 +149,50 @@ export class Transcript extends Component<Props, { tick: number }> {
 
   draw(then?: () => void) { this.setState((was) => ({ tick: was.tick + 1 }), then); }
 
-  range(beyond = 200): [number, number] {
+  range(beyond: number): [number, number] {
     const box = this.box.current;
     const top = this.following ? this.total - (box?.clientHeight ?? 800) : this.tops[this.anchor.at] + this.anchor.offset;
     const height = box?.clientHeight ?? 800;
     return [this.rowAt(Math.max(0, top - beyond)), Math.min(this.heights.length, this.rowAt(top + height + beyond) + 1)];
   }
 
-  measured(entries: ResizeObserverEntry[]) {
+  /** Whether what may be seen next is there. */
+  isDrawn(): boolean {
+    const [first, last] = this.range(NEAR);
+    return first >= this.first && last <= this.last;
+  }
+
+  /** Takes the heights of rows that are new. */
+  measure() {
     let changed = false;
-    for (const entry of entries) {
-      const at = this.rows.get(entry.target);
-      if (at === undefined || !this.loaded[at]) continue;
-      const height = entry.borderBoxSize[0].blockSize;
-      // A row that was just taken out of the page, or is hidden with it, says nothing about its height.
-      if (height === 0) continue;
-      if (Math.abs(height - this.heights[at]) > 0.5) { this.heights[at] = height; changed = true; }
-    }
+    for (const row of this.fresh) changed = this.take(row, row.getBoundingClientRect().height) || changed;
+    for (const row of this.fresh) this.observer?.observe(row);
+    this.fresh = [];
+    if (!changed) return;
+    this.sum();
+    if (!this.isDrawn()) this.draw();
+  }
+
+  resized(entries: ResizeObserverEntry[]) {
+    let changed = false;
+    for (const entry of entries) changed = this.take(entry.target as HTMLElement, entry.borderBoxSize[0].blockSize) || changed;
     if (!changed) return;
     this.sum();
     this.draw();
   }
 
+  /** Notes the height of a row; tells whether it is another one. */
+  take(row: HTMLElement, height: number): boolean {
+    const at = Number(row.dataset.at);
+    // A row that was just taken out of the page, or is hidden with it, says nothing about its height.
+    if (!this.loaded[at] || height === 0 || Math.abs(height - this.heights[at]) <= 0.01) return false;
+    this.heights[at] = height;
+    return true;
+  }
+
   /** Asks for what is near the window and not there. */
   ask() {
-    const [first, last] = this.range(BEYOND);
+    const [first, last] = this.range(AHEAD);
     const { session, path } = this.props;
     for (let chunk = Math.floor(first / CHUNK); chunk * CHUNK < last; chunk++) {
       const from = chunk * CHUNK;
@@ -216,17 +242,16 @@ export class Transcript extends Component<Props, { tick: number }> {
 
   end() { this.following = true; this.draw(); this.props.onSee(this.heights.length - 1); }
 
-  keep = (at: number) => (row: HTMLElement | null) => {
+  keep = (row: HTMLElement | null) => {
     if (!row) return;
-    this.rows.set(row, at);
-    this.observer?.observe(row);
+    this.fresh.push(row);
+    return () => this.observer?.unobserve(row);
   };
 
   render({ session, path, doing, selected }: Props) {
     const [first, last] = this.range(BEYOND);
     this.first = first;
     this.last = last;
-    this.rows.forEach((_, row) => { if (!row.isConnected) { this.rows.delete(row); this.observer?.unobserve(row); } });
     // The same object while it means the same, so that turns are not drawn again.
     if (this.where.session !== session || this.where.leaf !== path.leaf) this.where = { session, leaf: path.leaf };
     const { where } = this;
@@ -243,7 +268,7 @@ export class Transcript extends Component<Props, { tick: number }> {
       if (!views) before = undefined;
       const left = path.left_at !== null && at > path.left_at;
       rows.push(
-        <div key={`${path.leaf}-${at}`} ref={this.keep(at)} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}`} data-at={at}
+        <div key={`${path.leaf}-${at}-${views ? "" : "ghost"}`} ref={this.keep} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}`} data-at={at}
           style={views ? undefined : { blockSize: `${this.heights[at]}px` }}>
           {views ? views.map((view, index) => <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />) : <div class="ghost" />}
         </div>,
@@ -251,9 +276,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     }
     return (
       <div class="scroll" ref={this.box} onScroll={this.scrolled} tabIndex={0} role="region" aria-label="Transcript">
-        <div class="long" style={{ blockSize: `${this.total}px` }}>
-          <div class="window" style={{ transform: `translateY(${this.tops[first] ?? 0}px)` }}>{rows}</div>
-        </div>
+        <div class="long" ref={this.long}>{rows}</div>
       </div>
     );
   }

@@ -177,15 +177,13 @@ export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: s
 
 /** Where in the transcript the reader is; a click goes somewhere else. */
 function Place({ told, seen, onGo }: { told: PathView; seen: number; onGo: (position: number) => void }) {
-  const at = (position: number) => `${(100 * position) / Math.max(1, told.count - 1)}%`;
+  const share = (position: number) => (100 * position) / Math.max(1, told.count - 1);
   // The same elements while the path is the same: the reader moves many times a second.
   const marks = useMemo(() => {
     const step = Math.max(1, Math.ceil(told.count / 400));
     const prompts = [...told.shape].flatMap((letter, position) => (letter === "p" && position % step === 0 ? [position] : []));
-    return [
-      ...prompts.map((position) => <i key={`p${position}`} class="p" style={{ insetBlockStart: at(position) }} />),
-      ...told.forks.map((position) => <i key={`f${position}`} class="f" style={{ insetBlockStart: at(position) }} />),
-    ];
+    const lines = (positions: number[]) => positions.map((position) => `M0 ${share(position)}H1`).join("");
+    return <svg viewBox="0 0 1 100" preserveAspectRatio="none"><path class="p" d={lines(prompts)} /><path class="f" d={lines(told.forks)} /></svg>;
   }, [told]);
   return (
     <div class="place" aria-hidden="true" onClick={(event) => {
@@ -193,7 +191,7 @@ function Place({ told, seen, onGo }: { told: PathView; seen: number; onGo: (posi
       onGo(Math.round(((event.clientY - box.top) / box.height) * (told.count - 1)));
     }}>
       {marks}
-      <b style={{ insetBlockStart: at(seen) }} />
+      <b style={{ transform: `translateY(${share(seen)}%)` }} />
     </div>
   );
 }
