@@ -58,6 +58,7 @@ export class Transcript extends Component<Props, { tick: number }> {
 
   componentWillReceiveProps(next: Props) {
     const was = this.props.path;
+    this.look();
     if (next.path === was) return;
     const grew = next.path.leaf !== was.leaf ? next.path.shape.startsWith(was.shape) && next.session === this.props.session : next.path.count >= was.count;
     const sameWay = next.session === this.props.session && (next.path.leaf === was.leaf || (grew && next.path.status === was.status && next.path.conversation === was.conversation));
@@ -129,21 +130,26 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.ask();
   }
 
-  scrolled = () => {
+  /** Takes in where the reader went; nowhere, if the window is where we put it. */
+  look(): boolean {
     const box = this.box.current;
-    if (!box) return;
+    if (!box) return false;
     const top = box.scrollTop;
-    // Where we put the window tells nothing about what the reader looks at.
-    if (Math.abs(top - this.settled) <= 1) return;
+    if (Math.abs(top - this.settled) <= 1) return false;
     this.settled = top;
     const at = this.rowAt(top);
     this.anchor = { at, offset: top - this.tops[at] };
     this.following = top + box.clientHeight >= this.total - 4;
+    return true;
+  }
+
+  scrolled = () => {
+    if (!this.look()) return;
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
       if (!this.isDrawn()) this.draw();
       this.ask();
-      this.props.onSee(this.rowAt(top + 24));
+      this.props.onSee(this.rowAt(this.settled + 24));
     });
   };
 
@@ -174,6 +180,7 @@ export class Transcript extends Component<Props, { tick: number }> {
   }
 
   resized(entries: ResizeObserverEntry[]) {
+    this.look();
     let changed = false;
     for (const entry of entries) changed = this.take(entry.target as HTMLElement, entry.borderBoxSize[0].blockSize) || changed;
     if (!changed) return;
@@ -211,6 +218,7 @@ export class Transcript extends Component<Props, { tick: number }> {
   }
 
   took({ from, to, turns }: { from: number; to: number; turns: View[] }) {
+    this.look();
     for (let at = from; at < to; at++) { this.loaded[at] = 1; this.views.delete(at); }
     for (const view of turns) {
       const here = this.views.get(view.at);
@@ -226,21 +234,25 @@ export class Transcript extends Component<Props, { tick: number }> {
   /** Tells whether a position is loaded; if not, it will be. */
   has(at: number): boolean {
     if (this.loaded[at]) return true;
-    this.following = false;
-    this.anchor = { at, offset: 0 };
-    this.draw();
+    this.put(at);
     return false;
   }
 
   /** Goes to a position. */
   jump(at: number) {
-    this.following = false;
-    this.anchor = { at: Math.max(0, Math.min(at, this.heights.length - 1)), offset: 0 };
-    this.draw();
+    this.put(Math.max(0, Math.min(at, this.heights.length - 1)));
     this.props.onSee(this.anchor.at);
   }
 
-  end() { this.following = true; this.draw(); this.props.onSee(this.heights.length - 1); }
+  end() { this.put(this.heights.length - 1, true); this.props.onSee(this.heights.length - 1); }
+
+  /** Moves the window; what the reader did before is past. */
+  put(at: number, following = false) {
+    this.look();
+    this.anchor = { at, offset: 0 };
+    this.following = following;
+    this.draw();
+  }
 
   keep = (row: HTMLElement | null) => {
     if (!row) return;

@@ -48,6 +48,41 @@ test("ten thousand messages: any place is near", async (t) => {
   assert.deepEqual(wrong, []);
 });
 
+test("nothing jumps while others are measured", async (t) => {
+  const claude = join(scratch(t), "claude");
+  long(claude, 600);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${SESSION}`);
+  await page.locator(".turn", { hasText: "message 599 " }).waitFor();
+  // Upwards, where heights are guesses until rows are drawn: a row that is seen moves as far as the reader does.
+  const jumps = await page.locator(".scroll").evaluate(async (box) => {
+    const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    const jumps = [];
+    for (let n = 0; n < 120; n++) {
+      const row = [...document.querySelectorAll(".row")].find((one) => one.querySelector(".turn") && one.getBoundingClientRect().top > 150);
+      const before = row.getBoundingClientRect().top;
+      box.scrollTop -= 120;
+      await drawn();
+      const moved = row.getBoundingClientRect().top - before;
+      if (Math.abs(moved - 120) > 1.5) jumps.push(moved);
+    }
+    return jumps;
+  });
+  assert.deepEqual(jumps, []);
+  // What grows above the window is not seen to.
+  const where = await page.evaluate(async () => {
+    const rows = [...document.querySelectorAll(".row")].filter((one) => one.querySelector(".turn"));
+    const above = rows.findLast((one) => one.getBoundingClientRect().bottom < 100);
+    const seen = rows.find((one) => one.getBoundingClientRect().top > 150);
+    const before = seen.getBoundingClientRect().top;
+    above.querySelector(".turn").style.paddingBlockEnd = "300px";
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return seen.getBoundingClientRect().top - before;
+  });
+  assert.ok(Math.abs(where) <= 1.5, `moved by ${where}`);
+  assert.deepEqual(wrong, []);
+});
+
 for (const [name, make] of [
   ["samples of real histories", (t) => shared("samples") && copy(t, shared("samples"))],
   ["a generated corpus", (t) => {
