@@ -130,23 +130,19 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.ask();
   }
 
-  /** Takes in where the reader went; nowhere, if the window is where we put it. */
-  look(): boolean {
+  /** Takes in where the reader went, if the window is not where we put it. */
+  look = () => {
     const box = this.box.current;
-    if (!box) return false;
+    if (!box) return;
     const top = box.scrollTop;
-    if (Math.abs(top - this.settled) <= 1) return false;
+    if (Math.abs(top - this.settled) <= 1) return;
     this.settled = top;
     const at = this.rowAt(top);
     this.anchor = { at, offset: top - this.tops[at] };
     this.following = top + box.clientHeight >= this.total - 4;
-    return true;
-  }
-
-  scrolled = () => {
-    if (!this.look()) return;
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
+      this.look();
       if (!this.isDrawn()) this.draw();
       this.ask();
       this.props.onSee(this.rowAt(this.settled + 24));
@@ -248,7 +244,8 @@ export class Transcript extends Component<Props, { tick: number }> {
 
   /** Moves the window; what the reader did before is past. */
   put(at: number, following = false) {
-    this.look();
+    cancelAnimationFrame(this.frame);
+    this.settled = this.box.current?.scrollTop ?? -1;
     this.anchor = { at, offset: 0 };
     this.following = following;
     this.draw();
@@ -287,7 +284,7 @@ export class Transcript extends Component<Props, { tick: number }> {
       );
     }
     return (
-      <div class="scroll" ref={this.box} onScroll={this.scrolled} tabIndex={0} role="region" aria-label="Transcript">
+      <div class="scroll" ref={this.box} onScroll={this.look} tabIndex={0} role="region" aria-label="Transcript">
         <div class="long" ref={this.long}>{rows}</div>
       </div>
     );
