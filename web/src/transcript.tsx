@@ -7,11 +7,12 @@ import { Component, createRef, type RefObject } from "preact";
 import { type PathView, type View, get, query } from "./api";
 import { type Doing, Turn, type Where } from "./turn";
 
-/** How many positions are asked for at once, how much is drawn beyond the window, and how little of it is too little. */
+/** How many positions are asked for at once, and how far beyond the window, so that few rows are drawn empty. */
 const CHUNK = 32;
+const AHEAD = 4000;
+/** How much is drawn beyond the window, and how little of it is too little: rows come a few at a time. */
 const BEYOND = 900;
 const NEAR = 700;
-const AHEAD = 4000;
 
 interface Props {
   session: string; path: PathView; start: number | null; doing: Doing;
@@ -37,6 +38,8 @@ export class Transcript extends Component<Props, { tick: number }> {
   /** Rows drawn and not measured yet. */
   fresh: HTMLElement[] = [];
   frame = 0;
+  /** How often another path was begun: what was unfolded stays while one only grows. */
+  begun = 0;
   where: Where = { session: "", leaf: "" };
   stop = new AbortController();
 
@@ -72,6 +75,7 @@ export class Transcript extends Component<Props, { tick: number }> {
   begin(props: Props, at: number, atEnd: boolean) {
     this.stop.abort();
     this.stop = new AbortController();
+    this.begun += 1;
     const { count } = props.path;
     this.heights = guess(props.path);
     this.loaded = new Uint8Array(count);
@@ -100,6 +104,15 @@ export class Transcript extends Component<Props, { tick: number }> {
     const tops = new Float64Array(this.heights.length + 1);
     for (let at = 0; at < this.heights.length; at++) tops[at + 1] = tops[at] + this.heights[at];
     this.tops = tops;
+    // An anchor that has come to lie above the window would not hold what is in it.
+    const { at, offset } = this.anchor;
+    if (offset > this.heights[at]) this.hold(tops[at] + offset);
+  }
+
+  /** Anchors the window at a height. */
+  hold(top: number) {
+    const at = this.rowAt(top);
+    this.anchor = { at, offset: top - this.tops[at] };
   }
 
   /** Finds the row at a height. */
@@ -116,6 +129,14 @@ export class Transcript extends Component<Props, { tick: number }> {
 
   get total() { return this.tops[this.heights.length] ?? 0; }
 
+  get height() { return this.box.current?.clientHeight ?? 800; }
+
+  /** Where the window begins: where the anchor says, but never behind the end. */
+  get top() {
+    const end = Math.max(0, this.total - this.height);
+    return this.following ? end : Math.min(end, this.tops[this.anchor.at] + this.anchor.offset);
+  }
+
   /** Measures what was drawn and puts the window where the anchor says. */
   settle() {
     const [box, long] = [this.box.current, this.long.current];
@@ -124,9 +145,9 @@ export class Transcript extends Component<Props, { tick: number }> {
     // The rows stay where they are while others come and go beside them: nothing of them is painted again.
     long.style.blockSize = `${this.total}px`;
     long.style.paddingBlockStart = `${this.tops[this.first] ?? 0}px`;
-    const top = this.following ? this.total - box.clientHeight : this.tops[this.anchor.at] + this.anchor.offset;
-    if (Math.abs(box.scrollTop - top) > 1) box.scrollTop = top;
-    this.settled = box.scrollTop;
+    if (Math.abs(box.scrollTop - this.top) > 1) box.scrollTop = this.top;
+    // Steps of less than a pixel add up until they are one.
+    if (Math.abs(box.scrollTop - this.settled) > 1) this.settled = box.scrollTop;
     this.ask();
   }
 
@@ -137,8 +158,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     const top = box.scrollTop;
     if (Math.abs(top - this.settled) <= 1) return;
     this.settled = top;
-    const at = this.rowAt(top);
-    this.anchor = { at, offset: top - this.tops[at] };
+    this.hold(top);
     this.following = top + box.clientHeight >= this.total - 4;
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
@@ -152,9 +172,7 @@ export class Transcript extends Component<Props, { tick: number }> {
   draw(then?: () => void) { this.setState((was) => ({ tick: was.tick + 1 }), then); }
 
   range(beyond: number): [number, number] {
-    const box = this.box.current;
-    const top = this.following ? this.total - (box?.clientHeight ?? 800) : this.tops[this.anchor.at] + this.anchor.offset;
-    const height = box?.clientHeight ?? 800;
+    const { top, height } = this;
     return [this.rowAt(Math.max(0, top - beyond)), Math.min(this.heights.length, this.rowAt(top + height + beyond) + 1)];
   }
 
@@ -188,7 +206,7 @@ export class Transcript extends Component<Props, { tick: number }> {
   take(row: HTMLElement, height: number): boolean {
     const at = Number(row.dataset.at);
     // A row that was just taken out of the page, or is hidden with it, says nothing about its height.
-    if (!this.loaded[at] || height === 0 || Math.abs(height - this.heights[at]) <= 0.01) return false;
+    if (!this.views.has(at) || height === 0 || Math.abs(height - this.heights[at]) <= 0.01) return false;
     this.heights[at] = height;
     return true;
   }
@@ -277,7 +295,7 @@ export class Transcript extends Component<Props, { tick: number }> {
       if (!views) before = undefined;
       const left = path.left_at !== null && at > path.left_at;
       rows.push(
-        <div key={`${path.leaf}-${at}-${views ? "" : "ghost"}`} ref={this.keep} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}`} data-at={at}
+        <div key={`${this.begun}-${at}-${views ? "" : "ghost"}`} ref={this.keep} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}`} data-at={at}
           style={views ? undefined : { blockSize: `${this.heights[at]}px` }}>
           {views ? views.map((view, index) => <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />) : <div class="ghost" />}
         </div>,

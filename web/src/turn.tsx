@@ -21,9 +21,10 @@ const WHO: Record<string, string> = {
 };
 
 export const Turn = memo(function Turn({ view, where, doing, goesOn }: { view: View; where: Where; doing?: Doing; goesOn?: boolean }) {
-  const [whole, setWhole] = useState<View>();
-  const shown = whole ?? view;
-  const all = () => void get<View>(`sessions/${encodeURIComponent(where.session)}/turn${query({ leaf: where.leaf, at: view.at, i: view.i })}`).then(setWhole);
+  const [whole, setWhole] = useState<{ of: View; all: View }>();
+  // What has been said meanwhile is not in it.
+  const shown = whole?.of === view ? whole.all : view;
+  const all = () => void get<View>(`sessions/${encodeURIComponent(where.session)}/turn${query({ leaf: where.leaf, at: view.at, i: view.i })}`).then((all) => setWhole({ of: view, all }));
   if (view.fork) return <Fork view={view} doing={doing} />;
   const who = WHO[view.kind];
   return (

@@ -80,6 +80,16 @@ test("nothing jumps while others are measured", async (t) => {
     return seen.getBoundingClientRect().top - before;
   });
   assert.ok(Math.abs(where) <= 1.5, `moved by ${where}`);
+  // At the end of a high window there is no room below the last message: those before it fill the window.
+  await page.setViewportSize({ width: 1440, height: 1600 });
+  await go(`/s/${SESSION}?at=0a1b2c3d-0000-4000-8000-000000000599`);
+  await page.locator(".turn", { hasText: "message 599 " }).waitFor();
+  await page.waitForFunction(() => document.querySelector(".ghost") === null);
+  const above = await page.evaluate(async () => {
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    return document.querySelector(".row").getBoundingClientRect().top - document.querySelector(".scroll").getBoundingClientRect().top;
+  });
+  assert.ok(above <= 0, `${above} px are empty`);
   assert.deepEqual(wrong, []);
 });
 

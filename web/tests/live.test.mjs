@@ -19,6 +19,10 @@ test("an append appears", async (t) => {
   await go(`/s/${session}`);
   await page.waitForSelector(".turn.answer");
   await page.evaluate(() => { globalThis.sameDocument = true; });
+  const unfolded = page.locator("details.call").last();
+  await unfolded.locator("summary").click();
+  await unfolded.locator(".code").waitFor();
+  await page.keyboard.press("G");
   const path = file(claude, "7ea9");
   const leaf = await page.evaluate(async (address) => (await (await fetch(address)).json()).leaf, `/api/sessions/${session}/path`);
   const uuid = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -28,6 +32,9 @@ test("an append appears", async (t) => {
   appendFileSync(path, `${record(uuid, "aaaaaaaa-0000-4000-8000-000000000002", "assistant", "The lid is on.", session)}\n`);
   await page.locator(".turn.answer", { hasText: "The lid is on." }).waitFor();
   assert.equal(await page.evaluate(() => globalThis.sameDocument), true);
+  // Who reads the end goes on doing so: below the last message there is nothing.
+  const below = await page.evaluate(() => document.querySelector(".scroll").getBoundingClientRect().bottom - [...document.querySelectorAll(".row")].at(-1).getBoundingClientRect().bottom);
+  assert.ok(Math.abs(below) < 2, `${below} px are below the last message`);
   assert.deepEqual(wrong, []);
 });
 
