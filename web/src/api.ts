@@ -39,7 +39,7 @@ export interface Row {
 }
 export interface PathView {
   session: string; leaf: string; status: string; resumes: boolean; conversation: number | null;
-  count: number; shape: string; sizes: string; forks: number[]; at: number | null;
+  count: number; shape: string; sizes: string; last: string[]; forks: number[]; at: number | null;
   left_at: number | null; sessions: string[];
 }
 export interface Way {

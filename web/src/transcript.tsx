@@ -63,9 +63,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     const was = this.props.path;
     this.look();
     if (next.path === was) return;
-    const grew = next.path.leaf !== was.leaf ? next.path.shape.startsWith(was.shape) && next.session === this.props.session : next.path.count >= was.count;
-    const sameWay = next.session === this.props.session && (next.path.leaf === was.leaf || (grew && next.path.status === was.status && next.path.conversation === was.conversation));
-    if (sameWay && grew) this.grow(next);
+    if (next.session === this.props.session && isGrown(was, next.path)) this.grow(next);
     else this.begin(next, next.start ?? this.anchor.at, false);
   }
 
@@ -86,7 +84,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.sum();
   }
 
-  /** New messages came to the end; the last ones may have changed with them. */
+  /** New messages came to the end; the last ones may have changed with them, and forks have more ways. */
   grow(props: Props) {
     const was = this.heights;
     const kept = Math.min(was.length, props.path.count);
@@ -95,6 +93,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.heights.set(was.subarray(0, kept));
     const loaded = new Uint8Array(props.path.count);
     loaded.set(this.loaded.subarray(0, first));
+    for (const at of [...this.props.path.forks, ...props.path.forks]) loaded[at] = 0;
     this.loaded = loaded;
     this.asked.clear();
     this.sum();
@@ -233,8 +232,15 @@ export class Transcript extends Component<Props, { tick: number }> {
 
   took({ from, to, turns }: { from: number; to: number; turns: View[] }) {
     this.look();
-    for (let at = from; at < to; at++) { this.loaded[at] = 1; this.views.delete(at); }
-    for (const view of turns) {
+    // What is the same stays the same object and is not drawn again.
+    const before = new Map<string, View>();
+    for (let at = from; at < to; at++) {
+      for (const view of this.views.get(at) ?? []) before.set(JSON.stringify(view), view);
+      this.loaded[at] = 1;
+      this.views.delete(at);
+    }
+    for (const told of turns) {
+      const view = before.get(JSON.stringify(told)) ?? told;
       const here = this.views.get(view.at);
       if (here) here.push(view);
       else this.views.set(view.at, [view]);
@@ -307,6 +313,11 @@ export class Transcript extends Component<Props, { tick: number }> {
       </div>
     );
   }
+}
+
+/** Whether a path is the one before, grown: its last message is where it was. */
+function isGrown(was: PathView, path: PathView): boolean {
+  return was.count > 0 && path.last[was.count - 1 - (path.count - path.last.length)] === was.last.at(-1);
 }
 
 /** Guesses heights by who speaks and how much. */

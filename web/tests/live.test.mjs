@@ -32,6 +32,7 @@ test("an append appears", async (t) => {
   appendFileSync(path, `${record(uuid, "aaaaaaaa-0000-4000-8000-000000000002", "assistant", "The lid is on.", session)}\n`);
   await page.locator(".turn.answer", { hasText: "The lid is on." }).waitFor();
   assert.equal(await page.evaluate(() => globalThis.sameDocument), true);
+  assert.ok(await unfolded.locator(".code").isVisible(), "what was unfolded stays");
   // Who reads the end goes on doing so: below the last message there is nothing.
   const below = await page.evaluate(() => document.querySelector(".scroll").getBoundingClientRect().bottom - [...document.querySelectorAll(".row")].at(-1).getBoundingClientRect().bottom);
   assert.ok(Math.abs(below) < 2, `${below} px are below the last message`);

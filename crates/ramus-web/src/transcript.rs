@@ -24,6 +24,9 @@ use crate::library::Found;
 /// About how many messages are read together.
 const BLOCK: usize = 16;
 
+/// How many of the last messages are named.
+const LAST: usize = 32;
+
 /// One path, cut into blocks.
 #[derive(Debug)]
 pub(crate) struct Transcript {
@@ -95,6 +98,17 @@ impl Transcript {
             char::from(b'A' + bytes.max(1).ilog2().min(25) as u8)
         };
         self.folds().map(size).collect()
+    }
+
+    /// Names the last messages: a path that only grew has the same ones at the same positions.
+    pub(crate) fn last(&self) -> Vec<String> {
+        let named = self.folds().skip(self.len().saturating_sub(LAST));
+        named
+            .map(|(history, fold)| {
+                let first = history.folds.members(fold).first();
+                first.map_or_else(String::new, |node| history.place_of(*node))
+            })
+            .collect()
     }
 
     /// Returns the positions after which the path forks.

@@ -148,6 +148,9 @@ fn a_path_is_told_in_letters() {
     assert_eq!(path["shape"], "papa");
     assert_eq!(path["at"], 1);
     assert_eq!(path["forks"], serde_json::json!([2]));
+    let last = path["last"].as_array().unwrap();
+    assert_eq!(last.len() as u64, path["count"].as_u64().unwrap());
+    assert_eq!(last[1], "b");
     assert_eq!(path["sizes"].as_str().unwrap().len(), 4);
 }
 

@@ -73,6 +73,8 @@ pub(crate) struct PathView {
     shape: String,
     /// A letter for each message: how long it is.
     sizes: String,
+    /// What the last messages are called.
+    last: Vec<String>,
     /// Positions after which the path forks.
     forks: Vec<usize>,
     /// The position of the fork at which it leaves what is current.
@@ -101,6 +103,7 @@ pub(crate) async fn path(
             count: path.len(),
             shape: path.shape(),
             sizes: path.sizes(),
+            last: path.last(),
             forks: path.forks(),
             left_at: path.left_at(),
             at: (!at.node.is_empty()).then(|| path.position(&at.node)).flatten(),
