@@ -39,6 +39,20 @@ test("an append appears", async (t) => {
   assert.deepEqual(wrong, []);
 });
 
+test("a fork that appears in what is read is shown there", async (t) => {
+  const claude = demo(t);
+  const session = id(claude, "7ea9");
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  const told = await page.evaluate(async (address) => (await fetch(address)).json(), `/api/sessions/${session}/path`);
+  await go(`/s/${session}?leaf=${told.leaf}`);
+  await page.waitForSelector(".turn.answer");
+  const forks = await page.locator("nav.fork").count();
+  appendFileSync(file(claude, "7ea9"), `${record(told.last.at(-3), "dddddddd-0000-4000-8000-000000000001", "user", "Something else instead", session)}\n`);
+  await page.locator("nav.fork", { hasText: "Something else instead" }).waitFor();
+  assert.equal(await page.locator("nav.fork").count(), forks + 1);
+  assert.deepEqual(wrong, []);
+});
+
 test("a new session appears in the lists", async (t) => {
   const claude = demo(t);
   const { page, wrong } = await open(t, await serve(t, claude));
