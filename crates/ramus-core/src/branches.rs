@@ -5,7 +5,7 @@ use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::fold::{FoldId, Folds};
+use crate::fold::{FoldId, Folds, Placement};
 use crate::record::{Kind, Voice};
 use crate::resume::{Resume, Rule, resume};
 use crate::session::{NodeId, Session};
@@ -221,8 +221,10 @@ impl Branches {
                 continue;
             }
             let Some(home) = folds.of(id) else { continue };
-            let mut ways = children.iter().filter_map(|child| folds.of(*child)).filter(|fold| {
-                *fold != home && folds.speaks(*fold) && lane.has(folds.fold(*fold).sidechain)
+            let mut ways = children.iter().filter_map(|child| folds.of(*child)).filter(|id| {
+                let fold = folds.fold(*id);
+                let is_read_here = fold.placement == Placement::Linked;
+                *id != home && is_read_here && folds.speaks(*id) && lane.has(fold.sidechain)
             });
             if ways.next().is_some_and(|first| ways.any(|other| other != first)) {
                 continue;

@@ -61,6 +61,8 @@ pub(crate) struct Envelope<'a> {
     pub(crate) attachment: Option<&'a [u8]>,
     pub(crate) command_mode: Option<&'a [u8]>,
     pub(crate) content: u64,
+    /// Fingerprints of the blocks of a message that has no id: what a person sent.
+    pub(crate) parts: Vec<u64>,
     /// What a compaction keeps of the records before it; `None`: all of them.
     pub(crate) preserved: Option<Vec<&'a [u8]>>,
 }
@@ -141,7 +143,12 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
         Ok(())
     })?;
     found.len = cursor.pos();
-    found.content = fingerprint(content.unwrap_or(&bytes[..found.len]));
+    found.content = match found.parts[..] {
+        // The client writes one text as a string or as a list of one block, and changes its mind
+        // when it writes a turn again: both are the same content.
+        [only] if !found.has_tool_result => only,
+        _ => fingerprint(content.unwrap_or(&bytes[..found.len])),
+    };
     Ok(found)
 }
 
@@ -223,16 +230,28 @@ const WRAPPERS: &[(&[u8], Voice)] = &[
     (b"<system-reminder>", Voice::Meta),
     (b"<ide_", Voice::Meta),
     (b"[Request interrupted by user", Voice::Interrupt),
+    // Copies of a session lose the mark of a summary, and the first clients did not set it.
+    (
+        b"This session is being continued from a previous conversation that ran out of context.",
+        Voice::CompactSummary,
+    ),
     (b"<task-notification>", Voice::Notification),
     (b"<teammate-message", Voice::Notification),
     (b"<agent-message", Voice::Notification),
 ];
 
+/// The whole text of a record that stands for the empty output of a command.
+pub(crate) const NO_CONTENT: &[u8] = b"(no content)";
+
 /// Tells whose words a raw text is by how it begins.
 fn wrapped(text: &[u8]) -> Voice {
     let mut text = trim_start(text);
+    // Clients up to 1.0 wrote this for a command that printed nothing.
+    if text == NO_CONTENT {
+        return Voice::CommandOutput;
+    }
     loop {
-        if !matches!(text.first(), Some(b'<' | b'[' | b'C')) {
+        if !matches!(text.first(), Some(b'<' | b'[' | b'C' | b'T')) {
             return if text.is_empty() { Voice::Meta } else { Voice::Prompt };
         }
         match WRAPPERS.iter().find(|(opening, _)| text.starts_with(opening)) {
@@ -275,7 +294,11 @@ fn message<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broke
             b"model" => found.model = c.string_or_skip()?,
             b"usage" => found.usage = Some(raw(c)?),
             b"content" => match c.peek() {
-                Some(b'"') => found.text = Some(c.string()?),
+                Some(b'"') => {
+                    let text = c.string()?;
+                    found.text = Some(text);
+                    note_part(found, text);
+                }
                 Some(b'[') => c.array(|c| block(c, found))?,
                 _ => c.skip()?,
             },
@@ -283,6 +306,13 @@ fn message<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broke
         }
         Ok(())
     })
+}
+
+/// Keeps the fingerprint of a block of a message that has no id; ids stand before the content.
+fn note_part(found: &mut Envelope<'_>, bytes: &[u8]) {
+    if found.message_id.is_none() {
+        found.parts.push(fingerprint(bytes));
+    }
 }
 
 #[derive(Default)]
@@ -299,6 +329,8 @@ struct Block<'a> {
 
 fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken> {
     let mut block = Block::default();
+    c.peek();
+    let start = c.pos();
     c.object(|c, key| {
         match key {
             b"type" => block.kind = c.string_or_skip()?,
@@ -316,7 +348,10 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
         Ok(())
     })?;
     match block.kind {
-        Some(b"text") => note_text(found, block.text),
+        Some(b"text") => {
+            note_part(found, block.text.unwrap_or_default());
+            note_text(found, block.text);
+        }
         Some(b"thinking") => {
             found.thinking += 1;
             found.withheld += u32::from(block.thinking.is_some_and(<[u8]>::is_empty));
@@ -337,7 +372,10 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
             }
             found.tool_ids.extend(block.tool_use_id);
         }
-        _ => found.has_other_block = true,
+        _ => {
+            note_part(found, c.since(start));
+            found.has_other_block = true;
+        }
     }
     Ok(())
 }
@@ -452,6 +490,13 @@ mod tests {
             ("<command-name>/cost</command-name>", Voice::Command),
             ("<div>what is this?</div>", Voice::Prompt),
             ("[Request interrupted by user for tool use]", Voice::Interrupt),
+            ("(no content)", Voice::CommandOutput),
+            ("(no content) is what I see", Voice::Prompt),
+            (
+                "This session is being continued from a previous conversation that ran out of context.",
+                Voice::CompactSummary,
+            ),
+            ("This session is slow", Voice::Prompt),
             ("", Voice::Meta),
         ] {
             assert_eq!(wrapped(text.as_bytes()), voice, "{text}");

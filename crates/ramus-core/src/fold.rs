@@ -5,8 +5,15 @@
 //! one of whole messages: a *fold* is a message with its tool results, or one
 //! other record. Folds form a forest of their own, in which a place with two
 //! children that say something really is a fork.
+//!
+//! The parents of folds are *reading* parents: where the links of the file lead a
+//! reader astray, a fold continues the record that came before it instead, and its
+//! [`Placement`] says why. The links as they are written stay in [`Tree`]; what the
+//! client resumes is decided by those alone.
 
 use rustc_hash::FxHashMap;
+
+use crate::branches::Lane;
 
 use crate::name::Key;
 use crate::record::{Kind, Record, Voice};
@@ -34,6 +41,50 @@ pub struct Fold {
     pub sidechain: bool,
     /// It goes on with a message that is further up, with something else said between.
     pub again: bool,
+    /// Why it stands where it stands.
+    pub placement: Placement,
+}
+
+/// Why a fold has its reading parent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Placement {
+    /// The file links it there, or it begins a tree.
+    #[default]
+    Linked,
+    /// A compaction that names no record of this file continues the record before it (R7).
+    Compaction,
+    /// Its parent is not in this file: it continues the record before it. A guess.
+    MissingParent,
+    /// It has no parent and cannot begin a conversation: it continues the record before it. A guess.
+    NoParent,
+    /// It hangs below hook, error or progress records that were written late, in the middle of a
+    /// turn that was over by then: it continues the end of that turn.
+    LateRecords,
+    /// A reply whose parent is followed by a guess: it continues what stands there.
+    AfterGuess,
+    /// A command below a caveat record whose uuid an old client used again: it continues the
+    /// record before it.
+    ReusedCaveat,
+}
+
+impl Placement {
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Linked => "linked",
+            Self::Compaction => "compaction",
+            Self::MissingParent => "missing-parent",
+            Self::NoParent => "no-parent",
+            Self::LateRecords => "late-records",
+            Self::AfterGuess => "after-guess",
+            Self::ReusedCaveat => "reused-caveat",
+        }
+    }
+
+    /// Whether nothing in the file says that it belongs there, other than its place in the file.
+    pub fn is_guess(self) -> bool {
+        matches!(self, Self::MissingParent | Self::NoParent)
+    }
 }
 
 /// The folded forest of one session.
@@ -67,12 +118,15 @@ impl Folds {
         let mut folder = Folder {
             session,
             tree,
+            lane: Lane::of(session),
             folds: Vec::with_capacity(session.records().len() / 2),
             of: vec![None; session.records().len()],
             by_message: FxHashMap::default(),
             by_call: FxHashMap::default(),
             by_copy: FxHashMap::default(),
             jumps: Vec::new(),
+            last: None,
+            late: FxHashMap::default(),
             replays: Vec::new(),
         };
         folder.place_all();
@@ -171,21 +225,42 @@ impl Folds {
 struct Folder<'a> {
     session: &'a Session,
     tree: &'a Tree,
+    lane: Lane,
     folds: Vec<Fold>,
     of: Vec<Option<FoldId>>,
     by_message: FxHashMap<(Key, bool), FoldId>,
     by_call: FxHashMap<Key, FoldId>,
     by_copy: FxHashMap<(Time, u64, Kind), FoldId>,
-    /// For each fold its depth and an ancestor far up, so that climbing takes few steps.
-    jumps: Vec<(u32, FoldId)>,
+    /// For each fold where it stands in the forest.
+    jumps: Vec<Jump>,
+    /// The last new record of the lane in file order that is more than decoration.
+    last: Option<Last>,
+    /// Decoration that was written late, and the end of the turn that was over by then.
+    late: FxHashMap<FoldId, FoldId>,
     replays: Vec<NodeId>,
+}
+
+/// Where a fold stands in the forest: its depth, and an ancestor far up, so that climbing takes few steps.
+#[derive(Clone, Copy)]
+struct Jump {
+    depth: u32,
+    far: FoldId,
+    /// The nearest fold at or above it that is more than decoration.
+    anchor: FoldId,
+    compactions: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Last {
+    fold: FoldId,
+    time: Option<Time>,
 }
 
 impl Folder<'_> {
     /// Places every node, in file order but never before its parent.
     fn place_all(&mut self) {
         let mut waiting = Vec::new();
-        for (id, _) in self.session.nodes() {
+        for (id, record) in self.session.nodes() {
             let mut next = Some(self.tree.first(id));
             while let Some(node) = next
                 && self.of[node.index()].is_none()
@@ -197,19 +272,35 @@ impl Folder<'_> {
                 let fold = self.place(node);
                 self.of[node.index()] = Some(fold);
             }
+            self.move_last(id, record);
+        }
+    }
+
+    /// Notes how far the conversation has come; copies and decoration do not move it on.
+    fn move_last(&mut self, id: NodeId, record: &Record) {
+        let Some(fold) = self.of[id.index()] else { return };
+        let is_new = self.tree.is_first(id) && self.replays.last() != Some(&id);
+        if is_new
+            && self.lane.has(record.sidechain)
+            && self.voice(id, record) != Voice::Decoration
+        {
+            self.last = Some(Last { fold, time: record.time });
         }
     }
 
     fn place(&mut self, id: NodeId) -> FoldId {
         let record = self.session.record(id);
-        let parent = self.tree.parent(id).and_then(|parent| self.of[parent.index()]);
         let mut voice = self.voice(id, record);
+        let (parent, placement) = self.reading_parent(id, record, voice);
         let message = self.message_of(record, voice, parent);
-        if let Some(fold) = message.filter(|message| self.belongs(*message, record, parent)) {
-            self.remember(record, voice, fold);
+        let belongs = |message: &FoldId| {
+            placement.is_guess() || self.belongs(*message, record, parent)
+        };
+        if let Some(fold) = message.filter(belongs) {
+            self.remember(id, record, voice, fold);
             return fold;
         }
-        match self.copied(record, voice, parent) {
+        match self.copied(id, record, voice, parent) {
             Some(Copied::Beside(fold)) => {
                 self.replays.push(id);
                 return fold;
@@ -224,10 +315,83 @@ impl Folder<'_> {
         let again = voice.speaks()
             && message.zip(parent).is_some_and(|(message, parent)| self.is_above(message, parent));
         let fold = FoldId(self.folds.len() as u32);
-        self.folds.push(Fold { head: id, parent, voice, sidechain: record.sidechain, again });
-        self.jumps.push(self.jump(fold, parent));
-        self.remember(record, voice, fold);
+        let sidechain = record.sidechain;
+        self.folds.push(Fold { head: id, parent, voice, sidechain, again, placement });
+        self.jumps.push(self.jump(fold, parent, voice));
+        self.note_late(fold, record, parent);
+        self.remember(id, record, voice, fold);
         fold
+    }
+
+    /// Returns the fold that a reader would expect a record to continue, and why it is that one.
+    fn reading_parent(
+        &self,
+        id: NodeId,
+        record: &Record,
+        voice: Voice,
+    ) -> (Option<FoldId>, Placement) {
+        let linked = self.tree.parent(id).and_then(|parent| self.of[parent.index()]);
+        let last = self.last.filter(|_| self.lane.has(record.sidechain)).map(|last| last.fold);
+        let Some(last) = last else { return (linked, Placement::Linked) };
+        let Some(parent) = linked else {
+            let placement = match voice {
+                Voice::Boundary | Voice::CompactSummary => Placement::Compaction,
+                _ if record.parent.is_some() => Placement::MissingParent,
+                // Nobody begins a conversation with a reply; people begin with words or commands.
+                Voice::Prompt | Voice::Command | Voice::Meta | Voice::Queued => Placement::Linked,
+                _ => Placement::NoParent,
+            };
+            let is_root = placement == Placement::Linked;
+            return (Some(last).filter(|_| !is_root), placement);
+        };
+        if let Some(&end) = self.late.get(&parent).filter(|_| voice != Voice::Decoration) {
+            // The turn may have gone on since the late records were written.
+            let end = if self.is_above(end, last) { last } else { end };
+            return (Some(end), Placement::LateRecords);
+        }
+        let below_caveat =
+            voice == Voice::Command && self.folds[parent.index()].voice == Voice::Meta;
+        if below_caveat && last != parent {
+            return (Some(last), Placement::ReusedCaveat);
+        }
+        // A reply beside a guess is no second branch: the guess only says that it came before.
+        let is_reply = matches!(voice, Voice::Answer | Voice::Synthetic);
+        if is_reply && self.is_guess_between(parent, last) {
+            return (Some(last), Placement::AfterGuess);
+        }
+        (Some(parent), Placement::Linked)
+    }
+
+    /// Whether what follows `above` on the way to `below` stands there by a guess.
+    fn is_guess_between(&self, above: FoldId, below: FoldId) -> bool {
+        let anchor = self.jumps[above.index()].anchor;
+        if anchor == below || !self.is_above(anchor, below) {
+            return false;
+        }
+        let next = self.ancestor_at(below, self.jumps[anchor.index()].depth + 1);
+        self.folds[next.index()].placement.is_guess()
+    }
+
+    /// Notes decoration that was written when the turn it hangs in was over: dated before what
+    /// stands before it in the file, and hung above that.
+    fn note_late(&mut self, fold: FoldId, record: &Record, parent: Option<FoldId>) {
+        let (Some(parent), Some(last)) = (parent, self.last) else { return };
+        if self.folds[fold.index()].voice != Voice::Decoration
+            || !self.lane.has(record.sidechain)
+        {
+            return;
+        }
+        let end = match self.late.get(&parent) {
+            Some(&end) => end,
+            None if parent != last.fold
+                && record.time.zip(last.time).is_some_and(|(time, end)| time < end)
+                && self.is_above(parent, last.fold) =>
+            {
+                last.fold
+            }
+            None => return,
+        };
+        self.late.insert(fold, end);
     }
 
     /// What a record read out of a damaged line says counts only where others build on it.
@@ -285,53 +449,96 @@ impl Folder<'_> {
         parent.is_some() || record.voice == Voice::ToolResult
     }
 
-    /// Returns a fold's depth and how far up its shortcut leads.
-    fn jump(&self, fold: FoldId, parent: Option<FoldId>) -> (u32, FoldId) {
-        let Some(parent) = parent else { return (0, fold) };
-        let (depth, far) = self.jumps[parent.index()];
-        let (far_depth, further) = self.jumps[far.index()];
-        let further_depth = self.jumps[further.index()].0;
+    /// Returns where a fold stands in the forest.
+    fn jump(&self, fold: FoldId, parent: Option<FoldId>, voice: Voice) -> Jump {
+        let own = u32::from(matches!(voice, Voice::Boundary | Voice::CompactSummary));
+        let Some(parent) = parent else {
+            return Jump { depth: 0, far: fold, anchor: fold, compactions: own };
+        };
+        let above = self.jumps[parent.index()];
+        let further = self.jumps[above.far.index()];
+        let furthest = self.jumps[further.far.index()];
         // Shortcuts double in length, so any ancestor is a logarithm of steps away.
-        let target = if depth - far_depth == far_depth - further_depth { further } else { parent };
-        (depth + 1, target)
+        let is_double = above.depth - further.depth == further.depth - furthest.depth;
+        Jump {
+            depth: above.depth + 1,
+            far: if is_double { further.far } else { parent },
+            anchor: if voice == Voice::Decoration { above.anchor } else { fold },
+            compactions: above.compactions + own,
+        }
     }
 
     /// Whether `above` lies on the way from `below` to its root, or is it.
     fn is_above(&self, above: FoldId, below: FoldId) -> bool {
-        let depth = self.jumps[above.index()].0;
-        let mut at = below;
-        while self.jumps[at.index()].0 > depth {
-            let far = self.jumps[at.index()].1;
-            let next = if self.jumps[far.index()].0 >= depth {
+        self.ancestor_at(below, self.jumps[above.index()].depth) == above
+    }
+
+    /// Returns the ancestor at a depth; the fold itself if it is no deeper.
+    fn ancestor_at(&self, fold: FoldId, depth: u32) -> FoldId {
+        let mut at = fold;
+        while self.jumps[at.index()].depth > depth {
+            let far = self.jumps[at.index()].far;
+            let next = if self.jumps[far.index()].depth >= depth {
                 Some(far)
             } else {
                 self.folds[at.index()].parent
             };
-            let Some(next) = next else { return false };
+            let Some(next) = next else { break };
             at = next;
         }
-        at == above
+        at
     }
 
-    /// Finds an earlier record with the same time and content (R8d).
-    fn copied(&self, record: &Record, voice: Voice, parent: Option<FoldId>) -> Option<Copied> {
+    /// Finds the earlier record that this one repeats (R8d).
+    fn copied(
+        &self,
+        id: NodeId,
+        record: &Record,
+        voice: Voice,
+        parent: Option<FoldId>,
+    ) -> Option<Copied> {
         if !matches!(record.kind, Kind::User | Kind::Assistant) || voice == Voice::Decoration {
             return None;
         }
-        let original = *self.by_copy.get(&(record.time?, record.content, record.kind))?;
+        let time = record.time?;
+        let original = *self.by_copy.get(&(time, record.content, record.kind))?;
         let fold = &self.folds[original.index()];
         if fold.sidechain != record.sidechain {
             return None;
         }
-        match parent {
-            _ if parent == fold.parent => Some(Copied::Beside(original)),
-            Some(parent) if self.is_above(original, parent) => Some(Copied::Below),
-            _ => None,
+        if parent == fold.parent {
+            return Some(Copied::Beside(original));
         }
+        let parent = parent?;
+        // The pieces of a prompt that was split when it was written again hang below each other.
+        let is_piece = self.session.record(fold.head).content != record.content;
+        if parent == original {
+            return Some(if is_piece { Copied::Beside(original) } else { Copied::Below });
+        }
+        let is_below = self.is_above(original, parent)
+            && (voice != Voice::Prompt || self.is_replay(id, original, parent));
+        is_below.then_some(Copied::Below)
+    }
+
+    /// Whether a prompt repeats one further up its own path, rather than being typed again.
+    ///
+    /// Imported sessions give many records one time, so time and words alone do not tell. What the
+    /// client writes again stands behind a compaction, or is answered by a reply that is there already.
+    fn is_replay(&self, id: NodeId, original: FoldId, parent: FoldId) -> bool {
+        let compactions = |fold: FoldId| self.jumps[fold.index()].compactions;
+        let mut below = id;
+        compactions(original) < compactions(parent)
+            || (0..REPLAY_LOOKAHEAD).any(|_| {
+                let Some(&child) = self.tree.children(below).first() else { return false };
+                below = child;
+                let record = self.session.record(child);
+                let message = record.message.map(|message| (message, record.sidechain));
+                message.is_some_and(|message| self.by_message.contains_key(&message))
+            })
     }
 
     /// Keeps what later records may refer to; ids that repeat mean the latest bearer.
-    fn remember(&mut self, record: &Record, voice: Voice, fold: FoldId) {
+    fn remember(&mut self, id: NodeId, record: &Record, voice: Voice, fold: FoldId) {
         if let Some(message) = record.message {
             self.by_message.insert((message, record.sidechain), fold);
         }
@@ -344,9 +551,15 @@ impl Folder<'_> {
             && matches!(record.kind, Kind::User | Kind::Assistant)
         {
             self.by_copy.entry((time, record.content, record.kind)).or_insert(fold);
+            for part in self.session.parts(id) {
+                self.by_copy.entry((time, *part, record.kind)).or_insert(fold);
+            }
         }
     }
 }
+
+/// How many records below a prompt are looked at for its reply.
+const REPLAY_LOOKAHEAD: usize = 4;
 
 /// How a copy stands to its original.
 enum Copied {

@@ -54,6 +54,7 @@ pub struct Session {
     agent_results: Vec<(NodeId, Box<str>)>,
     openings: Vec<(NodeId, Key)>,
     preserved: Vec<(NodeId, Vec<Name>)>,
+    parts: Vec<(NodeId, Vec<u64>)>,
     briefings: Vec<NodeId>,
     defects: Vec<Defect>,
     counts: LineCounts,
@@ -245,6 +246,12 @@ impl Session {
         &self.preserved
     }
 
+    /// Returns the fingerprints of the blocks of a prompt that has several, such as text and pictures.
+    pub fn parts(&self, id: NodeId) -> &[u64] {
+        let at = self.parts.binary_search_by_key(&id, |(id, _)| *id);
+        at.map_or(&[], |at| &self.parts[at].1)
+    }
+
     /// Whether a record is the note that a forked agent gets, which no conversation ends with.
     pub fn is_briefing(&self, id: NodeId) -> bool {
         self.briefings.binary_search(&id).is_ok()
@@ -413,6 +420,9 @@ impl Session {
         if let Some(kept) = &found.preserved {
             let kept = kept.iter().map(|uuid| self.name(uuid)).collect();
             self.preserved.push((id, kept));
+        }
+        if kind == Kind::User && !found.has_tool_result && found.parts.len() > 1 {
+            self.parts.push((id, found.parts.clone()));
         }
         if found.attachment == Some(b"fork_briefing") {
             self.briefings.push(id);

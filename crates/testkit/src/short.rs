@@ -73,7 +73,7 @@ impl<'a> Row<'a> {
 
     fn record(&self) -> Value {
         match self.kind[0] {
-            "user" => self.user(&json!(self.text)),
+            "user" => self.user(&self.prompt()),
             "side-user" => side(self.user(&json!(self.text))),
             "assistant" => self.assistant(&json!([{"type": "text", "text": self.text}])),
             "side-assistant" => side(self.assistant(&json!([{"type": "text", "text": self.text}]))),
@@ -160,6 +160,20 @@ impl<'a> Row<'a> {
             // Any other word is a type nobody knows; with a name it is a node.
             kind if self.name == "-" => json!({"type": kind, "text": self.text}),
             kind => self.other(kind, json!({"text": self.text})),
+        }
+    }
+
+    /// A prompt as the client writes it: `user`, as a list of blocks (`user:list`), with a picture
+    /// (`user:picture`), or the picture alone (`user:only-picture`).
+    fn prompt(&self) -> Value {
+        let text = json!({"type": "text", "text": self.text});
+        let picture = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}});
+        match self.arg(1) {
+            None => json!(self.text),
+            Some("list") => json!([text]),
+            Some("picture") => json!([text, picture]),
+            Some("only-picture") => json!([picture]),
+            Some(other) => panic!("no kind of prompt is called `{other}`"),
         }
     }
 

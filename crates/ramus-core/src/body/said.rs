@@ -117,6 +117,7 @@ fn marker(text: &str) -> Option<Said<'_>> {
     const OTHER_SESSION: &str = "Another Claude session sent a message:";
     match text {
         "" => Some(Said::Ambient),
+        "(no content)" => Some(Said::CommandOutput { stdout: "", stderr: "" }),
         "[Request interrupted by user]" => Some(Said::Interrupt { for_tool_use: false }),
         "[Request interrupted by user for tool use]" => {
             Some(Said::Interrupt { for_tool_use: true })

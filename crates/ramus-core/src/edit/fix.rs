@@ -4,8 +4,6 @@
 //! with is woven anew: records whose parent is lost follow what stands before them
 //! in the file, every call has a result, times rise and do not lie in the future.
 
-use rustc_hash::FxHashSet;
-
 use super::fork::{Origin, nodes};
 use super::goto::last_prompt;
 use super::weave::{self, Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
@@ -76,41 +74,13 @@ pub fn to_fix(history: &History, now: Time) -> Option<NodeId> {
     }
 }
 
-/// Collects the records of a path, and before them what a lost parent should have led to.
+/// Collects the records of a path, and counts those whose parent was lost.
 ///
-/// The second value says how many parents were lost.
+/// A path leads from such a record to the one before it in the file, so the copy has both.
 pub fn reattached(history: &History, path: &Path) -> (Vec<NodeId>, u32) {
-    let History { session, tree, folds, .. } = history;
-    let mut paths = vec![path.clone()];
-    let mut taken: FxHashSet<NodeId> = path.nodes.iter().copied().collect();
-    let mut lost = 0;
-    while let Some(root) = paths.last().and_then(|path| path.folds.first()) {
-        let root = folds.fold(*root).head;
-        let record = session.record(root);
-        let is_lost = record.parent.is_some() && tree.parent(root).is_none();
-        if !is_lost || record.voice == Voice::Boundary {
-            break;
-        }
-        let before = (0..root.0).rev().map(NodeId).filter(|id| {
-            let record = session.record(*id);
-            record.is_node() && !record.sidechain && tree.is_first(*id)
-        });
-        let before = before.filter_map(|id| history.path_to(id));
-        let Some(path) = before
-            .take(MOST_TRIED)
-            .find(|path| !path.nodes.iter().any(|node| taken.contains(node)))
-        else {
-            break;
-        };
-        lost += 1;
-        taken.extend(&path.nodes);
-        paths.push(path);
-    }
-    (paths.iter().rev().flat_map(|path| nodes(history, path)).collect(), lost)
+    let placements = path.folds.iter().map(|fold| history.folds.fold(*fold).placement);
+    (nodes(history, path), placements.filter(|placement| placement.is_guess()).count() as u32)
 }
-
-/// How many records before a lost one are tried.
-const MOST_TRIED: usize = 64;
 
 /// Plans a copy of a conversation without what keeps it from being resumed; `None`: nothing does.
 ///

@@ -123,12 +123,17 @@ fn line(history: &History, path: &Path) -> Vec<NodeId> {
     let lane = session.record(end).sidechain;
     let up = tree.ancestors(end).take_while(|node| session.record(*node).sidechain == lane);
     let way: Vec<NodeId> = up.collect();
-    // The chain runs through records that stand on no path; they go where their parents are.
+    // The chain runs through records that stand on no path. They go after their parents, and after
+    // what stood before them in the file: records that were written late stay late in the copy.
+    let mut in_file: Vec<(NodeId, usize)> = places.iter().map(|(id, place)| (*id, *place)).collect();
+    in_file.sort_unstable();
     let mut place = 0;
     for node in way.into_iter().rev() {
         match places.get(&node) {
             Some(known) => place = *known,
             None => {
+                let before = in_file.partition_point(|(other, _)| *other < node).checked_sub(1);
+                place = place.max(before.map_or(0, |before| in_file[before].1));
                 places.insert(node, place);
                 placed.push((place, node));
             }

@@ -239,7 +239,9 @@ b2 < a   assistant     @2 #m hi
 c2 < b2  call:t1:Bash  @3 #m ls
 d2 < c2  result:t1     @4 one
 e < d2   user          @5 more
-a2 < e   user          @1 hello
+k < e    boundary      @6
+s < k    compacted     @6 in short
+a2 < s   user          @1 hello
 f < a2   assistant     @7 yes
 ";
     assert_snapshot!(short(fixture, "f"), @r#"
