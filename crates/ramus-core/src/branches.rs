@@ -176,6 +176,22 @@ impl Branches {
         self.conversations.iter().find(|conversation| conversation.resumes)
     }
 
+    /// Returns the conversation that is read when only the session is named.
+    ///
+    /// It is the one that the client would continue. Where nothing is said on that one, such as
+    /// below a lone command, it is the last one on which something is.
+    pub fn main(&self) -> Option<&Conversation> {
+        let last = |wanted: fn(&Conversation) -> bool| {
+            self.conversations.iter().rfind(|conversation| wanted(conversation))
+        };
+        self.resuming()
+            .filter(|conversation| conversation.messages > 0)
+            .or_else(|| last(|found| found.messages > 0 && found.status == Status::Active))
+            .or_else(|| last(|found| found.messages > 0))
+            .or(self.resuming())
+            .or(self.conversations.last())
+    }
+
     fn find_forks(&mut self, session: &Session, tree: &Tree, folds: &Folds, lane: Lane) {
         let resume_path: FxHashSet<FoldId> = self
             .resume

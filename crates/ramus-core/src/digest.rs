@@ -188,7 +188,7 @@ impl Digest {
 /// Sums up what conversations there are and what they are called; returns also the place of each record
 /// in the chain.
 fn tell(history: &History) -> (Digest, Vec<u32>) {
-    let History { session, tree, folds, branches } = history;
+    let History { session, tree, folds, branches, .. } = history;
     let lane = history.lane();
     let (chain, places) = chain(history);
     let place = |id: NodeId| places[tree.first(id).0 as usize];
@@ -225,7 +225,7 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
     for fork in &branches.forks {
         *forks.entry(fork.kind).or_default() += 1;
     }
-    let resuming = branches.resuming().or(branches.conversations.last());
+    let resuming = branches.main();
     let (mut messages, mut days) = (0, BTreeMap::new());
     for (_, fold) in folds.iter() {
         if lane.has(fold.sidechain) && fold.voice.is_displayable() && !fold.again {
@@ -373,7 +373,7 @@ fn missing(history: &History, places: &[u32]) -> Vec<Missing> {
 
 /// Finds tool calls and results that lack each other; the very last message may still be at work.
 fn unpaired(history: &History) -> Vec<Defect> {
-    let History { session, tree, folds, branches } = history;
+    let History { session, tree, folds, branches, .. } = history;
     let mut calls: FxHashMap<Key, NodeId> = FxHashMap::default();
     let mut results: FxHashMap<Key, NodeId> = FxHashMap::default();
     for (id, record) in session.nodes().filter(|(id, _)| tree.is_first(*id)) {

@@ -280,9 +280,7 @@ impl Folder<'_> {
     fn move_last(&mut self, id: NodeId, record: &Record) {
         let Some(fold) = self.of[id.index()] else { return };
         let is_new = self.tree.is_first(id) && self.replays.last() != Some(&id);
-        if is_new
-            && self.lane.has(record.sidechain)
-            && self.voice(id, record) != Voice::Decoration
+        if is_new && self.lane.has(record.sidechain) && self.voice(id, record) != Voice::Decoration
         {
             self.last = Some(Last { fold, time: record.time });
         }
@@ -293,9 +291,8 @@ impl Folder<'_> {
         let mut voice = self.voice(id, record);
         let (parent, placement) = self.reading_parent(id, record, voice);
         let message = self.message_of(record, voice, parent);
-        let belongs = |message: &FoldId| {
-            placement.is_guess() || self.belongs(*message, record, parent)
-        };
+        let belongs =
+            |message: &FoldId| placement.is_guess() || self.belongs(*message, record, parent);
         if let Some(fold) = message.filter(belongs) {
             self.remember(id, record, voice, fold);
             return fold;
@@ -376,9 +373,7 @@ impl Folder<'_> {
     /// stands before it in the file, and hung above that.
     fn note_late(&mut self, fold: FoldId, record: &Record, parent: Option<FoldId>) {
         let (Some(parent), Some(last)) = (parent, self.last) else { return };
-        if self.folds[fold.index()].voice != Voice::Decoration
-            || !self.lane.has(record.sidechain)
-        {
+        if self.folds[fold.index()].voice != Voice::Decoration || !self.lane.has(record.sidechain) {
             return;
         }
         let end = match self.late.get(&parent) {

@@ -2,8 +2,12 @@
 
 use bitcode::{Decode, Encode};
 use std::ops::Range;
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::branches::{Branches, Conversation, Lane};
+use crate::client_path::{ResumeNote, resume_notes};
 use crate::fold::{FoldId, Folds};
 use crate::name::Name;
 use crate::record::{Kind, Voice};
@@ -18,6 +22,8 @@ pub struct History {
     pub tree: Tree,
     pub folds: Folds,
     pub branches: Branches,
+    /// Made when somebody reads the session.
+    resume_notes: OnceLock<FxHashMap<FoldId, ResumeNote>>,
 }
 
 impl History {
@@ -26,7 +32,12 @@ impl History {
         let tree = Tree::new(&session);
         let folds = Folds::new(&session, &tree);
         let branches = Branches::new(&session, &tree, &folds, rule);
-        Self { session, tree, folds, branches }
+        Self { session, tree, folds, branches, resume_notes: OnceLock::new() }
+    }
+
+    /// Returns what stands before a fold where the client resumes with less than a person reads.
+    pub fn resume_note(&self, before: FoldId) -> Option<ResumeNote> {
+        self.resume_notes.get_or_init(|| resume_notes(self)).get(&before).copied()
     }
 
     /// Returns the path of a conversation, with all that trails its last words (R13).
@@ -172,14 +183,20 @@ impl History {
             .map(|fold| self.folds.fold(fold).head)
     }
 
-    /// Returns the first prompt on the whole path of a conversation, else its first command.
+    /// Returns the first prompt on the whole path of a conversation, else what begins it in words:
+    /// a command, a summary of what was compacted, a report.
     pub fn opening(&self, conversation: &Conversation) -> Option<NodeId> {
-        let first = |voice: Voice| {
-            self.up(conversation).filter(|fold| self.folds.fold(*fold).voice == voice).last()
-        };
-        first(Voice::Prompt)
-            .or_else(|| first(Voice::Command))
-            .map(|fold| self.folds.fold(fold).head)
+        const OPENINGS: [Voice; 5] = [
+            Voice::Prompt,
+            Voice::Queued,
+            Voice::Command,
+            Voice::CompactSummary,
+            Voice::Notification,
+        ];
+        OPENINGS.iter().find_map(|voice| {
+            let first = self.up(conversation).filter(|id| self.folds.fold(*id).voice == *voice);
+            first.last().map(|fold| self.folds.fold(fold).head)
+        })
     }
 
     /// Walks from the end of a conversation up to its root, in its own lane.

@@ -50,6 +50,7 @@ pub mod activity;
 pub mod agent;
 pub mod body;
 pub mod branches;
+pub mod client_path;
 pub mod compare;
 mod cursor;
 pub mod defect;

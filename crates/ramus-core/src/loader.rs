@@ -84,7 +84,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Walks up to a root or a compaction.
-    fn up(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+    pub(crate) fn up(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
         std::iter::successors(Some(node), |id| {
             let is_boundary = self.session.record(*id).voice == Voice::Boundary;
             self.tree.parent(*id).filter(|_| !is_boundary)

@@ -72,7 +72,7 @@ impl fmt::Display for Era {
 }
 
 /// The newest version in a file, by its numbers; zeros when no record names one.
-fn numbers(session: &Session) -> (u32, u32, u32) {
+pub(crate) fn numbers(session: &Session) -> (u32, u32, u32) {
     session.facts().version.as_ref().map_or((0, 0, 0), |version| version.numbers)
 }
 

@@ -49,12 +49,14 @@ impl Summaries {
 pub fn session_title<'a>(digest: &'a Digest, summaries: &'a Summaries) -> Option<&'a str> {
     let resuming =
         digest.conversations.iter().find(|end| end.resumes).or(digest.conversations.last());
+    let prompts = || digest.conversations.iter().filter_map(|end| end.first_prompt.as_deref());
     digest
         .given_title
         .as_deref()
         .or_else(|| summaries.of_path(digest, resuming?.place))
         .or(digest.last_prompt.as_deref())
         .or(digest.first_prompt.as_deref())
+        .or_else(|| prompts().last())
         .or_else(|| {
             digest
                 .summaries

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::body::{Block, Media, ToolOutput};
 use crate::branches::ForkKind;
+use crate::client_path::ResumeNote;
 use crate::session::NodeId;
 use crate::time::Time;
 
@@ -59,6 +60,8 @@ pub enum TurnKind {
     Note(Note),
     /// Stands before the way that the path takes.
     Fork(Fork),
+    /// The client resumes with less than a person reads, or before the end.
+    Resume(ResumeNote),
     /// A record of a kind that is not known here.
     Unknown {
         kind: String,

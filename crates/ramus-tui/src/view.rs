@@ -143,7 +143,7 @@ fn title(state: &State, reading: &transcript::Transcript) -> String {
         return title;
     }
     let history = &reading.chapter.history;
-    let first = history.branches.resuming().or(history.branches.conversations.last());
+    let first = history.branches.main();
     let first = first.and_then(|conversation| history.opening(conversation));
     let words = first.and_then(|node| history.session.words(node));
     let title = history.given_title().or(history.last_prompt()).or(words);

@@ -237,18 +237,7 @@ impl Target {
         let spell = |id: NodeId| history.place_of(id);
         let branches = &history.branches;
         let conversation = if leaf.is_empty() {
-            match branches.resume {
-                // The client would drop what comes after the point, so it is not part of this.
-                Some(resume)
-                    if branches.resuming().is_none_or(|resuming| resuming.leaf != resume.leaf) =>
-                {
-                    let path = history.path_to(resume.leaf).ok_or_else(nothing)?;
-                    let status = Status::Active.word();
-                    let leaf = spell(resume.leaf);
-                    return Ok(Self { path, leaf, status, resumes: true, n: None });
-                }
-                _ => branches.resuming().or(branches.conversations.last()),
-            }
+            branches.main()
         } else {
             let node = history.node_at(leaf).ok_or_else(nothing)?;
             let named = branches.conversations.iter().find(|found| found.leaf == node);

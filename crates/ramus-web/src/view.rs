@@ -9,6 +9,7 @@ use ramus_core::turn::{
     Action, Answer, Call, Fork, HookEffect, Part, Prompt, Thought, Turn, TurnKind,
 };
 use ramus_render::export::{Config, Section, Tools, hunks, sections, summary};
+use ramus_render::text::resume_note;
 use ramus_render::{diff, html};
 use serde::Serialize;
 
@@ -225,6 +226,7 @@ impl Look<'_> {
                 (if bad { "error" } else { "note" }, none(), note(said.text.clone(), bad))
             }
             TurnKind::Fork(_) => ("fork", none(), Vec::new()),
+            TurnKind::Resume(at) => ("resume", none(), note(resume_note(*at), false)),
             TurnKind::Unknown { kind, value } => {
                 let title = format!("a record of the unknown type {kind}");
                 let text = format!("{value:#}");

@@ -53,11 +53,11 @@ impl Side {
         self.files.take(turn, false);
     }
 
-    /// Takes a turn that only this side has. Forks are not part of what was said.
+    /// Takes a turn that only this side has. Forks and notes on resuming are no part of the conversation.
     pub fn own(&mut self, part: usize, turn: Turn) {
         self.files.take(&turn, true);
         match &turn.kind {
-            TurnKind::Fork(_) => return,
+            TurnKind::Fork(_) | TurnKind::Resume(_) => return,
             TurnKind::Prompt(prompt) => self.prompts += u32::from(!prompt.queued),
             TurnKind::Answer(_) => self.answers += 1,
             _ => {}

@@ -125,7 +125,8 @@ fn line(history: &History, path: &Path) -> Vec<NodeId> {
     let way: Vec<NodeId> = up.collect();
     // The chain runs through records that stand on no path. They go after their parents, and after
     // what stood before them in the file: records that were written late stay late in the copy.
-    let mut in_file: Vec<(NodeId, usize)> = places.iter().map(|(id, place)| (*id, *place)).collect();
+    let mut in_file: Vec<(NodeId, usize)> =
+        places.iter().map(|(id, place)| (*id, *place)).collect();
     in_file.sort_unstable();
     let mut place = 0;
     for node in way.into_iter().rev() {

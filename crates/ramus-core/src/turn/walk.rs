@@ -143,6 +143,12 @@ impl Turns<'_> {
         if let Some(last) = last {
             self.note_fork(last, &self.path.folds[next..]);
         }
+        if let Some(note) = self.history.resume_note(id) {
+            self.close();
+            let nodes = vec![self.history.folds.fold(id).head];
+            let kind = TurnKind::Resume(note);
+            self.ready.push_back(Turn { nodes, uuid: None, time: None, recovered: false, kind });
+        }
     }
 
     fn note_fork(&mut self, at: FoldId, rest: &[FoldId]) {

@@ -105,6 +105,11 @@ pub(super) fn contents(session: &Session, kind: &TurnKind) -> Contents {
             said("note", &note.text, json!({"kind": note.kind, "level": note.level}))
         }
         TurnKind::Fork(fork) => bare("fork", self::fork(session, fork)),
+        TurnKind::Resume(note) => said(
+            "resume",
+            &crate::text::resume_note(*note),
+            json!({"without": note.without, "below": note.below}),
+        ),
         TurnKind::Unknown { kind, value } => bare("unknown", json!({"type": kind, "value": value})),
         TurnKind::Damaged { line, text } => said("damaged", text, json!({"line": line})),
     }

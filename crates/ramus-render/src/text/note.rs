@@ -1,5 +1,6 @@
 //! What stands between prompts and answers, in its own compact look (R16).
 
+use ramus_core::client_path::ResumeNote;
 use ramus_core::turn::{Command, Compaction, Fork, ForkWay, HookEffect, Turn, TurnKind};
 
 use super::page::{Last, Page};
@@ -73,6 +74,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
             };
             entry(page, "ℹ", label, &note.text);
         }
+        TurnKind::Resume(note) => entry(page, "◉", Label::Active, &resume_note(*note)),
         TurnKind::Unknown { kind, value } => {
             page.row(&Line::new(
                 &format!("? a record of the unknown type “{kind}”"),
@@ -92,6 +94,23 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
             entry(page, "⚠", Label::Warning, &text);
         }
         _ => {}
+    }
+}
+
+/// Says how the client resumes where that is not what a person reads.
+pub fn resume_note(note: ResumeNote) -> String {
+    let messages = |count: u32| amount::count(count as usize, "message");
+    match note {
+        ResumeNote { without, below: None } => {
+            format!("Claude Code resumes without the {} above", messages(without))
+        }
+        ResumeNote { without: 0, below: Some(below) } => {
+            format!("Claude Code resumes here, without the {} below", messages(below))
+        }
+        ResumeNote { without, below: Some(below) } => format!(
+            "Claude Code resumes here, without the {} above and the {below} below",
+            messages(without)
+        ),
     }
 }
 

@@ -237,7 +237,13 @@ fn each_turn(open: &mut Option<Open>, want: &Want, range: &Range<usize>, each: i
     let stretch = history.stretch(&want.path, range.clone());
     let mut body = |node| read(open, &want.chapter, node);
     let said = turns(history, &stretch, &mut body);
-    said.filter(|turn| !matches!(turn.kind, TurnKind::Fork(_))).for_each(each);
+    // Forks and the point at which the client resumes are rows of their own.
+    let is_row = |turn: &Turn| match &turn.kind {
+        TurnKind::Fork(_) => true,
+        TurnKind::Resume(note) => note.below.is_some(),
+        _ => false,
+    };
+    said.filter(|turn| !is_row(turn)).for_each(each);
 }
 
 /// Reads the body of a record; a file that cannot be read shows as damaged lines.

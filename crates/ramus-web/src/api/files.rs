@@ -94,7 +94,7 @@ pub(super) fn files_at(state: &State, id: &str, name: &str) -> Result<FilesAt, A
     let history = state.library.read(&found.file)?;
     let branches = &history.branches;
     let wanted = if name.is_empty() {
-        let last = branches.resuming().or(branches.conversations.last());
+        let last = branches.main();
         branches.resume.map(|resume| resume.leaf).or(last.map(|last| last.leaf))
     } else {
         history.node_at(name)

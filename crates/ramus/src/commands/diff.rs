@@ -154,7 +154,7 @@ fn named(
     let session = &history.session;
     let conversation = match node(history, spot)? {
         Some(node) => history.conversation_of(node),
-        None => history.branches.resuming().or(history.branches.conversations.last()),
+        None => history.branches.main(),
     };
     let short = |id: &str| id.chars().take(8).collect::<String>();
     let agent = if found.file.role.is_agent() { "agent-" } else { "" };

@@ -1,7 +1,6 @@
 use std::path::Path as FilePath;
 
 use ramus_core::body::Body;
-use ramus_core::branches::Status;
 use ramus_core::digest::resume_of;
 use ramus_core::history::{History, Path};
 use ramus_core::session::NodeId;
@@ -111,20 +110,7 @@ impl Target {
             (_, Some(leaf)) => {
                 branches.conversations.iter().find(|conversation| conversation.leaf == leaf)
             }
-            (_, None) => match branches.resume {
-                // The client would drop what comes after the point, so it is not part of this.
-                Some(resume)
-                    if branches.resuming().is_none_or(|resuming| resuming.leaf != resume.leaf) =>
-                {
-                    let path = history.path_to(resume.leaf).ok_or_else(nothing)?;
-                    return Ok(Self {
-                        path,
-                        leaf: spell(resume.leaf),
-                        status: Status::Active.word(),
-                    });
-                }
-                _ => branches.resuming().or(branches.conversations.last()),
-            },
+            (_, None) => branches.main(),
         };
         let conversation = conversation.ok_or_else(nothing)?;
         Ok(Self {

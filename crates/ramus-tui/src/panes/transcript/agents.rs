@@ -46,11 +46,7 @@ impl Transcript {
         let history = &chapter.history;
         let path = match target {
             Target::Node(last) => history.path_to(*last),
-            _ => history
-                .branches
-                .resuming()
-                .or(history.branches.conversations.last())
-                .map(|c| history.path(c)),
+            _ => history.branches.main().map(|c| history.path(c)),
         };
         let Some(path) = path else { return };
         let of = self.main().id;

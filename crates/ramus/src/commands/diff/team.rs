@@ -57,7 +57,7 @@ impl Team {
             };
             let history = from_jsonl(&agent.file.path, self.rule)?;
             let branches = &history.branches;
-            let end = branches.resuming().or(branches.conversations.last()).cloned();
+            let end = branches.main().cloned();
             if let Some(end) = end {
                 let path = history.path(&end);
                 started.push(Started {

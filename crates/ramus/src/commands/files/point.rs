@@ -25,7 +25,7 @@ pub(super) fn open(ui: &mut Ui, library: &Library, address: &str) -> Result<Poin
 /// Finds the node and the conversation that a spot means.
 fn meant(history: &History, spot: &Spot) -> Result<(Option<Path>, NodeId), CommandError> {
     let branches = &history.branches;
-    let resuming = branches.resuming().or(branches.conversations.last());
+    let resuming = branches.main();
     let wanted = match (node(history, spot)?, branches.resume, resuming) {
         (Some(node), ..) => node,
         (None, Some(resume), _) => resume.leaf,

@@ -82,7 +82,7 @@ fn kinds(told: &Told) -> &'static [Kind] {
             TurnKind::Compaction(_) => &[Kind::Compactions],
             TurnKind::Notification(_) => &[Kind::Agents],
             TurnKind::Result(_) => &[Kind::Tools],
-            TurnKind::Fork(_) => &[Kind::Branches],
+            TurnKind::Fork(_) | TurnKind::Resume(_) => &[Kind::Branches],
             TurnKind::Hook(_)
             | TurnKind::File(_)
             | TurnKind::Note(_)

@@ -1,0 +1,83 @@
+//! What the client loads when it resumes a session, and how that differs from what a person reads.
+//!
+//! The reading path runs through compactions and around broken links. The client follows the links
+//! as they are written and stops at the last compaction (R11).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::fold::FoldId;
+use crate::history::History;
+use crate::loader::Loader;
+use crate::record::Voice;
+use crate::resume::numbers;
+use crate::session::NodeId;
+
+/// Stands on the reading path before a message at which the client's path differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResumeNote {
+    /// How many of the messages above, since the last note, the client resumes without.
+    pub without: u32,
+    /// How many messages below the point at which the client resumes are not part of it.
+    pub below: Option<u32>,
+}
+
+/// Returns the records that the client would load if it resumed at `point`, the first one first.
+pub fn client_path(history: &History, point: NodeId) -> Vec<NodeId> {
+    let session = &history.session;
+    let loader = Loader::new(session, &history.tree, numbers(session));
+    let mut chain: Vec<NodeId> = loader.up(point).collect();
+    chain.reverse();
+    let mut path = Vec::with_capacity(chain.len());
+    for node in chain {
+        path.push(node);
+        let kept = session.preserved().iter().filter(|(boundary, _)| *boundary == node);
+        path.extend(kept.flat_map(|(_, names)| names).filter_map(|name| history.tree.find(*name)));
+    }
+    path
+}
+
+/// Counts the messages up to a record that a person reads and the client would not load there.
+pub fn messages_left_out(history: &History, point: NodeId) -> u32 {
+    let Some(end) = history.folds.of(point) else { return 0 };
+    let loaded = loaded_folds(history, point);
+    let left_out = |fold: &FoldId| is_message(history, *fold) && !loaded.contains(fold);
+    history.folds.ancestors(end).filter(left_out).count() as u32
+}
+
+/// Returns the notes for the path of the conversation that the client resumes, by the fold they stand before.
+pub(crate) fn resume_notes(history: &History) -> FxHashMap<FoldId, ResumeNote> {
+    let mut notes = FxHashMap::default();
+    let resumed = history.branches.resume.zip(history.branches.resuming());
+    let Some((resume, conversation)) = resumed else { return notes };
+    let path = history.path(conversation).folds;
+    let on_path: FxHashMap<FoldId, usize> = path.iter().copied().zip(0..).collect();
+    let point = history.folds.of(resume.point).and_then(|point| {
+        history.folds.ancestors(point).find_map(|fold| on_path.get(&fold).copied())
+    });
+    let Some(point) = point else { return notes };
+    let loaded = loaded_folds(history, resume.point);
+    let mut without = 0;
+    for &fold in &path[..=point] {
+        if !loaded.contains(&fold) {
+            without += u32::from(is_message(history, fold));
+        } else if without > 0 && history.folds.fold(fold).voice != Voice::Decoration {
+            notes.insert(fold, ResumeNote { without, below: None });
+            without = 0;
+        }
+    }
+    let rest = &path[point + 1..];
+    let below = rest.iter().filter(|fold| is_message(history, **fold)).count() as u32;
+    if let Some(next) = rest.first().filter(|_| below > 0) {
+        notes.insert(*next, ResumeNote { without, below: Some(below) });
+    }
+    notes
+}
+
+fn loaded_folds(history: &History, point: NodeId) -> FxHashSet<FoldId> {
+    client_path(history, point).into_iter().filter_map(|node| history.folds.of(node)).collect()
+}
+
+fn is_message(history: &History, fold: FoldId) -> bool {
+    let fold = history.folds.fold(fold);
+    fold.voice.is_displayable() && !fold.again
+}
