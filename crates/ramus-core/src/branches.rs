@@ -178,15 +178,17 @@ impl Branches {
 
     /// Returns the conversation that is read when only the session is named.
     ///
-    /// It is the one that the client would continue. Where nothing is said on that one, such as
-    /// below a lone command, it is the last one on which something is.
+    /// It is the one that the client would continue. Where that is a lone command or a lone prompt
+    /// beside others, it is the last one on which more is said.
     pub fn main(&self) -> Option<&Conversation> {
         let last = |wanted: fn(&Conversation) -> bool| {
             self.conversations.iter().rfind(|conversation| wanted(conversation))
         };
         self.resuming()
-            .filter(|conversation| conversation.messages > 0)
-            .or_else(|| last(|found| found.messages > 0 && found.status == Status::Active))
+            .filter(|conversation| conversation.messages > 1)
+            .or_else(|| last(|found| found.messages > 1 && found.status == Status::Active))
+            .or_else(|| last(|found| found.messages > 1))
+            .or(self.resuming().filter(|conversation| conversation.messages > 0))
             .or_else(|| last(|found| found.messages > 0))
             .or(self.resuming())
             .or(self.conversations.last())

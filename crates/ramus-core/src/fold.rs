@@ -331,15 +331,18 @@ impl Folder<'_> {
         let last = self.last.filter(|_| self.lane.has(record.sidechain)).map(|last| last.fold);
         let Some(last) = last else { return (linked, Placement::Linked) };
         let Some(parent) = linked else {
+            // Nobody begins a conversation with a reply; people begin with words or commands.
+            let begins =
+                matches!(voice, Voice::Prompt | Voice::Command | Voice::Meta | Voice::Queued);
+            // A lost prompt that nothing follows carries no conversation on: it stays by itself.
+            let is_alone = begins && self.tree.children(id).is_empty();
             let placement = match voice {
                 Voice::Boundary | Voice::CompactSummary => Placement::Compaction,
-                _ if record.parent.is_some() => Placement::MissingParent,
-                // Nobody begins a conversation with a reply; people begin with words or commands.
-                Voice::Prompt | Voice::Command | Voice::Meta | Voice::Queued => Placement::Linked,
+                _ if record.parent.is_some() && !is_alone => Placement::MissingParent,
+                _ if begins => return (None, Placement::Linked),
                 _ => Placement::NoParent,
             };
-            let is_root = placement == Placement::Linked;
-            return (Some(last).filter(|_| !is_root), placement);
+            return (Some(last), placement);
         };
         if let Some(&end) = self.late.get(&parent).filter(|_| voice != Voice::Decoration) {
             // The turn may have gone on since the late records were written.

@@ -160,6 +160,17 @@ pub struct Tree {
     pub forks: Vec<Fork>,
     pub artefacts: BTreeMap<&'static str, u32>,
     pub leaves: Vec<String>,
+    /// Records that are read after another one than the file links them to.
+    pub placed: Vec<Placed>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Placed {
+    pub node: String,
+    /// The first record of the message that it is read after.
+    pub after: String,
+    /// `compaction`, `missing-parent`, `no-parent`, `late-records`, `after-guess`, `reused-caveat`.
+    pub why: &'static str,
 }
 
 #[derive(Debug, Serialize)]

@@ -78,6 +78,8 @@ struct Node {
     above: Above,
     voice: Voice,
     content: u64,
+    /// Written when the turn it hangs in was over, so that what follows continues that turn's end.
+    late: bool,
     /// What was said first right after it.
     next: Option<Voice>,
     uuid: Option<Box<str>>,
@@ -97,6 +99,8 @@ pub(super) struct Strand {
     copies: FxHashMap<(Time, u64, Kind), u64>,
     /// What was said last.
     tip: Option<u64>,
+    /// The last record that is more than decoration, with its time.
+    last: Option<(u64, Option<Time>)>,
     /// The end of the followed conversation; `None` inside: nothing of it was said yet.
     followed: Option<Option<u64>>,
 }
@@ -131,14 +135,12 @@ impl Strand {
         words: Option<&str>,
     ) -> Step {
         let number = self.first + self.nodes.len() as u64;
-        let mut parent = record.parent.map(|name| self.names.get(&name).copied());
-        if self.is_copy(record, parent.flatten()) {
+        let linked = record.parent.map(|name| self.names.get(&name).copied());
+        if self.is_copy(record, linked.flatten()) {
             return Step::Copy;
         }
-        if record.voice == Voice::Boundary && parent.flatten().is_none() {
-            // A compaction goes on with what was there, even if it does not say with what (R7).
-            parent = self.tip.map(Some);
-        }
+        let parent = self.reading_parent(record, linked);
+        let late = self.is_late(record, parent.flatten());
         let keys: Vec<Key> =
             record.message.iter().chain(session.tool_ids(record)).copied().collect();
         let above = match parent {
@@ -157,6 +159,7 @@ impl Strand {
                 above,
                 voice: record.voice,
                 content: record.content,
+                late,
                 next: None,
                 uuid: uuid.map(Into::into),
                 words: words.filter(|_| record.voice == Voice::Prompt).map(Into::into),
@@ -167,6 +170,9 @@ impl Strand {
                     .map(|time| (time, record.content, record.kind)),
             },
         );
+        if record.voice != Voice::Decoration {
+            self.last = Some((number, record.time));
+        }
         let mut switch = if message == number && speaks { self.say(number, above) } else { None };
         if let Some(switch) = switch.as_mut().filter(|switch| switch.after.is_none()) {
             switch.after = record.parent.map(|parent| session.spell(parent));
@@ -177,6 +183,44 @@ impl Strand {
         };
         self.forget();
         Step::Goes { followed, switch }
+    }
+
+    /// Returns the record that a reader would expect this one to continue, as [`fold`](crate::fold) does.
+    ///
+    /// `None`: it begins a tree. `Some(None)`: its parent is not remembered.
+    fn reading_parent(&self, record: &Record, linked: Option<Option<u64>>) -> Option<Option<u64>> {
+        let last = self.last.map(|(number, _)| Some(number));
+        let begins = matches!(
+            record.voice,
+            Voice::Prompt | Voice::Command | Voice::Meta | Voice::Queued
+        );
+        match (record.voice, linked) {
+            (Voice::Boundary | Voice::CompactSummary, None | Some(None)) => last,
+            (_, None) if !begins => last,
+            (Voice::Decoration, _) => linked,
+            (Voice::Command, Some(Some(parent))) if self.is_voice(parent, Voice::Meta) => last,
+            (_, Some(Some(parent))) if parent >= self.first && self.node(parent).late => last,
+            _ => linked,
+        }
+    }
+
+    fn is_voice(&self, number: u64, voice: Voice) -> bool {
+        number >= self.first && self.node(number).voice == voice
+    }
+
+    /// Whether decoration is dated before the record that stands before it, and hangs above that.
+    fn is_late(&self, record: &Record, parent: Option<u64>) -> bool {
+        let (Some(parent), Some((last, end))) = (parent, self.last) else { return false };
+        if record.voice != Voice::Decoration || parent < self.first {
+            return false;
+        }
+        let is_dated_before = record.time.zip(end).is_some_and(|(time, end)| time < end);
+        let is_remembered = |number: &u64| *number >= self.first;
+        let (turn, end) = (self.message(parent), self.message(last));
+        let mut above = std::iter::successors(Some(end).filter(is_remembered), |at| {
+            self.node(*at).parent.filter(is_remembered)
+        });
+        self.node(parent).late || is_dated_before && turn != end && above.any(|at| at == turn)
     }
 
     /// Whether something else was said last than the end of the followed conversation.

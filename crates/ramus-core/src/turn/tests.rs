@@ -154,6 +154,7 @@ g < f    interrupt
     assert_snapshot!(short(fixture, "g"), @r#"
     a(2) Command(Command { name: "/compact", args: "", stdout: "Compacted", stderr: "" })
     c(1) prompt "hello" media=0 queued=false delegated=false
+    (1) Resume(ResumeNote { without: 1, below: None })
     d(2) Compaction(Compaction { trigger: Some("manual"), pre_tokens: Some(1000), post_tokens: None, summary: Some("what was") })
     f(1) prompt "go on" media=0 queued=false delegated=false
     g(1) Interrupt { for_tool_use: false }
@@ -248,6 +249,8 @@ f < a2   assistant     @7 yes
     a(1) prompt "hello" media=0 queued=false delegated=false
     b(4) answer hi | t1:Bash - -> Some("one")
     e(1) prompt "more" media=0 queued=false delegated=false
+    (1) Resume(ResumeNote { without: 3, below: None })
+    k(2) Compaction(Compaction { trigger: Some("manual"), pre_tokens: Some(1000), post_tokens: None, summary: Some("in short") })
     f(1) answer yes
     "#);
 }

@@ -281,14 +281,16 @@ fn r6_inline_sidechains_never_branch_the_conversation() {
 }
 
 #[test]
-fn r5_orphans_cycles_and_self_parents_continue_the_record_before() {
+fn r5_a_cycle_is_cut_and_lost_prompts_that_nothing_follows_stay_by_themselves() {
     check(
         "a user one
          b < gone user two
          c < c user three
          d < e user four
          e < d user five",
-        "active resumes 5: a b c e d
+        "active 1: a
+         active 1: b
+         active resumes 3: c e d
          line 3: self-parent
          line 5: cycle",
     );

@@ -2,13 +2,14 @@
 
 use ramus_core::branches::{Artefact, ForkKind, Status};
 use ramus_core::digest::{ConversationDigest, Digest, Listed, resume_of};
+use ramus_core::fold::Placement;
 use ramus_core::history::History;
 use ramus_core::link::LinkKind;
 use ramus_core::session::NodeId;
 use ramus_core::stats::{Complexity, Flow, flows};
 use ramus_core::title::{Summaries, conversation_title, session_title};
 
-use super::{Bookmark, Conversation, Fork, Link, Otherwise, Resume, Session, Tree};
+use super::{Bookmark, Conversation, Fork, Link, Otherwise, Placed, Resume, Session, Tree};
 
 /// Turns a session into what scripts get.
 pub fn session(listed: Listed<'_>) -> Session {
@@ -120,11 +121,10 @@ pub fn tree(id: &str, history: &History, is_agent: bool) -> Tree {
         session: id.to_owned(),
         resume: resume(history),
         roots: history
-            .tree
-            .roots()
+            .folds
             .iter()
-            .filter(|id| !session.record(**id).sidechain || is_agent)
-            .map(|id| spell(*id))
+            .filter(|(_, fold)| fold.parent.is_none() && (!fold.sidechain || is_agent))
+            .map(|(_, fold)| spell(fold.head))
             .collect(),
         forks: branches
             .forks
@@ -150,6 +150,16 @@ pub fn tree(id: &str, history: &History, is_agent: bool) -> Tree {
             .conversations
             .iter()
             .map(|conversation| spell(conversation.leaf))
+            .collect(),
+        placed: history
+            .folds
+            .iter()
+            .filter(|(_, fold)| fold.placement != Placement::Linked)
+            .map(|(_, fold)| Placed {
+                node: spell(fold.head),
+                after: fold.parent.map_or_else(String::new, head),
+                why: fold.placement.word(),
+            })
             .collect(),
     }
 }

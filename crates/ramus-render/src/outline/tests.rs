@@ -206,10 +206,9 @@ fn several_roots_are_several_trees() {
         y < x  boundary   @0
     "), @"
     ╷ tree 1 of 2
-    ● One                      2 messages  00:00  b
+    ● One                  2 messages  00:00  b
     ╷ tree 2 of 2
-    ◉ Two  ← resumes here      2 messages  00:02  d
-    · beside the conversation   2 records  00:00  y
+    ◉ Two  ← resumes here  2 messages  00:02  d
     ");
 }
 

@@ -168,6 +168,7 @@ z2 < z1  user                  go on
     ? a record of the unknown type “strange”
     ✗ API Error: 500
     ■ interrupted
+    ◉ Claude Code resumes without the 4 messages above
 
     ── compacted (manual)  1,000 tokens  00:00:12 ──────────────────────────────────
     ┊ What was

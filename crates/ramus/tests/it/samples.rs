@@ -37,7 +37,29 @@ fn the_forks_of_the_samples_are_those_a_reader_finds() {
         // After three turns the person went back to the first answer.
         ("03eb5929", &["rewind"], 2),
         ("s1", &["rewind"], 2),
-        ("419ce5fb", &["edit"], 2),
+        // An edited prompt, a retry after a broken stream, a rewind.
+        ("c80b41ad", &["edit"], 2),
+        ("0628119e", &["retry"], 2),
+        ("0342a121", &["rewind"], 2),
+        // Most turns were written again when the session was resumed; one prompt was really sent twice.
+        ("66e7ddd8", &["rewind"], 2),
+        // Commands at a caveat record whose uuid was used again. `/clear` began a second tree in one of them.
+        ("419ce5fb", &[], 1),
+        ("202bdf96", &[], 1),
+        ("3cd6ac86", &[], 1),
+        ("795a2ff3", &[], 2),
+        // Hook progress, API errors and stop hooks that were written after the turn they hang in.
+        ("2582b40b", &[], 1),
+        ("57649bcb", &[], 1),
+        ("de22f52a", &[], 1),
+        ("36906a98", &[], 1),
+        // Compactions that are roots, or whose logical parent was never written.
+        ("65864113", &[], 1),
+        ("6b4a1a42", &[], 1),
+        ("d32a8ce8", &[], 1),
+        // Many records of one time; parents that were never written.
+        ("a6b5933a", &[], 1),
+        ("6ca4c424", &[], 1),
         // Rewound three times, the last time to take the third of three ways.
         ("3e2ed768", &["rewind", "rewind", "rewind"], 6),
         // Hundreds of parallel calls, hooks and attachments, and not one fork.
@@ -57,6 +79,29 @@ fn the_forks_of_the_samples_are_those_a_reader_finds() {
             .collect();
         assert_eq!(found, kinds, "{session}");
         assert_eq!(tree["leaves"].as_array().unwrap().len(), conversations, "{session}");
+    }
+}
+
+#[test]
+fn every_session_of_the_samples_is_read_whole_and_has_a_title() {
+    let Some(samples) = shared("samples") else { return };
+    for session in json(&samples, &["sessions", "--all"])["sessions"].as_array().unwrap() {
+        let (file, messages) = (session["file"].as_str().unwrap(), &session["messages"]);
+        let Some(messages) = messages.as_u64().filter(|messages| *messages > 0) else { continue };
+        assert!(session["title"].is_string(), "{file}");
+        // Files of test data whose records name no parents are no conversations.
+        if session["id"] == "edge_cases" {
+            continue;
+        }
+        let listed = json(&samples, &["conversations", file]);
+        let rows = listed["conversations"].as_array().unwrap();
+        let most = rows.iter().map(|row| row["messages"].as_u64().unwrap()).max().unwrap();
+        let shown = json(&samples, &["show", file]);
+        let read = shown["turns"].as_array().unwrap().iter().filter(|turn| {
+            matches!(turn["kind"].as_str(), Some("prompt" | "answer" | "synthetic"))
+        });
+        let read = read.count() as u64;
+        assert!(read * 2 >= messages || read == most, "{file}: {read} of {messages}");
     }
 }
 
