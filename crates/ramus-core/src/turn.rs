@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::body::{Block, Media, ToolOutput};
 use crate::branches::ForkKind;
 use crate::client_path::ResumeNote;
+use crate::fold::Placement;
 use crate::session::NodeId;
 use crate::time::Time;
 
@@ -62,6 +63,8 @@ pub enum TurnKind {
     Fork(Fork),
     /// The client resumes with less than a person reads, or before the end.
     Resume(ResumeNote),
+    /// What follows stands here by a guess: no record of the file says so.
+    Guess(Placement),
     /// A record of a kind that is not known here.
     Unknown {
         kind: String,

@@ -28,7 +28,7 @@ use page::{Last, Page};
 pub use amount::{count, tokens};
 pub(crate) use amount::{grouped, media};
 pub(crate) use answer::model_name;
-pub use note::resume_note;
+pub use note::{guess_note, resume_note};
 pub(crate) use open::result_text;
 
 /// How a transcript is to read.

@@ -9,7 +9,7 @@ use ramus_core::turn::{
     Action, Answer, Call, Fork, HookEffect, Part, Prompt, Thought, Turn, TurnKind,
 };
 use ramus_render::export::{Config, Section, Tools, hunks, sections, summary};
-use ramus_render::text::resume_note;
+use ramus_render::text::{guess_note, resume_note};
 use ramus_render::{diff, html};
 use serde::Serialize;
 
@@ -227,6 +227,7 @@ impl Look<'_> {
             }
             TurnKind::Fork(_) => ("fork", none(), Vec::new()),
             TurnKind::Resume(at) => ("resume", none(), note(resume_note(*at), false)),
+            TurnKind::Guess(at) => ("note", none(), note(guess_note(*at).to_owned(), false)),
             TurnKind::Unknown { kind, value } => {
                 let title = format!("a record of the unknown type {kind}");
                 let text = format!("{value:#}");

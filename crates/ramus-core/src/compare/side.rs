@@ -57,7 +57,7 @@ impl Side {
     pub fn own(&mut self, part: usize, turn: Turn) {
         self.files.take(&turn, true);
         match &turn.kind {
-            TurnKind::Fork(_) | TurnKind::Resume(_) => return,
+            TurnKind::Fork(_) | TurnKind::Resume(_) | TurnKind::Guess(_) => return,
             TurnKind::Prompt(prompt) => self.prompts += u32::from(!prompt.queued),
             TurnKind::Answer(_) => self.answers += 1,
             _ => {}

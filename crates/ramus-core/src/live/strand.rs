@@ -190,10 +190,8 @@ impl Strand {
     /// `None`: it begins a tree. `Some(None)`: its parent is not remembered.
     fn reading_parent(&self, record: &Record, linked: Option<Option<u64>>) -> Option<Option<u64>> {
         let last = self.last.map(|(number, _)| Some(number));
-        let begins = matches!(
-            record.voice,
-            Voice::Prompt | Voice::Command | Voice::Meta | Voice::Queued
-        );
+        let begins =
+            matches!(record.voice, Voice::Prompt | Voice::Command | Voice::Meta | Voice::Queued);
         match (record.voice, linked) {
             (Voice::Boundary | Voice::CompactSummary, None | Some(None)) => last,
             (_, None) if !begins => last,

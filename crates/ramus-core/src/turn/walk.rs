@@ -144,11 +144,22 @@ impl Turns<'_> {
             self.note_fork(last, &self.path.folds[next..]);
         }
         if let Some(note) = self.history.resume_note(id) {
-            self.close();
-            let nodes = vec![self.history.folds.fold(id).head];
-            let kind = TurnKind::Resume(note);
-            self.ready.push_back(Turn { nodes, uuid: None, time: None, recovered: false, kind });
+            self.note_before(id, TurnKind::Resume(note));
         }
+        let guess = |fold: FoldId| {
+            let placement = self.history.folds.fold(fold).placement;
+            placement.is_guess().then_some(placement)
+        };
+        // Where guess follows guess, as in files that link nothing, one note is enough.
+        if let Some(placement) = guess(id).filter(|_| last.and_then(guess).is_none()) {
+            self.note_before(id, TurnKind::Guess(placement));
+        }
+    }
+
+    fn note_before(&mut self, fold: FoldId, kind: TurnKind) {
+        self.close();
+        let nodes = vec![self.history.folds.fold(fold).head];
+        self.ready.push_back(Turn { nodes, uuid: None, time: None, recovered: false, kind });
     }
 
     fn note_fork(&mut self, at: FoldId, rest: &[FoldId]) {

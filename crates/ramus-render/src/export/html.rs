@@ -17,7 +17,7 @@ use super::call::{Section, sections, summary};
 use super::head::stamp;
 use super::{Config, Tools, words};
 use crate::html::escape;
-use crate::text::{count, media, model_name, resume_note};
+use crate::text::{count, guess_note, media, model_name, resume_note};
 pub(super) use page::{close, head, open};
 use prose::{escape_clean, line, prose};
 
@@ -89,6 +89,7 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
         }
         TurnKind::Note(said) => note("", &format!("ℹ {}", said.text), out),
         TurnKind::Resume(at) => note("", &format!("◉ {}", resume_note(*at)), out),
+        TurnKind::Guess(at) => note("", &format!("? {}", guess_note(*at)), out),
         TurnKind::Unknown { kind, value } => {
             let title = format!("? a record of the unknown type <code>{}</code>", line(kind));
             details("", &title, out, |out| code("json", &format!("{value:#}"), out));

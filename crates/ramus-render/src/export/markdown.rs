@@ -10,7 +10,7 @@ use super::call::{Section, sections, summary};
 use super::contain::{contained, fenced};
 use super::head::{COMPACTED, Header, TOTAL, stamp};
 use super::{Config, Tools, words};
-use crate::text::{count, media, model_name, resume_note};
+use crate::text::{count, guess_note, media, model_name, resume_note};
 
 /// Writes what stands above the turns.
 pub(super) fn head(header: &Header, out: &mut String) {
@@ -98,6 +98,7 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
         }
         TurnKind::Note(said) => note("ℹ", &said.text, out),
         TurnKind::Resume(at) => note("◉", &resume_note(*at), out),
+        TurnKind::Guess(at) => note("?", guess_note(*at), out),
         TurnKind::Unknown { kind, value } => {
             let title = format!("? a record of the unknown type <code>{}</code>", html(kind));
             details(&title, out, |out| fenced("json", &format!("{value:#}"), out));

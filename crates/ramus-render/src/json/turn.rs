@@ -110,6 +110,9 @@ pub(super) fn contents(session: &Session, kind: &TurnKind) -> Contents {
             &crate::text::resume_note(*note),
             json!({"without": note.without, "below": note.below}),
         ),
+        TurnKind::Guess(placement) => {
+            said("guess", crate::text::guess_note(*placement), json!({"why": placement.word()}))
+        }
         TurnKind::Unknown { kind, value } => bare("unknown", json!({"type": kind, "value": value})),
         TurnKind::Damaged { line, text } => said("damaged", text, json!({"line": line})),
     }

@@ -1,6 +1,7 @@
 //! What stands between prompts and answers, in its own compact look (R16).
 
 use ramus_core::client_path::ResumeNote;
+use ramus_core::fold::Placement;
 use ramus_core::turn::{Command, Compaction, Fork, ForkWay, HookEffect, Turn, TurnKind};
 
 use super::page::{Last, Page};
@@ -75,6 +76,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
             entry(page, "ℹ", label, &note.text);
         }
         TurnKind::Resume(note) => entry(page, "◉", Label::Active, &resume_note(*note)),
+        TurnKind::Guess(placement) => entry(page, "?", Label::Dim, guess_note(*placement)),
         TurnKind::Unknown { kind, value } => {
             page.row(&Line::new(
                 &format!("? a record of the unknown type “{kind}”"),
@@ -111,6 +113,18 @@ pub fn resume_note(note: ResumeNote) -> String {
             "Claude Code resumes here, without the {} above and the {below} below",
             messages(without)
         ),
+    }
+}
+
+/// Says why it is a guess that what follows stands here.
+pub fn guess_note(placement: Placement) -> &'static str {
+    match placement {
+        Placement::NoParent => {
+            "The next record has no parent. It is shown after the record before it in the file"
+        }
+        _ => {
+            "The parent of the next record is not in this file. It is shown after the record before it"
+        }
     }
 }
 

@@ -5,9 +5,9 @@ use ramus_core::digest::resume_of;
 use ramus_core::history::{History, Path};
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, turns};
-use ramus_render::Line;
 use ramus_render::json::{self, Answer};
-use ramus_render::text::{TextConfig, Transcript};
+use ramus_render::text::{TextConfig, Transcript, count};
+use ramus_render::{Label, Line};
 use ramus_store::Bodies;
 use ramus_store::trace::{Part, trace};
 
@@ -54,6 +54,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     let library = Library::open_for(ui, global, &args.address)?;
     let (found, spot) = library.address(ui, &args.address)?;
     let history = library.read(&found)?;
+    let named = node(&history, &spot)?.is_some();
     let target = Target::new(&history, &spot)?;
     let explained = global.explain.then(|| resume_of(&history));
     let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
@@ -78,11 +79,56 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     for part in &parts {
         turns += read(ui, args, part)?;
     }
+    for line in other_conversations(&parts, &found.file.id, named) {
+        ui.line(&line)?;
+    }
     if turns == 0 {
         ui.say(&Line::plain("Nobody says anything on this path; `--raw` prints its records."));
     }
     Ok(())
 }
+
+/// Tells of the conversations of a session that share nothing with the one that was shown.
+///
+/// Forks on the path tell of the rest.
+fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
+    let Some(part) = parts.last().filter(|_| !named) else { return Vec::new() };
+    let history = &part.history;
+    let root = |end| history.folds.ancestors(end).last();
+    let shown = part.path.folds.first().copied();
+    let others: Vec<_> = history
+        .branches
+        .conversations
+        .iter()
+        .filter(|other| other.messages > 0 && root(other.end) != shown)
+        .collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let id = id.get(..8).unwrap_or(id);
+    let mut lines = vec![
+        Line::default(),
+        Line::new(
+            &format!(
+                "This session holds {} beside this one:",
+                count(others.len(), "other conversation")
+            ),
+            Label::Branch,
+        ),
+    ];
+    lines.extend(others.iter().take(MOST_OTHERS).map(|other| {
+        let resumes = if other.resumes { "  ← Claude Code resumes this one" } else { "" };
+        let messages = count(other.messages as usize, "message");
+        Line::new(&format!("  ramus show {id}@{}  {messages}{resumes}", other.n), Label::Dim)
+    }));
+    if others.len() > MOST_OTHERS {
+        lines.push(Line::new(&format!("  ramus conversations {id}  lists all"), Label::Dim));
+    }
+    lines
+}
+
+/// How many other conversations are named one by one.
+const MOST_OTHERS: usize = 5;
 
 /// What an address comes down to.
 pub(crate) struct Target {

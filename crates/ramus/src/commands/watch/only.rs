@@ -84,6 +84,7 @@ fn kinds(told: &Told) -> &'static [Kind] {
             TurnKind::Result(_) => &[Kind::Tools],
             TurnKind::Fork(_) | TurnKind::Resume(_) => &[Kind::Branches],
             TurnKind::Hook(_)
+            | TurnKind::Guess(_)
             | TurnKind::File(_)
             | TurnKind::Note(_)
             | TurnKind::Unknown { .. } => &[Kind::Notes],
