@@ -42,7 +42,7 @@ fn the_forks_of_the_samples_are_those_a_reader_finds() {
         ("0628119e", &["retry"], 2),
         ("0342a121", &["rewind"], 2),
         // Most turns were written again when the session was resumed; one prompt was really sent twice.
-        ("66e7ddd8", &["rewind"], 2),
+        ("66e7ddd8", &["edit"], 2),
         // Commands at a caveat record whose uuid was used again. `/clear` began a second tree in one of them.
         ("419ce5fb", &[], 1),
         ("202bdf96", &[], 1),
