@@ -44,9 +44,18 @@ pub fn messages_left_out(history: &History, point: NodeId) -> u32 {
     history.folds.ancestors(end).filter(left_out).count() as u32
 }
 
-/// Returns the notes for the path of the conversation that the client resumes, by the fold they stand before.
-pub(crate) fn resume_notes(history: &History) -> FxHashMap<FoldId, ResumeNote> {
-    let mut notes = FxHashMap::default();
+/// The notes on the path of the conversation that the client resumes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ResumeNotes {
+    /// By the fold they stand before.
+    pub(crate) before: FxHashMap<FoldId, ResumeNote>,
+    /// The note after the last fold.
+    pub(crate) after: Option<(FoldId, ResumeNote)>,
+}
+
+/// Makes the notes on the path of the conversation that the client resumes.
+pub(crate) fn resume_notes(history: &History) -> ResumeNotes {
+    let mut notes = ResumeNotes::default();
     let resumed = history.branches.resume.zip(history.branches.resuming());
     let Some((resume, conversation)) = resumed else { return notes };
     let path = history.path(conversation).folds;
@@ -61,14 +70,17 @@ pub(crate) fn resume_notes(history: &History) -> FxHashMap<FoldId, ResumeNote> {
         if !loaded.contains(&fold) {
             without += u32::from(is_message(history, fold));
         } else if without > 0 && history.folds.fold(fold).voice != Voice::Decoration {
-            notes.insert(fold, ResumeNote { without, below: None });
+            notes.before.insert(fold, ResumeNote { without, below: None });
             without = 0;
         }
     }
     let rest = &path[point + 1..];
     let below = rest.iter().filter(|fold| is_message(history, **fold)).count() as u32;
     if let Some(next) = rest.first().filter(|_| below > 0) {
-        notes.insert(*next, ResumeNote { without, below: Some(below) });
+        notes.before.insert(*next, ResumeNote { without, below: Some(below) });
+    } else if without > 0 {
+        // The client resumes at a command or marker after the last message.
+        notes.after = path.last().map(|last| (*last, ResumeNote { without, below: None }));
     }
     notes
 }

@@ -379,11 +379,13 @@ impl Folder<'_> {
         if self.folds[fold.index()].voice != Voice::Decoration || !self.lane.has(record.sidechain) {
             return;
         }
+        // Hook records chain below each other: the first may have been written in time.
+        let turn = self.jumps[parent.index()].anchor;
         let end = match self.late.get(&parent) {
             Some(&end) => end,
-            None if parent != last.fold
+            None if turn != last.fold
                 && record.time.zip(last.time).is_some_and(|(time, end)| time < end)
-                && self.is_above(parent, last.fold) =>
+                && self.is_above(turn, last.fold) =>
             {
                 last.fold
             }
@@ -504,7 +506,9 @@ impl Folder<'_> {
         if fold.sidechain != record.sidechain {
             return None;
         }
-        if parent == fold.parent {
+        // What is written again may hang below hook records that were written again, too.
+        let anchor = |fold: FoldId| self.jumps[fold.index()].anchor;
+        if parent.map(anchor) == fold.parent.map(anchor) {
             return Some(Copied::Beside(original));
         }
         let parent = parent?;

@@ -4,10 +4,8 @@ use bitcode::{Decode, Encode};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use rustc_hash::FxHashMap;
-
 use crate::branches::{Branches, Conversation, Lane};
-use crate::client_path::{ResumeNote, resume_notes};
+use crate::client_path::{ResumeNote, ResumeNotes, resume_notes};
 use crate::fold::{FoldId, Folds};
 use crate::name::Name;
 use crate::record::{Kind, Voice};
@@ -23,7 +21,7 @@ pub struct History {
     pub folds: Folds,
     pub branches: Branches,
     /// Made when somebody reads the session.
-    resume_notes: OnceLock<FxHashMap<FoldId, ResumeNote>>,
+    resume_notes: OnceLock<ResumeNotes>,
 }
 
 impl History {
@@ -37,7 +35,13 @@ impl History {
 
     /// Returns what stands before a fold where the client resumes with less than a person reads.
     pub fn resume_note(&self, before: FoldId) -> Option<ResumeNote> {
-        self.resume_notes.get_or_init(|| resume_notes(self)).get(&before).copied()
+        self.resume_notes.get_or_init(|| resume_notes(self)).before.get(&before).copied()
+    }
+
+    /// Returns what stands after the last fold of a path in the same case.
+    pub fn resume_note_after(&self, last: FoldId) -> Option<ResumeNote> {
+        let note = self.resume_notes.get_or_init(|| resume_notes(self)).after;
+        note.filter(|(fold, _)| *fold == last).map(|(_, note)| note)
     }
 
     /// Returns the path of a conversation, with all that trails its last words (R13).

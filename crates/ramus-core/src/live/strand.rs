@@ -214,7 +214,14 @@ impl Strand {
         }
         let is_dated_before = record.time.zip(end).is_some_and(|(time, end)| time < end);
         let is_remembered = |number: &u64| *number >= self.first;
-        let (turn, end) = (self.message(parent), self.message(last));
+        // Hook records chain below each other: the first may have been written in time.
+        let mut turn = self.message(parent);
+        while self.is_voice(turn, Voice::Decoration)
+            && let Some(above) = self.node(turn).parent
+        {
+            turn = above;
+        }
+        let end = self.message(last);
         let mut above = std::iter::successors(Some(end).filter(is_remembered), |at| {
             self.node(*at).parent.filter(is_remembered)
         });

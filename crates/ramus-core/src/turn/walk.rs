@@ -89,6 +89,9 @@ impl Iterator for Turns<'_> {
                     self.ended = true;
                     self.close();
                     if let Some(&end) = self.path.folds.last() {
+                        if let Some(note) = self.history.resume_note_after(end) {
+                            self.note_before(end, TurnKind::Resume(note));
+                        }
                         self.note_fork(end, &[]);
                     }
                 }
