@@ -280,10 +280,20 @@ impl Folder<'_> {
     fn move_last(&mut self, id: NodeId, record: &Record) {
         let Some(fold) = self.of[id.index()] else { return };
         let is_new = self.tree.is_first(id) && self.replays.last() != Some(&id);
-        if is_new && self.lane.has(record.sidechain) && self.voice(id, record) != Voice::Decoration
+        if !is_new
+            || !self.lane.has(record.sidechain)
+            || self.voice(id, record) == Voice::Decoration
         {
-            self.last = Some(Last { fold, time: record.time });
+            return;
         }
+        self.last = match self.last {
+            Some(last) if last.fold == fold => {
+                Some(Last { time: record.time.max(last.time), ..last })
+            }
+            // A result that comes late goes to its call, and the conversation is further on.
+            Some(last) if self.is_above(fold, last.fold) => Some(last),
+            _ => Some(Last { fold, time: record.time }),
+        };
     }
 
     fn place(&mut self, id: NodeId) -> FoldId {
@@ -291,8 +301,12 @@ impl Folder<'_> {
         let mut voice = self.voice(id, record);
         let (parent, placement) = self.reading_parent(id, record, voice);
         let message = self.message_of(record, voice, parent);
-        let belongs =
-            |message: &FoldId| placement.is_guess() || self.belongs(*message, record, parent);
+        let linked = self.linked_parent(id);
+        let belongs = |message: &FoldId| {
+            placement.is_guess()
+                || self.belongs(*message, record, parent)
+                || parent != linked && self.belongs(*message, record, linked)
+        };
         if let Some(fold) = message.filter(belongs) {
             self.remember(id, record, voice, fold);
             return fold;
@@ -327,7 +341,7 @@ impl Folder<'_> {
         record: &Record,
         voice: Voice,
     ) -> (Option<FoldId>, Placement) {
-        let linked = self.tree.parent(id).and_then(|parent| self.of[parent.index()]);
+        let linked = self.linked_parent(id);
         let last = self.last.filter(|_| self.lane.has(record.sidechain)).map(|last| last.fold);
         let Some(last) = last else { return (linked, Placement::Linked) };
         let Some(parent) = linked else {
@@ -360,6 +374,10 @@ impl Folder<'_> {
             return (Some(last), Placement::AfterGuess);
         }
         (Some(parent), Placement::Linked)
+    }
+
+    fn linked_parent(&self, id: NodeId) -> Option<FoldId> {
+        self.tree.parent(id).and_then(|parent| self.of[parent.index()])
     }
 
     /// Whether what follows `above` on the way to `below` stands there by a guess.

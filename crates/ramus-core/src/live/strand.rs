@@ -170,7 +170,10 @@ impl Strand {
                     .map(|time| (time, record.content, record.kind)),
             },
         );
-        if record.voice != Voice::Decoration {
+        // A result that comes late goes to its call, and the conversation is further on.
+        let is_late_result =
+            message != number && self.last.is_some_and(|(last, _)| self.message(last) != message);
+        if record.voice != Voice::Decoration && !is_late_result {
             self.last = Some((number, record.time));
         }
         let mut switch = if message == number && speaks { self.say(number, above) } else { None };

@@ -296,6 +296,23 @@ fn a_lost_piece_of_a_message_belongs_to_it() {
 }
 
 #[test]
+fn a_late_result_goes_to_its_call_and_what_follows_continues_the_end() {
+    check(
+        "a user one
+         b < a call:t1 @1 #m sleep
+         c < b call:t2 @1 #m ls
+         d < c result:t2 @2 files
+         e < d assistant @9 meanwhile
+         h < b progress @2
+         f < h result:t1 @10 slept
+         s compacted @11 in short
+         g < s assistant @12 on",
+        "parallel-tools 1
+         active resumes 4: a b c d h f e s g",
+    );
+}
+
+#[test]
 fn a_second_prompt_without_a_parent_is_a_second_tree() {
     check(
         "a user one
