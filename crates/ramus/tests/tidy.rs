@@ -31,7 +31,6 @@ const ROOMS: &[(&str, &str)] = &[
     ("anyhow", "ramus"),
     ("mimalloc", "ramus"),
     ("pulldown-cmark", "ramus-render"),
-    ("syntect", "ramus-render"),
     ("similar", "ramus-render"),
     ("axum", "ramus-web"),
     ("tower-http", "ramus-web"),

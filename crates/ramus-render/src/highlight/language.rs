@@ -1,0 +1,174 @@
+//! Languages by their names, and what a scanner has to know of each.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::painter::Painter;
+use super::{formats, scan, shell, table};
+use crate::span::SyntaxKind;
+
+/// How a text is scanned.
+#[derive(Clone, Copy)]
+pub(super) enum Grammar {
+    Words(&'static Language),
+    Shell,
+    /// Commands after a prompt sign, with what they printed.
+    Console,
+    Markup,
+    Markdown,
+    Diff,
+}
+
+impl Grammar {
+    /// Finds the grammar for a name, an extension or the name of a file.
+    pub(super) fn find(language: &str) -> Option<Self> {
+        // ```rust,ignore  ```{.python}  ```ts title="a.ts"
+        let word =
+            language.trim_start_matches(['{', '.']).split([' ', ',', '{', '}', ':']).next()?;
+        let name = word.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
+        Self::named(&name).or_else(|| Self::named(name.rsplit_once('.')?.1))
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "sh" | "bash" | "zsh" | "shell" | "ksh" | "fish" | "bats" => Self::Shell,
+            "console" | "shellsession" | "shell-session" | "terminal" => Self::Console,
+            "html" | "htm" | "xhtml" | "xml" | "svg" | "vue" | "svelte" | "astro" | "plist"
+            | "xsl" | "xsd" | "csproj" | "jsp" | "erb" => Self::Markup,
+            "md" | "markdown" | "mdx" => Self::Markdown,
+            "diff" | "patch" => Self::Diff,
+            name => Self::Words(language(name)?),
+        })
+    }
+
+    pub(super) fn scan(self, text: &str, painter: &mut Painter<'_>) {
+        match self {
+            Self::Words(language) => scan::scan(language, text, 0, painter),
+            Self::Shell => shell::scan(text, 0, painter),
+            Self::Console => shell::console(text, painter),
+            Self::Markup => formats::markup(text, painter),
+            Self::Markdown => formats::markdown(text, painter),
+            Self::Diff => formats::diff(text, painter),
+        }
+    }
+}
+
+/// Returns a language made of words by its name.
+pub(super) fn language(name: &str) -> Option<&'static Language> {
+    static NAMES: LazyLock<HashMap<&'static str, Language>> = LazyLock::new(|| {
+        let specs = table::SPECS.iter();
+        specs
+            .flat_map(|spec| spec.names.split(' ').map(move |name| (name, Language::new(spec))))
+            .collect()
+    });
+    NAMES.get(name)
+}
+
+/// A language with its words ready to be looked up.
+pub(super) struct Language {
+    spec: &'static Spec,
+    words: HashMap<&'static str, SyntaxKind>,
+}
+
+impl Language {
+    fn new(spec: &'static Spec) -> Self {
+        let kinds = [
+            (spec.types, SyntaxKind::Type),
+            (spec.constants, SyntaxKind::Constant),
+            (spec.keywords, SyntaxKind::Keyword),
+        ];
+        let words = kinds.iter().flat_map(|(words, kind)| {
+            words.split_ascii_whitespace().map(move |word| (word, *kind))
+        });
+        Self { spec, words: words.collect() }
+    }
+
+    /// Returns what a word is by itself.
+    pub(super) fn word(&self, word: &str) -> Option<SyntaxKind> {
+        if self.spec.ignore_case && word.len() < 32 {
+            return self.words.get(&*word.to_ascii_lowercase()).copied();
+        }
+        self.words.get(word).copied()
+    }
+}
+
+impl std::ops::Deref for Language {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        self.spec
+    }
+}
+
+/// What a language is made of.
+pub(super) struct Spec {
+    /// Names, extensions and file names, in small letters.
+    pub(super) names: &'static str,
+    pub(super) keywords: &'static str,
+    pub(super) types: &'static str,
+    pub(super) constants: &'static str,
+    pub(super) line_comments: &'static [&'static str],
+    pub(super) block_comments: &'static [(&'static str, &'static str)],
+    pub(super) nested_comments: bool,
+    /// `#` begins a comment only at the start of a word.
+    pub(super) comment_needs_space: bool,
+    /// The longer ones first.
+    pub(super) quotes: &'static [Quote],
+    /// `'a'` is a character, `'a` something else.
+    pub(super) ticks: bool,
+    /// Letters may stand before a string: `b"…"`.
+    pub(super) prefixes: bool,
+    pub(super) keys: Keys,
+    pub(super) attributes: Attributes,
+    /// Lines that begin with `#` are for a preprocessor.
+    pub(super) preprocessor: bool,
+    /// Lines like `[name]` are headings.
+    pub(super) sections: bool,
+    /// Characters that variables begin with.
+    pub(super) sigils: &'static str,
+    /// Characters that words hold beside letters, digits and `_`.
+    pub(super) word_chars: &'static str,
+    /// Words that begin with a capital letter are types.
+    pub(super) capitals: bool,
+    /// A word before `(` is the name of a function.
+    pub(super) calls: bool,
+    pub(super) ignore_case: bool,
+    /// `/…/` is a regular expression where no value stands before it.
+    pub(super) regex: bool,
+}
+
+/// How a string begins and ends.
+#[derive(Clone, Copy)]
+pub(super) struct Quote {
+    pub(super) open: &'static str,
+    pub(super) close: &'static str,
+    /// It may go on over the end of the line.
+    pub(super) lines: bool,
+    pub(super) escape: bool,
+    /// `${…}` in it is code.
+    pub(super) template: bool,
+}
+
+/// Which words are keys of a mapping.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keys {
+    None,
+    /// Strings before a colon.
+    Quoted,
+    /// Words before a colon and a space.
+    Colon,
+    /// Words before `=`.
+    Equals,
+    /// Words before a colon inside braces.
+    Declared,
+}
+
+/// How attributes and decorators are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attributes {
+    None,
+    /// `@name`
+    At,
+    /// `#[…]`
+    Hash,
+}

@@ -1,0 +1,39 @@
+//! Labels for stretches of a text, put down from its beginning to its end.
+
+use crate::span::{Label, Line};
+
+/// The lines made so far of a text that holds nothing but printable characters.
+pub(super) struct Painter<'t> {
+    text: &'t str,
+    /// Up to where the text has labels.
+    done: usize,
+    lines: Vec<Line>,
+    line: Line,
+}
+
+impl<'t> Painter<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, done: 0, lines: Vec::new(), line: Line::default() }
+    }
+
+    /// Labels what lies between the last label and `end`.
+    pub(super) fn paint(&mut self, end: usize, label: Label) {
+        let Some(mut rest) = self.text.get(self.done..end) else { return };
+        self.done = end;
+        while let Some(newline) = memchr::memchr(b'\n', rest.as_bytes()) {
+            self.line.push_clean(&rest[..newline], label);
+            self.lines.push(std::mem::take(&mut self.line));
+            rest = &rest[newline + 1..];
+        }
+        self.line.push_clean(rest, label);
+    }
+
+    /// Returns all lines; what has no label yet is plain.
+    pub(super) fn finish(mut self) -> Vec<Line> {
+        self.paint(self.text.len(), Label::Plain);
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.lines.push(self.line);
+        }
+        self.lines
+    }
+}

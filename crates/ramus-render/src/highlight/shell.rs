@@ -1,0 +1,177 @@
+//! Shell scripts, where a word is what its place makes it.
+
+use super::language::Quote;
+use super::painter::Painter;
+use super::scan::{is_word, line_length, quoted_length, word_length};
+use crate::span::{Label, SyntaxKind};
+
+/// Words that are followed by a command.
+const BEFORE_COMMAND: &[&str] =
+    &["if", "then", "else", "elif", "while", "until", "do", "time", "sudo", "exec", "env", "!"];
+const KEYWORDS: &[&str] = &[
+    "case", "done", "esac", "fi", "for", "function", "in", "select", "break", "continue", "return",
+    "exit", "export", "local", "readonly", "declare", "unset", "source", "set", "shift", "trap",
+    "alias", "begin", "end", "switch",
+];
+
+const DOUBLE: Quote = Quote { open: "\"", close: "\"", lines: true, escape: true, template: false };
+const SINGLE: Quote = Quote { open: "'", close: "'", escape: false, ..DOUBLE };
+
+/// Labels a script from `start` on.
+pub(super) fn scan(text: &str, start: usize, painter: &mut Painter<'_>) {
+    let mut scanner =
+        Scanner { text, at: start, painter, command: true, heredocs: Vec::new(), word_start: true };
+    while scanner.at < text.len() {
+        scanner.step();
+    }
+}
+
+/// Labels the commands of a session; its other lines are what they printed.
+pub(super) fn console(text: &str, painter: &mut Painter<'_>) {
+    let prompt =
+        |line: &str| line.starts_with("$ ") || line.starts_with("% ") || line.starts_with("❯ ");
+    if !text.lines().any(prompt) {
+        return scan(text, 0, painter);
+    }
+    let mut at = 0;
+    let mut goes_on = false;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        if goes_on || prompt(line) {
+            let sign = if goes_on { 0 } else { line.find(' ').unwrap_or(0) };
+            painter.paint(at + sign, Label::Dim);
+            scan(&text[..end], at + sign, painter);
+            goes_on = line.trim_end_matches('\n').ends_with('\\');
+        }
+        painter.paint(end, Label::Plain);
+        at = end;
+    }
+}
+
+struct Scanner<'s, 't> {
+    text: &'s str,
+    at: usize,
+    painter: &'s mut Painter<'t>,
+    /// The next word is a command.
+    command: bool,
+    /// The words that end the texts which begin on the next line.
+    heredocs: Vec<&'s str>,
+    /// A space or a separator stands before: `#` begins a comment.
+    word_start: bool,
+}
+
+impl<'s> Scanner<'s, '_> {
+    fn step(&mut self) {
+        let rest = &self.text[self.at..];
+        let Some(first) = rest.chars().next() else { return };
+        let word_start = std::mem::replace(&mut self.word_start, false);
+        match first {
+            '\n' => {
+                self.take(1, Label::Plain);
+                (self.command, self.word_start) = (true, true);
+                self.skip_heredocs();
+            }
+            '\\' => {
+                let next = rest[1..].chars().next().map_or(0, char::len_utf8);
+                self.take(1 + next, Label::Plain);
+                self.word_start = rest.starts_with("\\\n");
+            }
+            char if char.is_whitespace() => {
+                let is_end = |char: char| char == '\n' || !char.is_whitespace();
+                self.take(rest.find(is_end).unwrap_or(rest.len()), Label::Plain);
+                self.word_start = true;
+            }
+            '#' if word_start => {
+                self.take(line_length(rest), Label::Syntax(SyntaxKind::Comment));
+            }
+            '"' => self.string(quoted_length(rest, &DOUBLE)),
+            '\'' => self.string(quoted_length(rest, &SINGLE)),
+            '$' => self.variable(rest),
+            '<' if rest.starts_with("<<") && !rest.starts_with("<<<") => self.heredoc(rest),
+            '|' | '&' | ';' | '(' | '{' | '`' => {
+                self.take(1, Label::Syntax(SyntaxKind::Operator));
+                (self.command, self.word_start) = (true, true);
+            }
+            '<' | '>' | ')' | '}' | '[' | ']' | '=' | '*' | '?' | '!' => {
+                self.take(1, Label::Syntax(SyntaxKind::Operator));
+                self.word_start = first == ')';
+            }
+            _ => self.word(rest, first),
+        }
+    }
+
+    fn take(&mut self, length: usize, label: Label) {
+        self.at += length;
+        self.painter.paint(self.at, label);
+    }
+
+    fn string(&mut self, length: usize) {
+        self.take(length, Label::Syntax(SyntaxKind::String));
+        self.command = false;
+    }
+
+    fn variable(&mut self, rest: &str) {
+        let inside = &rest[1..];
+        let length = match inside.chars().next() {
+            Some('{') => inside.bytes().take(64).position(|byte| byte == b'}').map(|end| end + 1),
+            Some(sign) if "@*#?$!-".contains(sign) => Some(1),
+            _ => word_length(inside, ""),
+        };
+        self.take(1 + length.unwrap_or(0), Label::Syntax(SyntaxKind::Variable));
+    }
+
+    /// Remembers the word after `<<`; the text up to it begins on the next line.
+    fn heredoc(&mut self, rest: &'s str) {
+        let word = rest[2..].trim_start_matches(['-', '~']);
+        let quoted = word.trim_start_matches(['\'', '"', '\\']);
+        let length = quoted.find(|char: char| !is_word(char)).unwrap_or(quoted.len());
+        if length > 0 && rest.len() - quoted.len() <= 5 {
+            self.heredocs.push(&quoted[..length]);
+        }
+        self.take(2, Label::Syntax(SyntaxKind::Operator));
+    }
+
+    fn skip_heredocs(&mut self) {
+        for word in std::mem::take(&mut self.heredocs) {
+            let start = self.at;
+            for line in self.text[start..].split_inclusive('\n') {
+                self.at += line.len();
+                if line.trim() == word {
+                    break;
+                }
+            }
+            self.painter.paint(self.at, Label::Syntax(SyntaxKind::String));
+        }
+    }
+
+    fn word(&mut self, rest: &str, first: char) {
+        let is_end = |char: char| char.is_whitespace() || "|&;<>()$`\"'{}=\\*?[]!#".contains(char);
+        let length = rest.find(is_end).unwrap_or(rest.len()).max(first.len_utf8());
+        let (word, after) = rest.split_at(length);
+        let is_assignment = after.starts_with('=') || after.starts_with("+=");
+        let kind = if self.command && BEFORE_COMMAND.contains(&word) {
+            Some(SyntaxKind::Keyword)
+        } else if word == "in" || self.command && KEYWORDS.contains(&word) {
+            self.command = false;
+            Some(SyntaxKind::Keyword)
+        } else if self.command && is_assignment {
+            Some(SyntaxKind::Variable)
+        } else if self.command {
+            self.command = false;
+            Some(SyntaxKind::Function)
+        } else if word.starts_with('-') {
+            Some(SyntaxKind::Attribute)
+        } else if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            Some(SyntaxKind::Number)
+        } else {
+            None
+        };
+        self.take(length, kind.map_or(Label::Plain, Label::Syntax));
+        // The value of an assignment is no command; what follows it is.
+        if self.command && is_assignment {
+            let value = &self.text[self.at..];
+            let is_end = |char: char| char.is_whitespace() || "\"'$`;|&()".contains(char);
+            self.take(value.find(is_end).unwrap_or(value.len()), Label::Plain);
+        }
+    }
+}
