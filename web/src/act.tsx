@@ -122,7 +122,7 @@ export function Merge({ of, title, onMerge, onClose }: { of: Conversation[]; tit
     <Dialog title="Merge into a new session" onClose={onClose}>
       <form onSubmit={submit} class="stack">
         <ol class="exchanges">
-          {of.map((one, index) => <li key={one.leaf}><span class="n">{index + 1}</span><span class="words">{(one.resumes ? one.title : one.prompt) ?? one.title ?? "(no words)"}</span><span class="facts">@{one.n} · {several(one.messages, "message")}</span></li>)}
+          {of.map((one, index) => <li key={one.leaf}><span class="n">{index + 1}</span><span class="words">{(one.resumes ? one.title : one.prompt) ?? one.title ?? "(no prompt)"}</span><span class="facts">@{one.n} · {several(one.messages, "message")}</span></li>)}
         </ol>
         <fieldset>
           <legend>How</legend>
