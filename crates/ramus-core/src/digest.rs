@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::agent::inline_agents;
-use crate::body::human_text;
+use crate::body::label_text;
 use crate::branches::{Artefact, ForkKind, Status};
 use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
@@ -194,7 +194,7 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
     let place = |id: NodeId| places[tree.first(id).0 as usize];
     let spell = |id: NodeId| spelling(history, id);
     let words = |id: NodeId| {
-        let words = session.words(id).map(|words| one_line(&human_text(words)))?;
+        let words = session.words(id).map(|words| one_line(&label_text(words)))?;
         (!words.is_empty()).then_some(words)
     };
     let conversations = branches
@@ -254,7 +254,10 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
         conversations,
         resume: None,
         given_title: history.given_title().map(one_line),
-        last_prompt: history.last_prompt().map(one_line),
+        last_prompt: history
+            .last_prompt()
+            .map(|prompt| one_line(&label_text(prompt)))
+            .filter(|prompt| !prompt.is_empty()),
         first_prompt: resuming
             .and_then(|conversation| history.opening(conversation))
             .and_then(words),
@@ -371,7 +374,8 @@ fn missing(history: &History, places: &[u32]) -> Vec<Missing> {
         .collect()
 }
 
-/// Finds tool calls and results that lack each other; the very last message may still be at work.
+/// Finds tool calls and results that lack each other. The last message may still be at work: that of the
+/// conversation which resumes, and that of an agent, be it in a file of its own or in this one.
 fn unpaired(history: &History) -> Vec<Defect> {
     let History { session, tree, folds, branches, .. } = history;
     let mut calls: FxHashMap<Key, NodeId> = FxHashMap::default();
@@ -381,8 +385,12 @@ fn unpaired(history: &History) -> Vec<Defect> {
         ids.extend(session.tool_ids(record).iter().map(|tool| (*tool, id)));
     }
     let at_work = branches.resume.and_then(|resume| folds.of(resume.leaf));
-    let open =
-        calls.iter().filter(|(tool, id)| !results.contains_key(tool) && folds.of(**id) != at_work);
+    let is_at_work = |id: NodeId| {
+        let fold = folds.of(id);
+        let ends = |fold| folds.speaking_children(fold).next().is_none();
+        fold == at_work || fold.is_some_and(|id| folds.fold(id).sidechain && ends(id))
+    };
+    let open = calls.iter().filter(|(tool, id)| !results.contains_key(tool) && !is_at_work(**id));
     let stray = results.iter().filter(|(tool, _)| !calls.contains_key(tool));
     let defect = |id: &NodeId, kind| {
         let record = session.record(*id);

@@ -59,6 +59,9 @@ pub enum TurnKind {
     /// A file that was laid beside a prompt.
     File(Attached),
     Note(Note),
+    /// Text that the client put in for the model: the body of a skill or a command, a reminder.
+    /// Only where it was asked for ([`Turns::with_injected`]).
+    Injected(String),
     /// Stands before the way that the path takes.
     Fork(Fork),
     /// The client resumes with less than a person reads, or before the end.

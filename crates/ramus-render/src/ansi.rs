@@ -1,12 +1,14 @@
 //! Labelled lines into terminal text. The one table from labels to looks.
 
+use std::borrow::Cow;
+
 use crate::span::{Label, Line, Span, SyntaxKind};
 
 /// How labels look: the parameters of an SGR sequence (`1;31`) for each. Empty:
 /// as the terminal writes anyway.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
-    pub sgr: fn(Label) -> &'static str,
+    pub sgr: fn(Label) -> Cow<'static, str>,
 }
 
 impl Theme {
@@ -16,7 +18,7 @@ impl Theme {
     pub const BASE: Self = Self { sgr: base };
 
     /// No looks at all.
-    pub const NONE: Self = Self { sgr: |_| "" };
+    pub const NONE: Self = Self { sgr: |_| Cow::Borrowed("") };
 }
 
 impl Default for Theme {
@@ -29,7 +31,7 @@ impl Default for Theme {
 pub fn to_ansi(line: &Line, theme: &Theme) -> String {
     let mut text = String::new();
     for span in &line.0 {
-        match (theme.sgr)(span.label) {
+        match &*(theme.sgr)(span.label) {
             "" => text.push_str(span.text()),
             sgr => text.extend(["\x1b[", sgr, "m", span.text(), "\x1b[0m"]),
         }
@@ -45,8 +47,17 @@ pub fn plain(line: &Line) -> String {
 /// Red is for errors.
 const LANES: [&str; 10] = ["36", "35", "32", "33", "34", "1;36", "1;35", "1;32", "1;33", "1;34"];
 
-fn base(label: Label) -> &'static str {
+fn base(label: Label) -> Cow<'static, str> {
     match label {
+        Label::Printed(printed) => Cow::Owned(printed.sgr()),
+        label => Cow::Borrowed(own(label)),
+    }
+}
+
+/// Returns the look of a label of ours.
+fn own(label: Label) -> &'static str {
+    match label {
+        Label::Printed(_) => "",
         Label::Plain | Label::Answer | Label::Tool => "",
         Label::Prompt => "1;36",
         Label::Thinking => "2;3",
@@ -108,6 +119,6 @@ mod tests {
     #[test]
     fn content_brings_no_codes_of_its_own() {
         let line = Line::new("\x1b[0m\x1b]52;c;eA==\x07x\x1b[2J", Label::Code);
-        check(&line, &Theme::BASE, "\x1b[36m␛[0m␛]52;c;eA==␇x␛[2J\x1b[0m");
+        check(&line, &Theme::BASE, "\x1b[36m␛]52;c;eA==␇x␛[2J\x1b[0m");
     }
 }

@@ -18,6 +18,7 @@ use ramus_core::compare::{Common, FilePair, Ran, Side};
 use ramus_core::price::PriceList;
 use ramus_core::time::Time;
 
+use crate::highlight::Highlight;
 use crate::span::Line;
 use crate::text::tool::first_line;
 use opening::opening;
@@ -54,6 +55,7 @@ pub struct CompareConfig<'a> {
     pub side_by_side: bool,
     /// Leave nothing out for being long.
     pub full: bool,
+    pub highlight: Highlight,
     /// Paths below this directory are shown without it. Empty: all are shown whole.
     pub cwd: &'a str,
     pub time: &'a dyn Fn(Time) -> String,

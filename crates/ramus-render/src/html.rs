@@ -4,6 +4,7 @@
 //! pictures of others become buttons that hand over their address, code becomes
 //! spans with one class for each label.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use pulldown_cmark::{
@@ -11,6 +12,8 @@ use pulldown_cmark::{
 };
 
 use crate::highlight;
+use crate::markdown::numbering::{Number, Numbering};
+use crate::printed;
 use crate::sanitize::sanitize;
 use crate::span::{Label, Line, SyntaxKind};
 
@@ -25,8 +28,14 @@ pub fn prose(text: &str) -> String {
     let mut events = Vec::new();
     let mut open: Option<(String, String)> = None;
     let mut left = HIGHLIGHTED;
-    for event in Parser::new_ext(&text, options) {
+    let mut lists = Numbering::default();
+    for (event, range) in Parser::new_ext(&text, options).into_offset_iter() {
         match event {
+            Event::Start(Tag::List(first)) => {
+                lists.open(first);
+                events.push(Event::Start(Tag::List(first)));
+            }
+            Event::Start(Tag::Item) => events.push(numbered(&mut lists, &text[range])),
             Event::Start(Tag::CodeBlock(kind)) => {
                 let language = match kind {
                     CodeBlockKind::Fenced(language) => language.to_string(),
@@ -46,6 +55,10 @@ pub fn prose(text: &str) -> String {
                     code.push_str(&text);
                 }
             }
+            Event::End(TagEnd::List(_)) => {
+                lists.close();
+                events.push(event);
+            }
             event => events.push(harmless(event)),
         }
     }
@@ -55,8 +68,14 @@ pub fn prose(text: &str) -> String {
 }
 
 /// Returns source code as a block with its language and a button that copies it.
+/// Without a language it is what a program printed, and has the colours of that.
 pub fn code(language: &str, text: &str) -> String {
-    block(language, &highlight::code(language, text.trim_matches('\n')))
+    let text = text.trim_matches('\n');
+    let lines = match language {
+        "" => printed::lines(text, Label::Plain),
+        language => highlight::code(language, text),
+    };
+    block(language, &lines)
 }
 
 /// Returns labelled lines as a block.
@@ -105,9 +124,10 @@ pub fn text(text: &str) -> String {
     out
 }
 
-fn write_line(line: &Line, out: &mut String) {
+/// Writes a line with a class for each label.
+pub(crate) fn write_line(line: &Line, out: &mut String) {
     for span in &line.0 {
-        match class(span.label) {
+        match &*class(span.label) {
             "" => escape(span.text(), out),
             class => {
                 let _ = write!(out, "<span class=\"{class}\">");
@@ -119,7 +139,14 @@ fn write_line(line: &Line, out: &mut String) {
 }
 
 /// The one table from labels to classes of the page's style sheet.
-fn class(label: Label) -> &'static str {
+fn class(label: Label) -> Cow<'static, str> {
+    match label {
+        Label::Printed(printed) => Cow::Owned(printed.classes()),
+        label => Cow::Borrowed(own_class(label)),
+    }
+}
+
+fn own_class(label: Label) -> &'static str {
     match label {
         Label::Syntax(kind) => match kind {
             SyntaxKind::Keyword => "k",
@@ -137,6 +164,16 @@ fn class(label: Label) -> &'static str {
         Label::Hunk | Label::Dim => "dim",
         Label::Heading | Label::Strong => "b",
         _ => "",
+    }
+}
+
+/// Opens an item of a list with the number it was written with.
+pub(crate) fn numbered(lists: &mut Numbering, source: &str) -> Event<'static> {
+    match lists.number(source) {
+        Some(Number { number, counted: false, .. }) => {
+            Event::Html(format!("\n<li value=\"{number}\">").into())
+        }
+        _ => Event::Start(Tag::Item),
     }
 }
 
@@ -233,6 +270,25 @@ mod tests {
         let html = prose("```rust\nfn a() {}\n```");
         assert!(html.contains("<span class=\"k\">fn</span>"), "{html}");
         assert!(html.contains("class=\"copy\""));
+    }
+
+    #[test]
+    fn lists_keep_their_numbers() {
+        let html = prose("3. three\n4. four\n9. nine\n   1. a\n   5. e\n10. ten");
+        for expected in
+            ["<ol start=\"3\">", "<li>four", "<li value=\"9\">nine", "<li value=\"5\">e", "<li>ten"]
+        {
+            assert!(html.contains(expected), "{expected} in {html}");
+        }
+        assert_eq!(html.matches("<li").count(), html.matches("</li>").count());
+    }
+
+    #[test]
+    fn output_has_the_colours_it_was_printed_in() {
+        let html = code("", "\x1b[1;31m<b>\x1b[0m \x1b[2Jx\n");
+        assert!(html.contains("<span class=\"pb p1\">&lt;b&gt;</span> ␛[2Jx\n"), "{html}");
+        let html = prose("\x1b[31mred\x1b[0m\n\n```\n\x1b[31mred\x1b[0m\n```");
+        assert!(!html.contains("31m"), "{html}");
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub mod span;
 
 pub mod sanitize;
 
+pub mod printed;
+
 pub mod layout;
 
 pub mod snippet;

@@ -5,20 +5,24 @@
 
 mod inline;
 
+pub(crate) mod numbering;
+
 mod page;
 
 mod table;
 
 use pulldown_cmark::{
-    CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
+    CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeWithOffset,
 };
 
 use crate::{
-    highlight, layout,
+    highlight::{self, Highlight},
+    layout,
     sanitize::sanitize,
     span::{Label, Line},
 };
 use inline::Inline;
+use numbering::{Number, Numbering};
 use page::Page;
 use table::Table;
 
@@ -26,14 +30,23 @@ use table::Table;
 const HIGHLIGHT_LIMIT: usize = 4 * highlight::LIMIT;
 
 /// Returns the document as lines, none wider than `width` if that leaves room for
-/// anything at all: a dozen columns.
-pub fn lines(text: &str, width: usize) -> Vec<Line> {
+/// anything at all: a dozen columns. Code in it is highlighted if anybody sees that.
+pub fn lines(text: &str, width: usize, highlight: Highlight) -> Vec<Line> {
     let text = sanitize(text);
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut reader = Reader { page: Page::new(width), ..Reader::default() };
-    for event in TextMergeStream::new(Parser::new_ext(&text, options)) {
-        reader.event(event);
+    let left = match highlight {
+        Highlight::On => HIGHLIGHT_LIMIT,
+        Highlight::Off => 0,
+    };
+    let mut reader = Reader { page: Page::new(width), left, ..Reader::default() };
+    for (event, range) in
+        TextMergeWithOffset::new(Parser::new_ext(&text, options).into_offset_iter())
+    {
+        match event {
+            Event::Start(Tag::Item) => reader.item(&text[range]),
+            event => reader.event(event),
+        }
     }
     reader.page.lines
 }
@@ -43,11 +56,11 @@ pub fn lines(text: &str, width: usize) -> Vec<Line> {
 struct Reader {
     page: Page,
     inline: Inline,
-    /// The next number of each open list. `None`: bullets.
-    lists: Vec<Option<u64>>,
+    lists: Numbering,
     code: Option<Code>,
     table: Table,
-    highlighted: usize,
+    /// How many bytes of code may still be highlighted.
+    left: usize,
 }
 
 struct Code {
@@ -100,9 +113,8 @@ impl Reader {
             }
             Tag::List(first) => {
                 self.block();
-                self.lists.push(first);
+                self.lists.open(first);
             }
-            Tag::Item => self.item(),
             Tag::Table(alignments) => {
                 self.block();
                 self.table = Table { alignments, rows: Vec::new() };
@@ -139,7 +151,7 @@ impl Reader {
             }
             TagEnd::CodeBlock => self.write_code(),
             TagEnd::List(_) => {
-                self.lists.pop();
+                self.lists.close();
                 self.page.gap = true;
             }
             TagEnd::Item => {
@@ -167,16 +179,12 @@ impl Reader {
         self.page.blank();
     }
 
-    fn item(&mut self) {
-        let depth = self.lists.len();
-        let mark = match self.lists.last_mut() {
-            Some(Some(number)) => {
-                let mark = format!("{number}. ");
-                *number = number.saturating_add(1);
-                mark
-            }
-            _ if depth.is_multiple_of(2) => "◦ ".to_owned(),
-            _ => "• ".to_owned(),
+    /// Starts an item of a list; `source` is how it was written.
+    fn item(&mut self, source: &str) {
+        let mark = match self.lists.number(source) {
+            Some(Number { number, sign, .. }) => format!("{number}{sign} "),
+            None if self.lists.depth().is_multiple_of(2) => "◦ ".to_owned(),
+            None => "• ".to_owned(),
         };
         let rest = Line::plain(&" ".repeat(layout::width(&mark)));
         self.page.open(Line::new(&mark, Label::Dim), rest);
@@ -207,8 +215,8 @@ impl Reader {
 
     fn write_code(&mut self) {
         let Some(Code { language, text }) = self.code.take() else { return };
-        let limit = HIGHLIGHT_LIMIT.saturating_sub(self.highlighted).min(highlight::LIMIT);
-        self.highlighted += text.len().min(limit);
+        let limit = self.left.min(highlight::LIMIT);
+        self.left -= text.len().min(limit);
         let room = self.page.room().saturating_sub(2).max(1);
         for line in highlight::limited_code(&language, &text, limit) {
             let mut mark = "│ ";

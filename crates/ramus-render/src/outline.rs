@@ -7,7 +7,7 @@
 //! fork at which it was left. So the lanes tell how far something is from what
 //! counts, not how long the conversation is, and stay few.
 
-use ramus_core::body::{Body, plain_text};
+use ramus_core::body::{Block, Body, plain_text};
 use ramus_core::branches::{ForkKind, Status};
 use ramus_core::digest::one_line;
 use ramus_core::history::History;
@@ -129,6 +129,8 @@ pub enum RowKind {
 pub struct Words {
     pub node: NodeId,
     pub text: String,
+    /// They are those of the answer that opens the row.
+    pub opens: bool,
 }
 
 /// What else happened in a run.
@@ -175,23 +177,55 @@ pub fn put_answers(
     rows: &mut [Row],
     bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
 ) {
-    for row in rows.iter_mut().filter(|row| row.words.is_none()) {
+    for row in rows {
         let members = match row.kind {
-            RowKind::Run { opening: Voice::Answer | Voice::Synthetic } => {
-                history.folds.of(row.first).map(|fold| history.folds.members(fold))
+            // A prompt further down says less about it than what it opens with.
+            RowKind::Run { opening: Voice::Answer } => opening_fold(history, row.first),
+            RowKind::Run { opening: Voice::Synthetic } if row.words.is_none() => {
+                opening_fold(history, row.first)
             }
             RowKind::Record { voice: Voice::Answer | Voice::Synthetic, .. } => {
                 Some(std::slice::from_ref(&row.first))
             }
             _ => None,
         };
-        row.words = members.unwrap_or_default().iter().find_map(|&node| {
-            let text = one_line(&plain_text(bodies(node)?.blocks()));
-            let text = text.chars().take(WORDS).collect();
-            Some(Words { node, text }).filter(|words| !words.text.is_empty())
-        });
+        let members = members.unwrap_or_default();
+        if let Some(words) = answer_words(members, bodies) {
+            row.words = Some(words);
+        }
     }
 }
+
+/// Returns the records of the message that a row begins with.
+fn opening_fold(history: &History, first: NodeId) -> Option<&[NodeId]> {
+    let fold = history.folds.of(first)?;
+    let opens = matches!(history.folds.fold(fold).voice, Voice::Answer | Voice::Synthetic);
+    opens.then(|| history.folds.members(fold))
+}
+
+/// Returns the first words of an answer, or the tool that it calls without a word.
+fn answer_words(
+    members: &[NodeId],
+    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+) -> Option<Words> {
+    let mut tool = None;
+    for &node in members.iter().take(LOOKED_AT) {
+        let Some(body) = bodies(node) else { continue };
+        let text: String = one_line(&plain_text(body.blocks())).chars().take(WORDS).collect();
+        if !text.is_empty() {
+            return Some(Words { node, text, opens: true });
+        }
+        let called = body.blocks().iter().find_map(|block| match block {
+            Block::ToolUse(call) => Some(call.name.clone()),
+            _ => None,
+        });
+        tool = tool.or(called.map(|text| Words { node, text, opens: true }));
+    }
+    tool
+}
+
+/// How many records of an answer are looked at for its first words.
+const LOOKED_AT: usize = 8;
 
 /// How many letters of an answer are enough for any row.
 const WORDS: usize = 240;

@@ -3,7 +3,8 @@
 //! A history holds whatever a tool once wrote. Printed as it is, it could set the
 //! clipboard, rename the window, hide lines or reorder them. So every control
 //! becomes a visible sign, with what follows it to be read as it is written, and
-//! characters that reverse the reading direction go.
+//! characters that reverse the reading direction go. Codes that only set colours
+//! go too: [`printed`](crate::printed) makes labels of them.
 
 use std::borrow::Cow;
 
@@ -12,8 +13,14 @@ const TAB: usize = 4;
 /// Returns `text` with nothing in it but printable characters and `\n`.
 ///
 /// Tabs become spaces up to the next of the columns 4, 8, 12…; `\r\n` becomes
-/// `\n`. Cleaning twice changes nothing more.
+/// `\n`; colour codes are left out. Cleaning twice changes nothing more.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
+    sanitize_with(text, |_, _| {})
+}
+
+/// Like [`sanitize`]; `code` gets the parameters of each colour code, and the
+/// place in the cleaned text from which on it holds.
+pub(crate) fn sanitize_with(text: &str, mut code: impl FnMut(usize, &str)) -> Cow<'_, str> {
     let plain = plain_run(text);
     if plain == text.len() || !text[plain..].chars().any(is_unsafe) {
         return Cow::Borrowed(text);
@@ -30,6 +37,13 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
             None => column + plain.len(),
         };
         rest = others;
+        if let Some((length, parameters)) = color_code(rest) {
+            if let Some(parameters) = parameters {
+                code(clean.len(), parameters);
+            }
+            rest = &rest[length..];
+            continue;
+        }
         let Some(char) = rest.chars().next() else { break };
         rest = &rest[char.len_utf8()..];
         let before = clean.len();
@@ -51,6 +65,29 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(clean)
+}
+
+/// Returns the length of the colour code that a text begins with, and its
+/// parameters: those of an SGR sequence.
+///
+/// `None` for the parameters: it sets no colour but is written beside codes that
+/// do (`ESC [ K` by grep and gcc, `ESC ( B` by tput), or it was cut off at the end
+/// of its line.
+fn color_code(text: &str) -> Option<(usize, Option<&str>)> {
+    if text.starts_with("\x1b(B") {
+        return Some((3, None));
+    }
+    let start = ["\x1b[", "\u{9b}"].iter().find(|start| text.starts_with(**start))?.len();
+    let is_parameter = |byte: &u8| matches!(byte, b'0'..=b'9' | b';' | b':');
+    let length = text.as_bytes()[start..].iter().take_while(|byte| is_parameter(byte)).count();
+    let end = start + length;
+    let parameters = &text[start..end];
+    match text.as_bytes().get(end) {
+        Some(b'm') => Some((end + 1, Some(parameters))),
+        Some(b'K') if matches!(parameters, "" | "0") => Some((end + 1, None)),
+        None | Some(b'\n') => Some((end, None)),
+        _ => None,
+    }
 }
 
 /// Returns how many bytes at the start of a text are printable ASCII or newlines.
@@ -98,9 +135,26 @@ mod tests {
     fn an_injection_is_shown() {
         check("a\x1b]52;c;cm0gLXJm\x07b", "a␛]52;c;cm0gLXJm␇b");
         check("a\x1b]0;title\x1b\\b", "a␛]0;title␛\\b");
-        check("a\x1b[2J\x1b[1;31mb\x1b[0m", "a␛[2J␛[1;31mb␛[0m");
-        check("a\u{9b}31mb\u{9d}0;title\u{9c}c", "a␛[31mb␛]0;title␛\\c");
+        check("a\x1b[2J\x1b[1;31Hb\x1b[s", "a␛[2J␛[1;31Hb␛[s");
+        check("a\u{9b}31Hb\u{9d}0;title\u{9c}c", "a␛[31Hb␛]0;title␛\\c");
         check("a\x1b(0b\x1bcc\x1b", "a␛(0b␛cc␛");
+    }
+
+    #[test]
+    fn colour_codes_go() {
+        check("a\x1b[1;31mb\x1b[0m c\x1b[m\x1b[38:2::1:2:3m\u{9b}4m.", "ab c.");
+        check("\x1b[01;31m\x1b[Kb\x1b[m\x1b[K \x1b(B", "b ");
+        check("cut\x1b[38;5\nhere\x1b[3", "cut\nhere");
+        check("\x1b[31m\t\x1b[1mx", "    x");
+        check("a\tb\x1b[31m\tc", "a   b   c");
+    }
+
+    #[test]
+    fn what_only_looks_like_a_colour_is_shown() {
+        check("\x1b[>4;1m\x1b[?25l\x1b[2K\x1b[3 q", "␛[>4;1m␛[?25l␛[2K␛[3 q");
+        check("\x1b\x1b[0m[2J", "␛[2J");
+        check("\x1b[3\x1b[1m2J", "␛[32J");
+        check("\x1b]0;\x1b[31mt\x07", "␛]0;t␇");
     }
 
     #[test]

@@ -1,7 +1,11 @@
-//! The text around a match, on one line and no longer than there is room.
+//! The words around a match, on one line and no longer than there is room.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use unicode_width::UnicodeWidthChar;
+
+use crate::sanitize::sanitize;
 use crate::span::{Label, Line};
 
 /// A match with what stands around it; white space is folded.
@@ -12,19 +16,24 @@ pub struct Snippet {
     pub after: String,
 }
 
-/// How many characters are given up to begin or end with a whole word.
-const WORD: usize = 12;
+/// A longer run of letters is data rather than a word.
+const WORD: usize = 40;
 
 impl Snippet {
-    /// Cuts at most `room` characters around a match.
+    /// Cuts at most `room` characters around the words that a match lies in.
     pub fn new(text: &str, range: &Range<usize>, room: usize) -> Self {
-        let matched: String = fold(text[range.clone()].chars()).take(room).collect();
+        let range = whole_words(text, range);
+        let matched: String = fold(uncoloured(&text[range.clone()]).chars()).take(room).collect();
         let left = room.saturating_sub(matched.chars().count());
-        // Folding may join several characters, never make more of them.
-        let mut before: Vec<char> =
-            fold(text[..range.start].chars().rev()).take(left + 1).collect();
+        // Folding may join several characters, never make more of them. Colour codes are longer than what
+        // they colour, seldom by more than this.
+        let near = (left + 1) * 8;
+        let start = text.floor_char_boundary(range.start.saturating_sub(near));
+        let end = text.ceil_char_boundary((range.end + near).min(text.len()));
+        let around = [&text[start..range.start], &text[range.end..end]].map(uncoloured);
+        let mut before: Vec<char> = fold(around[0].chars().rev()).take(left + 1).collect();
         before.reverse();
-        let mut after: Vec<char> = fold(text[range.end..].chars()).take(left + 1).collect();
+        let mut after: Vec<char> = fold(around[1].chars()).take(left + 1).collect();
         // White space at the ends of the text goes; where more follows, it shows that it does.
         if before.len() <= left && before.first() == Some(&' ') {
             before.remove(0);
@@ -58,9 +67,41 @@ impl Snippet {
     }
 }
 
+/// Returns the range with the rest of the words that it begins and ends in.
+fn whole_words(text: &str, range: &Range<usize>) -> Range<usize> {
+    // Scripts without spaces have no words that could be seen; their characters are wide.
+    let is_letter =
+        |char: &char| (char.is_alphanumeric() || *char == '_') && char.width() == Some(1);
+    let matched = &text[range.clone()];
+    let starts_inside = matched.chars().next().as_ref().is_some_and(is_letter);
+    let ends_inside = matched.chars().next_back().as_ref().is_some_and(is_letter);
+    let before = letters(text[..range.start].chars().rev().take_while(is_letter));
+    let after = letters(text[range.end..].chars().take_while(is_letter));
+    let start = range.start - if starts_inside { before } else { 0 };
+    let end = range.end + if ends_inside { after } else { 0 };
+    start..end
+}
+
+/// Returns how many bytes some letters take; none if they are too many for a word.
+fn letters(letters: impl Iterator<Item = char>) -> usize {
+    let (count, bytes) = letters
+        .take(WORD + 1)
+        .fold((0, 0), |(count, bytes), letter| (count + 1, bytes + letter.len_utf8()));
+    if count > WORD { 0 } else { bytes }
+}
+
+/// Returns a text without colour codes.
+fn uncoloured(text: &str) -> Cow<'_, str> {
+    if text.contains('\x1b') { sanitize(text) } else { Cow::Borrowed(text) }
+}
+
 fn push_marked(line: &mut Line, text: &str, around: Label, marks: &[Range<usize>]) {
     let mut done = 0;
     for mark in marks {
+        let mark = whole_words(text, mark);
+        if mark.start < done {
+            continue;
+        }
         line.push(&text[done..mark.start], around);
         line.push(&text[mark.clone()], Label::Match);
         done = mark.end;
@@ -79,31 +120,36 @@ fn fold(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     })
 }
 
-/// Keeps the last `room` characters, if possible from the beginning of a word on.
+/// Keeps the last `room` characters, from the beginning of a word on.
 fn last(chars: &[char], room: usize) -> String {
     if chars.len() <= room {
         return chars.iter().collect();
     }
     let kept = &chars[chars.len() - room.saturating_sub(1)..];
-    let word = kept.iter().take(WORD).position(|char| *char == ' ').map_or(0, |space| space + 1);
-    let kept = if word < kept.len() { &kept[word..] } else { kept };
-    if room == 0 { String::new() } else { std::iter::once(&'…').chain(kept).collect() }
+    let cut = cut_word(kept.iter());
+    if room == 0 { String::new() } else { std::iter::once(&'…').chain(&kept[cut..]).collect() }
 }
 
-/// Keeps the first `room` characters, if possible up to the end of a word.
+/// Keeps the first `room` characters, up to the end of a word.
 fn first(chars: &[char], room: usize) -> String {
     if chars.len() <= room {
         return chars.iter().collect();
     }
     let kept = &chars[..room.saturating_sub(1)];
-    let word = kept.iter().rev().take(WORD).position(|char| *char == ' ').map_or(0, |at| at + 1);
-    let kept = if word < kept.len() { &kept[..kept.len() - word] } else { kept };
+    let kept = &kept[..kept.len() - cut_word(kept.iter().rev())];
     if room == 0 { String::new() } else { kept.iter().chain(std::iter::once(&'…')).collect() }
+}
+
+/// Returns how many characters at the edge belong to a word that is cut there. What is too long for a
+/// word, or reaches up to the match, stays.
+fn cut_word<'c>(mut from_edge: impl Iterator<Item = &'c char>) -> usize {
+    let space = from_edge.position(|char| *char == ' ');
+    space.filter(|space| *space <= WORD).map_or(0, |space| space + 1)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Snippet;
+    use super::{Label, Snippet};
 
     #[track_caller]
     fn check(text: &str, room: usize, expected: &str) {
@@ -126,5 +172,36 @@ mod tests {
         check("one two three four five harp", 20, "…four five [harp]");
         check("é漢字 harp 漢字", 12, "é漢字 [harp] 漢字");
         check("harp", 2, "[ha]");
+    }
+
+    #[test]
+    fn a_whole_word_is_marked() {
+        check("two sharpened ones", 40, "two [sharpened] ones");
+        check("(harpsi_chord)", 40, "([harpsi_chord])");
+        check("漢字harp漢字", 40, "漢字[harp]漢字");
+        let data = format!("{}harp", "x".repeat(60));
+        check(&data, 20, "…xxxxxxxxxxxxxxx[harp]");
+        let snippet = Snippet::new("harp and sharp", &(0..4), 40);
+        let line = snippet.line(Label::Plain, |text| {
+            text.match_indices("harp").map(|(at, _)| at..at + 4).collect()
+        });
+        let marked: Vec<&str> = line
+            .0
+            .iter()
+            .filter(|span| span.label == Label::Match)
+            .map(|span| span.text())
+            .collect();
+        assert_eq!(marked, ["harp", "sharp"]);
+    }
+
+    #[test]
+    fn words_are_not_cut() {
+        check("unquestionably harp unquestionably so", 26, "…[harp] unquestionably so");
+        check("a misunderstanding of a harp", 22, "…of a [harp]");
+    }
+
+    #[test]
+    fn colour_codes_go() {
+        check("\x1b[31merror\x1b[0m: harp \x1b[2mhere\x1b[0m", 40, "error: [harp] here");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{layout, sanitize::sanitize};
+use crate::{layout, printed::Printed, sanitize::sanitize};
 
 /// What a piece of text means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -44,6 +44,8 @@ pub enum Label {
     /// One of several speakers that are told apart by colour; the numbers go round.
     Lane(u8),
     Syntax(SyntaxKind),
+    /// As the program printed it whose output this is.
+    Printed(Printed),
 }
 
 /// What a token of source code is.
@@ -182,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_span_is_one_line_without_controls() {
-        let span = Span::new("a\x1b[31mb\nc\x07", Label::Plain);
-        check(&Line(vec![span]), &[("a␛[31mb c␇", Label::Plain)]);
+        let span = Span::new("a\x1b[2Jb\nc\x07", Label::Plain);
+        check(&Line(vec![span]), &[("a␛[2Jb c␇", Label::Plain)]);
     }
 
     #[test]

@@ -16,11 +16,14 @@ mod note;
 
 pub mod live;
 
+mod thoughts;
+
 pub(crate) mod amount;
 
 use ramus_core::time::Time;
 use ramus_core::turn::{Call, Prompt, Turn, TurnKind};
 
+use crate::highlight::Highlight;
 use crate::layout;
 use crate::span::{Label, Line};
 use page::{Last, Page};
@@ -30,6 +33,7 @@ pub(crate) use amount::{grouped, media};
 pub(crate) use answer::model_name;
 pub use note::{guess_note, resume_note};
 pub(crate) use open::result_text;
+pub use thoughts::{WithheldThoughts, is_withheld};
 
 /// How a transcript is to read.
 #[derive(Clone, Copy)]
@@ -43,6 +47,7 @@ pub struct TextConfig<'a> {
     pub full: bool,
     /// Tell where the path forks.
     pub branch_notes: bool,
+    pub highlight: Highlight,
     /// What stands before `:UUID` in the address of another branch: `ramus show 3f9a2b1c`.
     pub show: &'a str,
     /// Paths below this directory are shown without it. Empty: all are shown whole.
@@ -74,6 +79,7 @@ pub struct Flow {
     last: Last,
     /// The model that spoke last, if nobody spoke since.
     speaker: Option<String>,
+    withheld: WithheldThoughts,
 }
 
 impl<'a> Transcript<'a> {
@@ -93,11 +99,13 @@ impl<'a> Transcript<'a> {
 
     /// Appends the lines of a turn, with an empty line before them where one is due.
     pub fn turn(&mut self, turn: &Turn, out: &mut Vec<Line>) {
+        self.flow.withheld.enter(turn);
         let mut page = Page { config: self.config, out, last: self.flow.last };
         match &turn.kind {
             TurnKind::Answer(answer) => {
                 let goes_on = self.flow.speaker.is_some() && self.flow.speaker == answer.model;
-                if answer::write(&mut page, turn, answer, goes_on) {
+                let withheld = &mut self.flow.withheld;
+                if answer::write(&mut page, turn, answer, goes_on, withheld) {
                     self.flow.speaker = Some(answer.model.clone().unwrap_or_default());
                 }
             }

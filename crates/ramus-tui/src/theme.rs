@@ -24,6 +24,18 @@ const COLORS: [Color; 8] = [
     Color::Gray,
 ];
 
+/// Only what programs printed uses these.
+const BRIGHT: [Color; 8] = [
+    Color::DarkGray,
+    Color::LightRed,
+    Color::LightGreen,
+    Color::LightYellow,
+    Color::LightBlue,
+    Color::LightMagenta,
+    Color::LightCyan,
+    Color::White,
+];
+
 impl Theme {
     pub(crate) fn style(self, label: Label) -> Style {
         let mut style = Style::new();
@@ -35,12 +47,14 @@ impl Theme {
                 "4" => style.add_modifier(Modifier::UNDERLINED),
                 "7" => style.add_modifier(Modifier::REVERSED),
                 "9" => style.add_modifier(Modifier::CROSSED_OUT),
-                color => {
-                    match color.strip_prefix('3').and_then(|digit| digit.parse::<usize>().ok()) {
-                        Some(digit) if self.color => style.fg(COLORS[digit % 8]),
-                        _ => style,
-                    }
-                }
+                color if self.color => match color.parse::<usize>() {
+                    Ok(code @ 30..=37) => style.fg(COLORS[code - 30]),
+                    Ok(code @ 90..=97) => style.fg(BRIGHT[code - 90]),
+                    Ok(code @ 40..=47) => style.bg(COLORS[code - 40]),
+                    Ok(code @ 100..=107) => style.bg(BRIGHT[code - 100]),
+                    _ => style,
+                },
+                _ => style,
             };
         }
         style
@@ -72,6 +86,9 @@ mod tests {
             Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD)
         );
         assert_eq!(theme.style(Label::Plain), Style::new());
+        let printed = ramus_render::printed::lines("\x1b[91;44mx", Label::Plain);
+        let style = theme.style(printed[0].0[0].label);
+        assert_eq!(style, Style::new().fg(Color::LightRed).bg(Color::Blue));
         let bold = Style::new().add_modifier(Modifier::BOLD);
         assert_eq!(Theme { color: false }.style(Label::Prompt), bold);
     }

@@ -9,7 +9,7 @@ use ramus_core::turn::{
     Action, Answer, Call, Fork, HookEffect, Part, Prompt, Thought, Turn, TurnKind,
 };
 use ramus_render::export::{Config, Section, Tools, hunks, sections, summary};
-use ramus_render::text::{guess_note, resume_note};
+use ramus_render::text::{guess_note, is_withheld, resume_note};
 use ramus_render::{diff, html};
 use serde::Serialize;
 
@@ -225,6 +225,11 @@ impl Look<'_> {
                 let bad = said.kind == "api_error" || said.level.as_deref() == Some("error");
                 (if bad { "error" } else { "note" }, none(), note(said.text.clone(), bad))
             }
+            TurnKind::Injected(text) => {
+                let html = html::prose(&self.cut(text).0);
+                let title = "Added by Claude Code".to_owned();
+                ("note", none(), vec![Piece::Fold { title, html }])
+            }
             TurnKind::Fork(_) => ("fork", none(), Vec::new()),
             TurnKind::Resume(at) => ("resume", none(), note(resume_note(*at), false)),
             TurnKind::Guess(at) => ("note", none(), note(guess_note(*at).to_owned(), false)),
@@ -258,7 +263,10 @@ impl Look<'_> {
     fn answer(&self, answer: &Answer) -> Vec<Piece> {
         let (mut calls, mut pictures) = (0, 0);
         let mut pieces = Vec::new();
-        for part in &answer.parts {
+        // A thought without text is worth a line only where it is all there is.
+        let silent = answer.parts.iter().all(is_withheld);
+        let parts = answer.parts.iter().filter(|part| !is_withheld(part));
+        for part in parts.chain(answer.parts.first().filter(|_| silent)) {
             match part {
                 Part::Text(text) => {
                     let (text, cut) = self.cut(text);
@@ -342,6 +350,11 @@ impl Look<'_> {
                     out.push_str("<blockquote>");
                     out.push_str(&html::text(text));
                     out.push_str("</blockquote>");
+                }
+                Section::Description(text) => {
+                    out.push_str("<p class=\"note\">");
+                    out.push_str(&html::text(text));
+                    out.push_str("</p>");
                 }
                 Section::Cut(lines) => self.left_out(lines, &mut out),
             }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramus_render::ansi::{Theme, to_ansi};
+use ramus_render::highlight::Highlight;
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 use serde_json::to_writer;
@@ -131,6 +132,11 @@ impl Ui {
     /// Whether what is shown has colours.
     pub(crate) fn has_color(&self) -> bool {
         !(self.theme.sgr)(Label::Error).is_empty()
+    }
+
+    /// Returns whether code is worth highlighting.
+    pub(crate) fn highlight(&self) -> Highlight {
+        if self.has_color() { Highlight::On } else { Highlight::Off }
     }
 
     /// Sends what follows through the pager, if there is a terminal and one is wanted.

@@ -44,7 +44,7 @@ pub use output::{
     WebSearchOutput, WorkflowOutput, WriteKind, WriteOutput,
 };
 pub use progress::{ProgressBody, ProgressKind};
-pub use said::{Said, TaskNotification, human_text, said, unstyled};
+pub use said::{Said, TaskNotification, human_text, label_text, said, unstyled};
 pub use system::{
     ApiError, CompactMetadata, HookInfo, MicrocompactMetadata, ModelFallback, PreservedMessages,
     PreservedSegment, StopHookSummary, SystemBody, SystemKind, TurnDuration,

@@ -112,6 +112,17 @@ pub fn human_text(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns what stands for a text in titles and rows: what the person typed, or `skill NAME` for the
+/// body of a skill, which says nothing about the conversation.
+pub fn label_text(text: &str) -> Cow<'_, str> {
+    const SKILL: &str = "Base directory for this skill:";
+    let human = human_text(text);
+    let Some(body) = human.trim_start().strip_prefix(SKILL) else { return human };
+    let path =
+        body.trim_start().lines().next().unwrap_or_default().trim_end_matches(['/', '\\', ' ']);
+    Cow::Owned(format!("skill {}", path.rsplit(['/', '\\']).next().unwrap_or(path)))
+}
+
 /// Recognises the texts that the client writes without a tag.
 fn marker(text: &str) -> Option<Said<'_>> {
     const OTHER_SESSION: &str = "Another Claude session sent a message:";

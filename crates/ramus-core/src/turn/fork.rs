@@ -1,7 +1,7 @@
 //! What a reader is told where the path forks (R9, R12).
 
 use super::{Fork, ForkWay, Turn, TurnKind};
-use crate::body::{Block, Body, human_text};
+use crate::body::{Block, Body, label_text};
 use crate::branches::Way;
 use crate::fold::FoldId;
 use crate::history::History;
@@ -118,7 +118,7 @@ fn words(
     let fold = history.folds.fold(speech);
     if !matches!(fold.voice, Voice::Answer | Voice::Synthetic) {
         let words = history.session.words(fold.head).unwrap_or_default();
-        let own = human_text(words);
+        let own = label_text(words);
         return if own.is_empty() { words.to_owned() } else { own.into_owned() };
     }
     let mut tool = String::new();

@@ -38,6 +38,7 @@ pub fn turns<'a>(
         beside: Vec::new(),
         ready: VecDeque::new(),
         ended: false,
+        injected: false,
     }
 }
 
@@ -63,6 +64,8 @@ pub struct Turns<'a> {
     beside: Vec<Turn>,
     ready: VecDeque<Turn>,
     ended: bool,
+    /// What the client put in for the model is shown too.
+    injected: bool,
 }
 
 impl std::fmt::Debug for Turns<'_> {
@@ -101,6 +104,13 @@ impl Iterator for Turns<'_> {
 }
 
 impl Turns<'_> {
+    /// Shows what the client put in for the model too, if `wanted`.
+    #[must_use]
+    pub fn with_injected(mut self, wanted: bool) -> Self {
+        self.injected = wanted;
+        self
+    }
+
     fn take(&mut self, node: NodeId) {
         let Some(id) = self.history.folds.of(node) else { return };
         self.enter(id);
@@ -124,8 +134,12 @@ impl Turns<'_> {
         match record.voice {
             Voice::Answer => self.answer(node, record, id, body),
             Voice::ToolResult => self.result(node, id, body),
-            _ => {
-                if let Some(kind) = aside::kind(&self.history.session, node, body) {
+            voice => {
+                let injected = (self.injected && voice == Voice::Meta)
+                    .then(|| plain_text(body.blocks()).trim().to_owned())
+                    .filter(|text| !text.is_empty());
+                let kind = aside::kind(&self.history.session, node, body);
+                if let Some(kind) = kind.or(injected.map(TurnKind::Injected)) {
                     self.show(self.turn(node, kind));
                 }
             }

@@ -8,7 +8,7 @@ use super::stretch::{Stretch, stretches};
 use super::uses::{Use, Uses};
 use super::{Sum, Tokens};
 use crate::agent::inline_agents;
-use crate::body::human_text;
+use crate::body::label_text;
 use crate::branches::Status;
 use crate::digest::one_line;
 use crate::fold::FoldId;
@@ -225,7 +225,7 @@ fn branches(history: &History) -> (Vec<Branch>, Vec<u32>) {
             branch.status = Status::Active;
         }
         if branch.prompt.is_none() && fold.voice == Voice::Prompt {
-            let words = session.words(fold.head).map(|words| one_line(&human_text(words)));
+            let words = session.words(fold.head).map(|words| one_line(&label_text(words)));
             branch.prompt = words.filter(|words| !words.is_empty());
         }
     }

@@ -126,6 +126,7 @@ fn transcript<'t>(turns: impl Iterator<Item = &'t Turn>, sheet: &Sheet<'_>) -> V
         tools: false,
         full: sheet.config.full,
         branch_notes: false,
+        highlight: sheet.config.highlight,
         show: "",
         cwd: sheet.config.cwd,
         time: sheet.config.time,

@@ -8,6 +8,7 @@ use ramus_core::turn::{Answer, Call, Outcome, Part, Prompt, Turn, TurnKind};
 use serde_json::json;
 
 use super::*;
+use crate::highlight::Highlight;
 use crate::span::Label;
 
 fn turn(kind: TurnKind) -> Turn {
@@ -93,8 +94,14 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
         files: &files,
         prices: &PriceList::default(),
     };
-    let config =
-        CompareConfig { width, side_by_side, full: false, cwd: "/app", time: &|_| String::new() };
+    let config = CompareConfig {
+        width,
+        side_by_side,
+        full: false,
+        highlight: Highlight::Off,
+        cwd: "/app",
+        time: &|_| String::new(),
+    };
     let mut drawing = String::new();
     for line in compare(&compared, &config) {
         assert!(line.width() <= width, "{}", line.text());

@@ -8,6 +8,7 @@ use ramus_core::turn::{Action, Call, Outcome};
 
 use super::{Config, Tools};
 use crate::diff::{self, Hunk};
+use crate::highlight::Highlight;
 use crate::text::{self, TextConfig};
 
 /// Lines and bytes of one piece that a brief transcript shows.
@@ -27,6 +28,8 @@ pub enum Section<'a> {
     Error(Cow<'a, str>),
     /// What a person said when refusing.
     Feedback(&'a str),
+    /// What the model said a command is for.
+    Description(&'a str),
     /// Something was left out.
     Cut(usize),
 }
@@ -48,6 +51,7 @@ pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
         tools: false,
         full: false,
         branch_notes: false,
+        highlight: Highlight::Off,
         show: "",
         cwd: config.cwd,
         time: &|_| String::new(),
@@ -103,7 +107,8 @@ impl<'a> Sections<'a, '_> {
     /// Adds what was asked; `true`: there is no more to tell.
     fn input(&mut self, call: &'a Call) -> bool {
         match call.action() {
-            Action::Run { command, .. } => {
+            Action::Run { command, description, .. } => {
+                self.list.extend(description.map(Section::Description));
                 self.code("sh", Cow::Borrowed(command));
                 false
             }

@@ -16,7 +16,9 @@ use ramus_core::turn::{Answer, Call, Command, Compaction, Fork, Part, Thought, T
 use super::call::{Section, sections, summary};
 use super::head::stamp;
 use super::{Config, Tools, words};
-use crate::html::escape;
+use crate::html::{escape, write_line};
+use crate::printed;
+use crate::span::Label;
 use crate::text::{count, guess_note, media, model_name, resume_note};
 pub(super) use page::{close, head, open};
 use prose::{escape_clean, line, prose};
@@ -90,6 +92,9 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
         TurnKind::Note(said) => note("", &format!("ℹ {}", said.text), out),
         TurnKind::Resume(at) => note("", &format!("◉ {}", resume_note(*at)), out),
         TurnKind::Guess(at) => note("", &format!("? {}", guess_note(*at)), out),
+        TurnKind::Injected(text) => {
+            details("", "⋯ Added by Claude Code", out, |out| prose(text, out));
+        }
         TurnKind::Unknown { kind, value } => {
             let title = format!("? a record of the unknown type <code>{}</code>", line(kind));
             details("", &title, out, |out| code("json", &format!("{value:#}"), out));
@@ -173,6 +178,7 @@ fn write_section(section: &Section<'_>, out: &mut String) {
             escape_clean(text, out);
             out.push_str("</blockquote>\n");
         }
+        Section::Description(text) => note("", text, out),
         Section::Cut(lines) => note("", &format!("… {} left out", count(*lines, "more line")), out),
     }
 }
@@ -255,16 +261,22 @@ fn note(class: &str, text: &str, out: &mut String) {
     let _ = writeln!(out, "<p class=\"line {class}\">{}</p>", line(text));
 }
 
-/// Writes text as it is; a diff has its lines marked.
+/// Writes text as it is, in the colours it was printed in; a diff has its lines marked.
 fn code(language: &str, text: &str, out: &mut String) {
     let text = text.trim_matches('\n');
+    out.push_str("<pre>");
     if language != "diff" {
-        out.push_str("<pre>");
-        escape_clean(text, out);
+        if text.contains('\x1b') {
+            for line in printed::lines(text, Label::Plain) {
+                write_line(&line, out);
+                out.push('\n');
+            }
+        } else {
+            escape_clean(text, out);
+        }
         out.push_str("</pre>\n");
         return;
     }
-    out.push_str("<pre>");
     for line in crate::sanitize::sanitize(text).lines() {
         let class = match line.as_bytes().first() {
             Some(b'+') => "add",

@@ -99,6 +99,9 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
         TurnKind::Note(said) => note("ℹ", &said.text, out),
         TurnKind::Resume(at) => note("◉", &resume_note(*at), out),
         TurnKind::Guess(at) => note("?", guess_note(*at), out),
+        TurnKind::Injected(text) => {
+            details("⋯ Added by Claude Code", out, |out| block(&contained(text), out));
+        }
         TurnKind::Unknown { kind, value } => {
             let title = format!("? a record of the unknown type <code>{}</code>", html(kind));
             details(&title, out, |out| fenced("json", &format!("{value:#}"), out));
@@ -175,6 +178,9 @@ fn write_section(section: &Section<'_>, out: &mut String) {
         Section::Error(text) => fenced("text", text, out),
         Section::Markdown(text) => quote(&contained(text), out),
         Section::Feedback(text) => quote(&contained(text), out),
+        Section::Description(text) => {
+            let _ = writeln!(out, "{}", inline(text.trim()));
+        }
         Section::Cut(lines) => {
             let _ = writeln!(out, "*… {} left out*", count(*lines, "more line"));
         }

@@ -6,6 +6,7 @@ use ramus_core::turn::Turn;
 
 use super::head::{COMPACTED, Header, TOTAL, stamp};
 use super::{Config, Tools};
+use crate::highlight::Highlight;
 use crate::text::{TextConfig, transcript};
 
 const WIDTH: usize = 100;
@@ -31,6 +32,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
         tools: config.tools != Tools::None,
         full: config.tools == Tools::Full,
         branch_notes: true,
+        highlight: Highlight::Off,
         show: "ramus show",
         cwd: config.cwd,
         time: &stamp,

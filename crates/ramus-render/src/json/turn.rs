@@ -19,7 +19,7 @@ pub struct Show {
 #[derive(Debug, Serialize)]
 pub struct Turn {
     /// `prompt`, `answer`, `result`, `command`, `interrupt`, `synthetic`, `compaction`,
-    /// `notification`, `hook`, `file`, `note`, `fork`, `unknown`, `damaged`.
+    /// `notification`, `hook`, `file`, `note`, `injected`, `fork`, `unknown`, `damaged`.
     pub kind: &'static str,
     pub uuid: Option<String>,
     pub timestamp: Option<String>,
@@ -104,6 +104,7 @@ pub(super) fn contents(session: &Session, kind: &TurnKind) -> Contents {
         TurnKind::Note(note) => {
             said("note", &note.text, json!({"kind": note.kind, "level": note.level}))
         }
+        TurnKind::Injected(text) => said("injected", text, Value::Null),
         TurnKind::Fork(fork) => bare("fork", self::fork(session, fork)),
         TurnKind::Resume(note) => said(
             "resume",

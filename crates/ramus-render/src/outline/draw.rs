@@ -95,18 +95,14 @@ fn spoken(row: &Row) -> Line {
     };
     let words = row.words.as_ref();
     match &row.kind {
-        RowKind::Run { opening } => {
-            let own = words.filter(|words| words.node == row.first);
-            match (opener(*opening), words) {
-                (Some(opener), None) => Line::new(opener, Label::Note),
-                (Some(opener), Some(words)) => {
-                    let joint = if own.is_some() { ": " } else { ", then " };
-                    Line::new(opener, Label::Note).with(joint, Label::Note).with(&words.text, text)
-                }
-                (None, Some(words)) => Line::new(&words.text, text),
-                (None, None) => Line::new(silent(*opening), Label::Note),
+        RowKind::Run { opening } => match (opener(*opening), words) {
+            (Some(opener), None) => Line::new(opener, Label::Note),
+            (Some(opener), Some(words)) if words.opens => {
+                Line::new(&format!("{opener}: "), Label::Note).with(&words.text, text)
             }
-        }
+            (_, Some(words)) => Line::new(&words.text, text),
+            (None, None) => Line::new(silent(*opening), Label::Note),
+        },
         RowKind::Fork { kind, ways } => Line::new(&format!("{kind}, {ways} ways"), Label::Branch),
         RowKind::Record { kind, voice, .. } => {
             let mut line = Line::new(kind.word(), Label::Dim);
@@ -137,7 +133,7 @@ fn spoken(row: &Row) -> Line {
 fn opener(voice: Voice) -> Option<&'static str> {
     match voice {
         Voice::Answer => Some("answer"),
-        Voice::Synthetic => Some("client"),
+        Voice::Synthetic => Some("Claude Code"),
         _ => None,
     }
 }
@@ -146,7 +142,8 @@ fn opener(voice: Voice) -> Option<&'static str> {
 fn silent(voice: Voice) -> &'static str {
     match voice {
         Voice::CompactSummary => "goes on",
-        voice => voice_word(voice).unwrap_or("no words"),
+        Voice::Prompt => "empty prompt",
+        voice => voice_word(voice).unwrap_or("records of the client"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use ramus_core::branches::Status;
 use ramus_core::history::History;
+use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 
@@ -64,7 +65,10 @@ impl Row {
         let last = nodes.last().copied().unwrap_or_default();
         let kind = RowKind::Sidechain { agent: None };
         let mut row = Self::new(history, place, kind, first, last);
-        row.words = nodes.iter().find_map(|node| words(history, *node));
+        // What the client put in says nothing about the agent.
+        let is_meta = |node: &&NodeId| history.session.record(**node).voice == Voice::Meta;
+        let spoken = nodes.iter().filter(|node| !is_meta(node));
+        row.words = spoken.copied().find_map(|node| words(history, node));
         (row.time, row.until) = times(history, nodes);
         row.records = nodes.len() as u32;
         row
@@ -78,7 +82,7 @@ impl Row {
         Self {
             id: agent.id.clone(),
             time: row.time.filter(|_| agent.node.is_some()),
-            words: Some(Words { node, text: agent.label.clone() }),
+            words: Some(Words { node, text: agent.label.clone(), opens: false }),
             records: agent.records,
             ..row
         }

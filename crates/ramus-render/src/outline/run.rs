@@ -4,6 +4,7 @@ use ramus_core::fold::FoldId;
 use ramus_core::history::History;
 use ramus_core::record::{Kind, Voice};
 use ramus_core::session::NodeId;
+use ramus_core::time::Time;
 
 use super::row::{Place, times};
 use super::words::{command_name, words};
@@ -71,8 +72,16 @@ impl Run {
             row.marks.commands.remove(0);
         }
         (row.time, row.until) = times(history, &self.nodes);
+        row.time = self.first_message_time(history).or(row.time);
         row.resumes = self.resumes;
         row
+    }
+
+    /// Returns when the first message was said. What decorates it may have been written at any time.
+    fn first_message_time(&self, history: &History) -> Option<Time> {
+        let folds = self.folds.iter().map(|fold| history.folds.fold(*fold));
+        let mut messages = folds.filter(|fold| fold.voice.is_displayable());
+        messages.find_map(|fold| history.session.record(fold.head).time)
     }
 
     /// Returns the resume point or the last user or assistant record.

@@ -115,10 +115,10 @@ fn a_retry_names_answers() {
         d < c  user       How are you?
         e < d  assistant  Well.
     "), @"
-    ● Hello                                       1 message  00:00  a
-    ┬ retry, 2 ways                                          00:02  a
-    ├─○ answer                                    1 message  00:01  b
-    ◉ answer, then How are you?  ← resumes here  3 messages  00:02  e
+    ● Hello                          1 message  00:00  a
+    ┬ retry, 2 ways                             00:02  a
+    ├─○ answer                       1 message  00:01  b
+    ◉ How are you?  ← resumes here  3 messages  00:02  e
     ");
 }
 
@@ -227,9 +227,9 @@ fn a_compaction_is_a_row() {
     "), @"
     ● Hello                  2 messages  00:00  b
     ◇ compacted                          00:02  c
-    ● goes on                 1 message  00:03  e
+    ● goes on                 1 message  00:04  e
     ◇ compacted                          00:05  f
-    ◉ Go on  ← resumes here  2 messages  00:06  i
+    ◉ Go on  ← resumes here  2 messages  00:07  i
     ");
 }
 
@@ -258,7 +258,7 @@ fn commands_interrupts_and_errors_are_marks() {
         f < e  assistant  Hi.
         g < f  interrupt
         h < g  command    cost
-    "), @"◉ Hello  ⊘  ✗  /model +1  ← resumes here  4 messages  00:00  h");
+    "), @"◉ Hello  ⊘  ✗  /model +1  ← resumes here  4 messages  00:02  h");
 }
 
 #[test]

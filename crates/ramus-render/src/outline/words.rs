@@ -1,6 +1,6 @@
 //! The words that stand for a record in a row.
 
-use ramus_core::body::{Said, human_text, said, unstyled};
+use ramus_core::body::{Said, label_text, said, unstyled};
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 
@@ -15,7 +15,7 @@ pub(super) fn words(history: &History, node: NodeId) -> Option<Words> {
         Some(text) => spoken(text),
         None => session.odd_type(node)?.to_owned(),
     };
-    (!text.is_empty()).then_some(Words { node, text })
+    (!text.is_empty()).then_some(Words { node, text, opens: false })
 }
 
 /// Returns the `/name` of a command, or the sign of another kind of it.
@@ -35,7 +35,7 @@ fn spoken(text: &str) -> String {
         Said::TaskNotification(news) => one_line(news.summary.unwrap_or_default()),
         Said::AgentMessage { summary, text, .. } => one_line(summary.unwrap_or(text)),
         Said::HookOutput { text, .. } | Said::Signal { text, .. } => one_line(text),
-        _ => one_line(&human_text(text)),
+        _ => one_line(&label_text(text)),
     }
 }
 

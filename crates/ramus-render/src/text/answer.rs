@@ -3,13 +3,28 @@
 use ramus_core::turn::{Answer, Part, Thought, Turn};
 
 use super::page::Page;
-use super::{amount, tool};
+use super::{WithheldThoughts, amount, is_withheld, tool};
 use crate::span::{Label, Line};
 use crate::{layout, markdown};
 
-/// Writes an answer; `false`: there was nothing in it.
-pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn, answer: &Answer, goes_on: bool) -> bool {
-    if answer.parts.is_empty() {
+/// Writes an answer; `false`: there was nothing to see in it.
+///
+/// `goes_on`: the same model spoke just before. `withheld` remembers that the
+/// reply has a thought without text, which is told once.
+pub(super) fn write(
+    page: &mut Page<'_, '_>,
+    turn: &Turn,
+    answer: &Answer,
+    goes_on: bool,
+    withheld: &mut WithheldThoughts,
+) -> bool {
+    let thinking = page.config.thinking;
+    let parts = answer.parts.iter().filter(|part| {
+        let repeated = withheld.is_repeated(part);
+        !is_withheld(part) || thinking && !repeated
+    });
+    let parts: Vec<&Part> = parts.collect();
+    if parts.is_empty() {
         return false;
     }
     if !goes_on {
@@ -20,7 +35,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn, answer: &Answer, goes_
         }
         page.header(header, turn);
     }
-    for part in &answer.parts {
+    for part in parts {
         write_part(page, part);
     }
     true
@@ -29,7 +44,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn, answer: &Answer, goes_
 fn write_part(page: &mut Page<'_, '_>, part: &Part) {
     match part {
         Part::Text(text) => {
-            let lines = markdown::lines(text, page.room(2));
+            let lines = markdown::lines(text, page.room(2), page.config.highlight);
             page.block(&lines, &Line::plain("  "));
         }
         Part::Thinking(thought) => write_thought(page, thought),
@@ -54,7 +69,7 @@ fn write_thought(page: &mut Page<'_, '_>, thought: &Thought) {
     let told = match thought {
         Thought::Text(text) if page.config.thinking => {
             page.row(&Line::new("  ∴ thinking", Label::Thinking));
-            let lines: Vec<Line> = markdown::lines(text, page.room(4))
+            let lines: Vec<Line> = markdown::lines(text, page.room(4), page.config.highlight)
                 .into_iter()
                 .map(|line| line.within(Label::Thinking))
                 .collect();

@@ -163,7 +163,7 @@ fn parts(answer: &Answer, config: &TextConfig<'_>) -> Vec<Line> {
     for part in &answer.parts {
         match part {
             Part::Text(text) => {
-                let text = markdown::lines(text, config.width.saturating_sub(2));
+                let text = markdown::lines(text, config.width.saturating_sub(2), config.highlight);
                 lines.extend(beside(&Line::new("● ", Label::Active), text));
             }
             Part::Thinking(thought) => lines.extend(self::thought(thought, config)),
@@ -183,7 +183,7 @@ fn parts(answer: &Answer, config: &TextConfig<'_>) -> Vec<Line> {
 fn thought(thought: &Thought, config: &TextConfig<'_>) -> Vec<Line> {
     match thought {
         Thought::Text(text) => {
-            let lines = markdown::lines(text, config.width.saturating_sub(2));
+            let lines = markdown::lines(text, config.width.saturating_sub(2), config.highlight);
             let lines = lines.into_iter().map(|line| line.within(Label::Thinking)).collect();
             beside(&Line::new("∴ ", Label::Thinking), lines)
         }
@@ -215,9 +215,11 @@ fn result(call: &Call, millis: Option<u64>, config: &TextConfig<'_>) -> Line {
 fn command(command: &Command, config: &TextConfig<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
     if !command.name.is_empty() {
-        let mut line = Line::new(&format!("❯ {}", command.name), Label::Prompt);
-        line.push(&format!(" {}", command.args), Label::Plain);
-        lines.push(layout::truncate(&line, config.width));
+        let mut mark = Line::new(&format!("❯ {}", command.name), Label::Prompt);
+        mark.push(" ", Label::Plain);
+        let room = config.width.saturating_sub(mark.width()).max(12);
+        let args = short(wrapped(&command.args, Label::Plain, room), config);
+        lines.extend(if args.is_empty() { vec![mark] } else { beside(&mark, args) });
     }
     for (text, label) in [(&command.stdout, Label::Dim), (&command.stderr, Label::Error)] {
         let text = short(wrapped(text, label, config.width.saturating_sub(2)), config);

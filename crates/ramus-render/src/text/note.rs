@@ -59,12 +59,21 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
             let lines = view::shortened(text, Label::Plain, page.config, page.room(6));
             page.below(&lines, &Line::new("    │ ", Label::Dim));
         }
+        TurnKind::Injected(text) => {
+            page.row(&Line::new("  ⋯ added by Claude Code", Label::Dim));
+            let lines = view::shortened_markdown(text, page.config, page.room(6));
+            page.below(&lines, &Line::new("    │ ", Label::Dim));
+        }
         TurnKind::File(file) => {
             let path = tool::below(&file.path, page.config.cwd);
             let lines = file.text.as_ref().map(|text| amount::count(text.lines().count(), "line"));
             let what = if file.edited { "changed meanwhile" } else { "attached" };
             let size = lines.map(|lines| format!(", {lines}")).unwrap_or_default();
             page.row(&Line::new(&format!("  ◇ {path}  {what}{size}"), Label::Dim));
+            if let Some(text) = file.text.as_ref().filter(|_| page.config.full) {
+                let lines = view::code(&file.path, text, page.config, page.room(6));
+                page.below(&lines, &Line::new("    │ ", Label::Dim));
+            }
         }
         TurnKind::Note(note) => {
             let label = match note.level.as_deref() {
@@ -139,15 +148,22 @@ fn entry(page: &mut Page<'_, '_>, mark: &str, label: Label, text: &str) {
 }
 
 pub(super) fn command(page: &mut Page<'_, '_>, turn: &Turn, command: &Command) {
-    if !command.name.is_empty() {
-        let mut header = Line::new(&format!("❯ {}", command.name), Label::Prompt);
-        if !command.args.is_empty() {
-            header.push(" ", Label::Plain);
-            header.push(&command.args, Label::Plain);
-        }
-        page.header(layout::truncate(&header, page.room(20)), turn);
-    }
     let room = page.room(2);
+    if !command.name.is_empty() {
+        let args = command.args.trim();
+        let mut header = Line::new(&format!("❯ {}", command.name), Label::Prompt);
+        let space = if args.is_empty() { "" } else { " " };
+        let beside = Line::plain(space).with(args, Label::Plain);
+        // Arguments are a prompt like any other: shown whole, below the name where they are long.
+        let is_short = !args.contains('\n') && header.width() + beside.width() <= page.room(20);
+        if is_short {
+            header.append(&beside);
+        }
+        page.header(header, turn);
+        if !is_short {
+            page.block(&wrapped(args, Label::Plain, room), &Line::new("▎ ", Label::Prompt));
+        }
+    }
     let mut lines = view::shortened(&command.stdout, Label::Dim, page.config, room);
     lines.extend(view::shortened(&command.stderr, Label::Error, page.config, room));
     page.block(&lines, &Line::plain("  "));

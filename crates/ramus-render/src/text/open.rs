@@ -8,13 +8,16 @@ use ramus_core::turn::{Action, Call, Outcome};
 use super::view::{TAIL, View};
 use super::{TextConfig, amount, answer::wrapped};
 use crate::span::{Label, Line};
-use crate::{diff, layout, markdown};
+use crate::{diff, layout};
 
 /// Returns the lines of a call, none wider than `room`.
 pub(super) fn lines(call: &Call, config: &TextConfig<'_>, room: usize) -> Vec<Line> {
     let view = View::new(config, room);
     let mut lines = Vec::new();
     let input_tells_all = view.input(call, &mut lines);
+    if config.full {
+        view.other_inputs(call, &mut lines);
+    }
     let Some(result) = &call.result else { return lines };
     if result.is_error {
         lines.extend(view.cut(&result_text(result), Label::Error, 0));
@@ -86,7 +89,8 @@ impl View {
     /// Writes what was asked beyond what the row says; `true`: there is no more to tell.
     fn input(&self, call: &Call, lines: &mut Vec<Line>) -> bool {
         match call.action() {
-            Action::Run { command, .. } => {
+            Action::Run { command, description, .. } => {
+                lines.extend(wrapped(description.unwrap_or_default(), Label::Note, self.room));
                 if command.trim().contains('\n') || layout::width(command) + 12 > self.room {
                     lines.extend(self.code("sh", command, None));
                     lines.push(Line::new("─".repeat(self.room.min(24)).as_str(), Label::Dim));
@@ -134,12 +138,12 @@ impl View {
                 true
             }
             Action::Plan(plan) => {
-                lines.extend(self.shortened(markdown::lines(plan, self.room)));
+                lines.extend(self.markdown(plan));
                 true
             }
             Action::NewTask { description: Some(text), .. }
             | Action::Tell { message: text, .. } => {
-                lines.extend(self.shortened(markdown::lines(text, self.room)));
+                lines.extend(self.markdown(text));
                 true
             }
             Action::Fetch { prompt: Some(prompt), .. } => {
@@ -154,6 +158,37 @@ impl View {
                 false
             }
             _ => false,
+        }
+    }
+
+    /// Writes the inputs of a known tool that neither its row nor its own look shows.
+    fn other_inputs(&self, call: &Call, lines: &mut Vec<Line>) {
+        let shown: &[&str] = match call.action() {
+            Action::Run { .. } => &["command", "description"],
+            Action::Read { .. } => &["file_path", "notebook_path", "path"],
+            Action::Edit { .. } => &["file_path", "path", "old_string", "new_string", "edits"],
+            Action::Write { .. } => {
+                &["file_path", "notebook_path", "path", "content", "new_source"]
+            }
+            Action::Grep { .. } => &["pattern", "path"],
+            Action::Glob { .. } => &["pattern", "path"],
+            Action::Delegate { .. } => &["description", "prompt", "subagent_type"],
+            Action::Todos(_) => &["todos"],
+            Action::Fetch { .. } => &["url", "prompt"],
+            Action::Search { .. } => &["query"],
+            Action::Ask(_) => &["questions"],
+            Action::Plan(_) => &["plan"],
+            // Their row has only the first line of these.
+            Action::Skill { .. } => &["skill", "command"],
+            Action::NewTask { .. } => &["subject", "description"],
+            Action::ChangeTask { .. } => &["taskId"],
+            Action::Tell { .. } => &["to", "recipient", "message", "content"],
+            Action::Other(_) => return,
+        };
+        let inputs = call.input.as_object().into_iter().flatten();
+        for (key, value) in inputs.filter(|(key, _)| !shown.contains(&key.as_str())) {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            lines.extend(self.pair(key, &value));
         }
     }
 
@@ -178,10 +213,10 @@ impl View {
                 lines.extend(self.marked("answered", &said));
             }
             Some(ToolOutput::WebFetch(page)) => {
-                lines.extend(self.shortened(markdown::lines(&page.result, self.room)));
+                lines.extend(self.markdown(&page.result));
             }
             Some(ToolOutput::WebSearch(_)) => {
-                lines.extend(self.shortened(markdown::lines(&result_text(result), self.room)));
+                lines.extend(self.markdown(&result_text(result)));
             }
             Some(ToolOutput::Grep(grep)) if grep.content.is_none() => {
                 lines.extend(self.cut(&grep.filenames.join("\n"), Label::Plain, 0));
@@ -203,14 +238,14 @@ impl View {
                 line.append(only);
                 vec![line]
             }
-            _ => std::iter::once(key).chain(value).collect(),
+            _ => std::iter::once(layout::truncate(&key, self.room)).chain(value).collect(),
         }
     }
 
     /// Markdown under a small heading.
     fn marked(&self, heading: &str, text: &str) -> Vec<Line> {
         let mut lines = vec![Line::new(heading, Label::Dim)];
-        lines.extend(self.shortened(markdown::lines(text, self.room)));
+        lines.extend(self.markdown(text));
         lines
     }
 

@@ -13,6 +13,7 @@ const CLOSED: TextConfig<'static> = TextConfig {
     tools: false,
     full: false,
     branch_notes: true,
+    highlight: Highlight::On,
     show: "ramus show SESSION",
     cwd: "/home/dev/app",
     time: &|time| time.to_string()[11..19].to_owned(),
@@ -94,7 +95,6 @@ i < h    user          thanks
       I look
 
       ⏺ Bash ls  → 2 lines
-      ∴ thinking (withheld)
       ⏺ Read src/a.rs  no result
 
       done
@@ -114,6 +114,7 @@ i < h    user          thanks
       I look
 
       ⏺ Bash ls  → 2 lines
+        │ runs it
         │ one
         │ two
 
@@ -125,6 +126,99 @@ i < h    user          thanks
     ❯ You  00:00:08  i
     ▎ thanks
     ");
+}
+
+#[test]
+fn a_withheld_thought_is_told_once_in_a_reply() {
+    let fixture = r"
+a        user          hello
+b < a    thinking      #m
+c < b    call:t1:Bash  #m ls
+d < c    result:t1     one
+e < d    thinking      #n
+f < e    call:t2:Bash  #n pwd
+g < f    result:t2     two
+h < g    user          go on
+i < h    thinking      #o
+j < i    assistant     #o done
+k < j    user          and?
+l < k    thinking      #p
+";
+    let text = short(fixture, &CLOSED);
+    assert!(!text.contains("withheld"), "{text}");
+    let open = TextConfig { thinking: true, ..CLOSED };
+    assert_eq!(short(fixture, &open).matches("∴ thinking (withheld)").count(), 3);
+    // Who says nothing that can be read is not announced.
+    assert_eq!(text.matches("● Claude").count(), 2, "{text}");
+}
+
+#[test]
+fn arguments_of_a_command_are_whole() {
+    let jsonl = |args: &str| {
+        format!(
+            r#"{{"parentUuid":null,"type":"user","message":{{"content":"<command-name>/review</command-name>\n<command-args>{args}</command-args>"}},"uuid":"a"}}
+{{"parentUuid":"a","type":"user","isMeta":true,"message":{{"content":[{{"type":"text","text":"Review **all** of it.\n\nThen stop."}}]}},"uuid":"b"}}
+{{"parentUuid":"b","type":"assistant","message":{{"id":"m","content":[{{"type":"text","text":"ok"}}]}},"uuid":"c"}}
+"#
+        )
+    };
+    assert_snapshot!(read(&jsonl("all of it"), &CLOSED), @"
+    ❯ /review all of it  a
+
+    ● Claude  c
+      ok
+    ");
+    let long = format!("the first line\\nand {}the last", "a second one that is long, ".repeat(4));
+    assert_snapshot!(read(&jsonl(&long), &CLOSED), @"
+    ❯ /review  a
+    ▎ the first line
+    ▎ and a second one that is long, a second one that is long, a second one that is
+    ▎ long, a second one that is long, the last
+
+    ● Claude  c
+      ok
+    ");
+}
+
+#[test]
+fn what_a_call_asks_is_all_told_in_full() {
+    let bash = r#"{"command":"make","description":"Build it","timeout":60000}"#;
+    let full = TextConfig { full: true, ..OPEN };
+    assert_snapshot!(call("Bash", bash, r#""content":"ok""#, "null", &full), @"
+    ⏺ Bash make  → ok
+      │ Build it
+      │ timeout: 60000
+      │ ok
+    ");
+    let grep = r#"{"pattern":"fn","path":"src","-A":3,"output_mode":"content"}"#;
+    assert_snapshot!(call("Grep", grep, r#""content":"ok""#, "null", &full), @r#"
+    ⏺ Grep "fn" in src  → ok
+      │ -A: 3
+      │ output_mode: content
+      │ ok
+    "#);
+}
+
+#[test]
+fn output_keeps_its_colours() {
+    let jsonl = r#"{"parentUuid":null,"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]},"uuid":"a"}
+{"parentUuid":"a","type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"\u001b[36mone\ntwo\u001b[0m three\u001b[2J"}]},"uuid":"b"}
+"#;
+    let history = history(jsonl.as_bytes());
+    let conversation = history.branches.resuming().unwrap();
+    let lines = all_lines(jsonl.as_bytes(), &history, conversation, &OPEN);
+    let printed: Vec<String> = lines[1..]
+        .iter()
+        .map(|line| crate::ansi::to_ansi(line, &crate::ansi::Theme::BASE).replace('\x1b', "E"))
+        .collect();
+    assert_eq!(
+        printed,
+        [
+            "E[1;34m  ⏺ BashE[0m lsE[0m  E[2m→ 2 linesE[0m".replace("lsE[0m  ", "ls  "),
+            "E[2m    │ E[0mE[36moneE[0m".to_owned(),
+            "E[2m    │ E[0mE[36mtwoE[0m three␛[2J".to_owned(),
+        ]
+    );
 }
 
 #[test]
@@ -334,7 +428,7 @@ fn other_tools_have_their_look() {
     let task = r##"{"description":"look","prompt":"# Look\nhere","subagent_type":"Explore"}"##;
     let agent = r#"{"status":"completed","agentId":"abc","content":[{"type":"text","text":"found it"}],"totalToolUseCount":12,"totalTokens":30412,"totalDurationMs":130000}"#;
     assert_snapshot!(call("Task", task, r#""content":"found it""#, agent, &OPEN), @"
-    ⏺ Task “look”  agent-abc → 12 tools, 30k tokens, 2m 10s
+    ⏺ Task Explore “look”  agent-abc → 12 tools, 30k tokens, 2m 10s
       │ asked
       │ # Look
       │ 

@@ -60,8 +60,12 @@ pub(super) fn subject(call: &Call, config: &TextConfig<'_>) -> String {
         Action::Grep { pattern, place } => quoted(pattern, place),
         Action::Glob { pattern, place: Some(place) } => format!("{pattern} in {}", path(place)),
         Action::Glob { pattern, .. } => pattern.to_owned(),
-        Action::Delegate { description, prompt, .. } => {
-            format!("“{}”", first_line(if description.is_empty() { prompt } else { description }))
+        Action::Delegate { description, prompt, agent_type } => {
+            let words = first_line(if description.is_empty() { prompt } else { description });
+            match agent_type {
+                Some(agent_type) => format!("{agent_type} “{words}”"),
+                None => format!("“{words}”"),
+            }
         }
         Action::Todos(todos) => {
             let done = todos.iter().filter(|todo| todo.status == "completed").count();

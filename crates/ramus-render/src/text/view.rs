@@ -5,7 +5,10 @@ use ramus_core::body::StructuredPatch;
 use super::{TextConfig, amount};
 use crate::diff::{self, DiffConfig, Hunk};
 use crate::span::{Label, Line};
-use crate::{highlight, layout, markdown};
+use crate::{
+    highlight::{self, Highlight},
+    layout, markdown, printed,
+};
 
 /// Lines of one piece that are shown unless all are asked for.
 const SHOWN: usize = 24;
@@ -18,11 +21,12 @@ const ROWS: usize = 4;
 pub(super) struct View {
     pub(super) room: usize,
     full: bool,
+    highlight: Highlight,
 }
 
 impl View {
     pub(super) fn new(config: &TextConfig<'_>, room: usize) -> Self {
-        Self { room, full: config.full }
+        Self { room, full: config.full, highlight: config.highlight }
     }
 
     pub(super) fn patch(&self, patch: &StructuredPatch) -> Vec<Line> {
@@ -67,6 +71,10 @@ impl View {
         let last = first.unwrap_or(0).saturating_add(shown);
         let digits = last.to_string().len();
         let mut lines = Vec::new();
+        let language = match self.highlight {
+            Highlight::On => language,
+            Highlight::Off => "",
+        };
         for (index, line) in highlight::code(language, &text[..end]).into_iter().enumerate() {
             let number = first.map(|first| format!("{:>digits$} ", first.saturating_add(index)));
             let margin = Line::new(&number.unwrap_or_default(), Label::LineNumber);
@@ -78,9 +86,9 @@ impl View {
 
     /// Breaks as much text as is shown into lines; `tail` of them are from its end.
     pub(super) fn cut(&self, text: &str, label: Label, tail: usize) -> Vec<Line> {
-        let text = crate::sanitize::sanitize(text);
-        let all: Vec<&str> = text.trim_matches('\n').lines().collect();
-        let line = |text: &&str| self.folded(&Line::new(text, label), self.room);
+        let mut all = printed::lines(text.trim_matches('\n'), label);
+        while all.pop_if(|line| line.is_empty()).is_some() {}
+        let line = |line: &Line| self.folded(line, self.room);
         if self.full || all.len() <= SHOWN + 2 {
             return all.iter().flat_map(line).collect();
         }
@@ -115,7 +123,9 @@ impl View {
         (lines > 0).then(|| layout::truncate(&Line::new(&text, Label::Note), self.room))
     }
 
-    pub(super) fn shortened(&self, mut lines: Vec<Line>) -> Vec<Line> {
+    /// Reads a text as Markdown, shortened unless all of it is asked for.
+    pub(super) fn markdown(&self, text: &str) -> Vec<Line> {
+        let mut lines = markdown::lines(text, self.room, self.highlight);
         if !self.full && lines.len() > SHOWN + 2 {
             let hidden = lines.len() - SHOWN;
             lines.truncate(SHOWN);
@@ -140,7 +150,12 @@ pub(super) fn shortened(
     View::new(config, room).cut(text, label, 0)
 }
 
+/// Highlights a file that is not a tool's, shortened unless all of it is asked for.
+pub(super) fn code(path: &str, text: &str, config: &TextConfig<'_>, room: usize) -> Vec<Line> {
+    View::new(config, room).code(path, text, None)
+}
+
 /// Reads a text as Markdown, shortened unless all of it is asked for.
 pub(super) fn shortened_markdown(text: &str, config: &TextConfig<'_>, room: usize) -> Vec<Line> {
-    View::new(config, room).shortened(markdown::lines(text, room))
+    View::new(config, room).markdown(text)
 }

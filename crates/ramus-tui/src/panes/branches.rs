@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramus_core::body::human_text;
+use ramus_core::body::label_text;
 use ramus_core::branches::{Conversation, Status};
 use ramus_core::digest::one_line;
 use ramus_core::history::History;
@@ -98,7 +98,7 @@ fn words_of(history: &History, conversation: &Conversation) -> Option<String> {
     };
     let own = history.first_prompt(conversation).or_else(answered);
     let words = history.session.words(own.or_else(|| history.opening(conversation))?)?;
-    Some(one_line(&human_text(words)).into()).filter(|words: &String| !words.is_empty())
+    Some(one_line(&label_text(words)).into()).filter(|words: &String| !words.is_empty())
 }
 
 fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line, Line) {

@@ -11,6 +11,7 @@ use ramus_core::body::Body;
 use ramus_core::history::Path;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Fork, ForkWay, Part, Turn, TurnKind, fork_turn, turns};
+use ramus_render::highlight::Highlight;
 use ramus_render::layout::{self, pad, truncate};
 use ramus_render::text::{Flow, TextConfig, Transcript, count};
 use ramus_render::{Label, Line};
@@ -70,7 +71,7 @@ const FLOWS: usize = 4_000;
 pub(crate) struct Painter {
     clock: Clock,
     /// How blocks end, for those that follow them; a block that has grown ends elsewhere.
-    flows: HashMap<(Key, usize, bool), (Weak<Chapter>, Flow)>,
+    flows: HashMap<(Key, usize, bool, bool), (Weak<Chapter>, Flow)>,
     open: Option<Open>,
 }
 
@@ -97,7 +98,7 @@ impl Painter {
         let flow = match &want.previous {
             Some(previous) => {
                 let key = want.key.at(want.path.folds[previous.start]);
-                match self.flows.get(&(key, previous.end, want.look.tools)) {
+                match self.flows.get(&(key, previous.end, want.look.tools, want.look.thinking)) {
                     Some((of, flow)) if is_of(of, &want.chapter) => flow.clone(),
                     _ => self.written(want, previous, Flow::default(), key).1,
                 }
@@ -128,6 +129,7 @@ impl Painter {
             tools: want.look.tools,
             full: false,
             branch_notes: false,
+            highlight: Highlight::On,
             show: "",
             cwd: facts.cwd.as_deref().unwrap_or_default(),
             time: &time,
@@ -146,7 +148,8 @@ impl Painter {
             self.flows.clear();
         }
         let of = Arc::downgrade(&want.chapter);
-        self.flows.insert((key, range.end, want.look.tools), (of, flow.clone()));
+        self.flows
+            .insert((key, range.end, want.look.tools, want.look.thinking), (of, flow.clone()));
         (lines, flow)
     }
 

@@ -7,6 +7,7 @@ use axum::extract::{Path, Query, State as Extract};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use ramus_render::export::{self, Config, Format, Header, Tools};
+use ramus_render::text::WithheldThoughts;
 use ramus_store::Bodies;
 use serde::Deserialize;
 use tokio::sync::mpsc::{Sender, channel};
@@ -89,11 +90,15 @@ fn document(path: &Transcript, named: Named, format: Format, out: &Out) -> std::
     let mut text = String::new();
     export::head(format, &header(path, named), &mut text);
     let mut first = true;
+    let mut withheld = WithheldThoughts::default();
     let mut at = 0;
     while at < path.len() {
         let to = path.block((at + STRIDE).min(path.len()) - 1).end;
         let placed = path.read(at..to).map_err(|_| std::io::ErrorKind::Other)?;
-        for Placed { part, turn, .. } in placed {
+        for Placed { part, mut turn, .. } in placed {
+            if format != Format::Json {
+                withheld.fold(&mut turn);
+            }
             let session = &path.parts[part].history.session;
             let config = Config {
                 thinking: true,

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State as Extract};
-use ramus_core::body::{Body, plain_text};
-use ramus_core::digest::{Digest, one_line};
+use ramus_core::body::Body;
+use ramus_core::digest::Digest;
 use ramus_core::history::History;
-use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_core::title::{Summaries, session_title};
 use ramus_render::json::{self, Answer, Conversation, Conversations, Outline, Resume, Tree};
-use ramus_render::outline::{AgentLane, OutlineConfig, Row, RowKind, Words, outline as rows};
+use ramus_render::outline::{self, AgentLane, OutlineConfig, Row, outline as rows};
 use ramus_store::Bodies;
 use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::place::FileRole;
@@ -157,29 +156,13 @@ pub(crate) async fn outline(
 /// Gives the rows that an answer opens its first words, which only the file has.
 fn put_answers(found: &Found, history: &History, rows: &mut [Row]) -> Result<(), ApiError> {
     let mut bodies = Bodies::open(&found.file.path)?;
-    for row in rows {
-        let is_answer =
-            matches!(row.kind, RowKind::Run { opening: Voice::Answer | Voice::Synthetic });
-        let Some(fold) = history.folds.of(row.first).filter(|_| is_answer && row.words.is_none())
-        else {
-            continue;
-        };
-        for &node in history.folds.members(fold).iter().take(LOOKED_AT) {
-            let body = Body::parse(&bodies.bytes(history.session.record(node).span)?).ok();
-            let text = body.map(|body| one_line(&plain_text(body.blocks())));
-            if let Some(text) = text.filter(|text| !text.is_empty()) {
-                row.words = Some(Words { node, text: text.chars().take(WORDS).collect() });
-                break;
-            }
-        }
-    }
+    let mut body = |node: NodeId| {
+        let bytes = bodies.bytes(history.session.record(node).span).ok()?;
+        Body::parse(&bytes).ok()
+    };
+    outline::put_answers(history, rows, &mut body);
     Ok(())
 }
-
-/// How many records of an answer are looked at for its first words.
-const LOOKED_AT: usize = 8;
-/// How many letters are enough for any row.
-const WORDS: usize = 160;
 
 /// Finds the agents of a session and the calls they hang at.
 fn agents(found: &Found, history: &History) -> Vec<AgentLane> {

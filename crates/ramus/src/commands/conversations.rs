@@ -57,17 +57,15 @@ pub(crate) fn conversations(
     }
     groups.sort_by_key(|(_, digest, _)| std::cmp::Reverse(digest.facts.last_active));
     if ui.json {
-        let conversations =
+        let conversations: Vec<Conversation> =
             groups.into_iter().flat_map(|(_, _, conversations)| conversations).collect();
-        return ui.json(&Answer::new(
-            "ramus.conversations/1",
-            Conversations { conversations, bookmarks },
-        ));
+        let is_empty = conversations.is_empty();
+        ui.json(&Answer::new("ramus.conversations/1", Conversations { conversations, bookmarks }))?;
+        return if is_empty { Err(no_conversation()) } else { Ok(()) };
     }
     groups.retain(|(_, _, conversations)| !conversations.is_empty());
     if groups.is_empty() {
-        return Err(CommandError::nothing("no conversation here")
-            .hinted("`--all` looks into files without messages too"));
+        return Err(no_conversation());
     }
     let table = table(groups.iter().flat_map(|(_, _, conversations)| conversations), &Clock::new());
     ui.page();
@@ -95,6 +93,11 @@ pub(crate) fn conversations(
         }
     }
     Ok(())
+}
+
+fn no_conversation() -> CommandError {
+    CommandError::nothing("no conversation here")
+        .hinted("`--all` looks into files without messages too")
 }
 
 fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Clock) -> Table {

@@ -95,6 +95,7 @@ pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), 
         width: ui.width,
         side_by_side: args.side_by_side || ui.width >= WIDE && !args.unified,
         full: args.full,
+        highlight: ui.highlight(),
         cwd: a.cwd(),
         time: &|time| clock.short(time),
     };

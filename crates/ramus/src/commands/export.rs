@@ -190,6 +190,9 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     let plan = Plan::new(&survey, &scope, &wanted, args.format.ending(), rule)?;
     let count = plan.transcripts();
     if count == 0 {
+        if ui.json {
+            summary(ui, &Exporter::new(&plan, args), Site::default())?;
+        }
         return Err(CommandError::nothing("there is no conversation to export")
             .hinted("`ramus conversations` lists what there is"));
     }

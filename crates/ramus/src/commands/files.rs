@@ -119,14 +119,15 @@ pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<()
     if ui.json {
         let files = point.files.clone();
         let files = files.iter().map(|file| json::file(file, point.size(file))).collect();
-        return ui.json(&Answer::new(
-            "ramus.files/1",
-            json::Files { point: point::json(&point), files },
-        ));
+        let body = json::Files { point: point::json(&point), files };
+        ui.json(&Answer::new("ramus.files/1", body))?;
     }
     if point.files.is_empty() {
         return Err(CommandError::nothing("no tool changed a file, and none was backed up")
             .hinted("`--all` lists files that were only read"));
+    }
+    if ui.json {
+        return Ok(());
     }
     ui.page();
     for line in list::lines(&mut point, ui.width, &Clock::new()) {
@@ -167,7 +168,7 @@ fn print(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandErro
         let mut answer = json::file(&file, point.size(&file));
         answer.content = point.bytes(&file).and_then(|bytes| String::from_utf8(bytes).ok());
         let body = json::Files { point: point::json(point), files: vec![answer] };
-        return ui.json(&Answer::new("ramus.files/1", body));
+        ui.json(&Answer::new("ramus.files/1", body))?;
     }
     let note = list::note(&file);
     match &file.held {
@@ -181,6 +182,7 @@ fn print(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandErro
                 file.path
             )));
         }
+        Held::Backup(_) | Held::Bytes(_) if ui.json => return Ok(()),
         Held::Backup(_) | Held::Bytes(_) => {}
     }
     if !note.is_empty() {

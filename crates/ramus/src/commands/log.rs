@@ -28,11 +28,14 @@ pub(crate) fn log(ui: &mut Ui, global: &Global, args: &LogArgs) -> Result<(), Co
     let here: Vec<&Operation> =
         here.filter(|operation| args.everywhere || is_below(operation, library.roots())).collect();
     if ui.json {
-        let operations = here.into_iter().map(entry).collect();
-        return ui.json(&Answer::new("ramus.log/1", Log { operations }));
+        let operations = here.iter().copied().map(entry).collect();
+        ui.json(&Answer::new("ramus.log/1", Log { operations }))?;
     }
     if here.is_empty() {
         return Err(CommandError::nothing("ramus has not written anything here"));
+    }
+    if ui.json {
+        return Ok(());
     }
     let clock = Clock::new();
     let mut table = Table::new(&[">OP", "WHEN", "WHAT", "SESSION", "?STATE", "*"]);

@@ -20,12 +20,16 @@ pub(crate) fn projects(ui: &mut Ui, global: &Global, _: &ProjectsArgs) -> Result
         survey.projects.iter().map(|survey| project(survey, global.all)).collect();
     projects.retain(|project| project.sessions > 0 || global.all);
     projects.sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.name.cmp(&b.name)));
+    let nothing = projects.is_empty().then(|| {
+        CommandError::nothing("no project has a session yet")
+            .hinted("`ramus demo` writes a sample to look at")
+    });
     if ui.json {
-        return ui.json(&Answer::new("ramus.projects/1", Projects { projects }));
+        ui.json(&Answer::new("ramus.projects/1", Projects { projects }))?;
+        return nothing.map_or(Ok(()), Err);
     }
-    if projects.is_empty() {
-        return Err(CommandError::nothing("no project has a session yet")
-            .hinted("`ramus demo` writes a sample to look at"));
+    if let Some(nothing) = nothing {
+        return Err(nothing);
     }
     let clock = Clock::new();
     let mut table =

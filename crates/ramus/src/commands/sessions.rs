@@ -39,13 +39,17 @@ pub(crate) fn sessions(
     });
     ui.let_go(survey);
     sessions.sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
-    if ui.json {
-        return ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions }));
-    }
-    if sessions.is_empty() {
-        return Err(CommandError::nothing("no session here")
+    let nothing = sessions.is_empty().then(|| {
+        CommandError::nothing("no session here")
             .hinted("`--all` shows empty and metadata-only files")
-            .hinted("no history yet? `ramus demo` writes a sample to look at"));
+            .hinted("no history yet? `ramus demo` writes a sample to look at")
+    });
+    if ui.json {
+        ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions }))?;
+        return nothing.map_or(Ok(()), Err);
+    }
+    if let Some(nothing) = nothing {
+        return Err(nothing);
     }
     ui.page();
     for line in table(&sessions, &Clock::new()).lines(ui.width) {

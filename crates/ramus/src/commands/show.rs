@@ -36,7 +36,7 @@ pub(crate) struct ShowArgs {
     /// Open the tool calls: input, output, diffs
     #[arg(long)]
     tools: bool,
-    /// Leave nothing out
+    /// Leave nothing out: long texts, all tool input, thinking, the text of skills and commands
     #[arg(long)]
     full: bool,
     /// Print the lines of the path as they stand in the file
@@ -65,7 +65,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     if ui.json {
         return ui.json(&Answer::new(
             "ramus.show/1",
-            to_json(&found, target.leaf, target.status, &parts)?,
+            to_json(&found, target.leaf, target.status, &parts, args.full)?,
         ));
     }
     ui.page();
@@ -180,6 +180,7 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
         tools: args.tools || args.full,
         full: args.full,
         branch_notes: args.branch_notes || !args.no_branch_notes,
+        highlight: ui.highlight(),
         show: &command,
         cwd: facts.cwd.as_deref().unwrap_or_default(),
         time: &|time| clock.short(time),
@@ -187,7 +188,7 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
     let mut transcript = Transcript::new(&config);
     let mut lines = Vec::new();
     let mut turns = 0;
-    each_turn(part, |mut turn| {
+    each_turn_with(part, args.full, |mut turn| {
         turns += 1;
         if config.tools {
             turn.read_spilled(&mut |path| {
@@ -206,6 +207,15 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
 /// Reads the turns of a part one by one, bodies from the disk as they are needed.
 pub(crate) fn each_turn(
     part: &Part,
+    each: impl FnMut(Turn) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    each_turn_with(part, false, each)
+}
+
+/// Like [`each_turn`]; with `injected` also what the client put in for the model.
+fn each_turn_with(
+    part: &Part,
+    injected: bool,
     mut each: impl FnMut(Turn) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
     let mut bodies = Bodies::open(&part.file.path)?;
@@ -218,7 +228,7 @@ pub(crate) fn each_turn(
             None
         }
     };
-    for turn in turns(&part.history, &part.path, &mut body) {
+    for turn in turns(&part.history, &part.path, &mut body).with_injected(injected) {
         each(turn)?;
     }
     match problem {
@@ -244,6 +254,7 @@ fn to_json(
     leaf: String,
     status: &'static str,
     parts: &[Part],
+    injected: bool,
 ) -> Result<json::Show, CommandError> {
     let mut nodes = Vec::new();
     let mut turns = Vec::new();
@@ -251,7 +262,7 @@ fn to_json(
         let session = &part.history.session;
         let names = part.path.nodes.iter().filter_map(|id| session.record(*id).name);
         nodes.extend(names.map(|name| session.spell(name)));
-        each_turn(part, |turn| {
+        each_turn_with(part, injected, |turn| {
             turns.push(json::turn(session, &turn));
             Ok(())
         })?;

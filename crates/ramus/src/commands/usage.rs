@@ -103,15 +103,18 @@ pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<()
     if filter.is_some() {
         ledger.books.keep(|model| filter.has_model(model), |time| filter.has_time(time));
     }
-    if ledger.books.is_empty() {
-        return Err(CommandError::nothing("no message with tokens was found"));
+    let is_empty = ledger.books.is_empty();
+    let nothing = || CommandError::nothing("no message with tokens was found");
+    if is_empty && !ui.json {
+        return Err(nothing());
     }
     let mut report = report::report(&ledger, &filter, &prices, now.time_zone(), args.by);
     report.client = client;
     ui.let_go(ledger);
     ui.let_go(survey);
     if ui.json {
-        return ui.json(&Answer::new("ramus.usage/1", report));
+        ui.json(&Answer::new("ramus.usage/1", report))?;
+        return if is_empty { Err(nothing()) } else { Ok(()) };
     }
     if args.csv {
         return csv::write(ui, &report, args.by.unwrap_or(By::Day));

@@ -16,6 +16,7 @@ mod fix;
 mod golden;
 mod mcp;
 mod merge;
+mod reading;
 mod samples;
 mod screens;
 mod terminal;

@@ -132,3 +132,11 @@ fn colours_go_and_nothing_else() {
     assert_eq!(unstyled("torn \x1b[1"), "torn \x1b[1");
     assert_eq!(unstyled("\x1b]0;title\x07 \x1b[é"), "\x1b]0;title\x07 \x1b[é");
 }
+
+#[test]
+fn a_skill_body_is_no_label() {
+    let body = "Base directory for this skill: /home/dev/.claude/skills/release-notes\n\n# Release notes\n…";
+    assert_eq!(label_text(body), "skill release-notes");
+    assert_eq!(label_text("fix it"), "fix it");
+    assert_eq!(label_text("Base directory for this skill:"), "skill ");
+}

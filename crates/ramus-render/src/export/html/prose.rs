@@ -2,7 +2,8 @@
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-use crate::html::escape;
+use crate::html::{escape, numbered};
+use crate::markdown::numbering::Numbering;
 use crate::sanitize::sanitize;
 
 /// Writes Markdown as HTML: its own HTML becomes text, its pictures become links.
@@ -10,7 +11,21 @@ pub(super) fn prose(text: &str, out: &mut String) {
     let text = sanitize(text);
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    html::push_html(out, Parser::new_ext(&text, options).map(harmless));
+    let mut lists = Numbering::default();
+    let events = Parser::new_ext(&text, options).into_offset_iter();
+    let events = events.map(|(event, range)| match event {
+        Event::Start(Tag::Item) => numbered(&mut lists, &text[range]),
+        Event::Start(Tag::List(first)) => {
+            lists.open(first);
+            Event::Start(Tag::List(first))
+        }
+        Event::End(TagEnd::List(_)) => {
+            lists.close();
+            event
+        }
+        event => harmless(event),
+    });
+    html::push_html(out, events);
 }
 
 fn harmless(event: Event<'_>) -> Event<'_> {

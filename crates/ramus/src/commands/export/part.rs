@@ -20,6 +20,7 @@ use ramus_core::redact::{Found, redact, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, TurnKind, fork_turn, turns};
 use ramus_render::export::{self, Config, Format};
+use ramus_render::text::WithheldThoughts;
 use ramus_store::export::Draft;
 use ramus_store::{PathError, Source};
 
@@ -134,7 +135,8 @@ impl<'a> Part<'a> {
             Writer::new(format, style, (&self.links, &self.agents), &self.history, self.file);
         let mut reader = Reader::new(&mut self.source, &self.history, format, style.args.redact);
         let mut bodies = |id| reader.body(id, Some((&mut self.facts, &mut self.found)));
-        for turn in turns(&self.history, piece, &mut bodies) {
+        let injected = style.args.tools == super::HowMuch::Full;
+        for turn in turns(&self.history, piece, &mut bodies).with_injected(injected) {
             if !matches!(turn.kind, TurnKind::Fork(_)) {
                 writer.turn(turn, &mut self.made, start)?;
             }
@@ -228,6 +230,7 @@ struct Writer<'a> {
     cwd: String,
     /// What was taken out of texts that are in no record.
     found: Found,
+    withheld: WithheldThoughts,
     out: String,
 }
 
@@ -253,6 +256,7 @@ impl<'a> Writer<'a> {
             file,
             cwd,
             found: Found::default(),
+            withheld: WithheldThoughts::default(),
             out: String::new(),
         }
     }
@@ -272,6 +276,9 @@ impl<'a> Writer<'a> {
                 let words = std::mem::take(&mut way.words);
                 way.words = redacted(args, words, &mut Found::default());
             }
+        }
+        if self.format != Format::Json {
+            self.withheld.fold(&mut turn);
         }
         let config = Config {
             thinking: args.thinking,

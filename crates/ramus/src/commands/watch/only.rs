@@ -87,6 +87,7 @@ fn kinds(told: &Told) -> &'static [Kind] {
             | TurnKind::Guess(_)
             | TurnKind::File(_)
             | TurnKind::Note(_)
+            | TurnKind::Injected(_)
             | TurnKind::Unknown { .. } => &[Kind::Notes],
         },
         Told::Result { call, .. } => {

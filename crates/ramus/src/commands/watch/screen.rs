@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ramus_core::live::{News, Spending, Told};
 use ramus_core::turn::{Part, Thought, TurnKind};
+use ramus_render::highlight::Highlight;
 use ramus_render::json::{Answer, Watched, watched_change, watched_news, watched_note};
 use ramus_render::layout::truncate;
 use ramus_render::text::TextConfig;
@@ -103,7 +104,8 @@ impl Screen {
         let withheld = !self.hinted && is_withheld(&told);
         let clock = self.clock.clone();
         let time = |time| clock.seconds(time);
-        let config = config(ui.width, self.full, lane.live.cwd().unwrap_or_default(), &time);
+        let config =
+            config(ui.width, self.full, ui.highlight(), lane.live.cwd().unwrap_or_default(), &time);
         let whose = whose(lane, lanes, news.sidechain);
         let lines = live::lines(&News { told, ..news.clone() }, &whose, &config);
         if lines.is_empty() {
@@ -211,7 +213,8 @@ impl Screen {
         let heard = lanes.heard();
         for lane in &heard {
             let time = |time| now.seconds(time);
-            let config = config(48, false, lane.live.cwd().unwrap_or_default(), &time);
+            let config =
+                config(48, false, Highlight::Off, lane.live.cwd().unwrap_or_default(), &time);
             for (call, since) in lane.live.running() {
                 if line.width() > ui.width / 2 {
                     break;
@@ -250,6 +253,7 @@ impl Screen {
 fn config<'a>(
     width: usize,
     full: bool,
+    highlight: Highlight,
     cwd: &'a str,
     time: &'a dyn Fn(ramus_core::time::Time) -> String,
 ) -> TextConfig<'a> {
@@ -259,6 +263,7 @@ fn config<'a>(
         tools: false,
         full,
         branch_notes: true,
+        highlight,
         show: "ramus show",
         cwd,
         time,

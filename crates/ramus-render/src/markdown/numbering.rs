@@ -1,0 +1,50 @@
+//! The numbers of ordered lists, as they were written.
+//!
+//! Markdown counts from the first number on, whatever the others say. Who reads
+//! what was said wants to find "point 4" where it says 4. Only numbers that do not
+//! rise, such as `1.` for every item, are counted.
+
+/// The lists that are open, the innermost last.
+#[derive(Debug, Default)]
+pub(crate) struct Numbering {
+    /// The number that an item gets by counting. `None`: bullets.
+    next: Vec<Option<u64>>,
+}
+
+/// The number of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Number {
+    pub(crate) number: u64,
+    /// `.` or `)`.
+    pub(crate) sign: char,
+    /// It is the one that counting gives.
+    pub(crate) counted: bool,
+}
+
+impl Numbering {
+    /// Opens a list that begins with a number. `None`: it has bullets.
+    pub(crate) fn open(&mut self, first: Option<u64>) {
+        self.next.push(first);
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.next.pop();
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.next.len()
+    }
+
+    /// Returns the number of the next item, which was written as `source`.
+    pub(crate) fn number(&mut self, source: &str) -> Option<Number> {
+        let next = self.next.last_mut()?.as_mut()?;
+        let source = source.trim_start_matches([' ', '\t', '>']);
+        let digits = source.bytes().take_while(u8::is_ascii_digit).count();
+        let written = source[..digits].parse().unwrap_or(0);
+        let sign = if source[digits..].starts_with(')') { ')' } else { '.' };
+        let counted = written <= *next;
+        let number = written.max(*next);
+        *next = number.saturating_add(1);
+        Some(Number { number, sign, counted })
+    }
+}
