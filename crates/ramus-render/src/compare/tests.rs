@@ -8,7 +8,6 @@ use ramus_core::turn::{Answer, Call, Outcome, Part, Prompt, Turn, TurnKind};
 use serde_json::json;
 
 use super::*;
-use crate::highlight::Highlight;
 use crate::span::Label;
 
 fn turn(kind: TurnKind) -> Turn {

@@ -22,11 +22,14 @@ pub(super) enum Grammar {
 impl Grammar {
     /// Finds the grammar for a name, an extension or the name of a file.
     pub(super) fn find(language: &str) -> Option<Self> {
-        // ```rust,ignore  ```{.python}  ```ts title="a.ts"
-        let word =
-            language.trim_start_matches(['{', '.']).split([' ', ',', '{', '}', ':']).next()?;
-        let name = word.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
-        Self::named(&name).or_else(|| Self::named(name.rsplit_once('.')?.1))
+        // ```rust,ignore  ```{.python}  ```ts title="a.ts"  ```rust:src/lib.rs
+        let word = language.trim_start_matches(['{', '.']).split([' ', ',', '{', '}']).next()?;
+        let name = word.rsplit(['/', '\\']).next()?.split(':').next()?.to_ascii_lowercase();
+        let ending = |name: &str| Self::named(name.rsplit_once('.')?.1);
+        // The name of a file may have spaces.
+        Self::named(&name)
+            .or_else(|| ending(&name))
+            .or_else(|| ending(&language.to_ascii_lowercase()))
     }
 
     fn named(name: &str) -> Option<Self> {

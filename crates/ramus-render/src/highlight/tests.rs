@@ -34,7 +34,16 @@ fn languages_have_many_names() {
     for name in ["ts", "tsx", "typescript", "js", "jsx", "javascript", "mjs", "src/a.test.ts"] {
         check_kind(name, "return 1\n", "return", SyntaxKind::Keyword);
     }
-    for name in ["rs", "rust,ignore", "{.rust}", "crates/x/src/lib.rs", "RUST", "rust:lib.rs"] {
+    for name in [
+        "rs",
+        "rust,ignore",
+        "{.rust}",
+        "crates/x/src/lib.rs",
+        "RUST",
+        "rust:lib.rs",
+        "C:\\x\\main.rs",
+        "/home/a b/my file.rs",
+    ] {
         check_kind(name, "pub fn a() {}\n", "pub", SyntaxKind::Keyword);
     }
     for name in ["sh", "bash", "console", "zsh", "shell", "run.sh"] {

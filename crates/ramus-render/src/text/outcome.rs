@@ -139,6 +139,8 @@ fn amount_of(text: &str, result: &Outcome) -> String {
         _ => None,
     });
     let spilled = if result.spilled.is_some() { " in a file of their own" } else { "" };
+    // Colours alone are no output.
+    let text = crate::sanitize::sanitize(text);
     let text = text.trim_end();
     match text.lines().count() {
         0 => media.map_or("no output".to_owned(), amount::media),

@@ -156,26 +156,26 @@ l < k    thinking      #p
 fn arguments_of_a_command_are_whole() {
     let jsonl = |args: &str| {
         format!(
-            r#"{{"parentUuid":null,"type":"user","message":{{"content":"<command-name>/review</command-name>\n<command-args>{args}</command-args>"}},"uuid":"a"}}
-{{"parentUuid":"a","type":"user","isMeta":true,"message":{{"content":[{{"type":"text","text":"Review **all** of it.\n\nThen stop."}}]}},"uuid":"b"}}
-{{"parentUuid":"b","type":"assistant","message":{{"id":"m","content":[{{"type":"text","text":"ok"}}]}},"uuid":"c"}}
+            r#"{{"parentUuid":null,"type":"user","message":{{"content":"<command-name>/review</command-name>\n<command-args>{args}</command-args>"}},"uuid":"a","timestamp":"2026-01-01T00:00:00.000Z"}}
+{{"parentUuid":"a","type":"user","isMeta":true,"message":{{"content":[{{"type":"text","text":"Review **all** of it.\n\nThen stop."}}]}},"uuid":"b","timestamp":"2026-01-01T00:00:01.000Z"}}
+{{"parentUuid":"b","type":"assistant","message":{{"id":"m","content":[{{"type":"text","text":"ok"}}]}},"uuid":"c","timestamp":"2026-01-01T00:00:02.000Z"}}
 "#
         )
     };
     assert_snapshot!(read(&jsonl("all of it"), &CLOSED), @"
-    ❯ /review all of it  a
+    ❯ /review all of it  00:00:00  a
 
-    ● Claude  c
+    ● Claude  00:00:02  c
       ok
     ");
     let long = format!("the first line\\nand {}the last", "a second one that is long, ".repeat(4));
     assert_snapshot!(read(&jsonl(&long), &CLOSED), @"
-    ❯ /review  a
+    ❯ /review  00:00:00  a
     ▎ the first line
     ▎ and a second one that is long, a second one that is long, a second one that is
     ▎ long, a second one that is long, the last
 
-    ● Claude  c
+    ● Claude  00:00:02  c
       ok
     ");
 }
