@@ -19,6 +19,9 @@ pub struct Snippet {
 /// A longer run of letters is data rather than a word.
 const WORD: usize = 40;
 
+/// How many characters at an edge are given up to end with a whole word.
+const CUT: usize = 20;
+
 impl Snippet {
     /// Cuts at most `room` characters around the words that a match lies in.
     pub fn new(text: &str, range: &Range<usize>, room: usize) -> Self {
@@ -140,11 +143,11 @@ fn first(chars: &[char], room: usize) -> String {
     if room == 0 { String::new() } else { kept.iter().chain(std::iter::once(&'…')).collect() }
 }
 
-/// Returns how many characters at the edge belong to a word that is cut there. What is too long for a
-/// word, or reaches up to the match, stays.
+/// Returns how many characters at the edge belong to a word that is cut there. What is too much to lose,
+/// or reaches up to the match, stays.
 fn cut_word<'c>(mut from_edge: impl Iterator<Item = &'c char>) -> usize {
     let space = from_edge.position(|char| *char == ' ');
-    space.filter(|space| *space <= WORD).map_or(0, |space| space + 1)
+    space.filter(|space| *space <= CUT).map_or(0, |space| space + 1)
 }
 
 #[cfg(test)]
