@@ -192,7 +192,7 @@ mod tests {
             .0
             .iter()
             .filter(|span| span.label == Label::Match)
-            .map(|span| span.text())
+            .map(crate::Span::text)
             .collect();
         assert_eq!(marked, ["harp", "sharp"]);
     }

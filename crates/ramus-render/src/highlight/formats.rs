@@ -129,9 +129,8 @@ pub(super) fn diff(text: &str, painter: &mut Painter<'_>) {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         at += line.len();
-        let is_header = |mark: &&str| line.starts_with(*mark);
         let label = match line.as_bytes().first() {
-            _ if HEADERS.iter().any(|mark| is_header(&mark)) => Label::Heading,
+            _ if HEADERS.iter().any(|mark| line.starts_with(mark)) => Label::Heading,
             Some(b'+' | b'>') => Label::Added,
             Some(b'-' | b'<') => Label::Removed,
             Some(b'@') => Label::Hunk,
