@@ -56,7 +56,7 @@ pub fn session_title<'a>(digest: &'a Digest, summaries: &'a Summaries) -> Option
         .or_else(|| summaries.of_path(digest, resuming?.place))
         .or(digest.last_prompt.as_deref())
         .or(digest.first_prompt.as_deref())
-        .or_else(|| prompts().last())
+        .or_else(|| prompts().next_back())
         .or_else(|| {
             digest
                 .summaries
