@@ -305,6 +305,38 @@ pub struct Check {
     pub retention: Retention,
 }
 
+/// Where secrets are, session by session.
+#[derive(Debug, Default, Serialize)]
+pub struct Secrets {
+    pub files: usize,
+    /// All places, listed or not.
+    pub count: u64,
+    pub by_rule: BTreeMap<&'static str, u64>,
+    pub sessions: Vec<SessionSecrets>,
+    /// Places that are counted but not listed, because there are too many.
+    pub unlisted: u64,
+}
+
+/// The secrets of one session, its agents and its spilled outputs included.
+#[derive(Debug, Serialize)]
+pub struct SessionSecrets {
+    pub session: String,
+    pub title: Option<String>,
+    pub count: u64,
+    pub places: Vec<SecretPlace>,
+}
+
+/// Secrets of one kind and length on one line.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct SecretPlace {
+    pub file: String,
+    pub line: u64,
+    pub rule: &'static str,
+    /// The part that all secrets of the kind begin with, and the length.
+    pub masked: String,
+    pub times: u64,
+}
+
 /// What the client's clean-up will delete soon.
 #[derive(Debug, Serialize)]
 pub struct Retention {

@@ -48,6 +48,7 @@ pub mod place;
 pub mod plan;
 mod read;
 pub mod scan;
+pub mod secrets;
 mod source;
 mod spare;
 mod stamp;

@@ -10,6 +10,7 @@ use ramus_store::survey::{Survey, Surveyed, to_time};
 
 use crate::args::Global;
 use crate::commands::fix::fix;
+use crate::commands::secrets::list_secrets;
 use crate::commands::stats::in_scope;
 use crate::env::Clock;
 use crate::error::CommandError;
@@ -25,17 +26,23 @@ use crate::ui::Ui;
 /// parents follow what stands before them, every tool call has a result, thinking that cannot be
 /// sent is left out, and no date lies in the future. Only a last line that broke off is ended where
 /// it stands. Each repair is shown and asked for; `ramus undo` takes it back.
+///
+/// `--secrets` lists where passwords, keys and tokens are instead, without showing them: by session,
+/// file and line. `ramus export --redact` leaves the same ones out.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus check\n  ramus check latest --strict && echo fine\n  ramus check . --fix --dry-run"
+    after_help = "Examples:\n  ramus check\n  ramus check latest --strict && echo fine\n  ramus check . --fix --dry-run\n  ramus check --secrets"
 )]
 pub(crate) struct CheckArgs {
     /// A project or a session [default: everything]
     #[arg(allow_hyphen_values = true)]
     scope: Option<String>,
-    /// Exit with 1 when there is a defect
+    /// Exit with 1 when there is a defect or a secret
     #[arg(long)]
     strict: bool,
+    /// List where passwords, keys and tokens are, masked
+    #[arg(long, conflicts_with = "fix")]
+    secrets: bool,
     /// Plan a repair for each session that needs one
     #[arg(long)]
     fix: bool,
@@ -58,6 +65,9 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
     let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = library.scope(ui, args.scope.as_deref())?;
     let survey = library.clone().survey(ui, &scope);
+    if args.secrets {
+        return list_secrets(ui, &library, &survey, &scope, args.strict);
+    }
     let files: Vec<&Surveyed> = files(&survey, &scope);
     let retention = retention(&files, library.retention_days(), SystemTime::now());
     let check = count(&files, retention);

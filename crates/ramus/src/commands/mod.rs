@@ -21,6 +21,7 @@ mod merge;
 mod projects;
 mod rename;
 mod screens;
+mod secrets;
 mod serve;
 mod sessions;
 pub(crate) mod show;

@@ -1,0 +1,389 @@
+//! A name that announces a secret, and the value that follows it.
+
+use std::ops::Range;
+
+use super::Finding;
+use super::name::{Announced, announced, contains, is_setting};
+use super::rules::{Class, NAMED, Shape};
+use super::scan::Scanner;
+use super::shape;
+use super::text::{Quote, blank, indent, is_line_end, line_start, run, slashes};
+use super::value::{self, Style};
+use crate::name::Name;
+
+/// How a name and its value are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Join {
+    /// `=`, `:=`, `=>`
+    Equals {
+        spaced: bool,
+    },
+    Colon,
+    /// `("NAME", "value")`
+    Comma,
+    /// `set_password("value")`
+    Call,
+    /// `<password>value</password>`
+    Element,
+    /// `--password value`
+    Space,
+}
+
+/// A value and how it is written.
+struct Value {
+    range: Range<usize>,
+    is_quoted: bool,
+}
+
+/// Looks for an assignment whose name begins at a place.
+pub(super) fn find(scanner: &mut Scanner<'_>, at: usize) -> Option<Finding> {
+    let bytes = scanner.bytes;
+    let length = bytes[at..].iter().take(130).take_while(|byte| is_name(**byte)).count();
+    if length > 128 {
+        return None;
+    }
+    let end = at + bytes[at..at + length].trim_ascii_end().len();
+    let end = at + trim_end(&bytes[at..end]);
+    manifest(scanner, at, end);
+    if let Some(found) = super::command::word(scanner, at, end) {
+        return Some(found);
+    }
+    let (join, after) = join(bytes, at, end)?;
+    let start = name_start(bytes, at, scanner.kept);
+    let announced = announced(&bytes[start..end]);
+    let finding = |rule, range| Some(Finding { rule, range, public_prefix: 0 });
+    if scanner.in_manifest_data && announced.is_none() && matches!(join, Join::Colon) {
+        let value = read_value(scanner, after, join, false)?;
+        let is_base64 = run(&bytes[value.range.clone()], Class::Base64) == value.range.len();
+        if value.range.len() >= 8 && value.range.len() % 4 == 0 && is_base64 {
+            return finding("kubernetes-secret", value.range);
+        }
+    }
+    match announced {
+        Some(Announced::Authorization) => {
+            return authorization(scanner, after)
+                .and_then(|range| finding("curl-auth-header", range));
+        }
+        Some(Announced::Cookie) if matches!(join, Join::Colon) => {
+            return cookie(scanner, after).and_then(|range| finding("cookie", range));
+        }
+        _ => {}
+    }
+    let is_setting = is_setting(&bytes[at..end]);
+    let value = read_value(scanner, after, join, is_setting)?;
+    let text = &bytes[value.range.clone()];
+    // Tokens that are known by their shape go by that name, and blocks as a whole.
+    if text.starts_with(b"-----") || shape::token(bytes, value.range.start).is_some() {
+        return None;
+    }
+    if let Some(rule) = named(bytes, start, end, text, scanner.kept) {
+        return finding(rule, value.range);
+    }
+    let style = style(bytes, &value, join, is_setting, at);
+    let is_secret = match announced? {
+        Announced::Password => value::is_password(text, style),
+        Announced::Secret => {
+            value::is_random(text, 8)
+                || style != Style::Bare && text.len() >= 8 && value::is_password(text, style)
+        }
+        Announced::Token => value::is_random(text, if style == Style::Bare { 12 } else { 8 }),
+        Announced::Key => value::is_clearly_random(text),
+        Announced::Authorization | Announced::Cookie => false,
+    };
+    let rule = match announced? {
+        Announced::Password => "password",
+        _ => "generic-api-key",
+    };
+    if is_secret { finding(rule, value.range) } else { None }
+}
+
+fn is_name(byte: u8) -> bool {
+    Class::Word.has(byte) || byte == b'.'
+}
+
+/// Returns the length of a name without the full stop or dash after it.
+fn trim_end(name: &[u8]) -> usize {
+    name.len() - name.iter().rev().take_while(|byte| matches!(byte, b'.' | b'-')).count()
+}
+
+/// Includes up to two words before a name, as in `API key: …`.
+fn name_start(bytes: &[u8], at: usize, kept: usize) -> usize {
+    let mut start = at;
+    for _ in 0..2 {
+        let Some(space) =
+            start.checked_sub(1).filter(|space| *space > kept && bytes[*space] == b' ')
+        else {
+            break;
+        };
+        let word = bytes[kept..space]
+            .iter()
+            .rev()
+            .take(24)
+            .take_while(|byte| byte.is_ascii_alphanumeric());
+        match word.count() {
+            0 | 24 => break,
+            length => start = space - length,
+        }
+    }
+    start
+}
+
+/// Reads what stands between a name and its value, and returns where the value begins.
+fn join(bytes: &[u8], at: usize, end: usize) -> Option<(Join, usize)> {
+    let closed =
+        end + bytes[end..].iter().take(8).take_while(|byte| b"\"'`\\])?!".contains(byte)).count();
+    // The backslashes of a newline close nothing.
+    let closed =
+        closed - bytes[end..closed].iter().rev().take_while(|byte| **byte == b'\\').count();
+    let is_quoted = closed > end;
+    let spaced = closed + indent(&bytes[closed..]);
+    let rest = &bytes[spaced..];
+    let is_flag = at > 0 && bytes[at - 1] == b'-';
+    match rest.first()? {
+        b':' if rest.get(1) == Some(&b':') => None,
+        b':' if rest.get(1) == Some(&b'=') => Some((Join::Equals { spaced: true }, spaced + 2)),
+        b':' => Some(match typed(&rest[1..]) {
+            Some(length) => (Join::Equals { spaced: true }, spaced + 1 + length),
+            None => (Join::Colon, spaced + 1),
+        }),
+        b'=' => {
+            let marks = rest.iter().take(3).take_while(|byte| b"=>~".contains(byte)).count();
+            Some((Join::Equals { spaced: spaced > closed || marks > 1 }, spaced + marks))
+        }
+        b'!' if rest.get(1) == Some(&b'=') => Some((Join::Equals { spaced: true }, spaced + 2)),
+        b',' if is_quoted => Some((Join::Comma, spaced + 1)),
+        // A row of a table.
+        b'|' if rest.get(1) == Some(&b' ') => Some((Join::Colon, spaced + 1)),
+        b'(' if spaced == closed => Some((Join::Call, spaced + 1)),
+        b'>' if at > 0 && bytes[at - 1] == b'<' => Some((Join::Element, spaced + 1)),
+        _ if is_quoted && rest.starts_with(b"value=") => Some((Join::Comma, spaced + 6)),
+        _ if is_flag && !is_quoted && spaced > closed => Some((Join::Space, spaced)),
+        _ => None,
+    }
+}
+
+/// Returns the length of a type and the `=` after it: `password: &str = "…"`.
+fn typed(bytes: &[u8]) -> Option<usize> {
+    let is_type = |byte: &u8| byte.is_ascii_alphanumeric() || b" &'_<>[]|?.:".contains(byte);
+    let length = bytes.iter().take(48).take_while(|byte| is_type(byte)).count();
+    let is_end =
+        bytes.get(length) == Some(&b'=') && !matches!(bytes.get(length + 1), Some(b'=' | b'>'));
+    let is_spaced = length > 2 && bytes[length - 1] == b' ' && bytes[0] == b' ';
+    (is_end && is_spaced).then_some(length + 1)
+}
+
+/// Reads the value that begins at a place.
+fn read_value(scanner: &Scanner<'_>, at: usize, join: Join, is_setting: bool) -> Option<Value> {
+    let bytes = scanner.bytes;
+    // Markdown ends bold type after the colon.
+    let stars = bytes[at..].iter().take(2).take_while(|byte| **byte == b'*').count();
+    let mut start = at + stars + indent(&bytes[at + stars..]);
+    // The mark of a string in some languages: `b"…"`, `@"…"`.
+    if matches!(bytes.get(start), Some(b'b' | b'r' | b'f' | b'u' | b'@' | b'L'))
+        && Quote::read(&bytes[start + 1..]).is_some()
+    {
+        start += 1;
+    }
+    if let Some(quote) = Quote::read(&bytes[start..]) {
+        let inside = start + quote.len();
+        // An unescaped `"` after a name in the middle of a string ends that string.
+        if scanner.is_json()
+            && quote.slashes == 0
+            && quote.mark == b'"'
+            && !is_json_value(bytes, start)
+        {
+            return None;
+        }
+        let length = quote.inside(&bytes[inside..], scanner.is_json(), 4096)?;
+        return Some(Value { range: inside..inside + length, is_quoted: true });
+    }
+    if matches!(join, Join::Comma | Join::Call) {
+        return None;
+    }
+    let length = bare_length(&bytes[start..], join, is_setting);
+    if join == Join::Element && !bytes[start + length..].starts_with(b"</") {
+        return None;
+    }
+    (length > 0).then_some(Value { range: start..start + length, is_quoted: false })
+}
+
+/// Whether the quote at a place opens a JSON value, which follows a colon that follows a quote.
+fn is_json_value(bytes: &[u8], at: usize) -> bool {
+    let before = bytes[..at].trim_ascii_end();
+    let Some(key) = before.strip_suffix(b":") else { return false };
+    key.trim_ascii_end().ends_with(b"\"")
+}
+
+/// Returns the length of a value without quotes.
+fn bare_length(bytes: &[u8], join: Join, is_setting: bool) -> usize {
+    let ends: &[u8] = match (join, is_setting) {
+        (Join::Element, _) => b"<",
+        (_, true) => b"\"'`",
+        (Join::Space, _) => b"\"'`|<>;",
+        _ => b"\"'`,;&)]}<>|",
+    };
+    let mut at = 0;
+    while at < 4096 {
+        let Some(byte) = bytes.get(at) else { break };
+        if *byte == b'\\' {
+            let slashes = slashes(&bytes[at..]);
+            if matches!(
+                bytes.get(at + slashes),
+                None | Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'`')
+            ) {
+                break;
+            }
+            at += slashes;
+            continue;
+        }
+        let rest = &bytes[at..];
+        let ends_command = rest.starts_with(b"&&")
+            || *byte == b';' && (blank(&rest[1..]) > 0 || is_line_end(&rest[1..]));
+        if byte.is_ascii_whitespace() || ends.contains(byte) || ends_command {
+            break;
+        }
+        at += 1;
+    }
+    // Punctuation after a value in a sentence.
+    let text = &bytes[..at];
+    at - text.iter().rev().take_while(|byte| matches!(byte, b'.' | b',' | b':')).count()
+}
+
+/// Decides how much a value without quotes must look like a secret.
+fn style(bytes: &[u8], value: &Value, join: Join, is_setting: bool, name_at: usize) -> Style {
+    if value.is_quoted {
+        return Style::Quoted;
+    }
+    match join {
+        Join::Element => Style::Literal,
+        Join::Space => Style::Literal,
+        Join::Equals { spaced: false } if is_setting => Style::Literal,
+        Join::Equals { spaced: true } if is_setting && is_whole_line(bytes, value, name_at) => {
+            Style::Literal
+        }
+        Join::Equals { .. } | Join::Colon if is_whole_line(bytes, value, name_at) => Style::Literal,
+        _ => Style::Bare,
+    }
+}
+
+/// Whether a line holds nothing but the name and the value, as in a file of settings.
+fn is_whole_line(bytes: &[u8], value: &Value, name_at: usize) -> bool {
+    let text = &bytes[value.range.clone()];
+    let is_lower = text.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let start = line_start(bytes, name_at, 60);
+    let before = &bytes[start..name_at];
+    let is_start = before.iter().all(|byte| b" \t-".contains(byte)) && before.len() < 60;
+    is_start && is_lower && is_line_end(&bytes[value.range.end..])
+}
+
+/// Returns the rule for a token that is known by the service it is for.
+fn named(
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    value: &[u8],
+    kept: usize,
+) -> Option<&'static str> {
+    if !(14..=130).contains(&value.len()) || value::is_placeholder(value) {
+        return None;
+    }
+    let from = start.saturating_sub(16).max(kept).max(line_start(bytes, start, 16));
+    let name: Vec<u8> = bytes[from..end]
+        .iter()
+        .filter(|byte| byte.is_ascii_alphanumeric())
+        .map(u8::to_ascii_lowercase)
+        .collect();
+    let is_rule = |word: &str| memchr::memmem::find(&name, word.as_bytes()).is_some();
+    let rule = NAMED.iter().find(|rule| rule.shape.fits(value) && is_rule(rule.word))?;
+    Some(rule.id)
+}
+
+impl Shape {
+    /// Whether a value looks so; words without a digit are names, not keys.
+    fn fits(self, value: &[u8]) -> bool {
+        let looks = match self {
+            Self::Run(class, least, most) => {
+                (least..=most).contains(&value.len()) && run(value, class) == value.len()
+            }
+            Self::Uuid => Name::canonical(value).is_some(),
+        };
+        looks && value.iter().any(u8::is_ascii_digit) && !value::is_words(value)
+    }
+}
+
+/// Returns the credentials of an `Authorization` header: the word after the scheme, or the only one.
+fn authorization(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
+    let bytes = scanner.bytes;
+    let mut start = at + indent(&bytes[at..]);
+    if let Some(quote) = Quote::read(&bytes[start..]) {
+        if scanner.is_json()
+            && quote.slashes == 0
+            && quote.mark == b'"'
+            && !is_json_value(bytes, start)
+        {
+            return None;
+        }
+        start += quote.len();
+    }
+    let mut length = run(&bytes[start..], Class::Credential);
+    let scheme = &bytes[start..start + length];
+    let is_scheme =
+        scheme.len() <= 12 && scheme.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-');
+    if is_scheme && length > 0 && bytes.get(start + length) == Some(&b' ') {
+        if scheme.eq_ignore_ascii_case(b"bearer") || scheme.eq_ignore_ascii_case(b"basic") {
+            return None;
+        }
+        start += length + 1;
+        length = run(&bytes[start..], Class::Credential);
+    }
+    let value = &bytes[start..start + length];
+    value::is_random(value, 12).then_some(start..start + length)
+}
+
+/// Returns the pairs of a `Cookie` header, if one of them holds something random.
+fn cookie(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
+    let bytes = scanner.bytes;
+    let mut start = at + indent(&bytes[at..]);
+    if let Some(quote) = Quote::read(&bytes[start..]) {
+        start += quote.len();
+    }
+    let length =
+        bytes[start..].iter().take(4096).take_while(|byte| !b"\"'`\\\n\r<>".contains(byte)).count();
+    let text = &bytes[start..start + length];
+    let is_random = |pair: &[u8]| {
+        let equals = memchr::memchr(b'=', pair);
+        equals.is_some_and(|equals| value::is_random(&pair[equals + 1..], 16))
+    };
+    text.split(|byte| *byte == b';').any(is_random).then_some(start..start + length)
+}
+
+/// Notes where the data of a Kubernetes secret begins and ends.
+fn manifest(scanner: &mut Scanner<'_>, at: usize, end: usize) {
+    let bytes = scanner.bytes;
+    let word = &bytes[at..end];
+    if word == b"apiVersion" && at >= scanner.manifest_end {
+        let limit = bytes.len().min(end + 4096);
+        let rest = &bytes[end..limit];
+        let rest = &rest[..memchr::memmem::find(rest, b"apiVersion").unwrap_or(rest.len())];
+        let is_secret = memchr::memmem::find_iter(rest, b"kind").any(|kind| {
+            let after = &rest[kind + 4..];
+            let marks = after.iter().take(8).take_while(|byte| b"\": \\".contains(byte)).count();
+            after[marks..].starts_with(b"Secret")
+                && !after[marks + 6..].first().is_some_and(|byte| is_name(*byte))
+        });
+        scanner.manifest_end = if is_secret { end + rest.len() } else { 0 };
+        scanner.in_manifest_data = false;
+    }
+    if at >= scanner.manifest_end {
+        scanner.in_manifest_data = false;
+    } else if matches!(word, b"data" | b"stringData") {
+        scanner.in_manifest_data = true;
+    } else if [&b"metadata"[..], b"kind", b"type", b"immutable"].contains(&word) {
+        scanner.in_manifest_data = false;
+    }
+}
+
+/// Whether a text before a place contains a word; for detectors that need a context.
+pub(super) fn follows(bytes: &[u8], at: usize, most: usize, word: &[u8]) -> bool {
+    contains(&bytes[at.saturating_sub(most)..at], word)
+}

@@ -1,0 +1,153 @@
+//! Private keys in blocks of several lines, which may be escaped, numbered or quoted line by line.
+
+use std::ops::Range;
+
+use super::rules::Class;
+use super::text::{blank, line_start, run};
+
+/// The most that a key with all its lines may take.
+const LONGEST: usize = 16 * 1024;
+
+/// Finds a block from `-----BEGIN … PRIVATE KEY` to its end, or to the end of what there is of it.
+pub(super) fn private_key(bytes: &[u8], at: usize, is_json: bool) -> Option<Range<usize>> {
+    let title_length = title(&bytes[at..], b"BEGIN ")?;
+    let inside = at + title_length;
+    let limit = bytes.len().min(inside + LONGEST);
+    let end = memchr::memmem::find_iter(&bytes[inside..limit], b"END ").find_map(|found| {
+        let dashes =
+            bytes[..inside + found].iter().rev().take_while(|byte| matches!(byte, b'-' | b' '));
+        let start = inside + found - dashes.count();
+        title(&bytes[start..], b"END ").map(|length| (start, start + length))
+    });
+    let whole = end.filter(|(start, end)| {
+        let is_whole = !is_json || is_inside_strings(&bytes[inside..*end]);
+        is_whole && holds_key(&bytes[inside..*start])
+    });
+    if let Some((_, end)) = whole {
+        return Some(at..end);
+    }
+    let lines = key_lines(&bytes[inside..limit]);
+    holds_key(&bytes[inside..inside + lines]).then_some(at..inside + lines)
+}
+
+/// Finds the last lines of a key whose beginning is not there.
+pub(super) fn private_key_tail(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
+    let length = title(&bytes[at..], b"END ")?;
+    let (mut start, mut line_end) = (at, at);
+    while at - line_end < LONGEST {
+        let line = line_start(bytes, line_end, 200).max(kept);
+        let text = &bytes[line..line_end];
+        // Before the title itself there may be a line number.
+        let is_indent = line_end == at && text.len() <= 12;
+        if longest_run(text) < 16 && !is_indent {
+            break;
+        }
+        start = line;
+        let newline = newline_before(&bytes[kept..line]);
+        if newline == 0 {
+            break;
+        }
+        line_end = line - newline;
+    }
+    holds_key(&bytes[start..at]).then_some(start..at + length)
+}
+
+/// Returns the length of the newline that the bytes end with.
+fn newline_before(bytes: &[u8]) -> usize {
+    match bytes.last() {
+        Some(b'\n' | b'\r') => 1,
+        Some(b'n' | b'r') => {
+            let slashes = bytes[..bytes.len() - 1].iter().rev().take_while(|byte| **byte == b'\\');
+            match slashes.count() {
+                0 => 0,
+                slashes => slashes + 1,
+            }
+        }
+        _ => 0,
+    }
+}
+
+/// Returns the length of a line such as `-----BEGIN RSA PRIVATE KEY-----`.
+fn title(bytes: &[u8], verb: &[u8]) -> Option<usize> {
+    let dashes = bytes.iter().take_while(|byte| **byte == b'-').count();
+    let space = usize::from(bytes.get(dashes) == Some(&b' '));
+    if !(4..=5).contains(&dashes) {
+        return None;
+    }
+    let rest = bytes[dashes + space..].strip_prefix(verb)?;
+    let title = &rest[..rest.len().min(60)];
+    let title = &title[..memchr::memmem::find(title, b"----")?];
+    memchr::memmem::find(title, b"PRIVATE KEY")?;
+    let after = dashes + space + verb.len() + title.len();
+    Some(after + bytes[after..].iter().take_while(|byte| **byte == b'-').count())
+}
+
+/// Whether there is something that looks like a key, and no ellipsis or program text.
+fn holds_key(bytes: &[u8]) -> bool {
+    if longest_run(bytes) >= 24 {
+        return true;
+    }
+    let (mut at, mut total) = (0, 0);
+    while at < bytes.len() {
+        let key = run(&bytes[at..], Class::Base64);
+        let skipped = if key > 0 { key } else { blank(&bytes[at..]) };
+        if skipped == 0 {
+            return false;
+        }
+        total += key;
+        at += skipped;
+    }
+    total >= 10
+}
+
+fn longest_run(bytes: &[u8]) -> usize {
+    bytes.split(|byte| !Class::Base64.has(*byte)).map(<[u8]>::len).max().unwrap_or(0)
+}
+
+/// Whether JSON between two places opens and closes only strings, as in a list of lines.
+fn is_inside_strings(bytes: &[u8]) -> bool {
+    let (mut in_string, mut escaped) = (true, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b',' | b' ' | b'\n' | b'\r' | b'\t' => {}
+            _ => return false,
+        }
+    }
+    in_string
+}
+
+/// Returns the length of the lines from the start that belong to a key.
+fn key_lines(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        let mut next = at;
+        loop {
+            let length = blank(&bytes[next..]);
+            if length == 0 || next - at > 64 {
+                break;
+            }
+            next += length;
+        }
+        // Line numbers, `+` of a patch, quotes of a program.
+        let mark = bytes[next..].iter().take(12).take_while(|byte| is_line_mark(**byte)).count();
+        let key = next + mark + run(&bytes[next + mark..], Class::Base64);
+        let header = run(&bytes[next..], Class::Word);
+        let is_header = bytes[next + header..].starts_with(b": ") && header > 3;
+        if is_header {
+            let rest = bytes[next..].iter().take(120).take_while(|byte| !b"\\\n\"".contains(byte));
+            at = next + rest.count();
+        } else if key - next - mark >= 4 && (next > at || at == 0) {
+            at = key;
+        } else {
+            return at;
+        }
+    }
+}
+
+fn is_line_mark(byte: u8) -> bool {
+    byte.is_ascii_digit() || b"+|>'\" \t:".contains(&byte) || byte > 127
+}

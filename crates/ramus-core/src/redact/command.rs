@@ -1,0 +1,305 @@
+//! Passwords on command lines and in statements, which no name announces.
+
+use std::ops::Range;
+
+use super::Finding;
+use super::assignment::follows;
+use super::scan::Scanner;
+use super::text::{Quote, blank, indent, is_line_end};
+use super::value::{self, Style};
+
+/// What an option of a program takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    /// `-u name:password`
+    NameAndPassword,
+    /// `-U name%password`
+    NamePercentPassword,
+    /// `-p password`
+    Password,
+    /// `-ppassword`, without a space
+    Attached,
+}
+
+use Takes::{Attached, NameAndPassword, NamePercentPassword, Password};
+
+/// Programs with the options that hold a password.
+const OPTIONS: &[(&[u8], &[u8], Takes)] = &[
+    (b"curl", b"-u", NameAndPassword),
+    (b"curl", b"--user", NameAndPassword),
+    (b"curl", b"-U", NameAndPassword),
+    (b"curl", b"--proxy-user", NameAndPassword),
+    (b"http", b"-a", NameAndPassword),
+    (b"http", b"--auth", NameAndPassword),
+    (b"https", b"-a", NameAndPassword),
+    (b"mysql", b"-p", Attached),
+    (b"mysqldump", b"-p", Attached),
+    (b"mysqladmin", b"-p", Attached),
+    (b"mysqlimport", b"-p", Attached),
+    (b"mysqlsh", b"-p", Attached),
+    (b"mariadb", b"-p", Attached),
+    (b"mariadb-dump", b"-p", Attached),
+    (b"sshpass", b"-p", Password),
+    (b"sshpass", b"-p", Attached),
+    (b"redis-cli", b"-a", Password),
+    (b"mongo", b"-p", Password),
+    (b"mongosh", b"-p", Password),
+    (b"mongodump", b"-p", Password),
+    (b"mongorestore", b"-p", Password),
+    (b"login", b"-p", Password),
+    (b"ldapsearch", b"-w", Password),
+    (b"ldapadd", b"-w", Password),
+    (b"ldapmodify", b"-w", Password),
+    (b"sqlcmd", b"-P", Password),
+    (b"bcp", b"-P", Password),
+    (b"unzip", b"-P", Password),
+    (b"zip", b"-P", Password),
+    (b"7z", b"-p", Attached),
+    (b"7za", b"-p", Attached),
+    (b"rar", b"-p", Attached),
+    (b"unrar", b"-p", Attached),
+    (b"plink", b"-pw", Password),
+    (b"pscp", b"-pw", Password),
+    (b"smbclient", b"-U", NamePercentPassword),
+    (b"rpcclient", b"-U", NamePercentPassword),
+];
+
+/// Finds the password that an option such as `-u name:password` holds.
+pub(super) fn flag(scanner: &Scanner<'_>, at: usize) -> Option<Finding> {
+    let bytes = scanner.bytes;
+    let is_option_start = at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'n' | b't');
+    if !is_option_start || !OPTIONS.iter().any(|(_, option, _)| bytes[at..].starts_with(option)) {
+        return None;
+    }
+    let program = program(bytes, at);
+    let options = OPTIONS
+        .iter()
+        .filter(|(name, option, _)| *name == program && bytes[at..].starts_with(option));
+    let range = options
+        .clone()
+        .find_map(|(_, option, takes)| password(scanner, at + option.len(), *takes))?;
+    Some(Finding { rule: "password", range, public_prefix: 0 })
+}
+
+/// Returns the program of the command that a place is in: the first known one on the line.
+fn program(bytes: &[u8], at: usize) -> &[u8] {
+    let start = at.saturating_sub(600);
+    let mut line = &bytes[start..at];
+    // A backslash before the newline continues the command.
+    let is_end = |at: usize| {
+        matches!(line[at], b'\n') && !line[..at].ends_with(b"\\")
+            || matches!(line[at], b';' | b'|' | b'(')
+            || line[at] == b'n' && line[..at].ends_with(b"\\") && !line[..at].ends_with(b"\\\\\\")
+    };
+    if let Some(end) = (0..line.len()).rev().find(|at| is_end(*at)) {
+        line = &line[end + 1..];
+    }
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+    let words = line.split(|byte| !is_name(byte));
+    let known = |word: &&[u8]| OPTIONS.iter().any(|(name, ..)| name == word);
+    words.filter(known).next().unwrap_or_default()
+}
+
+fn password(scanner: &Scanner<'_>, at: usize, takes: Takes) -> Option<Range<usize>> {
+    let bytes = scanner.bytes;
+    let spaces = if bytes.get(at) == Some(&b'=') { 1 } else { indent(&bytes[at..]) };
+    match takes {
+        Attached if spaces > 0 => return None,
+        Password if spaces == 0 => return None,
+        _ => {}
+    }
+    let (range, style) = word_at(scanner, at + spaces)?;
+    let text = &bytes[range.clone()];
+    let separator = match takes {
+        NameAndPassword => b':',
+        NamePercentPassword => b'%',
+        Password | Attached => {
+            let is_digits = text.len() < 4 && text.iter().all(u8::is_ascii_digit);
+            let is_option = text.starts_with(b"-");
+            let is_secret = !is_digits && !is_option && value::is_password(text, style);
+            return is_secret.then_some(range);
+        }
+    };
+    let mark = memchr::memchr(separator, text)?;
+    let (name, secret) = (&text[..mark], &text[mark + 1..]);
+    let is_ids = [name, secret].iter().all(|part| part.iter().all(u8::is_ascii_digit));
+    let is_secret = !is_ids && !secret.is_empty() && !value::is_placeholder(secret);
+    is_secret.then_some(range.start + mark + 1..range.end)
+}
+
+/// Reads one word of a command line, quoted or not.
+fn word_at(scanner: &Scanner<'_>, at: usize) -> Option<(Range<usize>, Style)> {
+    let bytes = scanner.bytes;
+    if let Some(quote) = Quote::read(&bytes[at..]) {
+        if scanner.is_json() && quote.mark == b'"' && quote.slashes == 0 {
+            return None;
+        }
+        let start = at + quote.len();
+        let length = quote.inside(&bytes[start..], scanner.is_json(), 300)?;
+        return Some((start..start + length, Style::Quoted));
+    }
+    let mut end = at;
+    while end < bytes.len() && end - at < 300 {
+        let rest = &bytes[end..];
+        if blank(rest) > 0 || is_line_end(rest) || b"|;<>`'\"".contains(&bytes[end]) {
+            break;
+        }
+        end += 1;
+    }
+    (end > at).then_some((at..end, Style::Literal))
+}
+
+/// Finds what a word announces without a sign between: `IDENTIFIED BY '…'`, `login x password …`.
+pub(super) fn word(scanner: &Scanner<'_>, at: usize, end: usize) -> Option<Finding> {
+    let bytes = scanner.bytes;
+    let name = &bytes[at..end];
+    let is = |word: &[u8]| name.eq_ignore_ascii_case(word);
+    let finding = |rule, range| Some(Finding { rule, range, public_prefix: 0 });
+    let spaces = indent(&bytes[end..]);
+    let next = end + spaces;
+    let is_auth = [&b"auth"[..], b"HTTPBasicAuth", b"BasicAuth", b"basicAuth"].contains(&name);
+    if is_auth && let Some(range) = pair(scanner, end) {
+        return finding("password", range);
+    }
+    if spaces == 0 {
+        return if is(b"pass") && follows(bytes, at, 12, b"-pass") {
+            openssl(scanner, end)
+        } else {
+            None
+        };
+    }
+    if is(b"bearer") || is(b"basic") {
+        return super::shape::scheme(bytes, next, is(b"basic"))
+            .and_then(|range| finding("curl-auth-header", range));
+    }
+    if is(b"ConvertTo-SecureString") {
+        let option = if bytes[next..].starts_with(b"-String ") { 8 } else { 0 };
+        let (range, style) = word_at(scanner, next + option)?;
+        let is_secret = value::is_password(&bytes[range.clone()], style);
+        return if is_secret { finding("password", range) } else { None };
+    }
+    if is(b"echo") || is(b"printf") {
+        return piped(scanner, next).and_then(|range| finding("password", range));
+    }
+    let is_password = is(b"password") || is(b"passwd");
+    let is_sql = is(b"by") && follows(bytes, at, 12, b"identified") || is_password;
+    if is_sql && matches!(Quote::read(&bytes[next..]), Some(Quote { mark: b'\'', .. })) {
+        let (range, style) = word_at(scanner, next)?;
+        let is_secret = value::is_password(&bytes[range.clone()], style);
+        return if is_secret { finding("password", range) } else { None };
+    }
+    if is_password && follows(bytes, at, 120, b"login ") {
+        let (range, style) = word_at(scanner, next)?;
+        let is_secret = value::is_password(&bytes[range.clone()], style);
+        return if is_secret { finding("password", range) } else { None };
+    }
+    // `ENV DB_PASSWORD value` in a Dockerfile.
+    if follows(bytes, at, 4, b"ENV ") && super::name::announced(name).is_some() {
+        let (range, style) = word_at(scanner, next)?;
+        let text = &bytes[range.clone()];
+        let is_secret = !text.starts_with(b"=") && value::is_password(text, style);
+        return if is_secret { finding("password", range) } else { None };
+    }
+    if is_password || is(b"passphrase") {
+        return spoken(scanner, next).and_then(|range| finding("password", range));
+    }
+    None
+}
+
+/// Finds the password of `auth=("name", "password")`.
+fn pair(scanner: &Scanner<'_>, end: usize) -> Option<Range<usize>> {
+    let bytes = scanner.bytes;
+    let equals = usize::from(bytes.get(end) == Some(&b'='));
+    let inside = bytes.get(end + equals..)?.strip_prefix(b"(")?;
+    let at = bytes.len() - inside.len();
+    let quote = Quote::read(inside)?;
+    let (name, _) = word_at(scanner, at)?;
+    let comma = bytes.get(name.end + quote.len()..)?.strip_prefix(b",")?;
+    let (range, style) = word_at(scanner, bytes.len() - comma.len() + indent(comma))?;
+    let is_quoted = style == Style::Quoted;
+    (is_quoted && value::is_password(&bytes[range.clone()], style)).then_some(range)
+}
+
+/// Finds the password of a sentence such as `the password is …`.
+fn spoken(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
+    let bytes = scanner.bytes;
+    let verb = [&b"is "[..], b"was ", b"will be ", b"to "];
+    let verb = verb.iter().find(|verb| bytes[at..].starts_with(verb))?;
+    let (range, _) = word_at(scanner, at + verb.len())?;
+    let text = &bytes[range.clone()];
+    let text =
+        &text[..text.len() - text.iter().rev().take_while(|byte| b".,!?)".contains(byte)).count()];
+    let has_letter = text.iter().any(u8::is_ascii_alphabetic);
+    let is_mixed = text.iter().any(|byte| byte.is_ascii_digit() || b"!@#$%^&*".contains(byte));
+    let is_secret =
+        text.len() >= 6 && has_letter && is_mixed && value::is_password(text, Style::Quoted);
+    is_secret.then_some(range.start..range.start + text.len())
+}
+
+/// Finds the password of `openssl … -passin pass:…`.
+fn openssl(scanner: &Scanner<'_>, end: usize) -> Option<Finding> {
+    let at = (scanner.bytes.get(end) == Some(&b':')).then_some(end + 1)?;
+    let (range, style) = word_at(scanner, at)?;
+    let is_secret = value::is_password(&scanner.bytes[range.clone()], style);
+    is_secret.then_some(Finding { rule: "password", range, public_prefix: 0 })
+}
+
+/// Finds the password of `echo … | sudo -S` and of the like.
+fn piped(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
+    let bytes = scanner.bytes;
+    let options = if bytes[at..].starts_with(b"-n ") { 3 } else { 0 };
+    let (range, style) = word_at(scanner, at + options)?;
+    let quote =
+        if style == Style::Quoted { super::text::slashes(&bytes[range.end..]) + 1 } else { 0 };
+    let pipe = range.end + quote + indent(bytes.get(range.end + quote..)?);
+    let after = bytes.get(pipe..)?.strip_prefix(b"|")?;
+    let after = &after[..after.len().min(160)];
+    let after = &after[..memchr::memchr2(b'|', b'\n', after).unwrap_or(after.len())];
+    let readers =
+        [&b"--password-stdin"[..], b"sudo -S", b"chpasswd", b"passwd --stdin", b"--with-token"];
+    if !readers.iter().any(|reader| memchr::memmem::find(after, reader).is_some()) {
+        return None;
+    }
+    let text = &bytes[range.clone()];
+    let name = memchr::memmem::find(after, b"chpasswd").and_then(|_| memchr::memchr(b':', text));
+    let start = name.map_or(0, |name| name + 1);
+    value::is_password(&text[start..], style).then_some(range.start + start..range.end)
+}
+
+/// Finds the password of a line of `.pgpass`: `host:5432:database:user:password`.
+pub(super) fn pgpass(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let rest = &bytes[at + 1..];
+    let port = rest.iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();
+    let is_port = rest.starts_with(b"543") && port == 4
+        || rest.starts_with(b"6432:")
+        || rest.starts_with(b"*:");
+    if !is_port {
+        return None;
+    }
+    let field = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-*.$".contains(byte);
+    let mut start = at + 1 + port.max(1);
+    for _ in 0..2 {
+        if bytes.get(start) != Some(&b':') {
+            return None;
+        }
+        let length = bytes[start + 1..].iter().take(64).take_while(|byte| field(byte)).count();
+        start += 1 + length;
+        if length == 0 {
+            return None;
+        }
+    }
+    if bytes.get(start) != Some(&b':') {
+        return None;
+    }
+    start += 1;
+    let mut end = start;
+    while end < bytes.len()
+        && end - start < 200
+        && blank(&bytes[end..]) == 0
+        && !is_line_end(&bytes[end..])
+    {
+        end += 1;
+    }
+    let is_secret = value::is_password(&bytes[start..end], Style::Literal);
+    (is_secret && is_line_end(&bytes[end..])).then_some(start..end)
+}

@@ -1,0 +1,84 @@
+//! One pass over a line: which detector looks at which byte.
+
+use super::rules::Class;
+use super::text::is_start;
+use super::{EMAIL, Encoding, Finding, HOME, assignment, block, command, shape};
+
+/// Yields what is found in bytes, from left to right and without overlaps.
+pub(super) struct Scanner<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) encoding: Encoding,
+    at: usize,
+    /// The end of the last finding; no detector looks behind it.
+    pub(super) kept: usize,
+    /// The end of a Kubernetes secret that was begun; all values in its data are secrets.
+    pub(super) manifest_end: usize,
+    pub(super) in_manifest_data: bool,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
+        Self { bytes, encoding, at: 0, kept: 0, manifest_end: 0, in_manifest_data: false }
+    }
+
+    pub(super) fn is_json(&self) -> bool {
+        self.encoding == Encoding::JsonLine
+    }
+
+    /// Finds what is told by the byte at a place.
+    fn find_at(&mut self, at: usize) -> Option<Finding> {
+        let (bytes, kept) = (self.bytes, self.kept);
+        let plain = |rule, range| Finding { rule, range, public_prefix: 0 };
+        match bytes[at] {
+            b'@' => shape::email(bytes, at, kept).map(|range| plain(EMAIL, range)),
+            b':' => shape::url_password(bytes, at)
+                .map(|range| plain("password-in-url", range))
+                .or_else(|| {
+                    let token = shape::telegram(bytes, at, kept);
+                    token.map(|range| plain("telegram-bot-api-token", range))
+                })
+                .or_else(|| command::pgpass(bytes, at).map(|range| plain("password", range))),
+            b'~' => {
+                shape::azure(bytes, at, kept).map(|range| plain("azure-ad-client-secret", range))
+            }
+            b'.' => shape::terraform(bytes, at, kept)
+                .map(|range| plain("hashicorp-tf-api-token", range))
+                .or_else(|| {
+                    let token = shape::discord(bytes, at, kept);
+                    token.map(|range| plain("discord-bot-token", range))
+                }),
+            b'/' | b'\\' => shape::home(bytes, at).map(|range| plain(HOME, range)),
+            b'-' => block::private_key(bytes, at, self.is_json())
+                .or_else(|| block::private_key_tail(bytes, at, kept))
+                .map(|range| plain("private-key", range))
+                .or_else(|| command::flag(self, at)),
+            byte if (byte.is_ascii_alphanumeric() || byte == b'_') && is_start(bytes, at) => {
+                shape::token(bytes, at).or_else(|| {
+                    let is_part = at > kept
+                        && matches!(bytes[at - 1], b'.' | b'-')
+                        && at.checked_sub(2).is_some_and(|at| Class::Alphanumeric.has(bytes[at]));
+                    if is_part { None } else { assignment::find(self, at) }
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Iterator for Scanner<'_> {
+    type Item = Finding;
+
+    fn next(&mut self) -> Option<Finding> {
+        while self.at < self.bytes.len() {
+            match self.find_at(self.at) {
+                Some(finding) if finding.range.start >= self.kept && !finding.range.is_empty() => {
+                    self.kept = finding.range.end;
+                    self.at = finding.range.end.max(self.at + 1);
+                    return Some(finding);
+                }
+                _ => self.at += 1,
+            }
+        }
+        None
+    }
+}
