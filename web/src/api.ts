@@ -78,6 +78,7 @@ export interface Spent {
   messages: number; input: number; output: number; cache_read: number; cache_write_5m: number;
   cache_write_1h: number; cost_usd: number | null;
 }
+export interface DiffSpent extends Spent { unpriced: Record<string, number> }
 export interface Amounts extends Spent { unpriced_tokens: number; thinking: number }
 export interface Usage {
   zone: string; totals: Amounts;
@@ -96,7 +97,7 @@ export interface Diff {
   common: { messages: number; node: string | null; timestamp: string | null };
   files: { path: string; a: Change; b: Change; differs: boolean | null }[];
   tools: Record<string, { a: number; b: number; failed_a: number; failed_b: number }>;
-  usage: { a: Spent; b: Spent };
+  usage: { a: DiffSpent; b: DiffSpent };
   views_a: View[]; views_b: View[]; changes: string[];
 }
 export interface Change { changed: boolean; added: number; removed: number; known: boolean }

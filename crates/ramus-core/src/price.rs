@@ -95,9 +95,9 @@ static LIST: &[Row] = &[
     row("claude-sonnet-5-5", 2.0, 10.0, 0.1),
     row("claude-sonnet-5", 2.0, 10.0, 0.2),
     row("claude-sonnet-4-6", 3.0, 15.0, 0.3),
-    // The client asks no more for a prompt past 200,000 tokens, unlike the list of 2025.
-    row("claude-sonnet-4-5", 3.0, 15.0, 0.3),
-    row("claude-sonnet-4", 3.0, 15.0, 0.3),
+    // The client's own total does not know this tier, so it is lower for long prompts.
+    above(200_000, [6.0, 22.5, 0.6], row("claude-sonnet-4-5", 3.0, 15.0, 0.3)),
+    above(200_000, [6.0, 22.5, 0.6], row("claude-sonnet-4", 3.0, 15.0, 0.3)),
     row("claude-3-7-sonnet", 3.0, 15.0, 0.3),
     row("claude-3-5-sonnet", 3.0, 15.0, 0.3),
     row("claude-3-sonnet", 3.0, 15.0, 0.3),
@@ -180,7 +180,7 @@ impl PriceList {
 
     /// Finds the price of a model for a prompt of some length.
     ///
-    /// The longest known beginning of its name counts. `None`: it is not on the list.
+    /// A date, a provider and the like may stand around its name. `None`: it is not on the list.
     pub fn price(&self, model: &str, prompt_tokens: u64) -> Option<Price> {
         self.row(model).map(|row| row.price(prompt_tokens))
     }
@@ -188,10 +188,8 @@ impl PriceList {
     /// Finds the row of a model, to price many messages with.
     pub(crate) fn row(&self, model: &str) -> Option<&Row> {
         let name = plain_name(model);
-        let starts = |row: &&Row| {
-            name.strip_prefix(&*row.model)
-                .is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
-        };
+        let starts =
+            |row: &&Row| name.strip_prefix(&*row.model).is_some_and(|rest| row.allows(rest));
         self.rows.iter().filter(starts).max_by_key(|row| row.model.len())
     }
 
@@ -289,6 +287,19 @@ impl Row {
         list * fast * batch * place
     }
 
+    /// Whether a name that goes on like this still means the model.
+    ///
+    /// `claude-opus-4-9` is no `claude-opus-4`: another version may cost something else. Of models
+    /// that a file names, the user knows the names.
+    fn allows(&self, rest: &str) -> bool {
+        if !self.model.starts_with("claude-") {
+            return !rest.starts_with(|next: char| next.is_ascii_alphanumeric());
+        }
+        rest.is_empty()
+            || rest.starts_with(['-', '@', ':', '['])
+                && rest.split(['-', '@', ':', '[', ']']).all(is_addition)
+    }
+
     fn is_sound(&self) -> bool {
         let sound = |n: f64| n.is_finite() && n >= 0.0;
         let all = |rates: &Rates| {
@@ -299,11 +310,40 @@ impl Row {
     }
 }
 
+/// Whether a part after the name of a model leaves it the same: a date, a revision, a mode.
+fn is_addition(part: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_date = part.len() == 8 && is_number(part);
+    let is_revision =
+        part.strip_prefix('v').is_some_and(|number| number.len() < 3 && is_number(number));
+    let is_mode = matches!(part, "" | "latest" | "default" | "1m" | "thinking" | "beta" | "0");
+    is_date || is_revision || is_mode
+}
+
 /// Takes away what a provider put before the name, and writes `4.5` as the list does.
 fn plain_name(model: &str) -> String {
-    let bare = model.rsplit('/').next().unwrap_or(model);
-    let start = bare.rfind("claude-").unwrap_or(0);
-    bare[start..].to_ascii_lowercase().replace('.', "-")
+    let bare = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase().replace('.', "-");
+    let is_start =
+        |at: &usize| !bare[..*at].ends_with(|before: char| before.is_ascii_alphanumeric());
+    let start = bare.rfind("claude-").filter(is_start).unwrap_or(0);
+    let name = &bare[start..];
+    swapped_name(name).unwrap_or_else(|| name.to_owned())
+}
+
+/// Writes `claude-4-5-sonnet`, as some gateways do, like `claude-sonnet-4-5`.
+///
+/// Up to 3.7 the version stood first in the names of the list, too.
+fn swapped_name(name: &str) -> Option<String> {
+    let rest = name.strip_prefix("claude-")?;
+    let (at, family) = ["opus", "sonnet", "haiku", "fable", "mythos"]
+        .iter()
+        .find_map(|family| Some((rest.find(&format!("-{family}"))?, family)))?;
+    let version = &rest[..at];
+    let is_version =
+        version.split('-').all(|part| part.len() == 1 && part.as_bytes()[0].is_ascii_digit());
+    let is_new = version.starts_with(|first: char| first >= '4');
+    let after = &rest[at + 1 + family.len()..];
+    (is_version && is_new).then(|| format!("claude-{family}-{version}{after}"))
 }
 
 #[cfg(test)]
@@ -334,6 +374,35 @@ mod tests {
         check("claude-sonnet-4@20250514", 0, Some((3.0, 15.0)));
         check("anthropic/claude-sonnet-4.5", 0, Some((3.0, 15.0)));
         check("claude-sonnet-4-6[1m]", 0, Some((3.0, 15.0)));
+        for name in [
+            "claude-sonnet-4-5",
+            "claude-sonnet-4-5-1m",
+            "claude-sonnet-4-5[1m]",
+            "claude-sonnet-4-5-20250929[1m]",
+            "claude-sonnet-4-5@20250929",
+            "Claude-Sonnet-4.5",
+            "claude-4.5-sonnet",
+            "anthropic/claude-4.5-sonnet-20250929",
+            "anthropic/claude-sonnet-4.5:beta",
+            "openrouter/anthropic/claude-sonnet-4.5:thinking",
+            "anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "apac.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "global.anthropic.claude-sonnet-4-5-20250929-v1:0[1m]",
+            "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "vertex_ai/claude-sonnet-4-5@20250929",
+            "publishers/anthropic/models/claude-sonnet-4-5@20250929",
+            "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "databricks-claude-sonnet-4-5",
+        ] {
+            check(name, 200_000, Some((3.0, 15.0)));
+            check(name, 200_001, Some((6.0, 22.5)));
+        }
+        check("claude-opus-4-1m", 0, Some((15.0, 75.0)));
+        check("claude-opus-4-0", 0, Some((15.0, 75.0)));
+        check("claude-3-5-sonnet-v2@20241022", 0, Some((3.0, 15.0)));
+        check("anthropic/claude-3.7-sonnet:thinking", 0, Some((3.0, 15.0)));
+        check("claude-4-opus-20250514", 0, Some((15.0, 75.0)));
     }
 
     #[test]
@@ -341,13 +410,42 @@ mod tests {
         check("glm-4.6", 0, None);
         check("", 0, None);
         check("claude-opus-50", 0, None);
+        // Another version or a derived model may cost something else.
+        for name in [
+            "claude-opus-4-9",
+            "claude-sonnet-6",
+            "claude-opus-5-mini",
+            "claude-haiku-5",
+            "claude-4-9-opus",
+            "myclaude-opus-5",
+            "sonnet",
+            "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3",
+        ] {
+            check(name, 0, None);
+        }
     }
 
     #[test]
     fn long_prompts_have_their_own() {
-        check("claude-sonnet-4-5", 200_001, Some((3.0, 15.0)));
+        check("claude-sonnet-4-5", 200_001, Some((6.0, 22.5)));
+        check("claude-sonnet-4-20250514", 200_001, Some((6.0, 22.5)));
+        check("claude-sonnet-4-6", 200_001, Some((3.0, 15.0)));
         check("claude-haiku-5-5", 100_000, Some((0.1, 0.5)));
         check("claude-haiku-5-5", 100_001, Some((0.5, 2.5)));
+    }
+
+    #[test]
+    fn the_whole_prompt_decides_the_tier() {
+        // The published list charges all tokens of a long request at the higher prices.
+        let long = Usage {
+            input_tokens: 1_000,
+            cache_read_input_tokens: 190_000,
+            cache_creation_input_tokens: 10_000,
+            output_tokens: 1_000,
+            ..Usage::default()
+        };
+        let cost: f64 = 0.001 * 6.0 + 0.19 * 0.6 + 0.01 * 7.5 + 0.001 * 22.5;
+        check_cost("claude-sonnet-4-5", &long, Some((cost * 1e6).round() / 1e6));
     }
 
     fn usage() -> Usage {

@@ -1,12 +1,14 @@
 // Two conversations side by side: what each said, the files, the numbers.
 
-import { type Diff, query as asQuery } from "../api";
+import { type Diff, type DiffSpent, query as asQuery } from "../api";
 import { useGet } from "../hooks";
 import { Html } from "../html";
 import { Failure, Head, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { Turn } from "../turn";
 import { count, lasting, money, several, tokens } from "../words";
+
+const unpriced = (spent: DiffSpent) => Object.entries(spent.unpriced).map(([name, n]) => `${name} (${tokens(n)} tokens)`).join(", ");
 
 export function Compare({ query }: { query: URLSearchParams }) {
   const values = { a: query.get("a"), a_leaf: query.get("al"), b: query.get("b"), b_leaf: query.get("bl") };
@@ -24,6 +26,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
     ["tokens out", tokens(data.usage.a.output), tokens(data.usage.b.output)],
     ["tokens in", tokens(data.usage.a.input + data.usage.a.cache_read), tokens(data.usage.b.input + data.usage.b.cache_read)],
     ["cost by the public list", money(data.usage.a.cost_usd), money(data.usage.b.cost_usd)],
+    ...(unpriced(data.usage.a) + unpriced(data.usage.b) ? [["without a known price", unpriced(data.usage.a) || "none", unpriced(data.usage.b) || "none"] as [string, string, string]] : []),
     ...Object.entries(data.tools).map(([name, tool]): [string, string, string] => [name, calls(tool.a, tool.failed_a), calls(tool.b, tool.failed_b)]),
   ];
   return (

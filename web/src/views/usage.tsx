@@ -38,7 +38,7 @@ export function UsageView() {
       <Numbers of={[["cost", money(totals.cost_usd)], ["tokens", tokens(all(totals))], ["answers", totals.messages], ["on abandoned branches", money(by_branch.abandoned.cost_usd)], ["by agents", money(by_line.agents.cost_usd)]]} />
       <p class="hush">
         Every answer counts once, however many copies there are. By the public list of prices of {data.prices.file_date ?? data.prices.date}; with a subscription the cost is only a comparison.
-        {data.unpriced.length > 0 && ` No price is known for ${data.unpriced.map((one) => model(one.model)).join(", ")}.`}
+        {data.unpriced.length > 0 && ` No price is known for ${data.unpriced.map((one) => `${model(one.model)} (${tokens(one.tokens)} tokens)`).join(", ")}; the cost is without them.`}
       </p>
       <Days of={data.by_day} undated={data.undated?.messages ?? 0} measure={measure} zone={data.zone} />
       <div class="grid">

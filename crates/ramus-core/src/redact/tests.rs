@@ -100,6 +100,25 @@ fn ordinary_text_stays() {
 /// escaped, which stays JSON.
 #[track_caller]
 fn check_gone(text: &str, secret: &str) {
+    assert!(text.contains(secret), "{secret} in {text}");
+    let redacted = redact_text(text, &mut Found::default());
+    assert!(!redacted.contains(secret), "{redacted}");
+    let once = serde_json::json!({"type": "user", "message": {"content": text}, "uuid": "a"});
+    let twice = serde_json::json!({"content": [{"type": "text", "text": once.to_string()}]});
+    let json_secret = serde_json::to_string(secret).unwrap();
+    for value in [once, twice] {
+        let line = value.to_string();
+        let redacted = redact(Cow::Borrowed(line.as_bytes()), &mut Found::default());
+        let redacted = String::from_utf8(redacted.into_owned()).unwrap();
+        assert!(!redacted.contains(json_secret.trim_matches('"')), "{redacted}");
+        let parsed: serde_json::Value = serde_json::from_str(&redacted).unwrap();
+        assert_eq!(parsed.as_object().unwrap().len(), value.as_object().unwrap().len());
+    }
+}
+
+/// Checks that a text stays as it is, also inside JSON.
+#[track_caller]
+fn check_kept(text: &str) {
     check(text, text);
     let line = serde_json::json!({"content": text}).to_string();
     let redacted = redact(Cow::Borrowed(line.as_bytes()), &mut Found::default());

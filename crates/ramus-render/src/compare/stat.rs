@@ -130,7 +130,9 @@ fn cost(spent: &Spent) -> Line {
     if spent.unpriced.len() == spent.models.len() {
         return Line::new(&unknown, Label::Note);
     }
-    Line::plain(&dollars).with(&format!(" + ?  {unknown}"), Label::Note)
+    let total = spent.unpriced.values().fold(0, |sum: u64, tokens| sum.saturating_add(*tokens));
+    let unknown = format!(" + ?  {unknown} ({} tokens)", tokens(total));
+    Line::plain(&dollars).with(&unknown, Label::Note)
 }
 
 fn counts(name: &str, counts: [u64; 2]) -> Row {

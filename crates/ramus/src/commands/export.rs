@@ -57,7 +57,7 @@ pub(crate) struct ExportArgs {
     /// Only what was active since: a date, a time, or how long ago (`7d`, `12h`, `4w`)
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Take out keys, tokens, passwords, e-mail addresses and the home directory
+    /// Leave out passwords, keys, tokens, e-mail addresses and home directories
     #[arg(long)]
     redact: bool,
     /// Whether to write what agents did, each into a file that its call points to
@@ -186,6 +186,7 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
         agents: args.agents == Agents::All && args.out.is_some(),
         all: global.all,
         since,
+        redacts: args.redact,
     };
     let plan = Plan::new(&survey, &scope, &wanted, args.format.ending(), rule)?;
     let count = plan.transcripts();

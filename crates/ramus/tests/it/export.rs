@@ -510,3 +510,35 @@ fn secrets_are_taken_out_of_every_format() {
     let plain = export(&home.claude(), &home.path().join("plain"), &[]);
     assert_eq!(plain["redactions"], Value::Null);
 }
+
+#[test]
+fn secrets_are_taken_out_of_titles_names_and_headers() {
+    let home = Home::new();
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let dir = home.claude().join("projects").join(format!("-work-{key}"));
+    fs::create_dir_all(&dir).unwrap();
+    let record = |uuid: &str, parent: Value, text: &str| {
+        serde_json::json!({"parentUuid": parent, "type": "user", "uuid": uuid, "cwd": format!("/work/{key}"),
+            "gitBranch": format!("fix/{key}"), "version": "2.1.0", "sessionId": "s", "timestamp": "2026-01-01T10:00:00.000Z",
+            "message": {"role": "user", "content": text}})
+    };
+    let lines = [
+        record("a", Value::Null, "PGPASSWORD=hunter22 psql").to_string(),
+        record("b", "a".into(), r#"{"user":"x","password":"hunter22"}"#).to_string(),
+        record("c", "b".into(), "curl -u me:hunter22 https://x.dev").to_string(),
+        serde_json::json!({"type": "custom-title", "customTitle": format!("about {key} and password=hunter22"), "sessionId": "s"}).to_string(),
+    ];
+    fs::write(dir.join(format!("session-{key}.jsonl")), lines.join("\n")).unwrap();
+    for format in ["md", "html", "json", "jsonl", "txt"] {
+        let out = home.path().join(format);
+        let summary = export(&home.claude(), &out, &["--format", format, "--redact"]);
+        assert!(!summary.to_string().contains(&key), "{summary}");
+        for (name, bytes) in files(&out) {
+            let page = String::from_utf8(bytes).unwrap();
+            for secret in [key.as_str(), "hunter22"] {
+                assert!(!page.contains(secret), "{secret} in {}", name.display());
+                assert!(!name.to_string_lossy().contains(secret), "{}", name.display());
+            }
+        }
+    }
+}

@@ -19,6 +19,7 @@ mod merge;
 mod reading;
 mod samples;
 mod screens;
+mod secrets;
 mod terminal;
 mod truth;
 mod usage;

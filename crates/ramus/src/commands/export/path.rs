@@ -266,7 +266,7 @@ impl<'a> Exporter<'a> {
             false => Vec::new(),
         };
         header.continues =
-            earlier.iter().map(|(at, _)| parts.earlier[*at].0.file.id.clone()).collect();
+            earlier.iter().map(|(at, _)| self.text(&parts.earlier[*at].0.file.id)).collect();
         let earlier = earlier.into_iter().map(|(at, path)| (Some(at), path));
         for (at, path) in earlier.chain([(None, path)]) {
             let part = parts.part(at);
@@ -380,17 +380,17 @@ impl<'a> Exporter<'a> {
         let fork = conversation.fork.map(|fork| &history.branches.forks[fork]);
         let spell = |id: NodeId| {
             let name = history.session.record(id).name;
-            name.map_or_else(|| id.0.to_string(), |name| history.session.spell(name))
+            name.map_or_else(|| id.0.to_string(), |name| self.text(&history.session.spell(name)))
         };
         let file = job.files[index].as_deref().unwrap_or_default();
         let indexed = self.args.out.is_some() && site_name(self.args.format).is_some();
         Header {
-            session: session.file.id.clone(),
-            parent: session.parent_session().map(str::to_owned),
+            session: self.text(&session.file.id),
+            parent: session.parent_session().map(|parent| self.text(parent)),
             title: title.map(|title| self.text(title)),
             project: self.text(project.path.as_deref().unwrap_or(&project.name)),
-            git_branch: digest.facts.git_branch.as_deref().map(str::to_owned),
-            version: digest.facts.version.as_ref().map(|version| version.text.to_string()),
+            git_branch: digest.facts.git_branch.as_deref().map(|branch| self.text(branch)),
+            version: digest.facts.version.as_ref().map(|version| self.text(&version.text)),
             path: n,
             paths: digest.conversations.len(),
             status: conversation.status.word(),
@@ -411,8 +411,8 @@ impl<'a> Exporter<'a> {
     fn inline_header(&self, job: &Job<'_>, history: &History, root: Name, header: &mut Header) {
         let words = history.tree.find(root).and_then(|root| history.session.words(root));
         let words = self.text(words.unwrap_or_default());
-        header.session = history.session.spell(root);
-        header.parent = Some(job.session.file.id.clone());
+        header.session = self.text(&history.session.spell(root));
+        header.parent = Some(self.text(&job.session.file.id));
         header.title = Some(words.clone()).filter(|words| !words.is_empty());
         header.paths = 1;
         header.siblings = Arc::new([Sibling { path: 1, words, ..Sibling::default() }]);

@@ -7,6 +7,7 @@ use ramus_core::agent::inline_agents;
 use ramus_core::digest::{ConversationDigest, Digest};
 use ramus_core::history::AgentClass;
 use ramus_core::name::Name;
+use ramus_core::redact::{Found, redact_text};
 use ramus_core::resume::Rule;
 use ramus_core::time::Time;
 use ramus_core::unique::unique_paths;
@@ -24,6 +25,8 @@ pub(super) struct Wanted {
     /// Empty files and warm-ups too.
     pub(super) all: bool,
     pub(super) since: Option<Time>,
+    /// Names of files must not hold secrets either.
+    pub(super) redacts: bool,
 }
 
 /// All that is to be written.
@@ -90,7 +93,7 @@ impl<'a> Plan<'a> {
             }
         }
         let several = survey.projects.len() > 1;
-        let mut names = Names { taken: BTreeSet::new(), ending };
+        let mut names = Names { taken: BTreeSet::new(), ending, redacts: wanted.redacts };
         // In the order of their names, so that new sessions do not move old ones.
         let dirs: Vec<String> = survey.projects.iter().map(|project| names.dir(project)).collect();
         let mut jobs = Vec::new();
@@ -191,7 +194,7 @@ impl<'a> Plan<'a> {
                 if is_warmup && !wanted.all || self.agent_files.contains_key(&key) {
                     continue;
                 }
-                let stem = format!("{}agents/agent_{}", dirs[project_index], safe(&id));
+                let stem = format!("{}agents/agent_{}", dirs[project_index], names.clean(&id));
                 let file = names.unique(&stem);
                 self.agent_files.insert(key, file.clone());
                 files.push(Some(file));
@@ -292,6 +295,7 @@ fn homes(survey: &Survey) -> BTreeMap<(usize, u128), &Surveyed> {
 struct Names<'a> {
     taken: BTreeSet<String>,
     ending: &'a str,
+    redacts: bool,
 }
 
 impl Names<'_> {
@@ -299,7 +303,7 @@ impl Names<'_> {
     fn dir(&mut self, project: &ProjectSurvey) -> String {
         let path = project.path.as_deref().unwrap_or(&project.name);
         let last = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
-        let stem = safe(last.unwrap_or_default().trim_start_matches('-'));
+        let stem = self.clean(last.unwrap_or_default().trim_start_matches('-'));
         let numbered = (2..).map(|n| format!("{stem}_{n}/"));
         std::iter::once(format!("{stem}/"))
             .chain(numbered)
@@ -308,11 +312,13 @@ impl Names<'_> {
     }
 
     fn file(&mut self, dir: &str, session: &Surveyed, index: usize) -> String {
-        self.named(&format!("{dir}transcript_{}", safe(&session.file.id)), session, index)
+        let id = self.clean(&session.file.id);
+        self.named(&format!("{dir}transcript_{id}"), session, index)
     }
 
     fn agent(&mut self, dir: &str, agent: &Surveyed, index: usize) -> String {
-        self.named(&format!("{dir}agents/agent_{}", safe(&agent.file.id)), agent, index)
+        let id = self.clean(&agent.file.id);
+        self.named(&format!("{dir}agents/agent_{id}"), agent, index)
     }
 
     fn named(&mut self, stem: &str, session: &Surveyed, index: usize) -> String {
@@ -325,6 +331,14 @@ impl Names<'_> {
             }
         }
         self.unique(&stem)
+    }
+
+    /// Makes a name that is one on every system, without secrets if there must be none.
+    fn clean(&self, name: &str) -> String {
+        match self.redacts {
+            true => safe(&redact_text(name, &mut Found::default())),
+            false => safe(name),
+        }
     }
 
     fn unique(&mut self, stem: &str) -> String {
