@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::body::{Block, Media, ToolOutput};
+use crate::body::{Block, Media, ToolOutput, Usage};
 use crate::branches::ForkKind;
 use crate::client_path::ResumeNote;
 use crate::fold::Placement;
@@ -96,6 +96,8 @@ pub struct Prompt {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     pub model: Option<String>,
+    /// What the message used: the largest that one of its records says (R20).
+    pub usage: Option<Usage>,
     pub parts: Vec<Part>,
 }
 

@@ -106,6 +106,44 @@ pub fn between(format: Format) -> &'static str {
     }
 }
 
+/// A prompt, a fork or a compaction, for the outline of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutlineEntry {
+    pub kind: OutlineKind,
+    /// The anchor of the turn, escaped.
+    anchor: String,
+    /// The first words of it, escaped.
+    words: String,
+}
+
+/// What an entry of an outline leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutlineKind {
+    Prompt,
+    Fork,
+    Compaction,
+}
+
+/// Returns the entry of a turn in the outline. `None`: it has none, or the format has no outline.
+pub fn outline_entry(format: Format, turn: &Turn) -> Option<OutlineEntry> {
+    match format {
+        Format::Html => html::outline_entry(turn),
+        Format::Markdown | Format::Json | Format::Text => None,
+    }
+}
+
+/// Writes the outline of a document and what closes it.
+pub fn foot_with_outline<'a>(
+    format: Format,
+    outline: impl Iterator<Item = &'a OutlineEntry>,
+    out: &mut String,
+) {
+    match format {
+        Format::Html => html::foot_with_outline(outline, out),
+        Format::Markdown | Format::Json | Format::Text => foot(format, out),
+    }
+}
+
 /// Writes what closes a document.
 pub fn foot(format: Format, out: &mut String) {
     match format {

@@ -1,7 +1,7 @@
 //! An answer out of its records, each call with its result.
 
 use super::{Answer, Call, Outcome, Part, Thought};
-use crate::body::{Block, Body, STUB, ToolOutput, ToolUse, ToolUseResult};
+use crate::body::{Block, Body, STUB, ToolOutput, ToolUse, ToolUseResult, Usage};
 use crate::session::{NodeId, Session};
 use crate::time::Time;
 
@@ -15,8 +15,15 @@ pub(crate) struct At {
 /// Adds what one more record of the message says.
 pub(crate) fn add(answer: &mut Answer, body: Body) {
     match body {
-        Body::Assistant(body) => {
+        Body::Assistant(mut body) => {
+            let usage = body.usage.take();
             answer.model = answer.model.take().or(body.model);
+            let total = |usage: &Usage| usage.context_tokens().saturating_add(usage.output_tokens);
+            let held = answer.usage.as_ref().map(total);
+            answer.usage = match usage {
+                Some(usage) if held.is_none_or(|held| held < total(&usage)) => Some(usage),
+                _ => answer.usage.take(),
+            };
             for block in body.content {
                 add_block(answer, block);
             }

@@ -114,7 +114,8 @@ fn without_words(turns: &[Own], sheet: &Sheet<'_>) -> Vec<Line> {
 fn silent(turn: &Turn) -> Turn {
     let TurnKind::Answer(answer) = &turn.kind else { return turn.clone() };
     let parts = answer.parts.iter().filter(|part| !matches!(part, Part::Text(_)));
-    let answer = Answer { model: answer.model.clone(), parts: parts.cloned().collect() };
+    let (model, usage) = (answer.model.clone(), answer.usage.clone());
+    let answer = Answer { model, usage, parts: parts.cloned().collect() };
     Turn { kind: TurnKind::Answer(answer), ..turn.clone() }
 }
 

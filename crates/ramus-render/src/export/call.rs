@@ -61,6 +61,45 @@ pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
     Summary { name, subject, outcome, failed }
 }
 
+/// Lines that are shown of a command's output while it is folded, and how long they may be.
+const TAIL_LINES: usize = 3;
+const TAIL_CHARS: usize = 160;
+
+/// Returns the last lines of a command's output. `None`: its outcome tells all of it.
+pub(super) fn tail(call: &Call) -> Option<String> {
+    let Action::Run { .. } = call.action() else { return None };
+    let text = text::result_text(call.result.as_ref()?);
+    let mut lines = text.lines().rev().filter(|line| !line.trim().is_empty());
+    let mut last: Vec<String> = lines
+        .by_ref()
+        .take(TAIL_LINES)
+        .map(|line| match line.char_indices().nth(TAIL_CHARS) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line.to_owned(),
+        })
+        .collect();
+    if last.len() < 2 {
+        return None;
+    }
+    last.reverse();
+    Some(last.join("\n"))
+}
+
+/// Whether a command is known to have ended by itself and well.
+pub(super) fn succeeded(call: &Call) -> bool {
+    let output =
+        call.result.as_ref().filter(|result| !result.is_error).map(|result| &result.output);
+    match output {
+        Some(Some(ToolOutput::Bash(bash))) => {
+            !bash.interrupted
+                && bash.timed_out_after_ms.is_none()
+                && bash.background_task_id.is_none()
+                && bash.return_code_interpretation.is_none()
+        }
+        _ => false,
+    }
+}
+
 /// Opens a call.
 pub fn sections<'a>(call: &'a Call, config: &Config<'_>) -> Vec<Section<'a>> {
     let mut sections = Sections { config, list: Vec::new() };

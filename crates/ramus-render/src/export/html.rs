@@ -4,22 +4,25 @@
 //! links restricted. The page allows itself one style sheet and one script, by
 //! their hashes, and nothing else.
 
+mod code;
+
+mod outline;
+
 mod page;
 
 mod prose;
 
 use std::fmt::Write as _;
 
-use ramus_core::body::{Block, Media};
+use ramus_core::body::{Block, Media, Usage};
 use ramus_core::turn::{Answer, Call, Command, Compaction, Fork, Part, Thought, Turn, TurnKind};
 
-use super::call::{Section, sections, summary};
+use super::call::{Section, sections, succeeded, summary, tail};
 use super::head::stamp;
 use super::{Config, Tools, words};
-use crate::html::{escape, write_line};
-use crate::printed;
-use crate::span::Label;
-use crate::text::{count, guess_note, media, model_name, resume_note};
+use crate::text::{count, grouped, guess_note, media, model_name, resume_note, tokens};
+use code::code;
+pub(super) use outline::{foot_with_outline, outline_entry};
 pub(super) use page::{close, head, open};
 use prose::{escape_clean, line, prose};
 
@@ -52,7 +55,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
         TurnKind::Result(call) => write_call(call, config, out),
         TurnKind::Command(command) => write_command(turn, command, out),
         TurnKind::Compaction(compaction) => write_compaction(turn, compaction, out),
-        TurnKind::Fork(fork) => write_fork(fork, config, out),
+        TurnKind::Fork(fork) => write_fork(turn, fork, config, out),
         TurnKind::File(file) => {
             let what = if file.edited { "changed meanwhile" } else { "attached" };
             let title = format!("📎 <code>{}</code> {what}", line(&file.path));
@@ -109,11 +112,18 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
 fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut String) {
     let start = out.len();
     let model = answer.model.as_deref().map(model_name).unwrap_or_default();
-    section(turn, "claude", "Claude", model, out);
+    section(turn, &answer_class(answer, config), "Claude", model, out);
+    if let Some(usage) = &answer.usage {
+        write_tokens(usage, out);
+    }
     let body = out.len();
     for part in &answer.parts {
         match part {
-            Part::Text(text) => prose(text, out),
+            Part::Text(text) => {
+                out.push_str("<div class=\"say\">");
+                prose(text, out);
+                out.push_str("</div>\n");
+            }
             Part::Thinking(thought) => write_thought(thought, config, out),
             Part::Call(call) => write_call(call, config, out),
             Part::Media(media) => picture(media, config, out),
@@ -132,12 +142,52 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
     }
 }
 
+/// Returns the classes of an answer: which kinds of parts it has, for the filters of the page.
+fn answer_class(answer: &Answer, config: &Config<'_>) -> String {
+    let (mut says, mut calls, mut thinks) = (false, false, false);
+    for part in &answer.parts {
+        match part {
+            Part::Call(_) => calls |= config.tools != Tools::None,
+            Part::Thinking(_) => thinks |= config.thinking,
+            _ => says = true,
+        }
+    }
+    let mut class = "claude".to_owned();
+    for (has, name) in [(says, " says"), (calls, " calls"), (thinks, " thinks")] {
+        if has {
+            class.push_str(name);
+        }
+    }
+    class
+}
+
+/// Adds what a message used to its heading, which was just written.
+fn write_tokens(usage: &Usage, out: &mut String) {
+    let (context, output) = (usage.context_tokens(), usage.output_tokens);
+    if context == 0 && output == 0 {
+        return;
+    }
+    out.truncate(out.trim_end_matches("</h2>\n").len());
+    let _ = writeln!(
+        out,
+        "<small class=\"tokens\" title=\"{} tokens written; {} read: {} new, {} from the cache, {} into the cache\">\
+         {} out · {} in</small></h2>",
+        grouped(output),
+        grouped(context),
+        grouped(usage.input_tokens),
+        grouped(usage.cache_read_input_tokens),
+        grouped(usage.cache_creation_input_tokens),
+        tokens(output),
+        tokens(context),
+    );
+}
+
 fn write_thought(thought: &Thought, config: &Config<'_>, out: &mut String) {
     match thought {
         _ if !config.thinking => {}
-        Thought::Text(text) => details("", "∴ Thinking", out, |out| prose(text, out)),
-        Thought::Withheld { .. } => note("", "∴ Thinking (the text was withheld)", out),
-        Thought::Redacted { .. } => note("", "∴ Thinking (encrypted)", out),
+        Thought::Text(text) => details("thought", "∴ Thinking", out, |out| prose(text, out)),
+        Thought::Withheld { .. } => note("thought", "∴ Thinking (the text was withheld)", out),
+        Thought::Redacted { .. } => note("thought", "∴ Thinking (encrypted)", out),
     }
 }
 
@@ -151,9 +201,19 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
         let _ = write!(title, " <code>{}</code>", line(&said.subject));
     }
     if !said.outcome.is_empty() {
-        let _ = write!(title, " <span class=\"out\">{}</span>", line(&said.outcome));
+        let outcome = match said.outcome.strip_prefix("→ ") {
+            Some(words) if succeeded(call) => format!("✓ {words}"),
+            _ => said.outcome.clone(),
+        };
+        let _ = write!(title, " <span class=\"out\">{}</span>", line(&outcome));
     }
-    details(if said.failed { "bad" } else { "" }, &title, out, |out| {
+    // How a command ended is seen while it is folded.
+    if let Some(tail) = tail(call) {
+        title.push_str("<span class=\"tail\">");
+        escape_clean(&tail, &mut title);
+        title.push_str("</span>");
+    }
+    details(if said.failed { "tool bad" } else { "tool" }, &title, out, |out| {
         for section in sections(call, config) {
             write_section(&section, out);
         }
@@ -207,9 +267,14 @@ fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
     out.push_str("</section>\n");
 }
 
-fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
+fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
     let ways = fork.ways.len();
-    let _ = write!(out, "<div class=\"fork\"><b>Fork</b> ({}): {ways} ways here<ul>", fork.kind);
+    let id = fork_anchor(turn).map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
+    let _ = write!(
+        out,
+        "<div class=\"fork\"{id}><b>Fork</b> ({}): {ways} branches from here<ul>",
+        fork.kind
+    );
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = words::way(way);
         let words = match line(&way.words) {
@@ -229,6 +294,11 @@ fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
     out.push_str("</ul></div>\n");
 }
 
+/// Returns the anchor of a fork, escaped. It stands at the record before the fork, which has its own.
+fn fork_anchor(turn: &Turn) -> Option<String> {
+    turn.uuid.as_deref().map(|uuid| format!("fork-{}", line(uuid)))
+}
+
 /// Opens what somebody says, with an anchor and the time.
 fn section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) {
     let _ = write!(out, "<section class=\"{class}\"");
@@ -236,7 +306,7 @@ fn section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) 
     if let Some(uuid) = &anchor {
         let _ = write!(out, " id=\"{uuid}\"");
     }
-    let _ = write!(out, "><h2>{who} <small>{}</small>", line(detail));
+    let _ = write!(out, "><h2><span>{who}</span> <small>{}</small>", line(detail));
     if let Some(time) = turn.time {
         let href = anchor.map(|uuid| format!(" href=\"#{uuid}\"")).unwrap_or_default();
         let _ = write!(
@@ -259,41 +329,6 @@ fn details(class: &str, title: &str, out: &mut String, inside: impl FnOnce(&mut 
 
 fn note(class: &str, text: &str, out: &mut String) {
     let _ = writeln!(out, "<p class=\"line {class}\">{}</p>", line(text));
-}
-
-/// Writes text as it is, in the colours it was printed in; a diff has its lines marked.
-fn code(language: &str, text: &str, out: &mut String) {
-    let text = text.trim_matches('\n');
-    out.push_str("<pre>");
-    if language != "diff" {
-        if text.contains('\x1b') {
-            for line in printed::lines(text, Label::Plain) {
-                write_line(&line, out);
-                out.push('\n');
-            }
-        } else {
-            escape_clean(text, out);
-        }
-        out.push_str("</pre>\n");
-        return;
-    }
-    for line in crate::sanitize::sanitize(text).lines() {
-        let class = match line.as_bytes().first() {
-            Some(b'+') => "add",
-            Some(b'-') => "del",
-            Some(b'@') => "hunk",
-            _ => "",
-        };
-        if class.is_empty() {
-            escape(line, out);
-        } else {
-            let _ = write!(out, "<span class=\"{class}\">");
-            escape(line, out);
-            out.push_str("</span>");
-        }
-        out.push('\n');
-    }
-    out.push_str("</pre>\n");
 }
 
 fn picture(media: &Media, config: &Config<'_>, out: &mut String) {

@@ -48,13 +48,19 @@ impl Session {
 /// Writes `index.html`; the search in it looks through titles and first words.
 pub fn html(projects: &[Project], out: &mut String) {
     let sessions: usize = projects.iter().map(|project| project.sessions.len()).sum();
+    let conversations: usize = projects
+        .iter()
+        .flat_map(|project| &project.sessions)
+        .map(|session| session.paths.len())
+        .sum();
     html::open("Transcripts", out);
     let _ = writeln!(
         out,
-        "<header><h1>Transcripts</h1>\n<p class=\"note\">{} in {}</p>\n\
+        "<header><h1>Transcripts</h1>\n<p class=\"note\">{} of {} in {}</p>\n\
          <p><input id=\"find\" type=\"search\" placeholder=\"Search titles, prompts, projects\" \
          aria-label=\"Search\" autofocus></p></header>\n<main>\n\
          <p id=\"none\" class=\"note\" hidden>Nothing found.</p>",
+        count(conversations, "conversation"),
         count(sessions, "session"),
         count(projects.len(), "project"),
     );
@@ -92,7 +98,7 @@ fn html_session(session: &Session, out: &mut String) {
     );
     if session.paths.len() > 1 {
         out.push_str("<details><summary>");
-        let _ = write!(out, "{}</summary><ul>", count(session.paths.len(), "path"));
+        let _ = write!(out, "{}</summary><ul>", count(session.paths.len(), "conversation"));
         for path in &session.paths {
             let _ = write!(
                 out,

@@ -1,6 +1,6 @@
 "use strict";const all=document.querySelector("#all");
 if(all)all.addEventListener("click",()=>{const open=all.getAttribute("aria-pressed")!=="true";document.querySelectorAll("main details").forEach(d=>{d.open=open});all.setAttribute("aria-pressed",String(open));all.textContent=open?"Close all":"Open all"});
-addEventListener("beforeprint",()=>document.querySelectorAll("details").forEach(d=>{d.open=true}));
+addEventListener("beforeprint",()=>document.querySelectorAll("main details").forEach(d=>{d.open=true}));
 const find=document.querySelector("#find");
 if(find){
 const look=()=>{const words=find.value.toLowerCase().split(/\s+/).filter(Boolean);let seen=0;
@@ -12,3 +12,5 @@ if(location.hash.startsWith("#q=")){find.value=decodeURIComponent(location.hash.
 }
 const now=document.querySelector("nav.paths [aria-current]");
 if(now)now.parentElement.scrollTop=now.offsetTop-now.parentElement.offsetTop-60;
+const outline=document.querySelector("#outline details");
+if(outline&&matchMedia("(min-width:84rem)").matches)outline.open=true;

@@ -8,8 +8,8 @@ use crate::export::head::{COMPACTED, Header};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// SHA-256 of the two, as base64; a test holds them.
-const STYLE_HASH: &str = "MD4mu03bBn/G87DpIOzNT8Odn0yF2AoXCzgLCFYNmhk=";
-const SCRIPT_HASH: &str = "RL7/DcPc2nDss9EpEDkgnc5oOhMACgrune0HgbA7aw0=";
+const STYLE_HASH: &str = "9WhX7IO1weixnJextLvN9mL8jg/dqgZUavzKsFybjcI=";
+const SCRIPT_HASH: &str = "JeDFRZiYhlXGhKSiDqTYl0uvHQ0BsL+IFczsx1S/tPw=";
 
 /// Opens a page.
 pub(in crate::export) fn open(title: &str, out: &mut String) {
@@ -41,8 +41,7 @@ pub(in crate::export) fn head(header: &Header, out: &mut String) {
     let _ = writeln!(out, "{}</p>", line(&header.project));
     let _ = writeln!(
         out,
-        "<h1>{}</h1>\n<p class=\"bar\"><span class=\"tag {}\">{}</span> path {} of {} · {} messages \
-         <button id=\"all\" class=\"noprint\" aria-pressed=\"false\">Open all</button></p>",
+        "<h1>{}</h1>\n<p class=\"bar\"><span class=\"tag {}\">{}</span> path {} of {} · {} messages</p>",
         line(header.name()),
         header.status,
         if header.resumes { "active, resumes" } else { header.status },
@@ -61,7 +60,26 @@ pub(in crate::export) fn head(header: &Header, out: &mut String) {
     if header.compactions > 0 {
         let _ = writeln!(out, "<p class=\"note\">{}: {}</p>", COMPACTED.0, COMPACTED.1);
     }
-    out.push_str("</header>\n<main>\n");
+    out.push_str("</header>\n");
+    filters(out);
+    out.push_str("<main>\n");
+}
+
+/// Writes the switches that hide what is not looked for; they work by the style sheet alone.
+fn filters(out: &mut String) {
+    out.push_str("<div class=\"filters noprint\" role=\"group\" aria-label=\"Show\">\n");
+    for (kind, name) in [
+        ("prompts", "Prompts"),
+        ("replies", "Replies"),
+        ("tools", "Tools"),
+        ("thinking", "Thinking"),
+    ] {
+        let _ = writeln!(
+            out,
+            "<label class=\"for-{kind}\"><input type=\"checkbox\" id=\"show-{kind}\" checked> {name}</label>"
+        );
+    }
+    out.push_str("<button id=\"all\" aria-pressed=\"false\">Open all</button>\n</div>\n");
 }
 
 /// Writes the switch between the paths of the session.

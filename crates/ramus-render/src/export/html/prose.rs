@@ -1,7 +1,10 @@
 //! Text and Markdown of others as HTML without effect.
 
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html,
+};
 
+use super::code::code;
 use crate::html::{escape, numbered};
 use crate::markdown::numbering::Numbering;
 use crate::sanitize::sanitize;
@@ -12,20 +15,42 @@ pub(super) fn prose(text: &str, out: &mut String) {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut lists = Numbering::default();
-    let events = Parser::new_ext(&text, options).into_offset_iter();
-    let events = events.map(|(event, range)| match event {
-        Event::Start(Tag::Item) => numbered(&mut lists, &text[range]),
-        Event::Start(Tag::List(first)) => {
-            lists.open(first);
-            Event::Start(Tag::List(first))
+    let mut events = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for (event, range) in Parser::new_ext(&text, options).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => language.to_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                open = Some((language, String::new()));
+            }
+            Event::End(TagEnd::CodeBlock) => {
+                if let Some((language, text)) = open.take() {
+                    let mut block = String::new();
+                    code(&language, &text, &mut block);
+                    events.push(Event::Html(block.into()));
+                }
+            }
+            Event::Text(text) if open.is_some() => {
+                if let Some((_, code)) = &mut open {
+                    code.push_str(&text);
+                }
+            }
+            Event::Start(Tag::Item) => events.push(numbered(&mut lists, &text[range])),
+            Event::Start(Tag::List(first)) => {
+                lists.open(first);
+                events.push(Event::Start(Tag::List(first)));
+            }
+            Event::End(TagEnd::List(_)) => {
+                lists.close();
+                events.push(event);
+            }
+            event => events.push(harmless(event)),
         }
-        Event::End(TagEnd::List(_)) => {
-            lists.close();
-            event
-        }
-        event => harmless(event),
-    });
-    html::push_html(out, events);
+    }
+    html::push_html(out, events.into_iter());
 }
 
 fn harmless(event: Event<'_>) -> Event<'_> {

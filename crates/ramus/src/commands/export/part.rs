@@ -19,7 +19,7 @@ use ramus_core::name::Key;
 use ramus_core::redact::{Found, redact, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, TurnKind, fork_turn, turns};
-use ramus_render::export::{self, Config, Format};
+use ramus_render::export::{self, Config, Format, OutlineEntry};
 use ramus_render::text::WithheldThoughts;
 use ramus_store::export::Draft;
 use ramus_store::{PathError, Source};
@@ -41,8 +41,16 @@ pub(super) struct Part<'a> {
     /// The agents of calls whose results do not name them.
     pub(super) agents: HashMap<Key, String>,
     made: Draft,
-    pieces: HashMap<(FoldId, FoldId), Range<u64>>,
-    forks: HashMap<(FoldId, Option<FoldId>), Range<u64>>,
+    pieces: HashMap<(FoldId, FoldId), Piece>,
+    forks: HashMap<(FoldId, Option<FoldId>), Piece>,
+}
+
+/// What was made of a stretch of a path.
+#[derive(Clone, Default)]
+pub(super) struct Piece {
+    /// Where it lies among what was made.
+    pub(super) range: Range<u64>,
+    pub(super) outline: Arc<[OutlineEntry]>,
 }
 
 /// How a part is written.
@@ -71,13 +79,13 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Makes what is to be written of a path, and returns where it lies among what was made.
+    /// Makes what is to be written of a path.
     pub(super) fn pieces(
         &mut self,
         path: &Path,
         format: Format,
         style: Style<'_>,
-    ) -> Result<Vec<Range<u64>>, CommandError> {
+    ) -> Result<Vec<Piece>, CommandError> {
         let mut pieces = Vec::new();
         for piece in self.history.pieces(path) {
             let rest = &path.folds[piece.end..];
@@ -92,7 +100,7 @@ impl<'a> Part<'a> {
                 pieces.push(self.fork(end, rest, format, style)?);
             }
         }
-        pieces.retain(|made| !made.is_empty());
+        pieces.retain(|made: &Piece| !made.range.is_empty());
         Ok(pieces)
     }
 
@@ -129,7 +137,7 @@ impl<'a> Part<'a> {
         piece: &Path,
         format: Format,
         style: Style<'_>,
-    ) -> Result<Range<u64>, CommandError> {
+    ) -> Result<Piece, CommandError> {
         let start = self.made.len();
         let mut writer =
             Writer::new(format, style, (&self.links, &self.agents), &self.history, self.file);
@@ -142,10 +150,11 @@ impl<'a> Part<'a> {
             }
         }
         reader.done()?;
+        let outline = writer.outline.into();
         for (rule, times) in writer.found {
             *self.found.entry(rule).or_default() += times;
         }
-        Ok(start..self.made.len())
+        Ok(Piece { range: start..self.made.len(), outline })
     }
 
     /// Makes what tells of a fork, seen from one of its ways.
@@ -155,7 +164,7 @@ impl<'a> Part<'a> {
         rest: &[FoldId],
         format: Format,
         style: Style<'_>,
-    ) -> Result<Range<u64>, CommandError> {
+    ) -> Result<Piece, CommandError> {
         let key = (at, rest.first().copied());
         // In JSON the way taken is told too, and how it ends.
         if let Some(made) = self.forks.get(&key).filter(|_| format != Format::Json) {
@@ -170,7 +179,7 @@ impl<'a> Part<'a> {
         if let Some(turn) = turn {
             writer.turn(turn, &mut self.made, start)?;
         }
-        let made = start..self.made.len();
+        let made = Piece { range: start..self.made.len(), outline: writer.outline.into() };
         self.forks.insert(key, made.clone());
         Ok(made)
     }
@@ -231,6 +240,7 @@ struct Writer<'a> {
     /// What was taken out of texts that are in no record.
     found: Found,
     withheld: WithheldThoughts,
+    outline: Vec<OutlineEntry>,
     out: String,
 }
 
@@ -257,6 +267,7 @@ impl<'a> Writer<'a> {
             cwd,
             found: Found::default(),
             withheld: WithheldThoughts::default(),
+            outline: Vec::new(),
             out: String::new(),
         }
     }
@@ -293,6 +304,7 @@ impl<'a> Writer<'a> {
             picture: &|media| self.style.pictures.borrow_mut().address(media),
         };
         export::turn(self.format, &self.history.session, &turn, &config, &mut self.out);
+        self.outline.extend(export::outline_entry(self.format, &turn));
         if !self.out.is_empty() {
             if out.len() > start {
                 out.write_all(export::between(self.format).as_bytes())?;

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -20,7 +19,7 @@ use ramus_store::Source;
 use ramus_store::export::{Draft, Folder, each};
 use ramus_store::survey::Surveyed;
 
-use super::part::{Part, Style};
+use super::part::{Part, Piece, Style};
 use super::picture::Pictures;
 use super::plan::{Job, Plan};
 use super::whom::{target, unnamed_agents};
@@ -82,7 +81,7 @@ struct Document {
 struct Stretch {
     part: Option<usize>,
     path: Path,
-    pieces: Vec<Range<u64>>,
+    pieces: Vec<Piece>,
 }
 
 impl Document {
@@ -300,12 +299,14 @@ impl<'a> Exporter<'a> {
         for stretch in &document.stretches {
             for piece in &stretch.pieces {
                 out.write_all(between.as_bytes())?;
-                parts.part(stretch.part).copy(piece.clone(), out)?;
+                parts.part(stretch.part).copy(piece.range.clone(), out)?;
                 between = export::between(format);
             }
         }
         text.clear();
-        export::foot(format, &mut text);
+        let pieces = document.stretches.iter().flat_map(|stretch| &stretch.pieces);
+        let outline = pieces.flat_map(|piece| piece.outline.iter());
+        export::foot_with_outline(format, outline, &mut text);
         Ok(out.write_all(text.as_bytes())?)
     }
 
