@@ -184,7 +184,9 @@ fn read_value(scanner: &Scanner<'_>, at: usize, join: Join, is_setting: bool) ->
     {
         start += 1;
     }
-    if let Some(quote) = Quote::read(&bytes[start..]) {
+    if join != Join::Element
+        && let Some(quote) = Quote::read(&bytes[start..])
+    {
         let inside = start + quote.len();
         // An unescaped `"` after a name in the middle of a string ends that string.
         if scanner.is_json()

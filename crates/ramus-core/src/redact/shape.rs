@@ -159,7 +159,8 @@ pub(super) fn azure(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>
     let [first @ .., digit, b'Q'] = &bytes[start..at] else { return None };
     let length = bytes[at + 1..].iter().take(40).take_while(|byte| is_part(byte)).count();
     let fits = first.iter().all(is_part) && digit.is_ascii_digit();
-    (fits && (31..=34).contains(&length)).then_some(start..at + 1 + length)
+    let fits = fits && (31..=34).contains(&length);
+    (fits && !is_placeholder(&bytes[start..at + 1 + length])).then_some(start..at + 1 + length)
 }
 
 /// Finds `….atlasv1.…`, told by its first dot.

@@ -342,6 +342,8 @@ fn what_only_names_a_password_stays() {
         "| password | the password of the user |",
         "auth=(user, password)",
         "**Password:** required",
+        "password = \"<your-password>\"\nend",
+        "abc8Q~xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "| key | value |\n| token | string |",
         "keyboard: qwerty123",
         "monkey = banana123",

@@ -542,3 +542,66 @@ fn secrets_are_taken_out_of_titles_names_and_headers() {
         }
     }
 }
+
+#[test]
+fn a_page_has_an_outline_filters_tokens_and_outcomes() {
+    let home = Home::new();
+    let hostile = "x\" onload=\"alert(1)";
+    let time = |n: usize| format!("2026-01-01T00:00:{n:02}.000Z");
+    let user = |uuid: &str, parent: Value, n: usize, content: Value| {
+        value!({"parentUuid": parent, "type": "user", "uuid": uuid, "sessionId": "s", "timestamp": time(n),
+            "message": {"role": "user", "content": content}})
+    };
+    let assistant = |uuid: &str, parent: &str, n: usize, content: Value| {
+        value!({"parentUuid": parent, "type": "assistant", "uuid": uuid, "sessionId": "s", "timestamp": time(n),
+            "message": {"role": "assistant", "id": format!("m-{uuid}"), "model": "claude-opus-5", "content": content,
+                "usage": {"input_tokens": 10, "output_tokens": 1234, "cache_read_input_tokens": 45_000}}})
+    };
+    let said = |text: &str| value!([{"type": "text", "text": text}]);
+    let run = value!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": format!("make {}", "x".repeat(300))}}]);
+    let result = value!([{"type": "tool_result", "tool_use_id": "t1", "content": "one\ntwo\n<b>three</b>\nall done"}]);
+    let mut answered = user("r", value!("c"), 3, result);
+    answered["toolUseResult"] = value!({"stdout": "one\ntwo\n<b>three</b>\nall done", "stderr": "", "interrupted": false, "isImage": false});
+    let lines = [
+        user(hostile, Value::Null, 0, value!("<i>first</i> prompt")),
+        assistant(
+            "b",
+            hostile,
+            1,
+            said("```rust\nfn main() { /* <hi> */ }\n```\n```\"><script>\n<script>\n```"),
+        ),
+        user("p2", value!("b"), 2, value!("second prompt")),
+        assistant("c", "p2", 3, run),
+        answered,
+        assistant("d", "r", 4, said("done")),
+        user("p3", value!("b"), 9, value!("edited prompt")),
+        assistant("e", "p3", 10, said("other")),
+    ];
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    home.write("-home-dev-app/6666abcd.jsonl", lines.join("\n") + "\n");
+    let out = home.path().join("out");
+    export(&home.claude(), &out, &["--format", "html"]);
+    let page = text(&out, "transcript_6666abcd_path1_abandoned.html");
+    let outline = &page[page.find("<nav id=\"outline\"").unwrap()..];
+    assert!(outline.contains("&lt;i&gt;first&lt;/i&gt; prompt</a>"), "{outline}");
+    assert!(outline.contains("<a href=\"#p2\">second prompt</a>"), "{outline}");
+    assert!(outline.contains("2 prompts, 1 fork"), "{outline}");
+    // Every link of the outline leads somewhere.
+    for href in outline.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(page.contains(&format!("id=\"{href}\"")), "{href}");
+    }
+    for kind in ["prompts", "replies", "tools", "thinking"] {
+        assert!(page.contains(&format!("id=\"show-{kind}\"")), "{kind}");
+    }
+    assert!(page.contains("<span class=\"k\">fn</span>"), "{page}");
+    assert!(page.contains("1.2k out · 45k in"), "{page}");
+    assert!(
+        page.contains(
+            "✓ 4 lines</span><span class=\"tail\">two\n&lt;b&gt;three&lt;/b&gt;\nall done</span>"
+        ),
+        "{page}"
+    );
+    assert!(!page.contains(" onload=\"alert") && page.matches("<script").count() == 1, "{page}");
+    let index = text(&out, "index.html");
+    assert!(index.contains("2 conversations of 1 session in 1 project"), "{index}");
+}

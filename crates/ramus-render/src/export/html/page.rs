@@ -8,7 +8,7 @@ use crate::export::head::{COMPACTED, Header};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// SHA-256 of the two, as base64; a test holds them.
-const STYLE_HASH: &str = "9WhX7IO1weixnJextLvN9mL8jg/dqgZUavzKsFybjcI=";
+const STYLE_HASH: &str = "za7/kOLaoOIfIrZtf//1mXfIYKGUN2qgCeg2cwtaUfs=";
 const SCRIPT_HASH: &str = "JeDFRZiYhlXGhKSiDqTYl0uvHQ0BsL+IFczsx1S/tPw=";
 
 /// Opens a page.

@@ -228,7 +228,7 @@ mod tests {
     fn a_running_block_tells_what_it_cost_and_will() {
         let expected = [
             "Block 14:00 – 19:00  4 h 00 min left  ████░░░░░░░░░░░░░░░░",
-            "  cost      $3.00  $15.00 at the end if it goes on like this",
+            "  cost      $6.00  $30.00 at the end if it goes on like this",
             "  messages  1",
             "  tokens    1.0M  17k a minute",
             "  15:00:00",
