@@ -87,7 +87,7 @@ pub(super) fn find(scanner: &mut Scanner<'_>, at: usize) -> Option<Finding> {
                 || style != Style::Bare && text.len() >= 8 && value::is_password(text, style)
         }
         Announced::Token => value::is_random(text, if style == Style::Bare { 12 } else { 8 }),
-        Announced::Key => value::is_clearly_random(text),
+        Announced::Key => value::is_clearly_random(text) || shape::is_basic_credentials(text),
         Announced::Authorization | Announced::Cookie => false,
     };
     let rule = match announced? {

@@ -52,6 +52,17 @@ pub(super) fn private_key_tail(bytes: &[u8], at: usize, kept: usize) -> Option<R
     holds_key(&bytes[start..at]).then_some(start..at + length)
 }
 
+/// Finds the lines of a PuTTY key after `Private-Lines: 14`.
+pub(super) fn putty_key(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let number = bytes[at..].strip_prefix(b": ")?;
+    let digits = number.iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
+    let start = at + 2 + digits;
+    let start = start + blank(&bytes[start..]);
+    let limit = bytes.len().min(start + LONGEST);
+    let end = start + key_lines(&bytes[start..limit]);
+    holds_key(&bytes[start..end]).then_some(start..end)
+}
+
 /// Returns the length of the newline that the bytes end with.
 fn newline_before(bytes: &[u8]) -> usize {
     match bytes.last() {

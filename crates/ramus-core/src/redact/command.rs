@@ -161,6 +161,9 @@ pub(super) fn word(scanner: &Scanner<'_>, at: usize, end: usize) -> Option<Findi
     if is_auth && let Some(range) = pair(scanner, end) {
         return finding("password", range);
     }
+    if is(b"Private-Lines") {
+        return super::block::putty_key(bytes, end).and_then(|range| finding("private-key", range));
+    }
     if spaces == 0 {
         return if is(b"pass") && follows(bytes, at, 12, b"-pass") {
             openssl(scanner, end)
@@ -182,7 +185,7 @@ pub(super) fn word(scanner: &Scanner<'_>, at: usize, end: usize) -> Option<Findi
         return piped(scanner, next).and_then(|range| finding("password", range));
     }
     let is_password = is(b"password") || is(b"passwd");
-    let is_sql = is(b"by") && follows(bytes, at, 12, b"identified") || is_password;
+    let is_sql = is(b"by") && follows(bytes, at, 60, b"identified") || is_password;
     if is_sql && matches!(Quote::read(&bytes[next..]), Some(Quote { mark: b'\'', .. })) {
         let (range, style) = word_at(scanner, next)?;
         let is_secret = value::is_password(&bytes[range.clone()], style);

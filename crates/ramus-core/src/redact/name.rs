@@ -17,7 +17,8 @@ pub(super) enum Announced {
 }
 
 /// Parts of words without which a name announces nothing; checked first because it is cheap.
-const HINTS: [&[u8]; 11] = [
+const HINTS: [&[u8]; 12] = [
+    b"sig",
     b"pass",
     b"pwd",
     b"pw",
@@ -163,7 +164,7 @@ pub(super) fn announced(name: &[u8]) -> Option<Announced> {
             (false, false) => Some(Announced::Key),
         };
     }
-    (last == "auth").then_some(Announced::Key)
+    (last == "auth" || last == "sig").then_some(Announced::Key)
 }
 
 /// Whether the name looks like one of an environment or a properties file.

@@ -103,6 +103,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("new-relic-insert-key", "NRII-", Word, 32),
     rule("postman-api-token", "PMAK-", Word, 50),
     rule("sendgrid-api-token", "SG.", Any, 60),
+    exact("twilio-account-sid", "AC", Hex, 32),
     exact("twilio-api-key", "SK", Hex, 32),
     rule("clojars-api-token", "CLOJARS_", Alphanumeric, 60),
     rule("databricks-api-token", "dapi", Hex, 32),

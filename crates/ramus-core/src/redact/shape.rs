@@ -107,7 +107,7 @@ pub(super) fn scheme(bytes: &[u8], at: usize, is_basic: bool) -> Option<Range<us
 }
 
 /// Whether a value is the Base64 of `name:password`.
-fn is_basic_credentials(value: &[u8]) -> bool {
+pub(super) fn is_basic_credentials(value: &[u8]) -> bool {
     let Some(text) = decode(value) else { return false };
     let Some(colon) = memchr::memchr(b':', &text) else { return false };
     let is_text = text.iter().all(|byte| (b' '..127).contains(byte) || *byte > 127);

@@ -342,6 +342,9 @@ fn what_only_names_a_password_stays() {
         "| password | the password of the user |",
         "auth=(user, password)",
         "**Password:** required",
+        "stripe_key = \"pk_live_51H8xYzAbCdEfGhIjKlMnOpQr\"",
+        "PASSWORD_FILE=/run/secrets/db/password1",
+        "\"auth\": \"required\", \"sig\": \"none\"",
         "password = \"<your-password>\"\nend",
         "abc8Q~xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "| key | value |\n| token | string |",
@@ -364,6 +367,17 @@ fn headers_and_cookies_go() {
     check_gone("https://x.dev/?access_token=q8Xz2Lm9Wv4Rt7Yp&x=1", "q8Xz2Lm9Wv4Rt7Yp");
     check_gone("https://0a1b2c3d4e5f60718293a4b5@host.dev/", "0a1b2c3d4e5f60718293a4b5");
     check_gone("API key: q8Xz2Lm9Wv4Rt7Yp", "q8Xz2Lm9Wv4Rt7Yp");
+    check_gone("\"auth\": \"bWU6aHVudGVyMjI=\"", "bWU6aHVudGVyMjI=");
+    check_gone(
+        "?sv=2022&sig=aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7%3D",
+        "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7",
+    );
+    check_gone("aws_secret_access_key=/Jalr7UtnF3MI/K7MDENGbPxRfiCYzbcdefgh12", "Jalr7UtnF3MI");
+    check_gone("BY-line: IDENTIFIED WITH mysql_native_password BY 'hunter22'", "hunter22");
+    check_gone(
+        "Private-Lines: 2\nAAAAgHk3Lm9Wv4Rt7Yp1Ks6q8Xz2Lm9Wv4Rt7Yp1Ks6q8Xz2Lm9Wv4Rt7Yp1Ks6\nq8Xz2Lm9Wv4Rt7Yp1Ks6AbCdEfGh\nPrivate-MAC: 1",
+        "q8Xz2Lm9Wv4Rt7Yp1Ks6AbCdEfGh",
+    );
 }
 
 #[test]

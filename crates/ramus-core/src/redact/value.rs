@@ -239,7 +239,9 @@ fn is_password_hash(value: &[u8]) -> bool {
 
 /// Whether a value names a place where the secret is, and is none: a path, an address, a resource.
 fn is_reference(value: &[u8]) -> bool {
-    const STARTS: [&[u8]; 22] = [
+    const STARTS: [&[u8]; 24] = [
+        b"pk_live_",
+        b"pk_test_",
         b"./",
         b"../",
         b"~/",
@@ -263,9 +265,8 @@ fn is_reference(value: &[u8]) -> bool {
         b"local.",
         b"data.",
     ];
-    let is_path = value.starts_with(b"/")
-        && value[1..].contains(&b'/')
-        && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(byte));
+    // Some random keys begin with a slash, too.
+    let is_path = value.starts_with(b"/") && is_words(value);
     is_path || STARTS.iter().any(|start| value.starts_with(start))
 }
 
