@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::Finding;
 use super::name::{Announced, announced, contains, is_setting};
 use super::rules::{Class, NAMED, Shape};
-use super::scan::Scanner;
+use super::scan::{BareValue, Scanner};
 use super::shape;
-use super::text::{Quote, blank, indent, is_line_end, line_start, run, slashes};
+use super::text::{Quote, blank, indent, is_line_end, line_start, run, run_within, slashes};
 use super::value::{self, Style};
 use crate::name::Name;
 
@@ -202,7 +202,7 @@ fn read_value(scanner: &Scanner<'_>, at: usize, join: Join, is_setting: bool) ->
     if matches!(join, Join::Comma | Join::Call) {
         return None;
     }
-    let length = bare_length(&bytes[start..], join, is_setting);
+    let length = bare_length(scanner, start, join, is_setting);
     if join == Join::Element && !bytes[start + length..].starts_with(b"</") {
         return None;
     }
@@ -216,23 +216,42 @@ fn is_json_value(bytes: &[u8], at: usize) -> bool {
     key.trim_ascii_end().ends_with(b"\"")
 }
 
-/// Returns the length of a value without quotes.
-fn bare_length(bytes: &[u8], join: Join, is_setting: bool) -> usize {
-    let ends: &[u8] = match (join, is_setting) {
+/// The longest value that is looked at.
+const LONGEST: usize = 4096;
+
+/// Returns the length of a value without quotes. 0: there is none, or it is too long for one.
+fn bare_length(scanner: &Scanner<'_>, start: usize, join: Join, is_setting: bool) -> usize {
+    let ends: &'static [u8] = match (join, is_setting) {
         (Join::Element, _) => b"<",
         (_, true) => b"\"'`",
         (Join::Space, _) => b"\"'`|<>;",
         _ => b"\"'`,;&)]}<>|",
     };
-    let mut at = 0;
-    while at < 4096 {
-        let Some(byte) = bytes.get(at) else { break };
+    let known = scanner.last_bare_value.get();
+    let known = known.filter(|last| last.ends == ends && (last.start..last.end).contains(&start));
+    let end = match known {
+        Some(last) => last.end,
+        None => {
+            let end = bare_end(scanner.bytes, start, ends);
+            scanner.last_bare_value.set(Some(BareValue { start, end, ends }));
+            end
+        }
+    };
+    if end - start > LONGEST {
+        return 0;
+    }
+    // Punctuation after a value in a sentence.
+    let text = &scanner.bytes[start..end];
+    text.len() - text.iter().rev().take_while(|byte| matches!(byte, b'.' | b',' | b':')).count()
+}
+
+fn bare_end(bytes: &[u8], start: usize, ends: &[u8]) -> usize {
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
         if *byte == b'\\' {
             let slashes = slashes(&bytes[at..]);
-            if matches!(
-                bytes.get(at + slashes),
-                None | Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'`')
-            ) {
+            let next = bytes.get(at + slashes);
+            if matches!(next, None | Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'`')) {
                 break;
             }
             at += slashes;
@@ -246,9 +265,7 @@ fn bare_length(bytes: &[u8], join: Join, is_setting: bool) -> usize {
         }
         at += 1;
     }
-    // Punctuation after a value in a sentence.
-    let text = &bytes[..at];
-    at - text.iter().rev().take_while(|byte| matches!(byte, b'.' | b',' | b':')).count()
+    at
 }
 
 /// Decides how much a value without quotes must look like a secret.
@@ -318,28 +335,27 @@ fn authorization(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
     let bytes = scanner.bytes;
     let mut start = at + indent(&bytes[at..]);
     if let Some(quote) = Quote::read(&bytes[start..]) {
-        if scanner.is_json()
-            && quote.slashes == 0
-            && quote.mark == b'"'
-            && !is_json_value(bytes, start)
-        {
+        let is_end = scanner.is_json() && quote.slashes == 0 && quote.mark == b'"';
+        if is_end && !is_json_value(bytes, start) {
             return None;
         }
         start += quote.len();
     }
-    let mut length = run(&bytes[start..], Class::Credential);
+    // Enough to decide; a header that is none may be looked at again from its next word on.
+    let run_from = |start: usize| run_within(&bytes[start..], Class::Credential, LONGEST / 4);
+    let mut length = run_from(start);
     let scheme = &bytes[start..start + length];
-    let is_scheme =
-        scheme.len() <= 12 && scheme.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-');
-    if is_scheme && length > 0 && bytes.get(start + length) == Some(&b' ') {
+    let is_word = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
+    let is_scheme = (1..=12).contains(&length) && scheme.iter().all(is_word);
+    if is_scheme && bytes.get(start + length) == Some(&b' ') {
         if scheme.eq_ignore_ascii_case(b"bearer") || scheme.eq_ignore_ascii_case(b"basic") {
             return None;
         }
         start += length + 1;
-        length = run(&bytes[start..], Class::Credential);
+        length = run_from(start);
     }
-    let value = &bytes[start..start + length];
-    value::is_random(value, 12).then_some(start..start + length)
+    let is_secret = value::is_random(&bytes[start..start + length], 12);
+    is_secret.then(|| start..start + run(&bytes[start..], Class::Credential))
 }
 
 /// Returns the pairs of a `Cookie` header, if one of them holds something random.
@@ -349,14 +365,14 @@ fn cookie(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
     if let Some(quote) = Quote::read(&bytes[start..]) {
         start += quote.len();
     }
-    let length =
-        bytes[start..].iter().take(4096).take_while(|byte| !b"\"'`\\\n\r<>".contains(byte)).count();
-    let text = &bytes[start..start + length];
+    let is_part = |byte: &&u8| !b"\"'`\\\n\r<>".contains(byte);
+    let length = bytes[start..].iter().take(LONGEST / 4).take_while(is_part).count();
     let is_random = |pair: &[u8]| {
         let equals = memchr::memchr(b'=', pair);
         equals.is_some_and(|equals| value::is_random(&pair[equals + 1..], 16))
     };
-    text.split(|byte| *byte == b';').any(is_random).then_some(start..start + length)
+    let is_secret = bytes[start..start + length].split(|byte| *byte == b';').any(is_random);
+    is_secret.then(|| start..start + bytes[start..].iter().take_while(is_part).count())
 }
 
 /// Notes where the data of a Kubernetes secret begins and ends.

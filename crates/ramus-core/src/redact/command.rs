@@ -95,9 +95,9 @@ fn program(bytes: &[u8], at: usize) -> &[u8] {
         line = &line[end + 1..];
     }
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
-    let words = line.split(|byte| !is_name(byte));
+    let mut words = line.split(|byte| !is_name(byte));
     let known = |word: &&[u8]| OPTIONS.iter().any(|(name, ..)| name == word);
-    words.filter(known).next().unwrap_or_default()
+    words.find(known).unwrap_or_default()
 }
 
 fn password(scanner: &Scanner<'_>, at: usize, takes: Takes) -> Option<Range<usize>> {

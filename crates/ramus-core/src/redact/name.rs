@@ -219,10 +219,9 @@ fn split(name: &[u8]) -> Vec<String> {
                     && next.is_some_and(u8::is_ascii_lowercase));
         let is_number =
             byte.is_ascii_digit() && before.is_some_and(|byte| byte.is_ascii_alphabetic());
-        if !byte.is_ascii_alphanumeric() || is_hump || is_number {
-            if !word.is_empty() {
-                words.push(std::mem::take(&mut word));
-            }
+        let is_break = !byte.is_ascii_alphanumeric() || is_hump || is_number;
+        if is_break && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
         }
         if byte.is_ascii_alphanumeric() {
             word.push(char::from(byte.to_ascii_lowercase()));

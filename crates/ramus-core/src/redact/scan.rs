@@ -1,5 +1,7 @@
 //! One pass over a line: which detector looks at which byte.
 
+use std::cell::Cell;
+
 use super::rules::Class;
 use super::text::is_start;
 use super::{EMAIL, Encoding, Finding, HOME, assignment, block, command, shape};
@@ -14,11 +16,31 @@ pub(super) struct Scanner<'a> {
     /// The end of a Kubernetes secret that was begun; all values in its data are secrets.
     pub(super) manifest_end: usize,
     pub(super) in_manifest_data: bool,
+    /// Where the last value without quotes ended. Names that follow each other without a break
+    /// (`a=b=c=…`) have values that all end there, so none of them is measured again.
+    pub(super) last_bare_value: Cell<Option<BareValue>>,
+}
+
+/// A value without quotes, as it was measured.
+#[derive(Clone, Copy)]
+pub(super) struct BareValue {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The bytes that end such a value.
+    pub(super) ends: &'static [u8],
 }
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
-        Self { bytes, encoding, at: 0, kept: 0, manifest_end: 0, in_manifest_data: false }
+        Self {
+            bytes,
+            encoding,
+            at: 0,
+            kept: 0,
+            manifest_end: 0,
+            in_manifest_data: false,
+            last_bare_value: Cell::new(None),
+        }
     }
 
     pub(super) fn is_json(&self) -> bool {

@@ -4,8 +4,12 @@ use std::ops::Range;
 
 use super::Finding;
 use super::rules::{Class, Length, RULES, rules_for};
-use super::text::{is_start, run};
+use super::text::{is_start, run, run_within};
 use super::value::{self, entropy, is_placeholder, is_words};
+
+/// How much of a token decides whether it is one. It may be longer; but where it is none, the same
+/// bytes may be looked at again from the next word on.
+const LOOKED_AT: usize = 512;
 
 /// Finds a token that begins at a place.
 pub(super) fn token(bytes: &[u8], at: usize) -> Option<Finding> {
@@ -19,7 +23,7 @@ pub(super) fn token(bytes: &[u8], at: usize) -> Option<Finding> {
     }
     for rule in rules_for(rest[0]).iter().map(|index| &RULES[*index]) {
         let Some(after) = rest.strip_prefix(rule.prefix) else { continue };
-        let length = run(after, rule.class);
+        let length = run_within(after, rule.class, LOOKED_AT);
         let fits = match rule.length {
             Length::Least(least) => length >= least,
             Length::Exactly(exact) => length == exact && !ends_in_word(after, length),
@@ -28,7 +32,7 @@ pub(super) fn token(bytes: &[u8], at: usize) -> Option<Finding> {
         if !fits || is_dull(rule.prefix, body) || is_in_base64(bytes, at) {
             continue;
         }
-        let length = rule.prefix.len() + length;
+        let length = rule.prefix.len() + run(after, rule.class);
         return Some(Finding { public_prefix: rule.prefix.len(), ..plain(rule.id, length) });
     }
     None
@@ -70,7 +74,7 @@ fn is_in_base64(bytes: &[u8], at: usize) -> bool {
 
 /// Returns the length of `eyJ….eyJ….…`
 fn jwt(rest: &[u8]) -> Option<usize> {
-    let head = run(rest.strip_prefix(b"eyJ")?, Class::Word);
+    let head = run_within(rest.strip_prefix(b"eyJ")?, Class::Word, 8 * LOOKED_AT);
     let body = rest[3 + head..].strip_prefix(b".eyJ")?;
     let body_length = run(body, Class::Word);
     let mut length = 3 + head + 4 + body_length;

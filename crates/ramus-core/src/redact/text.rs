@@ -7,6 +7,11 @@ pub(super) fn run(bytes: &[u8], class: Class) -> usize {
     bytes.iter().take_while(|byte| class.has(**byte)).count()
 }
 
+/// Like [`run`], but looks at no more than `most` bytes.
+pub(super) fn run_within(bytes: &[u8], class: Class, most: usize) -> usize {
+    run(&bytes[..bytes.len().min(most)], class)
+}
+
 /// Whether a word may begin here; the letter of an escape such as `\n` belongs to no word.
 pub(super) fn is_start(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
