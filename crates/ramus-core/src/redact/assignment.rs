@@ -342,7 +342,7 @@ fn authorization(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
         start += quote.len();
     }
     // Enough to decide; a header that is none may be looked at again from its next word on.
-    let run_from = |start: usize| run_within(&bytes[start..], Class::Credential, LONGEST / 4);
+    let run_from = |start: usize| run_within(&bytes[start..], Class::Credential, LONGEST / 16);
     let mut length = run_from(start);
     let scheme = &bytes[start..start + length];
     let is_word = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';

@@ -9,7 +9,7 @@ use super::value::{self, entropy, is_placeholder, is_words};
 
 /// How much of a token decides whether it is one. It may be longer; but where it is none, the same
 /// bytes may be looked at again from the next word on.
-const LOOKED_AT: usize = 512;
+const LOOKED_AT: usize = 256;
 
 /// Finds a token that begins at a place.
 pub(super) fn token(bytes: &[u8], at: usize) -> Option<Finding> {
@@ -74,7 +74,7 @@ fn is_in_base64(bytes: &[u8], at: usize) -> bool {
 
 /// Returns the length of `eyJ….eyJ….…`
 fn jwt(rest: &[u8]) -> Option<usize> {
-    let head = run_within(rest.strip_prefix(b"eyJ")?, Class::Word, 8 * LOOKED_AT);
+    let head = run_within(rest.strip_prefix(b"eyJ")?, Class::Word, 16 * LOOKED_AT);
     let body = rest[3 + head..].strip_prefix(b".eyJ")?;
     let body_length = run(body, Class::Word);
     let mut length = 3 + head + 4 + body_length;
