@@ -149,7 +149,7 @@ fn title(state: &State, reading: &transcript::Transcript) -> String {
     }
     let history = &reading.chapter.history;
     let first = history.branches.main();
-    let first = first.and_then(|conversation| history.opening(conversation));
+    let first = first.and_then(|conversation| conversation.opening);
     let words = first.and_then(|node| history.session.words(node));
     let title = history.given_title().or(history.last_prompt()).or(words);
     title.unwrap_or(&reading.chapter.file.id).split_whitespace().collect::<Vec<_>>().join(" ")

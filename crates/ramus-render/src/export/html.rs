@@ -208,7 +208,7 @@ fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
 }
 
 fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
-    let ways = fork.ways.len();
+    let ways = fork.ways.len() + fork.more;
     let _ = write!(out, "<div class=\"fork\"><b>Fork</b> ({}): {ways} ways here<ul>", fork.kind);
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = words::way(way);
@@ -225,6 +225,9 @@ fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
         }
         let messages = count(way.messages as usize, "message");
         let _ = write!(out, " <span class=\"note\">{messages}, {state}</span></li>");
+    }
+    if fork.more > 0 {
+        let _ = write!(out, "<li>and {} more</li>", fork.more);
     }
     out.push_str("</ul></div>\n");
 }
