@@ -29,30 +29,53 @@ impl AgentHint {
     }
 }
 
-/// Returns the call that started an agent whose result does not name it; `None` when nothing tells.
-pub fn spawn_of<'a>(session: &'a Session, hint: &AgentHint) -> Option<&'a Spawn> {
-    let by_call = |call: Key| session.spawns().iter().find(|spawn| spawn.call == call);
-    hint.call.and_then(by_call).or_else(|| spawned_with(session.spawns(), hint.opening?))
+/// The calls of a session that start agents, to be asked about many agents.
+#[derive(Clone, Debug)]
+pub struct SpawnIndex {
+    by_call: FxHashMap<Key, Spawn>,
+    by_prompt: FxHashMap<Key, Spawn>,
+    /// The record whose call started an agent that a result names, by the agent's id.
+    by_result: FxHashMap<Box<str>, NodeId>,
 }
 
-/// Returns the record whose call started an agent; `None` when nothing tells.
-pub fn call_of(history: &History, hint: &AgentHint) -> Option<NodeId> {
-    let session = &history.session;
-    let named =
-        session.agent_results().iter().find(|(_, agent)| **agent == *hint.id).map(|(result, _)| {
-            let calls = session.tool_ids(session.record(*result)).iter();
-            let by_call = |call: Key| session.spawns().iter().find(|spawn| spawn.call == call);
-            calls
-                .filter_map(|call| by_call(*call))
-                .map(|spawn| spawn.record)
-                .next()
-                .unwrap_or(*result)
-        });
-    named.or_else(|| spawn_of(session, hint).map(|spawn| spawn.record))
-}
+impl SpawnIndex {
+    /// Collects the calls of a session; of equal ones the first counts.
+    pub fn new(session: &Session) -> Self {
+        let mut by_call: FxHashMap<Key, Spawn> = FxHashMap::default();
+        let mut by_prompt: FxHashMap<Key, Spawn> = FxHashMap::default();
+        for spawn in session.spawns() {
+            by_call.entry(spawn.call).or_insert_with(|| spawn.clone());
+            if let Some(prompt) = spawn.prompt {
+                by_prompt.entry(prompt).or_insert_with(|| spawn.clone());
+            }
+        }
+        let mut by_result = FxHashMap::default();
+        for (result, agent) in session.agent_results() {
+            by_result.entry(agent.clone()).or_insert_with(|| {
+                let mut calls = session.tool_ids(session.record(*result)).iter();
+                let spawn = calls.find_map(|call| by_call.get(call));
+                spawn.map_or(*result, |spawn| spawn.record)
+            });
+        }
+        Self { by_call, by_prompt, by_result }
+    }
 
-fn spawned_with(spawns: &[Spawn], opening: Key) -> Option<&Spawn> {
-    spawns.iter().find(|spawn| spawn.prompt == Some(opening))
+    /// Returns the call that started an agent whose result does not name it; `None` when nothing tells.
+    pub fn spawn_of(&self, hint: &AgentHint) -> Option<&Spawn> {
+        let by_call = hint.call.and_then(|call| self.by_call.get(&call));
+        by_call.or_else(|| self.by_prompt.get(&hint.opening?))
+    }
+
+    /// Returns the record whose call started an agent; `None` when nothing tells.
+    pub fn call_of(&self, hint: &AgentHint) -> Option<NodeId> {
+        let named = self.by_result.get(&*hint.id).copied();
+        named.or_else(|| self.spawn_of(hint).map(|spawn| spawn.record))
+    }
+
+    /// Whether a result of the session names an agent.
+    pub fn names(&self, agent: &str) -> bool {
+        self.by_result.contains_key(agent)
+    }
 }
 
 /// A sidechain inside a session's own file, as clients up to 2.0 wrote them.
@@ -104,7 +127,11 @@ pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
         let by_prompt =
             session.opening_of(root).and_then(|opening| calls.get_mut(&opening)?.pop_front());
         let at = parent.map(|(parent, _)| parent);
-        let hangs = || session.spawns().iter().find(|spawn| Some(spawn.record) == at);
+        let hangs = || {
+            let spawns = session.spawns();
+            let first = spawns.partition_point(|spawn| Some(spawn.record) < at);
+            spawns.get(first).filter(|spawn| Some(spawn.record) == at)
+        };
         agents.push(InlineAgent {
             root,
             call: by_prompt.map(|spawn| spawn.record).or(at),

@@ -2,6 +2,7 @@
 
 use bitcode::{Decode, Encode};
 use std::fmt;
+use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -141,6 +142,9 @@ pub struct Conversation {
     pub compactions: u32,
     /// No real answer was given since the last fork.
     pub draft: bool,
+    /// The first prompt on the whole path, else what begins it in words: a command, a summary of what was
+    /// compacted, a report.
+    pub opening: Option<NodeId>,
 }
 
 /// Forks, artefacts and conversations of one session.
@@ -153,7 +157,15 @@ pub struct Branches {
     /// The rule that chose it.
     pub rule: Rule,
     fork_at: FxHashMap<FoldId, usize>,
+    /// For each fold the index of its conversation, [`NOWHERE`] if it is on none; made when somebody asks.
+    conversation_at: OnceLock<Vec<u32>>,
 }
+
+const NOWHERE: u32 = u32::MAX;
+
+/// What can begin a conversation in words, the best first.
+const OPENINGS: [Voice; 5] =
+    [Voice::Prompt, Voice::Queued, Voice::Command, Voice::CompactSummary, Voice::Notification];
 
 impl Branches {
     /// Reads the branches of a session; in an agent's own file its sidechain is the main line.
@@ -231,8 +243,6 @@ impl Branches {
     }
 
     fn find_artefacts(&mut self, session: &Session, tree: &Tree, folds: &Folds, lane: Lane) {
-        let mut replays = folds.replays().to_vec();
-        replays.sort_unstable();
         for (id, record) in session.nodes() {
             let children = tree.children(id);
             if children.len() < 2 || !lane.has(record.sidechain) {
@@ -256,7 +266,7 @@ impl Branches {
                 Artefact::Sidechain
             } else if main.iter().any(|child| folds.of(*child) == Some(home)) {
                 Artefact::ParallelTools
-            } else if main.iter().any(|child| replays.binary_search(child).is_ok()) {
+            } else if main.iter().any(|child| folds.is_replay(*child)) {
                 Artefact::Replay
             } else {
                 Artefact::Decoration
@@ -290,6 +300,7 @@ impl Branches {
                     records: sums.records,
                     compactions: sums.compactions,
                     draft: sums.draft && !folds.is_answered(end),
+                    opening: sums.opening.map(|(_, node)| node),
                 }
             })
             .collect();
@@ -317,12 +328,41 @@ impl Branches {
             fold = parent;
         }
         loop {
-            let next = match self.fork_at(fold) {
-                Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
-                None => folds.speaking_children(fold).last(),
-            };
-            let Some(next) = next else { return Some(fold) };
+            let Some(next) = self.next_of(folds, fold) else { return Some(fold) };
             fold = next;
+        }
+    }
+
+    /// Returns the conversation that a fold lies on, by the current ways from there.
+    ///
+    /// Asking for every fold of a session takes one walk over it, not one walk each.
+    pub(crate) fn conversation_at(&self, folds: &Folds, fold: FoldId) -> Option<&Conversation> {
+        let table = self.conversation_at.get_or_init(|| {
+            let mut table = vec![NOWHERE; folds.len()];
+            for (index, conversation) in (0..).zip(&self.conversations) {
+                table[conversation.end.index()] = index;
+            }
+            // Children come after their parents.
+            for (id, _) in folds.iter().rev().filter(|(id, _)| folds.speaks(*id)) {
+                if let Some(next) = self.next_of(folds, id) {
+                    table[id.index()] = table[next.index()];
+                }
+            }
+            for (id, fold) in folds.iter().filter(|(id, _)| !folds.speaks(*id)) {
+                if let Some(parent) = fold.parent {
+                    table[id.index()] = table[parent.index()];
+                }
+            }
+            table
+        });
+        self.conversations.get(*table.get(fold.index())? as usize)
+    }
+
+    /// Returns the fold that the current way leads to from a fold.
+    fn next_of(&self, folds: &Folds, fold: FoldId) -> Option<FoldId> {
+        match self.fork_at(fold) {
+            Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
+            None => folds.speaking_children(fold).last(),
         }
     }
 
@@ -345,6 +385,12 @@ impl Branches {
             if lane.has(fold.sidechain) {
                 sums.messages += u32::from(fold.voice.is_displayable() && !fold.again);
                 sums.compactions += u32::from(fold.voice == Voice::Boundary);
+                let rank = OPENINGS.iter().position(|voice| *voice == fold.voice);
+                if let Some(rank) = rank
+                    && sums.opening.is_none_or(|(held, _)| rank < usize::from(held))
+                {
+                    sums.opening = Some((rank as u8, fold.head));
+                }
                 sums.draft &= fold.voice != Voice::Answer;
                 sums.records += folds.members(id).len() as u32;
                 sums.records +=
@@ -369,6 +415,8 @@ struct Along {
     compactions: u32,
     left_at: Option<usize>,
     draft: bool,
+    /// What begins the path in words, and its place among [`OPENINGS`].
+    opening: Option<(u8, NodeId)>,
 }
 
 /// Which records are the main conversation: all but sidechains, or in an agent's file all.

@@ -3,6 +3,8 @@
 use bitcode::{Decode, Encode};
 use std::fmt;
 
+use crate::line::LONGEST_LINE;
+
 /// One thing that is wrong in a file, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Defect {
@@ -26,6 +28,8 @@ pub enum DefectKind {
     Glued { read: u32 },
     /// The last line has no newline and is not whole: it is being written, or was cut.
     Torn,
+    /// The line is longer than [`LONGEST_LINE`](crate::line::LONGEST_LINE) and is not read.
+    TooLong { bytes: u64 },
     /// The parent is in no session of the project; the node became a root (R5).
     Orphan { parent: Box<str> },
     /// The parent link closes a cycle and was cut (R5).
@@ -49,6 +53,7 @@ impl DefectKind {
             Self::Nul => "nul",
             Self::Glued { .. } => "glued",
             Self::Torn => "torn",
+            Self::TooLong { .. } => "too-long",
             Self::Orphan { .. } => "orphan",
             Self::Cycle => "cycle",
             Self::SelfParent => "self-parent",
@@ -62,7 +67,12 @@ impl DefectKind {
     pub fn is_damage(&self) -> bool {
         matches!(
             self,
-            Self::NotJson { .. } | Self::NotUtf8 | Self::Nul | Self::Glued { .. } | Self::Torn
+            Self::NotJson { .. }
+                | Self::NotUtf8
+                | Self::Nul
+                | Self::Glued { .. }
+                | Self::Torn
+                | Self::TooLong { .. }
         )
     }
 }
@@ -77,6 +87,10 @@ impl fmt::Display for DefectKind {
                 write!(f, "not one record alone on the line; {read} could be read")
             }
             Self::Torn => f.write_str("the last line is not whole: still being written, or cut"),
+            Self::TooLong { bytes } => {
+                let most = LONGEST_LINE / (1024 * 1024);
+                write!(f, "the line has {bytes} bytes; lines of more than {most} MB are not read")
+            }
             Self::Orphan { parent } => {
                 write!(f, "parent {parent} is in no session of this project")
             }

@@ -216,7 +216,7 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
                 last_active: session.record(conversation.leaf).time,
                 first_prompt: history
                     .first_prompt(conversation)
-                    .or_else(|| history.opening(conversation))
+                    .or(conversation.opening)
                     .and_then(words),
             }
         })
@@ -258,9 +258,7 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
             .last_prompt()
             .map(|prompt| one_line(&label_text(prompt)))
             .filter(|prompt| !prompt.is_empty()),
-        first_prompt: resuming
-            .and_then(|conversation| history.opening(conversation))
-            .and_then(words),
+        first_prompt: resuming.and_then(|conversation| conversation.opening).and_then(words),
         summaries: session.summaries().map(|(text, leaf)| (one_line(text), leaf)).collect(),
         agents: session.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),
         inline_agents: 0,

@@ -130,7 +130,8 @@ impl Folds {
             replays: Vec::new(),
         };
         folder.place_all();
-        let Folder { folds, mut of, replays, .. } = folder;
+        let Folder { folds, mut of, mut replays, .. } = folder;
+        replays.sort_unstable();
         let members = Lists::new(folds.len(), || {
             session.nodes().filter_map(|(id, _)| Some((of[id.index()]?.index(), id)))
         });
@@ -211,9 +212,9 @@ impl Folds {
         &self.below[id.index()]
     }
 
-    /// Returns the nodes that only repeat another one (R8d).
-    pub fn replays(&self) -> &[NodeId] {
-        &self.replays
+    /// Whether a node only repeats another one (R8d).
+    pub fn is_replay(&self, node: NodeId) -> bool {
+        self.replays.binary_search(&node).is_ok()
     }
 
     /// Walks from a fold up to its root.
@@ -247,6 +248,8 @@ struct Jump {
     far: FoldId,
     /// The nearest fold at or above it that is more than decoration.
     anchor: FoldId,
+    /// The nearest fold at or above it that says something.
+    speaker: Option<FoldId>,
     compactions: u32,
 }
 
@@ -454,24 +457,27 @@ impl Folder<'_> {
         if self.folds[message.index()].sidechain != record.sidechain {
             return false;
         }
-        let mut at = parent;
-        while let Some(fold) = at {
-            if fold == message {
-                return true;
-            }
-            if self.folds[fold.index()].voice.speaks() {
-                return self.is_above(fold, message);
-            }
-            at = self.folds[fold.index()].parent;
+        let speaker = parent.and_then(|parent| self.jumps[parent.index()].speaker);
+        let depth = |fold: FoldId| self.jumps[fold.index()].depth;
+        let is_reached = |parent| {
+            speaker.is_none_or(|speaker| depth(message) >= depth(speaker))
+                && self.is_above(message, parent)
+        };
+        if parent.is_some_and(is_reached) {
+            return true;
         }
-        parent.is_some() || record.voice == Voice::ToolResult
+        match speaker {
+            Some(speaker) => self.is_above(speaker, message),
+            None => parent.is_some() || record.voice == Voice::ToolResult,
+        }
     }
 
     /// Returns where a fold stands in the forest.
     fn jump(&self, fold: FoldId, parent: Option<FoldId>, voice: Voice) -> Jump {
         let own = u32::from(matches!(voice, Voice::Boundary | Voice::CompactSummary));
         let Some(parent) = parent else {
-            return Jump { depth: 0, far: fold, anchor: fold, compactions: own };
+            let speaker = voice.speaks().then_some(fold);
+            return Jump { depth: 0, far: fold, anchor: fold, speaker, compactions: own };
         };
         let above = self.jumps[parent.index()];
         let further = self.jumps[above.far.index()];
@@ -482,6 +488,7 @@ impl Folder<'_> {
             depth: above.depth + 1,
             far: if is_double { further.far } else { parent },
             anchor: if voice == Voice::Decoration { above.anchor } else { fold },
+            speaker: if voice.speaks() { Some(fold) } else { above.speaker },
             compactions: above.compactions + own,
         }
     }

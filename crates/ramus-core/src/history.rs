@@ -135,8 +135,7 @@ impl History {
 
     /// Returns the conversation that a node lies on: the active one if there are several.
     pub fn conversation_of(&self, node: NodeId) -> Option<&Conversation> {
-        let end = self.branches.end_from(&self.folds, node)?;
-        self.branches.conversations.iter().find(|conversation| conversation.end == end)
+        self.branches.conversation_at(&self.folds, self.folds.of(node)?)
     }
 
     /// Whether the name of a node leads to another version of it, which is another message (R4).
@@ -185,22 +184,6 @@ impl History {
         own.filter(|fold| self.folds.fold(*fold).voice == Voice::Prompt)
             .last()
             .map(|fold| self.folds.fold(fold).head)
-    }
-
-    /// Returns the first prompt on the whole path of a conversation, else what begins it in words:
-    /// a command, a summary of what was compacted, a report.
-    pub fn opening(&self, conversation: &Conversation) -> Option<NodeId> {
-        const OPENINGS: [Voice; 5] = [
-            Voice::Prompt,
-            Voice::Queued,
-            Voice::Command,
-            Voice::CompactSummary,
-            Voice::Notification,
-        ];
-        OPENINGS.iter().find_map(|voice| {
-            let first = self.up(conversation).filter(|id| self.folds.fold(*id).voice == *voice);
-            first.last().map(|fold| self.folds.fold(fold).head)
-        })
     }
 
     /// Walks from the end of a conversation up to its root, in its own lane.

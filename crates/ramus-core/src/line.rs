@@ -5,6 +5,16 @@
 use bitcode::{Decode, Encode};
 use memchr::{memchr, memrchr};
 
+/// How long a line may be to be read; the API takes no message as long as that.
+///
+/// Longer ones are damaged lines: their place and length are known, their bytes are not held, so that
+/// memory does not follow the longest line (R1).
+pub const LONGEST_LINE: u64 = 128 * 1024 * 1024;
+
+/// From this length on a torn line gets all the room it may ever need. Room that is not used costs no
+/// memory, and a line that grows in small steps would be copied each time.
+const LONG: usize = 4 * 1024 * 1024;
+
 /// One complete line, without its newline, and where it stands in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
@@ -16,6 +26,8 @@ pub struct Line<'a> {
     pub bytes: &'a [u8],
     /// Whether the bytes are valid UTF-8.
     pub utf8: bool,
+    /// The length of a line that is longer than [`LONGEST_LINE`], of which no bytes are given.
+    pub too_long: Option<u64>,
 }
 
 /// Cuts a growing stream of bytes into complete lines (R1).
@@ -31,6 +43,8 @@ pub struct LineBuffer {
     tail: Vec<u8>,
     /// The last line was handed out before its newline came.
     early: bool,
+    /// How much of a line was let go that is longer than [`LONGEST_LINE`] and not complete yet.
+    let_go: u64,
 }
 
 impl LineBuffer {
@@ -44,23 +58,13 @@ impl LineBuffer {
                 rest = after;
             }
         }
-        if !self.tail.is_empty() {
-            let Some(end) = memchr(b'\n', rest) else {
-                self.tail.extend_from_slice(rest);
-                return;
-            };
-            let mut whole = std::mem::take(&mut self.tail);
-            whole.extend_from_slice(&rest[..=end]);
-            let utf8 = is_utf8(&whole);
-            self.lend(&whole, utf8, &mut each);
-            whole.clear();
-            self.tail = whole;
+        if self.is_torn() {
+            let Some(end) = memchr(b'\n', rest) else { return self.keep(rest) };
+            self.keep(&rest[..=end]);
+            self.lend_tail(&mut each);
             rest = &rest[end + 1..];
         }
-        let Some(last) = memrchr(b'\n', rest) else {
-            self.tail.extend_from_slice(rest);
-            return;
-        };
+        let Some(last) = memrchr(b'\n', rest) else { return self.keep(rest) };
         let (mut complete, torn) = rest.split_at(last + 1);
         // One check over the whole piece is cheaper than one per line; only a
         // piece that fails it is looked at line by line.
@@ -70,47 +74,89 @@ impl LineBuffer {
             self.lend(line, all_utf8 || is_utf8(line), &mut each);
             complete = next;
         }
-        self.tail.extend_from_slice(torn);
+        self.keep(torn);
     }
 
     /// Whether everything that was taken ended with a newline.
     pub fn is_at_line_end(&self) -> bool {
-        self.tail.is_empty() && !self.early
+        !self.is_torn() && !self.early
+    }
+
+    /// Whether the last line has no newline.
+    pub fn is_torn(&self) -> bool {
+        !self.tail.is_empty() || self.let_go > 0
     }
 
     /// Returns the unterminated last line, if any.
     pub fn torn(&self) -> Option<Line<'_>> {
-        (!self.tail.is_empty()).then(|| Line {
-            at: self.at,
-            number: self.number + 1,
-            bytes: &self.tail,
-            utf8: is_utf8(&self.tail),
+        self.is_torn().then(|| {
+            let too_long = (self.let_go > 0).then_some(self.let_go);
+            let (at, bytes) = without_mark(self.at, &self.tail);
+            Line { at, number: self.number + 1, bytes, utf8: is_utf8(bytes), too_long }
         })
     }
 
     /// Hands the unterminated last line to `each` as if it were complete.
     pub fn take_torn(&mut self, mut each: impl FnMut(Line<'_>)) {
-        let tail = std::mem::take(&mut self.tail);
-        if !tail.is_empty() {
-            let utf8 = is_utf8(&tail);
-            self.lend(&tail, utf8, &mut each);
+        if self.is_torn() {
+            self.lend_tail(&mut each);
             self.early = true;
         }
     }
 
-    fn lend(&mut self, with_newline: &[u8], utf8: bool, each: &mut impl FnMut(Line<'_>)) {
-        let mut bytes = with_newline.strip_suffix(b"\n").unwrap_or(with_newline);
-        bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let mut at = self.at;
-        if at == 0
-            && let Some(bare) = bytes.strip_prefix(b"\xEF\xBB\xBF")
-        {
-            bytes = bare;
-            at = 3;
+    /// Keeps the next part of a line that is not complete.
+    fn keep(&mut self, part: &[u8]) {
+        let length = self.tail.len() + part.len();
+        if self.let_go > 0 || length as u64 > LONGEST_LINE {
+            self.let_go += length as u64;
+            self.tail = Vec::new();
+            return;
         }
-        self.at += with_newline.len() as u64;
+        if length > LONG {
+            self.tail.reserve_exact(LONGEST_LINE as usize - self.tail.len());
+        }
+        self.tail.extend_from_slice(part);
+    }
+
+    /// Lends the line that was kept, which is complete now.
+    fn lend_tail(&mut self, each: &mut impl FnMut(Line<'_>)) {
+        let let_go = std::mem::take(&mut self.let_go);
+        if let_go > 0 {
+            let at = self.at;
+            self.at += let_go;
+            self.number = self.number.saturating_add(1);
+            let too_long = Some(let_go);
+            return each(Line { at, number: self.number, bytes: &[], utf8: true, too_long });
+        }
+        let mut whole = std::mem::take(&mut self.tail);
+        let utf8 = is_utf8(&whole);
+        self.lend(&whole, utf8, each);
+        if whole.len() <= LONG {
+            whole.clear();
+            self.tail = whole;
+        }
+    }
+
+    fn lend(&mut self, with_newline: &[u8], utf8: bool, each: &mut impl FnMut(Line<'_>)) {
+        let bytes = with_newline.strip_suffix(b"\n").unwrap_or(with_newline);
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let (at, mut bytes) = without_mark(self.at, bytes);
+        let length = with_newline.len() as u64;
+        let too_long = (length > LONGEST_LINE).then_some(length);
+        if too_long.is_some() {
+            bytes = &[];
+        }
+        self.at += length;
         self.number = self.number.saturating_add(1);
-        each(Line { at, number: self.number, bytes, utf8 });
+        each(Line { at, number: self.number, bytes, utf8, too_long });
+    }
+}
+
+/// Drops the byte order mark that a file can begin with.
+fn without_mark(at: u64, bytes: &[u8]) -> (u64, &[u8]) {
+    match bytes.strip_prefix(b"\xEF\xBB\xBF") {
+        Some(bare) if at == 0 => (3, bare),
+        _ => (at, bytes),
     }
 }
 

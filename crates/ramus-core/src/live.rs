@@ -276,7 +276,7 @@ impl Live {
             told.extend(self.spending.take(body).then(|| Told::Spent(self.spent().clone())));
         }
         let mut answer = Answer::default();
-        answer::add(&mut answer, body);
+        answer::add(&mut answer, &mut answer::CallIndex::default(), body);
         for part in &answer.parts {
             if let Part::Call(call) = part {
                 self.calls.push_back((call.clone(), record.time));

@@ -97,7 +97,8 @@ impl Query {
     ///
     /// Case counts in words that hold an upper-case letter.
     pub fn words(text: &str) -> Result<Self, QueryError> {
-        let terms: Vec<Term> = split(text).iter().map(|word| Term::word(word)).collect();
+        let terms: Vec<Term> =
+            split(text).iter().map(|word| Term::word(word)).collect::<Result<_, _>>()?;
         if terms.is_empty() {
             return Err(QueryError { message: "there is nothing to look for".into(), span: None });
         }

@@ -142,8 +142,9 @@ impl Session {
     /// meanwhile [`torn`](Self::torn) tells of it.
     pub fn end(&mut self) {
         let whole = self.lines.torn().is_some_and(|line| {
-            line.bytes.trim_ascii().is_empty()
-                || scan(line.bytes).is_ok_and(|found| rest_is_blank(line.bytes, found.len))
+            line.too_long.is_none()
+                && (line.bytes.trim_ascii().is_empty()
+                    || scan(line.bytes).is_ok_and(|found| rest_is_blank(line.bytes, found.len)))
         });
         if whole {
             let mut lines = std::mem::take(&mut self.lines);
@@ -279,7 +280,7 @@ impl Session {
 
     /// Returns how the lines were taken; a torn last line counts as damaged.
     pub fn counts(&self) -> LineCounts {
-        let torn = u64::from(self.lines.torn().is_some());
+        let torn = u64::from(self.lines.is_torn());
         LineCounts { damaged: self.counts.damaged + torn, ..self.counts }
     }
 
@@ -306,6 +307,9 @@ impl Session {
     }
 
     fn take_line(&mut self, line: Line<'_>) {
+        if let Some(bytes) = line.too_long {
+            return self.damaged(line, DefectKind::TooLong { bytes });
+        }
         if line.bytes.trim_ascii().is_empty() {
             self.counts.blank += 1;
             return;

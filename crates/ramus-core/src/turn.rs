@@ -245,8 +245,10 @@ pub struct Note {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
     pub kind: ForkKind,
-    /// All ways in file order, the one taken too.
+    /// The ways in file order, the one taken too.
     pub ways: Vec<ForkWay>,
+    /// How many more there are, see [`fork_turn`].
+    pub more: usize,
 }
 
 /// One way of a fork.

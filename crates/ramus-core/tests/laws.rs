@@ -6,12 +6,14 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use ramus_core::body::Body;
 use ramus_core::compare::Stretch;
+use ramus_core::defect::DefectKind;
 use ramus_core::digest::Digest;
 use ramus_core::files::{Backup, Backups, files, moment};
 use ramus_core::history::History;
-use ramus_core::line::LineBuffer;
+use ramus_core::line::{LONGEST_LINE, LineBuffer};
 use ramus_core::resume::Rule;
 use ramus_core::session::{NodeId, Session};
+use ramus_core::turn::{Turn, turns};
 use ramus_core::unique::unique_paths;
 
 fn read(bytes: &[u8], chunk: usize) -> Session {
@@ -146,8 +148,31 @@ proptest! {
                 joined.extend_from_slice(&rest[..=end]);
             });
         }
-        joined.extend_from_slice(buffer.torn().map_or(&[], |line| line.bytes));
+        if let Some(torn) = buffer.torn() {
+            joined.extend_from_slice(&bytes[joined.len()..torn.at as usize]);
+            joined.extend_from_slice(torn.bytes);
+        }
         prop_assert_eq!(joined, bytes);
+    }
+
+    #[test]
+    fn the_conversation_of_a_node_is_where_the_current_ways_lead(short in short_form()) {
+        let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client);
+        let History { folds, branches, .. } = &history;
+        for (id, _) in history.session.nodes() {
+            let mut fold = folds.of(id).unwrap();
+            while !folds.speaks(fold) && let Some(parent) = folds.fold(fold).parent {
+                fold = parent;
+            }
+            let next = |fold| match branches.fork_at(fold) {
+                Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
+                None => folds.speaking_children(fold).last(),
+            };
+            let end = std::iter::successors(Some(fold), |fold| next(*fold)).last();
+            let walked = branches.conversations.iter().find(|found| Some(found.end) == end);
+            let told = history.conversation_of(id);
+            prop_assert_eq!(told.map(|found| found.n), walked.map(|found| found.n), "{:?} in\n{}", id, short);
+        }
     }
 
     #[test]
@@ -228,4 +253,87 @@ fn long_chains_cost_no_stack() {
     let history = History::new(session, Rule::Client);
     assert_eq!(history.branches.conversations.len(), 1);
     assert_eq!(history.path_to(NodeId(99_999)).unwrap().nodes.len(), 100_000);
+}
+
+/// All ways to put a few pieces one after the other: every line is known, unknown or damaged (R2).
+#[test]
+fn marks_nul_bytes_and_glued_records_are_accounted_for() {
+    const MARK: &[u8] = b"\xEF\xBB\xBF";
+    let record = testkit::jsonl("a user hello");
+    let pieces: [&[u8]; 6] =
+        [b"\0\0", MARK, b"\n", record.trim_end().as_bytes(), b"{\"type\":\"odd\"}", b" "];
+    for n in 0..pieces.len().pow(5) {
+        let digits = (0..5).map(|place| n / pieces.len().pow(place) % pieces.len());
+        let bytes: Vec<u8> = digits.flat_map(|digit| pieces[digit]).copied().collect();
+        let counts = read(&bytes, 7).counts();
+        let bare = bytes.strip_prefix(MARK).unwrap_or(&bytes);
+        let lines = bare.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let sum = counts.known + counts.unknown + counts.damaged;
+        assert_eq!(sum, lines.count() as u64, "{:?}", String::from_utf8_lossy(&bytes));
+    }
+    // A mark before a whole record does no harm, with or without a newline.
+    let marked = [MARK, record.trim_end().as_bytes()].concat();
+    assert_eq!(read(&marked, 7).counts().known, 1);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_damaged_and_the_next_one_is_read() {
+    let record = testkit::jsonl("a user hello");
+    let long = vec![b'x'; 1 << 20];
+    let times = LONGEST_LINE as usize / long.len() + 1;
+    let mut session = Session::default();
+    for _ in 0..times {
+        session.push(&long);
+    }
+    session.end();
+    assert_eq!((session.counts().damaged, session.torn().unwrap().line), (1, 1));
+    session.push(b"\n");
+    session.push(record.as_bytes());
+    let bytes = (times * long.len()) as u64 + 1;
+    assert_eq!(session.defects()[0].kind, DefectKind::TooLong { bytes });
+    let counts = session.counts();
+    assert_eq!((counts.known, counts.damaged), (1, 1));
+    assert_eq!((session.records()[0].span.at, session.records()[0].line), (bytes, 2));
+}
+
+/// Work that grows with the square of these numbers would not end.
+#[test]
+fn many_calls_of_one_message_are_paired() {
+    const CALLS: usize = 60_000;
+    let block =
+        |n: usize| format!(r#"{{"type":"tool_use","id":"t{n}","name":"Bash","input":{{}}}}"#);
+    let calls: Vec<String> = (0..CALLS).map(block).collect();
+    let result =
+        |n: usize| format!(r#"{{"type":"tool_result","tool_use_id":"t{n}","content":"x"}}"#);
+    let results: Vec<String> = (0..CALLS).rev().map(result).collect();
+    let (calls, results) = (calls.join(","), results.join(","));
+    let lines = [
+        r#"{"type":"user","uuid":"a","parentUuid":null,"message":{"content":"go"}}"#.to_owned(),
+        format!(
+            r#"{{"type":"assistant","uuid":"b","parentUuid":"a","message":{{"id":"m","content":[{calls}]}}}}"#
+        ),
+        format!(
+            r#"{{"type":"user","uuid":"c","parentUuid":"b","message":{{"content":[{results}]}}}}"#
+        ),
+    ];
+    let history = History::new(read(lines.join("\n").as_bytes(), usize::MAX), Rule::Client);
+    let path = history.path(history.branches.resuming().unwrap());
+    let mut bodies = |id: NodeId| Body::parse(lines[id.0 as usize].as_bytes()).ok();
+    let told: Vec<_> = turns(&history, &path, &mut bodies).collect();
+    let paired = told.iter().flat_map(Turn::calls).filter(|call| call.result.is_some());
+    assert_eq!(paired.count(), CALLS);
+}
+
+/// Work that grows with the square of these numbers would not end.
+#[test]
+fn every_node_of_a_long_session_finds_its_conversation() {
+    let mut short = String::new();
+    for n in 0..30_000 {
+        let parent = if n == 0 { String::new() } else { format!("< u{}", n - 1) };
+        writeln!(short, "u{n} {parent} user go\nx{n} < u{n} assistant left behind").unwrap();
+    }
+    let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client);
+    let found = history.session.nodes().filter(|(id, _)| history.conversation_of(*id).is_some());
+    assert_eq!(found.count(), 60_000);
+    Digest::new(&history);
 }

@@ -68,6 +68,9 @@ impl std::fmt::Debug for Config<'_> {
     }
 }
 
+/// How many ways of a fork are told in one transcript.
+pub const MOST_WAYS: usize = 100;
+
 /// Writes the head of a document.
 pub fn head(format: Format, header: &Header, out: &mut String) {
     match format {

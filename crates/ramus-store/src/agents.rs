@@ -1,16 +1,18 @@
 //! The agents of a session: their files, and the small files beside them.
 
-use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use ramus_core::agent::{AgentHint, call_of};
+use ramus_core::agent::{AgentHint, SpawnIndex};
 use ramus_core::history::History;
+use ramus_core::name::Key;
 use ramus_core::session::{NodeId, Session, Spawn};
+use rustc_hash::FxHashMap;
 
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
 use crate::read::read;
+use crate::regular;
 
 /// An agent with what its files say of it.
 #[derive(Debug)]
@@ -63,17 +65,19 @@ const DEEPEST: usize = 64;
 /// Finds for each agent the record whose call started it (R6); one that another agent started hangs where
 /// that one does.
 pub fn calls(agents: &[Agent], history: &History) -> Vec<Option<NodeId>> {
-    let by_id = |id: &String| agents.iter().find(|other| other.file.id == *id);
+    let spawns = SpawnIndex::new(&history.session);
+    let starters = Starters::new(agents);
     let call = |agent: &Agent| {
         let mut agent = agent;
         for _ in 0..DEEPEST {
             // What its own file says comes before a prompt that somebody else gave, too.
-            if let Some(starter) = agent.meta.parent.as_ref().and_then(by_id) {
-                agent = starter;
-            } else if let Some(call) = call_of(history, &agent.hint) {
+            let by_meta = agent.meta.parent.as_ref().and_then(|id| starters.by_id.get(id.as_str()));
+            if let Some(starter) = by_meta {
+                agent = &agents[*starter];
+            } else if let Some(call) = spawns.call_of(&agent.hint) {
                 return Some(call);
             } else {
-                agent = agents.iter().find(|other| other.started(agent))?;
+                agent = &agents[starters.starter_of(agents, agent)?];
             }
         }
         None
@@ -81,23 +85,60 @@ pub fn calls(agents: &[Agent], history: &History) -> Vec<Option<NodeId>> {
     agents.iter().map(call).collect()
 }
 
+/// The agents that other agents may have started, by what their files say; of several the first.
+struct Starters<'a> {
+    by_id: FxHashMap<&'a str, usize>,
+    by_named: FxHashMap<&'a str, Vec<usize>>,
+    by_call: FxHashMap<Key, Vec<usize>>,
+    by_prompt: FxHashMap<Key, Vec<usize>>,
+}
+
+impl<'a> Starters<'a> {
+    fn new(agents: &'a [Agent]) -> Self {
+        let mut starters = Self {
+            by_id: FxHashMap::default(),
+            by_named: FxHashMap::default(),
+            by_call: FxHashMap::default(),
+            by_prompt: FxHashMap::default(),
+        };
+        for (index, agent) in agents.iter().enumerate() {
+            starters.by_id.entry(&agent.file.id).or_insert(index);
+            for named in &agent.named {
+                add_first_two(starters.by_named.entry(named).or_default(), index);
+            }
+            for spawn in &agent.spawns {
+                add_first_two(starters.by_call.entry(spawn.call).or_default(), index);
+                if let Some(prompt) = spawn.prompt {
+                    add_first_two(starters.by_prompt.entry(prompt).or_default(), index);
+                }
+            }
+        }
+        starters
+    }
+
+    /// Returns the first agent that started another one.
+    fn starter_of(&self, agents: &[Agent], agent: &Agent) -> Option<usize> {
+        let AgentHint { id, call, opening } = &agent.hint;
+        let named = self.by_named.get(id.as_str());
+        let called = call.and_then(|call| self.by_call.get(&call));
+        let prompted = opening.and_then(|opening| self.by_prompt.get(&opening));
+        let found = [named, called, prompted].into_iter().flatten().flatten();
+        found.copied().filter(|index| agents[*index].file.id != *id).min()
+    }
+}
+
+/// Keeps the first two agents that say the same: one of them may be the agent that is asked about.
+fn add_first_two(found: &mut Vec<usize>, index: usize) {
+    if found.len() < 2 && found.last() != Some(&index) {
+        found.push(index);
+    }
+}
+
 /// Finds for each agent the record whose call started it; warm-ups are left out (R6).
 pub fn with_calls(agents: Vec<Agent>, history: &History) -> Vec<(Option<NodeId>, Agent)> {
     let calls = calls(&agents, history);
     let tasks = calls.into_iter().zip(agents);
     tasks.filter(|(_, agent)| agent.words.as_deref() != Some("Warmup")).collect()
-}
-
-impl Agent {
-    /// Whether another agent was started by this one.
-    fn started(&self, other: &Self) -> bool {
-        let AgentHint { id, call, opening } = &other.hint;
-        let is_its = |spawn: &Spawn| {
-            Some(spawn.call) == *call || (opening.is_some() && spawn.prompt == *opening)
-        };
-        *id != self.file.id
-            && (self.named.iter().any(|named| **named == **id) || self.spawns.iter().any(is_its))
-    }
 }
 
 fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
@@ -117,7 +158,7 @@ fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
 
 fn belongs(path: &Path, session: &str) -> Result<bool, PathError> {
     let mut head = Vec::new();
-    File::open(path)
+    regular::open(path)
         .and_then(|file| file.take(HEAD).read_to_end(&mut head))
         .map_err(|source| PathError::new(path, source))?;
     let mut records = Session::default();
@@ -128,7 +169,9 @@ fn belongs(path: &Path, session: &str) -> Result<bool, PathError> {
 
 /// Reads the meta file beside an agent's; older clients wrote none, and a broken one says nothing.
 pub fn meta(path: &Path) -> AgentMeta {
-    let Ok(text) = fs::read(path.with_extension("meta.json")) else { return AgentMeta::default() };
+    let Ok(text) = regular::read(&path.with_extension("meta.json"), regular::SMALL) else {
+        return AgentMeta::default();
+    };
     let Ok(meta) = serde_json::from_slice::<serde_json::Value>(&text) else {
         return AgentMeta::default();
     };

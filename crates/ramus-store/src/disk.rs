@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::regular;
+
 /// A change that the disk refused.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}", .path.display())]
@@ -27,10 +29,7 @@ pub(crate) type Written<T> = Result<T, WriteError>;
 
 /// Opens a file that is there for adding to its end; it is never made.
 pub(crate) fn open_to_append(path: &Path) -> Written<File> {
-    OpenOptions::new()
-        .read(true)
-        .append(true)
-        .open(path)
+    regular::open_with(OpenOptions::new().read(true).append(true), path)
         .map_err(|source| WriteError::new(path, source))
 }
 

@@ -13,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use rayon::prelude::*;
 use tempfile::NamedTempFile;
 
+use crate::regular;
 use crate::spare;
 
 /// The file that says a directory was made here.
@@ -57,7 +58,8 @@ impl Folder {
         if !is_ours && !force {
             return Err(ExportError::Foreign(dir.to_owned()));
         }
-        if let Ok(marker) = fs::read_to_string(dir.join(MARKER)) {
+        if let Ok(marker) = regular::read(&dir.join(MARKER), regular::SMALL) {
+            let marker = String::from_utf8_lossy(&marker);
             let names = marker.lines().skip(1).filter(|name| is_below(name));
             folder.earlier = names.map(str::to_owned).collect();
         }

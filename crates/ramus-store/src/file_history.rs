@@ -1,6 +1,6 @@
 //! The client's file backups: from the session's own directory, and from nowhere else.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use ramus_core::files::{Backup, Backups};
 
 use crate::error::PathError;
 use crate::place::{claude_dir, file_history};
+use crate::regular;
 use crate::trace::Part;
 
 /// Larger backups are not held in memory; they can still be copied.
@@ -65,7 +66,7 @@ impl FileHistory {
     pub fn copy(&self, backup: &Backup, out: &mut dyn Write) -> Result<u64, PathError> {
         let path = self.path(backup).unwrap_or_else(|| PathBuf::from(&backup.name));
         let error = |source| PathError::new(&path, source);
-        let mut file = File::open(&path).map_err(error)?;
+        let mut file = regular::open(&path).map_err(error)?;
         io::copy(&mut file, out).map_err(error)
     }
 
@@ -94,7 +95,7 @@ impl Backups for FileHistory {
             return None;
         }
         let mut bytes = Vec::with_capacity(meta.len() as usize);
-        File::open(path).ok()?.take(HELD).read_to_end(&mut bytes).ok()?;
+        regular::open(&path).ok()?.take(HELD).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
 }

@@ -23,10 +23,11 @@ pub(crate) use sketches::{FileSketch, Seen, Sight, Sketches};
 
 use crate::error::PathError;
 use crate::place::Project;
+use crate::regular;
 
 /// Rises with every change of what is kept or of how it is written, `bitcode` included. What the
 /// records of a file mean is told by `ramus_core::SOURCES`.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// Who makes sketches holds this file.
 const SKETCHES: &str = "sketching";
 
@@ -134,8 +135,7 @@ impl Index {
         let (Some(dir), Some(version)) = (&self.dir, self.version()) else { return Ok(None) };
         make_dir(&version).map_err(|source| PathError::writing(&version, source))?;
         let path = dir.join(name);
-        let file = private(OpenOptions::new().write(true))
-            .open(&path)
+        let file = regular::open_with(private(OpenOptions::new().write(true)), &path)
             .map_err(|source| PathError::writing(&path, source))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock { _file: file })),

@@ -4,7 +4,6 @@
 //! reverse it; another one says how it ended. A line that is not whole was being
 //! written when the power went, and says nothing.
 
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 
@@ -14,8 +13,12 @@ use crate::backup::Backup;
 use crate::disk::{self, WriteError, Written};
 use crate::error::PathError;
 use crate::plan::{Moment, What};
+use crate::regular;
 use crate::stamp::Stamp;
 use crate::state::State;
+
+/// A journal this large is none of ours.
+const LARGEST: u64 = 256 * 1024 * 1024;
 
 /// The form of the lines; others are of a newer ramus.
 const VERSION: u32 = 1;
@@ -85,7 +88,7 @@ impl Journal {
     /// Reads the journal; there is none before the first operation.
     pub fn read(state: &State) -> Result<Self, PathError> {
         let path = state.journal();
-        let bytes = match fs::read(&path) {
+        let bytes = match regular::read(&path, LARGEST) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(source) => return Err(PathError::new(&path, source)),

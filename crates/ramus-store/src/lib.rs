@@ -47,6 +47,7 @@ pub mod on_disk;
 pub mod place;
 pub mod plan;
 mod read;
+mod regular;
 pub mod scan;
 pub mod secrets;
 mod source;

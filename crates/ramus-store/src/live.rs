@@ -4,13 +4,15 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use crate::regular;
+
 /// Returns the process of a client that has a session open.
 ///
 /// Clients from 2.1 on tell in `sessions/<pid>.json`; older ones cannot be seen.
 pub fn open_in(root: &Path, session: &str) -> Option<u32> {
     let entries = fs::read_dir(root.join("sessions")).ok()?;
     let holds = |path: &Path| {
-        let text = fs::read(path).ok()?;
+        let text = regular::read(path, regular::SMALL).ok()?;
         let told: serde_json::Value = serde_json::from_slice(&text).ok()?;
         let pid: u32 = told.get("pid")?.as_u64()?.try_into().ok()?;
         (told.get("sessionId")?.as_str()? == session && is_alive(pid)).then_some(pid)

@@ -1,6 +1,6 @@
 //! What is in a file's place now, for putting an earlier content back.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use ramus_core::files::restore::OnDisk;
 use ramus_core::files::{FileState, Held};
 
 use crate::file_history::FileHistory;
+use crate::regular;
 
 /// Looks at the place of a file. Below `cwd` no directory on the way may be a link.
 pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> OnDisk {
@@ -28,7 +29,8 @@ pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> OnDisk {
     }
     let is_same = match &file.held {
         Held::Bytes(bytes) => {
-            meta.len() == bytes.len() as u64 && fs::read(path).is_ok_and(|now| now == *bytes)
+            meta.len() == bytes.len() as u64
+                && regular::read(path, meta.len()).is_ok_and(|now| now == *bytes)
         }
         Held::Backup(backup) => {
             history.path(backup).is_some_and(|copy| same(&copy, path).unwrap_or(false))
@@ -44,15 +46,15 @@ const SHOWN: u64 = 16 * 1024 * 1024;
 /// Returns the text of a file; one that is not there is empty. `None`: it is no text, or too large.
 pub fn text_at(path: &Path) -> Option<String> {
     match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_file() && meta.len() <= SHOWN => fs::read_to_string(path).ok(),
+        Ok(meta) if meta.is_file() => String::from_utf8(regular::read(path, SHOWN).ok()?).ok(),
         Ok(_) => None,
         Err(_) => Some(String::new()),
     }
 }
 
 /// Whether two files hold the same bytes, read piece by piece.
-fn same(a: &Path, b: &Path) -> io::Result<bool> {
-    let (mut a, mut b) = (File::open(a)?, File::open(b)?);
+pub(crate) fn same(a: &Path, b: &Path) -> io::Result<bool> {
+    let (mut a, mut b) = (regular::open(a)?, regular::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {
         return Ok(false);
     }

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::error::PathError;
 use crate::index::{Identity, Index};
+use crate::regular;
 
 /// One or more Claude directories, read as one.
 #[derive(Clone, Debug)]
@@ -146,8 +147,8 @@ impl Place {
     /// Returns `cleanupPeriodDays` of the settings, if they say so.
     pub fn retention_days(&self) -> Option<u32> {
         self.roots.iter().find_map(|root| {
-            let text = fs::read_to_string(root.join("settings.json")).ok()?;
-            let settings: serde_json::Value = serde_json::from_str(&text).ok()?;
+            let text = regular::read(&root.join("settings.json"), regular::SMALL).ok()?;
+            let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
             settings.get("cleanupPeriodDays")?.as_u64()?.try_into().ok()
         })
     }
@@ -197,15 +198,7 @@ impl HistoryFile {
     }
 
     fn new(path: &Path, meta: &Metadata) -> Result<Self, PathError> {
-        if !meta.is_file() {
-            // Reading a pipe would wait for ever.
-            let kind = if meta.is_dir() {
-                io::ErrorKind::IsADirectory
-            } else {
-                io::ErrorKind::InvalidInput
-            };
-            return Err(PathError::new(path, io::Error::new(kind, "not a regular file")));
-        }
+        regular::check(meta).map_err(|source| PathError::new(path, source))?;
         let stem =
             path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let (id, role) = match stem.strip_prefix("agent-") {

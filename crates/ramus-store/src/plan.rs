@@ -10,6 +10,7 @@ mod fork;
 mod merge;
 mod session;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ramus_core::edit::NewLine;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::PathError;
 use crate::place::HistoryFile;
 use crate::read::Bodies;
+use crate::regular;
 use crate::stamp::Stamp;
 
 pub use files::{FileBack, restore_files};
@@ -128,8 +130,15 @@ impl Content {
             Self::Bytes(bytes) => each(bytes),
             Self::WithMode { content, .. } => content.read(each),
             Self::Copy(path) => {
-                let bytes = std::fs::read(path).map_err(|source| PathError::new(path, source))?;
-                each(&bytes)
+                let error = |source| PathError::new(path, source);
+                let mut file = regular::open(path).map_err(error)?;
+                let mut buffer = vec![0; 256 * 1024];
+                loop {
+                    match file.read(&mut buffer).map_err(error)? {
+                        0 => return Ok(()),
+                        read => each(&buffer[..read])?,
+                    }
+                }
             }
             Self::Lines { sources, lines } => {
                 let mut open = sources
@@ -186,7 +195,7 @@ impl Subject<'_> {
 
 fn stamp(path: &Path, history: &History) -> Result<Stamp, PathError> {
     let len = history.session.facts().bytes;
-    std::fs::File::open(path)
+    regular::open(path)
         .and_then(|file| Stamp::of(&file, len))
         .map_err(|source| PathError::new(path, source))
 }

@@ -12,10 +12,11 @@ use ramus_core::session::Session;
 use ramus_core::time::Time;
 
 use crate::error::PathError;
+use crate::regular;
 
 /// Small enough to stay in a near cache between reading and scanning: a twentieth less CPU than 256 KB.
 const CHUNK: usize = 64 * 1024;
-/// Room for a line that is kept from file to file.
+/// A longer beginning of a line is handed on before its end is there.
 const LONGEST: usize = 4 * 1024 * 1024;
 
 thread_local! {
@@ -53,11 +54,8 @@ pub fn from_jsonl(path: &Path, rule: Rule) -> Result<History, PathError> {
 }
 
 fn read_into(session: &mut Session, path: &Path) -> io::Result<()> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     BUFFER.with_borrow_mut(|buffer| {
-        if buffer.len() > LONGEST {
-            *buffer = vec![0; CHUNK];
-        }
         // The beginning of a line waits here for its end: memory that is warm already.
         let mut held = 0;
         loop {
@@ -72,7 +70,11 @@ fn read_into(session: &mut Session, path: &Path) -> io::Result<()> {
                 Ok(read) => {
                     let end = held + read;
                     let newline = memchr::memrchr(b'\n', &buffer[held..end]);
-                    let whole = newline.map_or(0, |newline| held + newline + 1);
+                    let whole = match newline {
+                        Some(newline) => held + newline + 1,
+                        None if end > LONGEST => end,
+                        None => 0,
+                    };
                     session.push(&buffer[..whole]);
                     buffer.copy_within(whole..end, 0);
                     held = end - whole;
@@ -94,7 +96,7 @@ pub struct Bodies {
 impl Bodies {
     /// Opens a file for reading single records.
     pub fn open(path: &Path) -> Result<Self, PathError> {
-        let file = File::open(path).map_err(|source| PathError::new(path, source))?;
+        let file = regular::open(path).map_err(|source| PathError::new(path, source))?;
         Ok(Self { path: path.to_owned(), file })
     }
 
@@ -117,7 +119,7 @@ pub(crate) fn read_at(file: &mut File, span: ByteSpan) -> io::Result<Vec<u8>> {
 }
 
 /// How much of a spilled output is read at most.
-const SPILLED: u64 = 64 * 1024 * 1024;
+pub(crate) const SPILLED: u64 = 64 * 1024 * 1024;
 
 /// Reads an output that was too large for its record, from where the session keeps such.
 ///
@@ -132,17 +134,17 @@ pub fn spilled(session: &Path, named: &Path) -> Option<String> {
     let dir =
         agents.and_then(Path::parent).map_or_else(|| session.with_extension(""), Path::to_owned);
     let path = dir.join("tool-results").join(name);
-    if !path.is_file() {
-        return None;
-    }
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(SPILLED).read_to_end(&mut bytes)).ok()?;
+    regular::open(&path).and_then(|file| file.take(SPILLED).read_to_end(&mut bytes)).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads a small file of the user's own, such as settings; `None` when there is none.
 pub fn settings(path: &Path) -> Result<Option<String>, PathError> {
-    match std::fs::read_to_string(path) {
+    let text = regular::read(path, regular::SMALL).and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    });
+    match text {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(PathError::new(path, source)),
@@ -154,7 +156,7 @@ const TAIL: u64 = 64 * 1024;
 
 /// Returns the newest time at the end of a session file; `None` when it has none or cannot be read.
 pub fn last_active(path: &Path) -> Option<Time> {
-    let mut file = File::open(path).ok()?;
+    let mut file = regular::open(path).ok()?;
     let len = file.metadata().ok()?.len();
     let start = len.saturating_sub(TAIL);
     let mut tail = Vec::new();

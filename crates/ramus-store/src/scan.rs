@@ -35,7 +35,7 @@ pub use again::Again;
 pub use filter::Filter;
 pub use merge::{Hit, Order};
 pub use newest::{Batch, newest};
-pub(crate) use pieces::pieces;
+pub(crate) use pieces::{LeftOut, pieces};
 use pieces::{Piece, last_time, stretches};
 pub use spill::spills;
 pub use summary::summaries;
@@ -271,7 +271,9 @@ fn records(
     };
     match seen {
         Some(seen) => stretches(&source.file.path, seen, take)?,
-        None => pieces(&source.file.path, &mut take)?,
+        None => {
+            pieces(&source.file.path, &mut take)?;
+        }
     }
     // The queue tells of prompts that stand in the file themselves.
     let mut drop: FxHashSet<usize> =

@@ -12,6 +12,7 @@ use ramus_core::session::Session;
 
 use crate::error::PathError;
 use crate::place::HistoryFile;
+use crate::regular;
 use crate::spare;
 
 /// How much is read at once: small enough to stay in a near cache until it is looked at.
@@ -69,7 +70,7 @@ impl Source {
     }
 
     fn open(path: &Path) -> io::Result<(Self, Metadata)> {
-        let file = File::open(path)?;
+        let file = regular::open(path)?;
         let metadata = file.metadata()?;
         let length = metadata.len();
         let window = spare::take(length.min(WINDOW) as usize);

@@ -7,6 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::regular;
+
 /// A file's length and the hash of its bytes.
 ///
 /// All of them: a word that is replaced by one as long near the beginning of a long file is a change, too.
@@ -20,7 +22,7 @@ pub struct Stamp {
 impl Stamp {
     /// Takes the stamp of a whole file.
     pub fn at(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let file = regular::open(path)?;
         let len = file.metadata()?.len();
         Self::of(&file, len)
     }
@@ -37,7 +39,7 @@ impl Stamp {
 
     /// Whether a file still begins with what was stamped.
     pub(crate) fn begins(&self, path: &Path) -> io::Result<bool> {
-        let file = File::open(path)?;
+        let file = regular::open(path)?;
         Ok(file.metadata()?.len() >= self.len && Self::of(&file, self.len)? == *self)
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use crate::disk::{self, WriteError, Written};
+use crate::regular;
 
 /// Where ramus remembers what it did; never inside of a Claude directory.
 #[derive(Clone, Debug)]
@@ -50,7 +51,8 @@ impl State {
         options.write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).and_then(|file| file.lock().map(|()| file));
+        let file =
+            regular::open_with(&mut options, &path).and_then(|file| file.lock().map(|()| file));
         Ok(Lock { _file: file.map_err(|source| WriteError::new(&path, source))? })
     }
 }

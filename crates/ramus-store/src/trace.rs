@@ -1,6 +1,5 @@
 //! A path through linked sessions: where a conversation began in another file (R13).
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use ramus_core::resume::Rule;
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
 use crate::read::from_jsonl;
+use crate::regular;
 
 /// A piece of a path that lies in one file.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ fn mentions(path: &FilePath, spelling: &str) -> Result<bool, PathError> {
     let finder = Finder::new(spelling);
     let mut held = Vec::new();
     let mut buffer = vec![0; 256 * 1024];
-    let mut file = File::open(path).map_err(|source| PathError::new(path, source))?;
+    let mut file = regular::open(path).map_err(|source| PathError::new(path, source))?;
     loop {
         let read = match file.read(&mut buffer) {
             Ok(0) => return Ok(false),

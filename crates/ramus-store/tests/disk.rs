@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 
-use ramus_core::agent::call_of;
+use ramus_core::agent::SpawnIndex;
 use ramus_core::resume::Rule;
 use ramus_store::agents::{agents_of, calls};
 use ramus_store::place::{FileRole, Place, encode, is_encoded};
@@ -89,6 +89,7 @@ fn agents_are_found_flat_and_nested_and_hang_at_their_calls() {
     );
     let listing = Place::open(vec![home.claude()]).unwrap().projects();
     let history = from_jsonl(&path, Rule::Client).unwrap();
+    let spawns = SpawnIndex::new(&history.session);
     let files = &listing.projects[0].files;
     assert_eq!(files.iter().filter(|file| file.role == FileRole::FlatAgent).count(), 1);
     // Flat files name their session inside; the short form calls it `session`.
@@ -97,7 +98,7 @@ fn agents_are_found_flat_and_nested_and_hang_at_their_calls() {
     let calls: Vec<(String, Option<u32>)> = flat
         .iter()
         .chain(&nested)
-        .map(|agent| (agent.file.id.clone(), call_of(&history, &agent.hint).map(|node| node.0)))
+        .map(|agent| (agent.file.id.clone(), spawns.call_of(&agent.hint).map(|node| node.0)))
         .collect();
     assert_eq!(
         calls,

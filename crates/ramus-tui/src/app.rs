@@ -73,7 +73,11 @@ const PATIENCE: Duration = Duration::from_millis(8);
 ///
 /// # Errors
 ///
-/// When the terminal cannot be used, or a part of the program broke.
+/// When the terminal cannot be used.
+///
+/// # Panics
+///
+/// When work on another thread did; the payload is what that one said.
 pub fn run(options: Options, actions: Actions) -> io::Result<()> {
     let (sender, events) = channel();
     let mut screen = Screen::open()?;
@@ -95,7 +99,8 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
         }
         if let Some(why) = state.broken.take() {
             drop(screen);
-            return Err(io::Error::other(why));
+            // It panicked on another thread; here, too, that is no error but a bug.
+            std::panic::resume_unwind(Box::new(why));
         }
         #[cfg(unix)]
         if let Some(signal) = state.killed_by {

@@ -21,7 +21,10 @@ impl Canvas<'_> {
     }
 
     /// Writes a line some columns into an area, at a row of it.
+    ///
+    /// What lies outside of the screen is left out: writing there would panic.
     pub(crate) fn line_at(&mut self, area: Rect, x: u16, y: u16, line: &Line) {
+        let area = area.intersection(self.buffer.area);
         if y >= area.height || x >= area.width {
             return;
         }
@@ -46,12 +49,15 @@ impl Canvas<'_> {
         let width = u16::try_from(line.width()).unwrap_or(u16::MAX).min(area.width);
         let x = area.width - width;
         // What stands there already would shine through.
-        self.clear(Rect { x: area.x + x, y: area.y + y, width, height: 1 }.intersection(area));
+        if y < area.height {
+            self.clear(Rect { x: area.x + x, y: area.y + y, width, height: 1 });
+        }
         self.line_at(area, x, y, line);
     }
 
     /// Changes the look of a row without changing what it says.
     pub(crate) fn look(&mut self, area: Rect, y: u16, style: Style) {
+        let area = area.intersection(self.buffer.area);
         if y < area.height {
             self.buffer.set_style(Rect { y: area.y + y, height: 1, ..area }, style);
         }

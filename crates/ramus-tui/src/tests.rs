@@ -479,6 +479,30 @@ fn every_size_is_drawn() {
     }
 }
 
+/// The terminal tells of a new size by an event, and that can come after the next drawing.
+#[test]
+fn a_window_that_shrank_before_its_event_is_drawn() {
+    for keys in ["", "\n", "\nt", "\nb", "\n?", "\na"] {
+        let mut screens = Screens::open(120, 40);
+        for key in keys.chars() {
+            let key = key.to_string();
+            if key == "\n" {
+                screens.press(KeyCode::Enter);
+                screens.until(|text| text.contains("You "));
+            } else {
+                screens.type_in(&key);
+            }
+        }
+        for (width, height) in [(119, 40), (80, 10), (120, 6), (21, 40), (20, 5), (3, 2), (0, 0)] {
+            let area = Rect { x: 0, y: 0, width, height };
+            view(&mut screens.state, &mut Buffer::empty(area));
+            // An event of a size that is past by now.
+            screens.take(Event::Resize(120, 40));
+            view(&mut screens.state, &mut Buffer::empty(area));
+        }
+    }
+}
+
 #[test]
 fn a_title_that_another_session_gave_stays() {
     let home = Home::new();

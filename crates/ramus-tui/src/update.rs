@@ -279,7 +279,7 @@ impl State {
     }
 
     /// Tells the transcript how much room it has.
-    fn measure(&mut self) {
+    pub(crate) fn measure(&mut self) {
         let area = self.areas().transcript;
         if let (Some(reading), Some(area)) = (self.stack.last_mut(), area) {
             // A margin on the left, a scrollbar on the right.

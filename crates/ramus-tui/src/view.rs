@@ -14,6 +14,11 @@ use crate::state::{Areas, Focus, Overlay, PromptKind, State};
 const SMALLEST: (u16, u16) = (20, 5);
 
 pub(crate) fn view(state: &mut State, buffer: &mut Buffer) {
+    // The window may have changed since its last event: what is drawn on decides.
+    if state.size != (buffer.area.width, buffer.area.height) {
+        state.size = (buffer.area.width, buffer.area.height);
+        state.measure();
+    }
     let mut canvas = Canvas { buffer, theme: state.theme };
     if state.size.0 < SMALLEST.0 || state.size.1 < SMALLEST.1 {
         let (width, height) = state.size;
@@ -144,7 +149,7 @@ fn title(state: &State, reading: &transcript::Transcript) -> String {
     }
     let history = &reading.chapter.history;
     let first = history.branches.main();
-    let first = first.and_then(|conversation| history.opening(conversation));
+    let first = first.and_then(|conversation| conversation.opening);
     let words = first.and_then(|node| history.session.words(node));
     let title = history.given_title().or(history.last_prompt()).or(words);
     title.unwrap_or(&reading.chapter.file.id).split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,6 +1,7 @@
 //! The terminal is given back when the screens break: this very program, run in a real terminal.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,7 +36,13 @@ fn screens_that_break() {
         read: Box::new(|_, _| Err(Vec::new())),
         write: Box::new(|_, _| Ok(Vec::new())),
     };
-    ramus_tui::run(options, actions).unwrap();
+    let run = AssertUnwindSafe(|| ramus_tui::run(options, actions));
+    match panic::catch_unwind(run) {
+        Ok(ended) => ended.unwrap(),
+        // What broke beside the screens is told by who started them.
+        Err(why) if why.is::<String>() => panic!("{}", why.downcast_ref::<String>().unwrap()),
+        Err(why) => panic::resume_unwind(why),
+    }
 }
 
 /// Runs the screens that break in a terminal, after a line that must still be there then.

@@ -215,7 +215,8 @@ impl Transcript {
                     - self.blocks.iter().find(|block| block.part == *part).map_or(0, |b| b.at);
                 &piece.path.folds[from..]
             });
-        if let Some(turn) = end.and_then(|end| fork_turn(history, end, rest, &mut body)) {
+        if let Some(turn) = end.and_then(|end| fork_turn(history, end, rest, usize::MAX, &mut body))
+        {
             placed.push(Placed { at: start + path.folds.len() - 1, part: *part, turn });
         }
         Ok(())

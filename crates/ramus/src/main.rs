@@ -7,6 +7,7 @@ mod env;
 mod error;
 mod mcp;
 mod memory;
+mod panic;
 mod perform;
 mod prices;
 mod select;
@@ -19,8 +20,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
-    let mut ui = ui::Ui::new(&args.global);
-    let result = commands::run(&mut ui, &args);
-    ui.finish(result)
+    panic::guard(|| {
+        let args = args::Args::parse();
+        let mut ui = ui::Ui::new(&args.global);
+        let result = commands::run(&mut ui, &args);
+        ui.finish(result)
+    })
 }

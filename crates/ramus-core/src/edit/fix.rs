@@ -4,7 +4,7 @@
 //! with is woven anew: records whose parent is lost follow what stands before them
 //! in the file, every call has a result, times rise and do not lie in the future.
 
-use super::fork::{Origin, nodes};
+use super::fork::{Origin, Sidechains, nodes};
 use super::goto::last_prompt;
 use super::weave::{self, Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
 use super::{NewSession, Refusal, Writer};
@@ -79,7 +79,8 @@ pub fn to_fix(history: &History, now: Time) -> Option<NodeId> {
 /// A path leads from such a record to the one before it in the file, so the copy has both.
 pub fn reattached(history: &History, path: &Path) -> (Vec<NodeId>, u32) {
     let placements = path.folds.iter().map(|fold| history.folds.fold(*fold).placement);
-    (nodes(history, path), placements.filter(|placement| placement.is_guess()).count() as u32)
+    let lost = placements.filter(|placement| placement.is_guess()).count() as u32;
+    (nodes(history, path, &Sidechains::new(history)), lost)
 }
 
 /// Plans a copy of a conversation without what keeps it from being resumed; `None`: nothing does.

@@ -1,5 +1,7 @@
 //! A new session with the path up to a message (R26).
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goto::last_prompt;
@@ -20,6 +22,8 @@ use crate::time::Time;
 pub struct Origin<'a> {
     /// The id of the session that the file holds.
     pub session: &'a str,
+    /// The same as JSON, for all its copies.
+    quoted: Arc<str>,
     pub history: &'a History,
     /// The path, root first, with the sidechains that its calls started.
     pub nodes: Vec<NodeId>,
@@ -36,6 +40,16 @@ impl Origin<'_> {
             "sessionId": self.session,
             "messageUuid": self.history.session.spell(name),
         })
+    }
+
+    /// Has a copy say in a field where it comes from.
+    pub(super) fn put(&self, splice: &mut Splice, field: &'static str, name: Name) {
+        let spelling = self.history.session.spell(name);
+        if Name::canonical(spelling.as_bytes()) == Some(name) {
+            splice.put_origin(field, &self.quoted, name);
+        } else {
+            splice.put_raw(field, self.from(name).to_string());
+        }
     }
 }
 
@@ -54,7 +68,7 @@ pub fn origin<'a>(
     path: &Path,
     body: &mut dyn FnMut(NodeId) -> Option<Body>,
 ) -> Origin<'a> {
-    let nodes = nodes(history, path);
+    let nodes = nodes(history, path, &Sidechains::new(history));
     let names: FxHashSet<Name> =
         nodes.iter().filter_map(|id| history.session.record(*id).name).collect();
     let mut of_path = |id: NodeId, record: &Record| match record.kind {
@@ -66,7 +80,8 @@ pub fn origin<'a>(
     };
     let records = (0..).map(NodeId).zip(history.session.records());
     let notes = records.filter(|(id, record)| of_path(*id, record)).map(|(id, _)| id).collect();
-    Origin { session, history, nodes, notes, backups: FxHashMap::default() }
+    let quoted = serde_json::Value::from(session).to_string().into();
+    Origin { session, quoted, history, nodes, notes, backups: FxHashMap::default() }
 }
 
 /// Returns the prompt that a snapshot of files belongs to.
@@ -80,23 +95,45 @@ pub(super) fn snapshot_of(body: Option<Body>) -> Option<Name> {
     Some(Name::new(prompt.as_bytes()))
 }
 
+/// The first records of the sidechains inside a file, by the record that started them.
+#[derive(Debug)]
+pub(super) struct Sidechains(FxHashMap<NodeId, Vec<NodeId>>);
+
+impl Sidechains {
+    pub(super) fn new(history: &History) -> Self {
+        let mut roots: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
+        for agent in inline_agents(history) {
+            if let Some(call) = agent.call {
+                roots.entry(call).or_default().push(agent.root);
+            }
+        }
+        Self(roots)
+    }
+
+    fn started_at(&self, node: NodeId) -> &[NodeId] {
+        self.0.get(&node).map_or(&[], Vec::as_slice)
+    }
+}
+
 /// Returns the records of a path: its messages whole, what compactions on it keep, its sidechains.
-pub(super) fn nodes(history: &History, path: &Path) -> Vec<NodeId> {
+pub(super) fn nodes(history: &History, path: &Path, sidechains: &Sidechains) -> Vec<NodeId> {
     let History { session, tree, .. } = history;
     let line = line(history, path);
-    // Some clients go on below the end, if only a sidechain hangs there.
-    let mut agents = inline_agents(history);
-    agents
-        .retain(|agent| tree.parent(agent.root).is_none_or(|parent| line.last() != Some(&parent)));
     let mut taken: FxHashSet<NodeId> = line.iter().copied().collect();
     let mut nodes = Vec::with_capacity(line.len());
     for &node in &line {
-        let kept = session.preserved().iter().filter(|(boundary, _)| *boundary == node);
-        let kept = kept.flat_map(|(_, names)| names).filter_map(|name| tree.find(*name));
+        let preserved = session.preserved();
+        let kept = preserved.binary_search_by_key(&node, |(boundary, _)| *boundary);
+        let kept = kept.iter().flat_map(|at| &preserved[*at].1);
+        let kept = kept.filter_map(|name| tree.find(*name));
         nodes.extend(kept.filter(|kept| taken.insert(*kept)));
         nodes.push(node);
-        for agent in agents.iter().filter(|agent| agent.call == Some(node)) {
-            let mut open = vec![agent.root];
+        for &root in sidechains.started_at(node) {
+            // Some clients go on below the end, if only a sidechain hangs there.
+            if tree.parent(root).is_some_and(|parent| line.last() == Some(&parent)) {
+                continue;
+            }
+            let mut open = vec![root];
             while let Some(side) = open.pop() {
                 if session.record(side).sidechain && taken.insert(side) {
                     nodes.push(side);
@@ -159,6 +196,7 @@ pub fn fork(
     });
     let tip = tip(last, is_agent).ok_or(Refusal::Empty)?;
     let mut copy = Copier {
+        note: Splice::session(writer.session),
         writer,
         cwd: request.cwd,
         is_agent,
@@ -242,6 +280,8 @@ fn messages(origins: &[Origin<'_>]) -> u32 {
 
 /// Makes the copies of one fork.
 struct Copier<'a, 'w> {
+    /// What all copies have in common.
+    note: Splice,
     writer: &'a mut Writer<'w>,
     cwd: Option<&'a str>,
     /// An agent's conversation becomes a main one.
@@ -260,7 +300,7 @@ impl Copier<'_, '_> {
             splice.set("cwd", cwd);
         }
         if let Some(name) = record.name {
-            splice.put_raw("forkedFrom", origin.from(name).to_string());
+            origin.put(&mut splice, "forkedFrom", name);
         }
         if self.is_agent {
             splice.set_raw("isSidechain", "false");
@@ -294,6 +334,6 @@ impl Copier<'_, '_> {
     }
 
     fn note(&self) -> Splice {
-        Splice::session(self.writer.session)
+        self.note.clone()
     }
 }

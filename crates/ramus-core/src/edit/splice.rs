@@ -5,11 +5,16 @@ use std::sync::Arc;
 
 use super::rename::Renames;
 use crate::cursor::Cursor;
+use crate::name::Name;
 
 /// What to change in a copied line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Splice {
+    /// What is the same in all lines of a copy: there may be millions of them.
+    shared: Option<Arc<[(&'static str, Change)]>>,
     changes: Vec<(&'static str, Change)>,
+    /// The field that says which record of which session (as JSON) a line was copied from.
+    origin: Option<(&'static str, Arc<str>, Name)>,
     /// Ids that are others in the copy, wherever they are named.
     renames: Option<Arc<Renames>>,
     /// Blocks of the message that are left out, by their place.
@@ -28,10 +33,14 @@ enum Change {
 impl Splice {
     /// Makes a record one of another session.
     pub fn session(id: &str) -> Self {
-        let mut splice = Self::default();
-        splice.set("sessionId", id);
-        splice.set("session_id", id);
-        splice
+        let id = quoted(id);
+        let changes = ["sessionId", "session_id"].map(|field| (field, Change::Set(id.clone())));
+        Self { shared: Some(Arc::new(changes)), ..Self::default() }
+    }
+
+    /// Says in a field which record a line was copied from; `session` is its id as JSON.
+    pub(crate) fn put_origin(&mut self, field: &'static str, session: &Arc<str>, record: Name) {
+        self.origin = Some((field, Arc::clone(session), record));
     }
 
     /// Gives a field another value, in those lines that have it.
@@ -55,7 +64,8 @@ impl Splice {
     }
 
     /// Leaves blocks of the message out.
-    pub(crate) fn drop_blocks(&mut self, blocks: Vec<usize>) {
+    pub(crate) fn drop_blocks(&mut self, mut blocks: Vec<usize>) {
+        blocks.sort_unstable();
         self.dropped = blocks;
     }
 
@@ -71,7 +81,12 @@ impl Splice {
         let Some(entries) = entries(line, 0) else { return line.to_vec() };
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         let mut added = String::new();
-        for (field, change) in &self.changes {
+        let origin = self.origin.as_ref().map(|(field, session, record)| {
+            let json = format!(r#"{{"sessionId":{session},"messageUuid":"{record}"}}"#);
+            (*field, Change::Put(json))
+        });
+        let shared = self.shared.iter().flat_map(|shared| shared.iter());
+        for (field, change) in shared.chain(&origin).chain(&self.changes) {
             let found = values(&entries, field);
             match change {
                 Change::Put(json) if found.is_empty() => {
@@ -197,7 +212,7 @@ fn dropped_blocks(
     let mut pieces = Vec::new();
     let mut is_first = true;
     for (index, block) in blocks.iter().enumerate() {
-        if !dropped.contains(&index) {
+        if dropped.binary_search(&index).is_err() {
             is_first = false;
             continue;
         }

@@ -81,6 +81,8 @@ pub(super) struct Weave<'a, 'w> {
     origins: &'a [Origin<'a>],
     config: WeaveConfig<'a>,
     pub(super) writer: &'a mut Writer<'w>,
+    /// What all copies have in common.
+    copied: Splice,
     rows: Vec<Row>,
     /// The last record on the line, as it is spelled.
     tip: Option<String>,
@@ -139,6 +141,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         Self {
             origins,
             config,
+            copied: Splice::session(writer.session),
             writer,
             rows: Vec::new(),
             tip: None,
@@ -346,12 +349,12 @@ impl<'a, 'w> Weave<'a, 'w> {
 
     fn splice(&self, source: usize, record: &Record, renames: &Arc<Renames>) -> Splice {
         let origin = &self.origins[source];
-        let mut splice = Splice::session(self.writer.session);
+        let mut splice = self.copied.clone();
         if let Some(cwd) = self.config.cwd {
             splice.set("cwd", cwd);
         }
         if let Some(name) = record.name {
-            splice.put_raw(self.config.provenance, origin.from(name).to_string());
+            origin.put(&mut splice, self.config.provenance, name);
         }
         if !renames.is_empty() {
             splice.rename(renames);

@@ -16,14 +16,17 @@ pub(super) struct Term {
 }
 
 impl Term {
-    pub(super) fn word(word: &str) -> Self {
+    pub(super) fn word(word: &str) -> Result<Self, QueryError> {
         let any_case = !word.chars().any(char::is_uppercase);
-        let regex = RegexBuilder::new(&regex::escape(word)).case_insensitive(any_case).build();
-        Self {
-            regex: regex.expect("because an escaped text is a pattern"),
-            escaped: Escaped::of_text(word, any_case),
-            weight: word.len(),
-        }
+        // An escaped text is always a pattern, but a long one can need more memory than is allowed.
+        let regex = RegexBuilder::new(&regex::escape(word))
+            .case_insensitive(any_case)
+            .build()
+            .map_err(|_| QueryError {
+                message: format!("a word of {} bytes is too long to look for", word.len()),
+                span: None,
+            })?;
+        Ok(Self { regex, escaped: Escaped::of_text(word, any_case), weight: word.len() })
     }
 
     pub(super) fn regex(pattern: &str) -> Result<Self, QueryError> {

@@ -105,6 +105,9 @@ fn a_broken_pattern_says_where() {
     let error = Query::regex("a(b").unwrap_err();
     assert_eq!(error, QueryError { message: "unclosed group".into(), span: Some(1..2) });
     assert!(Query::words("  ").is_err());
+    // Longer than a pattern may be.
+    assert!(Query::words(&"sk".repeat(30_000)).is_err());
+    assert!(Query::words(&"word".repeat(250)).is_ok());
     assert!(Query::regex(r"\d{4}-foo-\w+").unwrap().terms[0].escaped.is_some());
     assert!(Query::regex(r"\w+").unwrap().terms[0].escaped.is_none());
 }

@@ -1,5 +1,7 @@
 //! An answer out of its records, each call with its result.
 
+use rustc_hash::FxHashMap;
+
 use super::{Answer, Call, Outcome, Part, Thought};
 use crate::body::{Block, Body, STUB, ToolOutput, ToolUse, ToolUseResult, Usage};
 use crate::session::{NodeId, Session};
@@ -12,8 +14,35 @@ pub(crate) struct At {
     pub(crate) agent: Option<String>,
 }
 
+/// Where the calls of one answer are among its parts.
+#[derive(Debug, Default)]
+pub(crate) struct CallIndex {
+    by_id: FxHashMap<String, usize>,
+    /// No call before this part waits for a result.
+    waiting: usize,
+}
+
+impl CallIndex {
+    fn find<'a>(&self, answer: &'a mut Answer, id: &str) -> Option<&'a mut Call> {
+        match answer.parts.get_mut(*self.by_id.get(id)?) {
+            Some(Part::Call(call)) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// Returns the first call without a result.
+    fn first_waiting<'a>(&mut self, answer: &'a mut Answer) -> Option<&'a mut Call> {
+        let waits = |part: &Part| matches!(part, Part::Call(call) if call.result.is_none());
+        self.waiting += answer.parts[self.waiting..].iter().position(waits)?;
+        match answer.parts.get_mut(self.waiting) {
+            Some(Part::Call(call)) => Some(call),
+            _ => None,
+        }
+    }
+}
+
 /// Adds what one more record of the message says.
-pub(crate) fn add(answer: &mut Answer, body: Body) {
+pub(crate) fn add(answer: &mut Answer, calls: &mut CallIndex, body: Body) {
     match body {
         Body::Assistant(mut body) => {
             let usage = body.usage.take();
@@ -25,7 +54,7 @@ pub(crate) fn add(answer: &mut Answer, body: Body) {
                 _ => answer.usage.take(),
             };
             for block in body.content {
-                add_block(answer, block);
+                add_block(answer, calls, block);
             }
         }
         Body::ToolUse(record) => {
@@ -36,17 +65,17 @@ pub(crate) fn add(answer: &mut Answer, body: Body) {
                 input: record.input.unwrap_or_default(),
             };
             if named {
-                add_call(answer, call);
+                add_call(answer, calls, call);
             }
             for block in record.content {
-                add_block(answer, block);
+                add_block(answer, calls, block);
             }
         }
         _ => {}
     }
 }
 
-fn add_block(answer: &mut Answer, block: Block) {
+fn add_block(answer: &mut Answer, calls: &mut CallIndex, block: Block) {
     let part = match block {
         Block::Text(text) if text.trim().is_empty() => return,
         Block::Text(text) => Part::Text(text),
@@ -57,10 +86,11 @@ fn add_block(answer: &mut Answer, block: Block) {
         Block::RedactedThinking { data_len } => {
             Part::Thinking(Thought::Redacted { data: data_len })
         }
-        Block::ToolUse(call) | Block::ServerToolUse(call) => return add_call(answer, call),
+        Block::ToolUse(call) | Block::ServerToolUse(call) => {
+            return add_call(answer, calls, call);
+        }
         Block::WebSearchToolResult(found) => {
-            let call = calls(answer).find(|call| call.id == found.tool_use_id);
-            if let Some(call) = call {
+            if let Some(call) = calls.find(answer, &found.tool_use_id) {
                 let lines: Vec<String> =
                     found.hits.iter().map(|hit| format!("{} {}", hit.title, hit.url)).collect();
                 call.result.get_or_insert(Outcome {
@@ -75,7 +105,7 @@ fn add_block(answer: &mut Answer, block: Block) {
         Block::Fallback { from, to } => Part::Fallback { from, to },
         Block::ToolReference(name) => Part::Text(name),
         Block::ToolResult(result) => {
-            if let Some(call) = calls(answer).find(|call| call.id == result.tool_use_id) {
+            if let Some(call) = calls.find(answer, &result.tool_use_id) {
                 call.result.get_or_insert(Outcome {
                     is_error: result.is_error,
                     content: result.content,
@@ -89,10 +119,11 @@ fn add_block(answer: &mut Answer, block: Block) {
     answer.parts.push(part);
 }
 
-fn add_call(answer: &mut Answer, call: ToolUse) {
+fn add_call(answer: &mut Answer, calls: &mut CallIndex, call: ToolUse) {
     let ToolUse { id, name, input } = call;
     // A message that was written twice makes its calls once.
-    if id.is_empty() || !calls(answer).any(|call| call.id == id) {
+    if id.is_empty() || !calls.by_id.contains_key(&id) {
+        calls.by_id.entry(id.clone()).or_insert(answer.parts.len());
         answer.parts.push(Part::Call(Box::new(Call { id, name, input, ..Call::default() })));
     }
 }
@@ -114,13 +145,13 @@ pub(super) fn unanswered(answer: &Answer) -> impl Iterator<Item = (String, Box<C
 }
 
 /// Gives a result to the call it answers; a result that answers none comes back.
-pub(super) fn pair(answer: &mut Answer, result: Call) -> Option<Call> {
-    // Records of the earliest builds name no call: the result follows it.
-    let answers = |call: &Call| match &*result.id {
-        "" => call.result.is_none(),
-        id => call.id == id,
+pub(super) fn pair(answer: &mut Answer, calls: &mut CallIndex, result: Call) -> Option<Call> {
+    let call = match &*result.id {
+        // Records of the earliest builds name no call: the result follows it.
+        "" => calls.first_waiting(answer),
+        id => calls.find(answer, id),
     };
-    match calls(answer).find(|call| answers(call)) {
+    match call {
         Some(call) => {
             if call.result.is_none() {
                 call.result = result.result;

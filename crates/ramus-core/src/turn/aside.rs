@@ -58,9 +58,18 @@ fn user(voice: Voice, delegated: bool, body: UserBody) -> Option<TurnKind> {
 
 /// Tells what blocks of text are: a person's words, or what the client wrapped into them.
 fn spoken(content: Vec<Block>, voice: Voice, delegated: bool) -> Option<TurnKind> {
-    let text = plain_text(&content);
+    // A text of many megabytes is not copied to look at it.
+    let joined;
+    let mut texts = content.iter().filter_map(Block::text);
+    let text = match (texts.next(), texts.next()) {
+        (Some(only), None) => only,
+        _ => {
+            joined = plain_text(&content);
+            &joined
+        }
+    };
     let owned = str::to_owned;
-    let kind = match said(&text) {
+    let kind = match said(text) {
         Said::Command { name, args } => command(name, args),
         Said::BashInput(line) => command("!", line),
         Said::MemoryInput(memory) => command("#", memory),
@@ -80,7 +89,7 @@ fn spoken(content: Vec<Block>, voice: Voice, delegated: bool) -> Option<TurnKind
             text: owned(text),
         }),
         _ if voice == Voice::Notification => {
-            TurnKind::Notification(Notification { text, ..Notification::default() })
+            TurnKind::Notification(Notification { text: owned(text), ..Notification::default() })
         }
         _ if voice == Voice::Interrupt => TurnKind::Interrupt { for_tool_use: false },
         _ => return prompt(content, voice == Voice::Queued, delegated).map(TurnKind::Prompt),
@@ -100,14 +109,24 @@ fn command(name: &str, args: &str) -> TurnKind {
     })
 }
 
-fn prompt(content: Vec<Block>, queued: bool, delegated: bool) -> Option<Prompt> {
+fn prompt(mut content: Vec<Block>, queued: bool, delegated: bool) -> Option<Prompt> {
     let own: Vec<Cow<'_, str>> = content
         .iter()
         .filter_map(Block::text)
         .map(human_text)
         .filter(|text| !text.is_empty())
         .collect();
-    let mut text = own.join("\n");
+    let only = match own[..] {
+        [Cow::Borrowed(only)] => content
+            .iter()
+            .position(|block| block.text().is_some_and(|text| std::ptr::eq(text, only))),
+        _ => None,
+    };
+    let mut text = if only.is_none() { own.join("\n") } else { String::new() };
+    // Nothing was left out of the only text: it is taken as it is.
+    if let Some(Block::Text(only)) = only.and_then(|at| content.get_mut(at)) {
+        text = std::mem::take(only);
+    }
     if text.is_empty() {
         text = plain_text(&content).trim().to_owned();
     }

@@ -1,5 +1,7 @@
 //! What a reader is told where the path forks (R9, R12).
 
+use std::ops::Range;
+
 use super::{Fork, ForkWay, Turn, TurnKind};
 use crate::body::{Block, Body, label_text};
 use crate::branches::Way;
@@ -14,14 +16,17 @@ const LOOKED_AT: usize = 8;
 
 /// Returns the turn that tells of the fork at a fold; `rest` is how the path goes on from it.
 ///
+/// At most `limit` of its ways are told, those nearest to the one taken: who tells of the fork once
+/// for each of its ways would else need the square of their number.
 /// `None`: the path does not fork there.
 pub fn fork_turn(
     history: &History,
     at: FoldId,
     rest: &[FoldId],
+    limit: usize,
     bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
 ) -> Option<Turn> {
-    let kind = kind(history, at, rest, bodies)?;
+    let kind = kind(history, at, rest, limit, bodies)?;
     let nodes = vec![history.folds.fold(at).head];
     let uuid = spelled(history, nodes[0]);
     Some(Turn { nodes, uuid, time: None, recovered: false, kind })
@@ -32,13 +37,20 @@ fn kind(
     history: &History,
     at: FoldId,
     rest: &[FoldId],
+    limit: usize,
     bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
 ) -> Option<TurnKind> {
     let fork = history.branches.fork_at(at)?;
     let taken = rest.first().copied();
-    if taken.is_some_and(|taken| fork.ways.iter().all(|way| way.fold != taken)) {
+    // Ways stand in file order, as do the heads of their folds.
+    let place = taken.map(|taken| {
+        let head = history.folds.fold(taken).head;
+        fork.ways.partition_point(|way| history.folds.fold(way.fold).head < head)
+    });
+    if place.is_some_and(|at| fork.ways.get(at).map(|way| way.fold) != taken) {
         return None;
     }
+    let told = nearest(fork.ways.len(), place.unwrap_or(0), limit);
     let way = |way: &Way| {
         let taken = Some(way.fold) == taken;
         let (end, messages) = if taken { along(history, rest) } else { line(history, way.fold) };
@@ -57,7 +69,19 @@ fn kind(
             taken,
         }
     };
-    Some(TurnKind::Fork(Fork { kind: fork.kind, ways: fork.ways.iter().map(way).collect() }))
+    let more = fork.ways.len() - told.len();
+    Some(TurnKind::Fork(Fork {
+        kind: fork.kind,
+        ways: fork.ways[told].iter().map(way).collect(),
+        more,
+    }))
+}
+
+/// Returns the part of a list of `all` things around a place that has no more than `limit` of them.
+fn nearest(all: usize, place: usize, limit: usize) -> Range<usize> {
+    let length = all.min(limit);
+    let start = place.saturating_sub(length / 2).min(all - length);
+    start..start + length
 }
 
 /// Returns the name of a record as it is spelled.
@@ -91,8 +115,8 @@ fn line(history: &History, from: FoldId) -> (FoldId, u32) {
 }
 
 fn leaf(history: &History, end: FoldId) -> NodeId {
-    let found = history.branches.conversations.iter().find(|found| found.end == end);
-    found.map_or(history.folds.fold(end).head, |found| found.leaf)
+    let found = history.branches.conversation_at(&history.folds, end);
+    found.filter(|found| found.end == end).map_or(history.folds.fold(end).head, |found| found.leaf)
 }
 
 /// Returns what leads to a node within its session: the first eight letters of its uuid if no other record

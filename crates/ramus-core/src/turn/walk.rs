@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Answer, Call, Compaction, Turn, TurnKind, answer, aside, fork};
 use crate::body::{Body, plain_text};
@@ -21,19 +21,17 @@ pub fn turns<'a>(
     path: &'a Path,
     bodies: &'a mut dyn FnMut(NodeId) -> Option<Body>,
 ) -> Turns<'a> {
-    let mut replays = history.folds.replays().to_vec();
-    replays.sort_unstable();
     let sidechain = path.folds.last().is_some_and(|end| history.folds.fold(*end).sidechain);
     Turns {
         history,
         path,
         bodies,
         sidechain,
-        replays,
         at: 0,
         fold: None,
         open: None,
-        seen: Vec::new(),
+        seen: FxHashSet::default(),
+        calls: answer::CallIndex::default(),
         unanswered: FxHashMap::default(),
         beside: Vec::new(),
         ready: VecDeque::new(),
@@ -49,15 +47,15 @@ pub struct Turns<'a> {
     pub(super) bodies: &'a mut dyn FnMut(NodeId) -> Option<Body>,
     /// Which lane is read: inline sidechains are not part of the main one (R6).
     sidechain: bool,
-    replays: Vec<NodeId>,
     /// The next node of the path.
     at: usize,
     /// How far the walk has come along the folds of the path.
     fold: Option<usize>,
     /// The turn that may still grow.
     open: Option<Turn>,
-    /// Contents of the records of an open answer.
-    seen: Vec<u64>,
+    /// Contents of the records of an open answer, and where its calls are.
+    seen: FxHashSet<u64>,
+    calls: answer::CallIndex,
     /// Calls that went by without a result.
     unanswered: FxHashMap<String, Box<Call>>,
     /// What happened while the open answer was given.
@@ -117,7 +115,7 @@ impl Turns<'_> {
         let record = self.history.session.record(node);
         if record.sidechain != self.sidechain
             || record.kind == Kind::Progress
-            || self.replays.binary_search(&node).is_ok()
+            || self.history.folds.is_replay(node)
         {
             return;
         }
@@ -180,7 +178,7 @@ impl Turns<'_> {
     }
 
     fn note_fork(&mut self, at: FoldId, rest: &[FoldId]) {
-        if let Some(turn) = fork::fork_turn(self.history, at, rest, self.bodies) {
+        if let Some(turn) = fork::fork_turn(self.history, at, rest, usize::MAX, self.bodies) {
             self.close();
             self.ready.push_back(turn);
         }
@@ -203,16 +201,17 @@ impl Turns<'_> {
         if !continues {
             self.close();
             self.seen.clear();
+            self.calls = answer::CallIndex::default();
             self.open = Some(self.turn(node, TurnKind::Answer(Answer::default())));
         } else if self.seen.contains(&record.content) {
             return;
         }
-        self.seen.push(record.content);
+        self.seen.insert(record.content);
         if let Some(Turn { kind: TurnKind::Answer(answer), nodes, .. }) = &mut self.open {
             if continues {
                 nodes.push(node);
             }
-            answer::add(answer, body);
+            answer::add(answer, &mut self.calls, body);
         }
     }
 
@@ -227,7 +226,8 @@ impl Turns<'_> {
             && self.history.folds.of(nodes[0]) == Some(fold)
         {
             nodes.push(node);
-            results = results.into_iter().filter_map(|r| answer::pair(answer, r)).collect();
+            let calls = &mut self.calls;
+            results = results.into_iter().filter_map(|r| answer::pair(answer, calls, r)).collect();
         }
         for mut call in results {
             if let Some(asked) = self.unanswered.remove(&call.id) {

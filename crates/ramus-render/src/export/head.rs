@@ -63,7 +63,19 @@ pub struct Sibling {
     pub messages: u32,
 }
 
+/// How many other paths the head of a transcript names. All of them in all heads would take the square
+/// of their number.
+const MOST_SIBLINGS: usize = 100;
+
 impl Header {
+    /// Returns the paths that stand nearest to this one, and how many others there are.
+    pub(super) fn nearest_siblings(&self) -> (&[Sibling], usize) {
+        let all = self.siblings.len();
+        let length = all.min(MOST_SIBLINGS);
+        let start = self.path.saturating_sub(length / 2).min(all - length);
+        (&self.siblings[start..start + length], all - length)
+    }
+
     /// Returns the title, or the id where there is none.
     pub fn name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.session)

@@ -268,7 +268,7 @@ fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
 }
 
 fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
-    let ways = fork.ways.len();
+    let ways = fork.ways.len() + fork.more;
     let id = fork_anchor(turn).map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
     let _ = write!(
         out,
@@ -290,6 +290,9 @@ fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
         }
         let messages = count(way.messages as usize, "message");
         let _ = write!(out, " <span class=\"note\">{messages}, {state}</span></li>");
+    }
+    if fork.more > 0 {
+        let _ = write!(out, "<li>and {} more</li>", fork.more);
     }
     out.push_str("</ul></div>\n");
 }

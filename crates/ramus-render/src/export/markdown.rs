@@ -24,7 +24,8 @@ pub(super) fn head(header: &Header, out: &mut String) {
     }
     if header.siblings.len() > 1 {
         out.push_str("\n| Path | Status | Messages | Begins with |\n|---|---|---|---|\n");
-        for sibling in header.siblings.iter() {
+        let (siblings, others) = header.nearest_siblings();
+        for sibling in siblings {
             let name = match &sibling.href {
                 _ if sibling.path == header.path => format!("**{}**", sibling.path),
                 Some(href) => format!("[{}]({href})", sibling.path),
@@ -34,6 +35,9 @@ pub(super) fn head(header: &Header, out: &mut String) {
             let words = &sibling.told;
             let (status, messages) = (sibling.status, sibling.messages);
             let _ = writeln!(out, "| {name} | {status}{resumes} | {messages} | {words} |");
+        }
+        if others > 0 {
+            let _ = write!(out, "\n{} more of this session\n", count(others, "path"));
         }
     }
     if let Some(index) = &header.index {
@@ -213,7 +217,7 @@ fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
 }
 
 fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
-    let _ = writeln!(out, "> ⑂ **{}**: {} ways here  ", fork.kind, fork.ways.len());
+    let _ = writeln!(out, "> ⑂ **{}**: {} ways here  ", fork.kind, fork.ways.len() + fork.more);
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = words::way(way);
         let words = told(&way.words);
@@ -223,6 +227,9 @@ fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
         };
         let messages = count(way.messages as usize, "message");
         let _ = writeln!(out, "> also: {words} ({messages}, {state})  ");
+    }
+    if fork.more > 0 {
+        let _ = writeln!(out, "> and {} more  ", fork.more);
     }
     out.push('\n');
 }

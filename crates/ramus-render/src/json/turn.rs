@@ -6,14 +6,15 @@ use ramus_core::turn::{self, Part, Thought, TurnKind};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+/// A path; `T` gives its turns one after the other, for they may not fit into memory.
 #[derive(Debug, Serialize)]
-pub struct Show {
+pub struct Show<T> {
     pub session: String,
     pub leaf: String,
     pub status: &'static str,
     /// The uuids of all records of the path, in path order.
     pub nodes: Vec<String>,
-    pub turns: Vec<Turn>,
+    pub turns: T,
 }
 
 #[derive(Debug, Serialize)]
@@ -163,5 +164,9 @@ fn fork(session: &Session, fork: &turn::Fork) -> Value {
                 "taken": way.taken})
         })
         .collect();
-    json!({"kind": fork.kind.word(), "ways": ways})
+    let mut told = json!({"kind": fork.kind.word(), "ways": ways});
+    if fork.more > 0 {
+        told["more_ways"] = fork.more.into();
+    }
+    told
 }

@@ -203,7 +203,7 @@ pub(super) fn fork(page: &mut Page<'_, '_>, fork: &Fork) {
         return;
     }
     let taken = fork.ways.iter().any(|way| way.taken);
-    let here = format!("⑂ {}: {} ways here", fork.kind, fork.ways.len());
+    let here = format!("⑂ {}: {} ways here", fork.kind, fork.ways.len() + fork.more);
     let others: Vec<&ForkWay> = fork.ways.iter().filter(|way| !way.taken).collect();
     let mut lines = Vec::new();
     match (&others[..], taken) {

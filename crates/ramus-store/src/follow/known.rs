@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::events::Dirty;
-use super::tracked::{Opened, Tracked};
+use super::tracked::{FileId, Opened, Tracked};
 use super::{Change, Start};
 use crate::error::PathError;
 use crate::index::Index;
@@ -25,7 +25,13 @@ pub(super) struct Known {
     ready: bool,
     /// What could not be read, and was said so.
     problems: FxHashSet<PathBuf>,
+    /// Files that are no longer where they were, and through how many more full looks each may turn up
+    /// somewhere else: what was told of them is not told again.
+    displaced: Vec<(Tracked, u8)>,
 }
+
+/// A file that is moved while all are listed can be missed by one look.
+const LOOKS: u8 = 2;
 
 /// What was found where something happened.
 #[derive(Default)]
@@ -43,6 +49,7 @@ impl Known {
             files: FxHashMap::default(),
             ready: false,
             problems: FxHashSet::default(),
+            displaced: Vec::new(),
         }
     }
 
@@ -54,7 +61,10 @@ impl Known {
         if !seen.problems.into_iter().all(|problem| self.refused(problem, tell)) {
             return false;
         }
-        for file in seen.files {
+        let mut files = seen.files;
+        // A file at a new place first: something else may be at its old one, and would seem to replace it.
+        files.sort_by_key(|file| self.files.contains_key(&file.path));
+        for file in files {
             let known = self.files.get(&file.path);
             let quiet = known.is_some_and(|known| known.looks_like(&file));
             if quiet && !dirty.paths.contains(&file.path) {
@@ -76,7 +86,15 @@ impl Known {
         }
         // Files that come later were not there at the start.
         (self.start, self.ready) = (Start::Beginning, true);
-        lost.into_iter().all(|tracked| tell(Change::Gone { file: tracked.file }))
+        if dirty.all {
+            self.displaced.retain_mut(|(_, looks)| {
+                *looks -= 1;
+                *looks > 0
+            });
+        }
+        let gone: Vec<HistoryFile> = lost.iter().map(|tracked| tracked.file.clone()).collect();
+        self.displaced.extend(lost.into_iter().map(|tracked| (tracked, LOOKS)));
+        gone.into_iter().all(|file| tell(Change::Gone { file }))
     }
 
     /// Tells of a problem, unless it was told before.
@@ -146,19 +164,28 @@ impl Known {
         };
         let mut news = Vec::new();
         if !same {
-            let old = self.files.get(&path).map(|old| old.file.clone());
             let moved = match find(lost, &mut opened)? {
                 None if self.ready => self.moved_to(&mut opened)?,
                 found => found,
             };
-            let tracked = match (moved, old) {
-                (Some(moved), old) => {
+            let displaced = match moved {
+                None => self.displaced_to(&mut opened)?,
+                Some(_) => None,
+            };
+            let old = self.files.remove(&path);
+            let tracked = match (moved, displaced) {
+                (Some(moved), _) => {
                     // It was moved over another one.
-                    news.extend(old.map(|file| Change::Gone { file }));
+                    news.extend(old.as_ref().map(|old| Change::Gone { file: old.file.clone() }));
                     news.push(Change::Moved { from: moved.file.path.clone(), file });
                     moved
                 }
-                (None, Some(_)) => {
+                (None, Some(displaced)) => {
+                    news.extend(old.as_ref().map(|old| Change::Gone { file: old.file.clone() }));
+                    news.push(Change::Found { file, at: displaced.read });
+                    displaced
+                }
+                (None, None) if old.is_some() => {
                     news.push(Change::Rewritten { file });
                     Tracked::new(&mut opened, Start::Beginning)?
                 }
@@ -168,6 +195,7 @@ impl Known {
                     tracked
                 }
             };
+            self.displaced.extend(old.map(|old| (old, LOOKS)));
             self.files.insert(path.clone(), tracked);
         }
         let tracked = self.files.get_mut(&path).expect("because it was known or was put there");
@@ -183,18 +211,33 @@ impl Known {
         Ok(true)
     }
 
-    /// Takes the file that an opened one was, if it is missed at its old place and nobody said so yet.
+    /// Takes the file that an opened one was, if another one or none is at its old place by now.
     fn moved_to(&mut self, opened: &mut Opened) -> io::Result<Option<Tracked>> {
         let is_it = |tracked: &&Tracked| {
             tracked.id.is_some() && tracked.id == opened.id && tracked.file.path != opened.file.path
         };
         let Some(tracked) = self.files.values().find(is_it) else { return Ok(None) };
-        let is_missed = matches!(tracked.file.path.try_exists(), Ok(false));
-        if !is_missed || !tracked.is(opened)? {
+        let is_elsewhere = FileId::of(&tracked.file.path) != tracked.id;
+        if !is_elsewhere || !tracked.is(opened)? {
             return Ok(None);
         }
         let path = tracked.file.path.clone();
         Ok(self.files.remove(&path))
+    }
+}
+
+impl Known {
+    /// Takes the file that an opened one was, if something else was found at its old place before.
+    fn displaced_to(&mut self, opened: &mut Opened) -> io::Result<Option<Tracked>> {
+        for at in 0..self.displaced.len() {
+            let (tracked, _) = &self.displaced[at];
+            let may_be = tracked.file.path != opened.file.path
+                && (tracked.read > 0 || tracked.id.is_some() && tracked.id == opened.id);
+            if may_be && tracked.is(opened)? {
+                return Ok(Some(self.displaced.swap_remove(at).0));
+            }
+        }
+        Ok(None)
     }
 }
 

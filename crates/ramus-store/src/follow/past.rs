@@ -1,6 +1,5 @@
 //! What stands before the place where following begins.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use super::Lines;
 use super::tracked::Opened;
 use crate::error::PathError;
 use crate::place::HistoryFile;
+use crate::regular;
 
 /// How much of a file is looked at together.
 const PIECE: usize = 256 * 1024;
@@ -34,7 +34,8 @@ pub fn lines_before(path: &Path, end: u64, most: u64) -> Result<Lines, PathError
 /// Counts which line of a file an offset lies in, from 1.
 pub fn line_at(path: &Path, offset: u64) -> Result<u32, PathError> {
     let error = |source| PathError::new(path, source);
-    let mut before = BufReader::with_capacity(PIECE, File::open(path).map_err(error)?).take(offset);
+    let mut before =
+        BufReader::with_capacity(PIECE, regular::open(path).map_err(error)?).take(offset);
     let mut line = 1;
     loop {
         let bytes = before.fill_buf().map_err(error)?;

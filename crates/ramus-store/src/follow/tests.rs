@@ -475,3 +475,55 @@ fn writers_who_never_pause_lose_nothing() {
         assert!(heard.values().all(|bytes| bytes == expected.as_bytes()));
     }
 }
+
+#[test]
+fn a_file_moved_away_and_made_anew_is_told_once() {
+    let home = Home::new();
+    let path = home.write(ONE, "a\nb\n");
+    let mut look = Look::new(home, Start::End);
+    look.all();
+    let other = path.with_file_name("22222222-0000-4000-8000-000000000000.jsonl");
+    fs::rename(&path, &other).unwrap();
+    append(&path, b"new\n");
+    append(&other, b"c\n");
+    assert_eq!(
+        look.all(),
+        [
+            "moved app/11111111.jsonl app/22222222.jsonl",
+            "grew app/22222222.jsonl 4 c/",
+            "found app/11111111.jsonl at 0",
+            "grew app/11111111.jsonl 0 new/",
+        ]
+    );
+}
+
+#[test]
+fn so_it_is_when_the_new_file_is_seen_first() {
+    let home = Home::new();
+    let path = home.write(ONE, "a\nb\n");
+    let mut look = Look::new(home, Start::End);
+    look.all();
+    fs::rename(&path, path.with_file_name("22222222-0000-4000-8000-000000000000.jsonl")).unwrap();
+    append(&path, b"new\n");
+    assert_eq!(look.at(&[ONE]), ["rewritten app/11111111.jsonl", "grew app/11111111.jsonl 0 new/"]);
+    look.append(TWO, b"c\n");
+    assert_eq!(look.at(&[TWO]), ["found app/22222222.jsonl at 4", "grew app/22222222.jsonl 4 c/"]);
+}
+
+#[test]
+fn files_that_change_places_are_told_once() {
+    let home = Home::new();
+    let one = home.write(ONE, "a\nb\n");
+    let two = home.write(TWO, "x\ny\nz\n");
+    let mut look = Look::new(home, Start::End);
+    look.all();
+    let aside = one.with_file_name("aside");
+    fs::rename(&one, &aside).unwrap();
+    fs::rename(&two, &one).unwrap();
+    fs::rename(&aside, &two).unwrap();
+    append(&one, b"1\n");
+    append(&two, b"2\n");
+    let said = look.all();
+    let grew: Vec<&String> = said.iter().filter(|said| said.starts_with("grew")).collect();
+    assert_eq!(grew, ["grew app/11111111.jsonl 6 1/", "grew app/22222222.jsonl 4 2/"], "{said:?}");
+}

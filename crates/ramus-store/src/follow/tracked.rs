@@ -6,8 +6,11 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use ramus_core::line::LONGEST_LINE;
+
 use super::{Lines, Start};
 use crate::place::HistoryFile;
+use crate::regular;
 
 /// How much is read at once; a longer line is still sent whole.
 const CHUNK: u64 = 256 * 1024;
@@ -62,7 +65,7 @@ pub(super) struct Opened {
 
 impl Opened {
     pub(super) fn open(mut file: HistoryFile) -> io::Result<Self> {
-        let handle = File::open(&file.path)?;
+        let handle = regular::open(&file.path)?;
         let metadata = handle.metadata()?;
         file.bytes = metadata.len();
         file.modified = metadata.modified().unwrap_or(file.modified);
@@ -147,6 +150,13 @@ impl Tracked {
             }
             self.searched += bytes.len() as u64;
             let Some(newline) = memchr::memrchr(b'\n', &bytes) else { continue };
+            let first = from + memchr::memchr(b'\n', &bytes).unwrap_or(newline) as u64 + 1;
+            if first - self.read > LONGEST_LINE {
+                // Nobody reads such a line; who counts bytes sees that some are missing.
+                (self.read, self.searched) = (first, first);
+                self.remember(opened)?;
+                continue;
+            }
             let at = self.read;
             let end = from + newline as u64 + 1;
             if from == at {

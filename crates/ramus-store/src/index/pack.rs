@@ -1,13 +1,15 @@
 //! A file of frames. Each is whole, or it and all that follow it do not count. The first says what the
 //! others are about: a file or a directory, by its path.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::private;
+
+use crate::regular;
 
 /// A frame begins with its length and a hash of its content.
 const HEAD: usize = 16;
@@ -26,7 +28,7 @@ pub(super) fn frames(bytes: &[u8]) -> (Vec<&[u8]>, usize) {
 /// Whether what a pack is about is still there.
 pub(super) fn is_wanted(pack: &Path) -> io::Result<bool> {
     let mut head = Vec::new();
-    File::open(pack)?.take(LONGEST).read_to_end(&mut head)?;
+    regular::open(pack)?.take(LONGEST).read_to_end(&mut head)?;
     let about = all(&head).0.first().and_then(|about| std::str::from_utf8(about).ok());
     Ok(about.is_some_and(|about| Path::new(about).exists()))
 }
@@ -68,7 +70,7 @@ fn frame(content: &[u8]) -> Vec<u8> {
 
 /// Puts a frame behind those that are whole.
 pub(super) fn append(path: &Path, whole: u64, content: &[u8]) -> io::Result<()> {
-    let mut file = private(OpenOptions::new().write(true)).open(path)?;
+    let mut file = regular::open_with(private(OpenOptions::new().write(true)), path)?;
     file.set_len(whole)?;
     io::Seek::seek(&mut file, io::SeekFrom::End(0))?;
     file.write_all(&frame(content))

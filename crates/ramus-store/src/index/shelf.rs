@@ -1,6 +1,6 @@
 //! One thing that is kept of all files of one project.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::identity::Identity;
 use super::{Index, Lock, pack};
 use crate::place::Project;
+use crate::regular;
 use crate::spare;
 use crate::survey::Surveyed;
 
@@ -84,8 +85,11 @@ impl<T: Clone + Encode + DecodeOwned> Shelf<T> {
                 self.known.extend(kept.into_iter().map(|kept| (kept.path.clone(), kept)));
             }
         }
-        let there: FxHashMap<_, _> =
-            project.files.iter().map(|file| (file.path.to_string_lossy(), file.identity)).collect();
+        let there: FxHashMap<_, _> = project
+            .files
+            .iter()
+            .filter_map(|file| Some((file.path.to_str()?, file.identity)))
+            .collect();
         self.known.retain(|path, kept| {
             let now = there.get(&**path);
             self.gone |= now.is_none();
@@ -97,7 +101,7 @@ impl<T: Clone + Encode + DecodeOwned> Shelf<T> {
 
     /// Takes what is known of a file, if it is still as it was.
     pub(crate) fn take(&mut self, path: &Path) -> Option<T> {
-        self.known.remove(&*path.to_string_lossy()).map(|kept| kept.what)
+        self.known.remove(path.to_str()?).map(|kept| kept.what)
     }
 
     /// Writes down what is known of a project's files; `fresh` ones were not known before.
@@ -143,7 +147,7 @@ impl<T: Clone + Encode + DecodeOwned> Shelf<T> {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let mut bytes = spare::take(file.metadata()?.len() as usize + 1);
     file.read_to_end(&mut bytes)?;
     Ok(bytes)

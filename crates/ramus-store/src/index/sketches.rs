@@ -1,8 +1,7 @@
 //! Sketches of all files of one project, by which a search knows where it need not look.
 //!
-//! They are many and most bits of them are never wanted, so they are read one byte at a time. Their
-//! file is written whole, brought to the disk and then put in place: bits that did not get there would
-//! hide what is in a file.
+//! They are many and most bits of them are never wanted, so single blocks of them are read, each with a
+//! checksum: bits that are lost would hide what is in a file. Where one is damaged, the file is looked at.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -14,13 +13,14 @@ use memchr::memchr_iter;
 use ramus_core::query::{Clue, Sketch, Sketched};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::identity::Identity;
 use super::{Index, Lock, pack, private};
 use crate::error::PathError;
 use crate::place::{HistoryFile, Project};
-use crate::scan::{Named, pieces, spills, summaries_in};
+use crate::regular;
+use crate::scan::{LeftOut, Named, pieces, spills, summaries_in};
 
 /// How the file ends: where the list of its content is, how long, and its hash.
 const FOOT: u64 = 24;
@@ -74,7 +74,7 @@ impl Sketches {
     /// Opens the sketches of a project.
     pub(crate) fn open(index: &Index, project: &Project) -> Option<Self> {
         let path = index.pack(&project.dir, LEVEL)?;
-        let mut bits = File::open(path).ok()?;
+        let mut bits = regular::open(&path).ok()?;
         let files = list(&mut bits).ok()??;
         Some(Self {
             bits,
@@ -84,7 +84,7 @@ impl Sketches {
 
     /// Returns what is kept of a file, if it is still as it was.
     pub(crate) fn of(&self, file: &HistoryFile) -> Option<&FileSketch> {
-        let kept = self.files.get(&*file.path.to_string_lossy())?;
+        let kept = self.files.get(file.path.to_str()?)?;
         (Some(kept.identity) == file.identity).then_some(kept)
     }
 
@@ -102,9 +102,8 @@ impl Sketches {
     fn may_hold(&self, stretch: &Stretch, clues: &[&Clue]) -> io::Result<bool> {
         for clue in clues {
             let byte = |at: usize| -> io::Result<u8> {
-                let mut byte = [0];
-                read_at(&self.bits, &mut byte, stretch.at + at as u64)?;
-                Ok(byte[0])
+                let block = self.block(stretch, at / BLOCK)?;
+                block.get(at % BLOCK).copied().ok_or_else(damaged)
             };
             if !clue.is_among(&stretch.odd) && !clue.is_in(stretch.length as usize, byte)? {
                 return Ok(false);
@@ -112,6 +111,34 @@ impl Sketches {
         }
         Ok(true)
     }
+
+    /// Reads a block of bits and checks that it is what was written.
+    fn block(&self, stretch: &Stretch, index: usize) -> io::Result<Vec<u8>> {
+        let length = (stretch.length as usize).saturating_sub(index * BLOCK).min(BLOCK);
+        let at = stretch.at + (index * (BLOCK + CHECK)) as u64;
+        let mut bytes = vec![0; length + CHECK];
+        read_at(&self.bits, &mut bytes, at)?;
+        let check = bytes.split_off(length);
+        if check != checksum(&bytes, at) {
+            return Err(damaged());
+        }
+        Ok(bytes)
+    }
+}
+
+/// Bits are written in blocks of so many bytes, small because mostly one byte of each is wanted.
+const BLOCK: usize = 60;
+/// Behind each stands so much of its hash: bits that were lost would hide what is in a file.
+const CHECK: usize = 4;
+
+/// A block counts only at its own place.
+fn checksum(block: &[u8], at: u64) -> [u8; CHECK] {
+    let [a, b, c, d, ..] = xxh3_64_with_seed(block, at).to_le_bytes();
+    [a, b, c, d]
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the sketch is damaged")
 }
 
 const LEVEL: &str = "sketches";
@@ -180,14 +207,16 @@ fn make(
 ) -> io::Result<()> {
     let file = private(OpenOptions::new().write(true).truncate(true)).open(beside)?;
     let output = Mutex::new(Output { file: BufWriter::new(file), at: 0 });
-    write(&output, &pack::head(&project.dir))?;
+    let head = pack::head(&project.dir);
+    write(&output, |_| head)?;
     let sketched: Vec<Option<FileSketch>> = searched(project)
         .par_iter()
         .with_max_len(1)
         .map_init(Sketch::default, |room, file| {
             let kept = known.and_then(|known| Some((known, known.of(file)?)));
-            let sketched = match kept {
-                Some((known, kept)) => copy(known, kept, &output).map(Some),
+            let copied = kept.and_then(|(known, kept)| copy(known, kept, &output).transpose());
+            let sketched = match copied {
+                Some(copied) => copied.map(Some),
                 None => sketch(file, room, &output),
             };
             on_read(file.bytes);
@@ -205,12 +234,25 @@ struct Output {
     at: u64,
 }
 
-fn write(output: &Mutex<Output>, bits: &[u8]) -> io::Result<u64> {
+/// Writes what is made for the place that it gets, and returns that place.
+fn write(output: &Mutex<Output>, make: impl FnOnce(u64) -> Vec<u8>) -> io::Result<u64> {
     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-    output.file.write_all(bits)?;
     let at = output.at;
-    output.at += bits.len() as u64;
+    let bytes = make(at);
+    output.file.write_all(&bytes)?;
+    output.at += bytes.len() as u64;
     Ok(at)
+}
+
+/// Returns bits as they are written at a place: each block with its checksum.
+fn blocks(bits: &[u8], at: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bits.len() + bits.len().div_ceil(BLOCK) * CHECK);
+    for block in bits.chunks(BLOCK) {
+        let check = checksum(block, at + out.len() as u64);
+        out.extend_from_slice(block);
+        out.extend_from_slice(&check);
+    }
+    out
 }
 
 fn finish(mut file: BufWriter<File>, at: u64, files: &[FileSketch]) -> io::Result<()> {
@@ -223,14 +265,20 @@ fn finish(mut file: BufWriter<File>, at: u64, files: &[FileSketch]) -> io::Resul
     file.get_ref().sync_all()
 }
 
-fn copy(known: &Sketches, kept: &FileSketch, output: &Mutex<Output>) -> io::Result<FileSketch> {
+/// Copies what is known of a file; `None`: it is damaged.
+fn copy(
+    known: &Sketches,
+    kept: &FileSketch,
+    output: &Mutex<Output>,
+) -> io::Result<Option<FileSketch>> {
     let mut kept = kept.clone();
     for stretch in &mut kept.stretches {
-        let mut bits = vec![0; stretch.length as usize];
-        read_at(&known.bits, &mut bits, stretch.at)?;
-        stretch.at = write(output, &bits)?;
+        let all = 0..(stretch.length as usize).div_ceil(BLOCK);
+        let read: io::Result<Vec<Vec<u8>>> = all.map(|index| known.block(stretch, index)).collect();
+        let Ok(bits) = read else { return Ok(None) };
+        stretch.at = write(output, |at| blocks(&bits.concat(), at))?;
     }
-    Ok(kept)
+    Ok(Some(kept))
 }
 
 /// Reads a file; `None`: it cannot be recognised again, or changed meanwhile.
@@ -248,7 +296,7 @@ fn sketch(
         summaries_in(piece.bytes, &mut summaries);
         sketch.add(piece.bytes);
         let Sketched { bits, odd } = sketch.take();
-        let stretch = write(output, &bits).map(|at| Stretch {
+        let stretch = write(output, |at| blocks(&bits, at)).map(|at| Stretch {
             bytes: piece.bytes.len() as u64,
             lines: memchr_iter(b'\n', piece.bytes).count() as u32,
             at,
@@ -264,5 +312,6 @@ fn sketch(
     let stretches = made?;
     let sketched = FileSketch { path: path.into(), identity, stretches, summaries };
     // What cannot be read is for those to tell who look into it.
-    Ok((read.is_ok() && identity.still_is(&file.path)).then_some(sketched))
+    let is_whole = read.is_ok_and(|left_out| left_out == LeftOut::Nothing);
+    Ok((is_whole && identity.still_is(&file.path)).then_some(sketched))
 }

@@ -1,6 +1,6 @@
 //! Large files as they were when they were read: one that grew is read on from there.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -14,11 +14,14 @@ use super::identity::Identity;
 use super::{Index, make_dir, pack};
 use crate::error::PathError;
 use crate::read::{read_as, read_at};
+use crate::regular;
 
 /// Smaller files are read faster than anything about them could be looked up.
 const LARGE: u64 = 2 * 1024 * 1024;
 /// The old part of a file that grew is compared in such pieces.
 const PIECE: u64 = 1024 * 1024;
+/// What is remembered of one file is never larger.
+const LARGEST: u64 = 1 << 30;
 
 /// A file as it was.
 #[derive(Encode, Decode)]
@@ -62,7 +65,7 @@ impl Index {
     }
 
     fn table(&self, path: &Path) -> Option<Table> {
-        let bytes = fs::read(self.pack(path, "table")?).ok()?;
+        let bytes = regular::read(&self.pack(path, "table")?, LARGEST).ok()?;
         bitcode::decode(pack::frames(&bytes).0.first()?).ok()
     }
 
@@ -82,7 +85,7 @@ impl Index {
 
 impl Table {
     fn session(&self, path: &Path) -> Option<Session> {
-        let mut file = File::open(path).ok()?;
+        let mut file = regular::open(path).ok()?;
         Session::from_table(&self.session, |span| read_at(&mut file, span).ok())
     }
 
@@ -92,14 +95,14 @@ impl Table {
         let is_same = self.pieces.par_iter().enumerate().all(|(at, hash)| {
             let at = at as u64 * PIECE;
             let span = ByteSpan { at, len: PIECE.min(old - at) as u32 };
-            let piece = File::open(path).and_then(|mut file| read_at(&mut file, span));
+            let piece = regular::open(path).and_then(|mut file| read_at(&mut file, span));
             piece.is_ok_and(|piece| xxh3_64(&piece) == *hash)
         });
         let session = self.session(path).filter(|_| is_same)?;
         let whole = (old / PIECE) as usize;
         let mut open = Xxh3Default::new();
         let span = ByteSpan { at: whole as u64 * PIECE, len: (old % PIECE) as u32 };
-        open.update(&read_at(&mut File::open(path).ok()?, span).ok()?);
+        open.update(&read_at(&mut regular::open(path).ok()?, span).ok()?);
         Some(Reading { session, pieces: self.pieces[..whole].to_vec(), open, read: old })
     }
 }
@@ -116,7 +119,7 @@ struct Reading {
 
 impl Reading {
     fn read_on(&mut self, path: &Path) -> io::Result<()> {
-        let mut file = File::open(path)?;
+        let mut file = regular::open(path)?;
         file.seek(SeekFrom::Start(self.read))?;
         let mut buffer = vec![0; 64 * 1024];
         loop {

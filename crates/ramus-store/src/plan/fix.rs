@@ -39,7 +39,7 @@ pub fn fix(
     let mut writer = Writer { session: &id, now, new_id: &mut next };
     let mut bodies = bodies(&parts)?;
     let fixed = edit::fix(&origins, lost, title, thinking, &mut writer, &mut bodies);
-    let fixed = match fixed {
+    let mut fixed = match fixed {
         Ok(Some(fixed)) => fixed,
         Ok(None) => return Ok(Ok(None)),
         Err(refusal) => return Ok(Err(refusal)),
@@ -51,7 +51,8 @@ pub fn fix(
         steps.extend(links(subject, session, subject.dir, &id));
     }
     let file = subject.dir.join(format!("{id}.jsonl"));
-    let content = Content::Lines { sources: sources(&parts)?, lines: fixed.new.lines.clone() };
+    let lines = std::mem::take(&mut fixed.new.lines);
+    let content = Content::Lines { sources: sources(&parts)?, lines };
     steps.push(Step::Make { file: file.clone(), content });
     let plan = Plan {
         what: What::Fix,

@@ -14,6 +14,7 @@ use crate::agents::{agents_of, calls};
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
 use crate::read::{Bodies, read};
+use crate::regular;
 use crate::stamp::Stamp;
 use crate::trace::Part;
 
@@ -44,7 +45,7 @@ pub fn fork(
     let mut next = new_id;
     let mut writer = Writer { session: &id, now, new_id: &mut next };
     let request = Fork { title: to.title, cwd: to.cwd };
-    let new = match edit::fork(&origins, request, &mut writer) {
+    let mut new = match edit::fork(&origins, request, &mut writer) {
         Ok(new) => new,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -59,7 +60,7 @@ pub fn fork(
     }
     let file = to.dir.join(format!("{id}.jsonl"));
     let sources = sources(&parts.iter().collect::<Vec<_>>())?;
-    let content = Content::Lines { sources, lines: new.lines.clone() };
+    let content = Content::Lines { sources, lines: std::mem::take(&mut new.lines) };
     // Last, because with it the session is there.
     steps.push(Step::Make { file: file.clone(), content });
     let plan = Plan {
@@ -150,7 +151,7 @@ fn place_of(file: &HistoryFile) -> PathBuf {
 fn of_session(file: &HistoryFile, id: &str) -> Result<Content, PathError> {
     let session = read(&file.path)?;
     let len = session.facts().bytes;
-    let stamp = fs::File::open(&file.path)
+    let stamp = regular::open(&file.path)
         .and_then(|file| Stamp::of(&file, len))
         .map_err(|source| PathError::new(&file.path, source))?;
     let splice = Splice::session(id);

@@ -50,7 +50,7 @@ pub fn merge(
     let mut next = new_id;
     let mut writer = Writer { session: &id, now, new_id: &mut next };
     let mut bodies = bodies(&parts)?;
-    let merged = match edit::merge(&sources_of, request, &mut writer, &mut bodies) {
+    let mut merged = match edit::merge(&sources_of, request, &mut writer, &mut bodies) {
         Ok(merged) => merged,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -81,7 +81,8 @@ pub fn merge(
         }
     }
     let file = dir.join(format!("{id}.jsonl"));
-    let content = Content::Lines { sources: sources(&parts)?, lines: merged.new.lines.clone() };
+    let lines = std::mem::take(&mut merged.new.lines);
+    let content = Content::Lines { sources: sources(&parts)?, lines };
     steps.push(Step::Make { file: file.clone(), content });
     let mut made = FxHashSet::default();
     steps.retain(|step| match step {
@@ -164,6 +165,5 @@ fn names(dir: &Path) -> Vec<String> {
 
 /// Whether two files hold the same.
 fn is_same(a: &Path, b: &Path) -> bool {
-    let len = |path: &Path| fs::metadata(path).map(|meta| meta.len()).ok();
-    len(a) == len(b) && matches!((fs::read(a), fs::read(b)), (Ok(a), Ok(b)) if a == b)
+    crate::on_disk::same(a, b).unwrap_or(false)
 }

@@ -10,6 +10,7 @@ use super::{Plan, Step, Subject, What, new_id, short};
 use crate::agents::agents_of;
 use crate::error::PathError;
 use crate::place::FileRole;
+use crate::regular;
 
 /// Plans to make a node the resume point (R25); the inner `Err` says why that cannot be.
 pub fn goto(
@@ -65,7 +66,7 @@ fn ends_with_newline(path: &Path, len: u64) -> Result<bool, PathError> {
     use std::io::{Read, Seek, SeekFrom};
     let Some(last) = len.checked_sub(1) else { return Ok(true) };
     let mut byte = [0];
-    std::fs::File::open(path)
+    regular::open(path)
         .and_then(|mut file| {
             file.seek(SeekFrom::Start(last))?;
             file.read_exact(&mut byte)

@@ -5,10 +5,12 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use memchr::{memchr_iter, memmem, memrchr};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
+use ramus_core::line::LONGEST_LINE;
 use ramus_core::time::Time;
 
 use crate::index::Seen;
+use crate::regular;
 
 /// Whole lines of a file.
 pub(crate) struct Piece<'a> {
@@ -26,14 +28,33 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
 }
 
+/// Whether there were lines that nobody reads because they are too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeftOut {
+    Nothing,
+    Lines,
+}
+
 /// Reads a file in pieces of whole lines; a last line without its newline is one too (R1).
-pub(crate) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result<()> {
-    let mut file = File::open(path)?;
+///
+/// A line longer than [`LONGEST_LINE`] is left out.
+pub(crate) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result<LeftOut> {
+    let mut file = regular::open(path)?;
     BUFFER.with_borrow_mut(|buffer| {
         let (mut held, mut at, mut line) = (0, 0, 1);
+        let mut left_out = LeftOut::Nothing;
         loop {
+            if held as u64 > LONGEST_LINE {
+                left_out = LeftOut::Lines;
+                let Some((length, next)) = skip_line(&mut file, buffer)? else { break };
+                at += held as u64 + length;
+                line += 1;
+                held = next;
+            }
             if held == buffer.len() {
-                buffer.resize(held * 2, 0);
+                // Room that is not used costs nothing, and growing step by step copies the line.
+                buffer.reserve_exact(LONGEST_LINE as usize + CHUNK - held);
+                buffer.resize((held * 2).min(buffer.capacity()), 0);
             }
             let read = match file.read(&mut buffer[held..]) {
                 Ok(read) => read,
@@ -41,9 +62,9 @@ pub(crate) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result
                 Err(error) => return Err(error),
             };
             let filled = held + read;
-            let whole = match memrchr(b'\n', &buffer[held..filled]) {
+            let whole = match memrchr(b'\n', &buffer[..filled]) {
                 _ if read == 0 => filled,
-                Some(newline) => held + newline + 1,
+                Some(newline) => newline + 1,
                 None => 0,
             };
             if whole > 0 {
@@ -60,8 +81,29 @@ pub(crate) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result
         // A line of many megabytes should not be held on to.
         buffer.truncate(4 * CHUNK);
         buffer.shrink_to(4 * CHUNK);
-        Ok(())
+        Ok(left_out)
     })
+}
+
+/// Reads on to the end of a line. Returns how many more bytes it has, and how many of the next line are
+/// at the beginning of the buffer by then; `None`: the line does not end.
+fn skip_line(file: &mut File, buffer: &mut [u8]) -> io::Result<Option<(u64, usize)>> {
+    let mut length = 0;
+    loop {
+        let read = match file.read(&mut buffer[..CHUNK]) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if read == 0 {
+            return Ok(None);
+        }
+        if let Some(newline) = memchr(b'\n', &buffer[..read]) {
+            buffer.copy_within(newline + 1..read, 0);
+            return Ok(Some((length + newline as u64 + 1, read - newline - 1)));
+        }
+        length += read as u64;
+    }
 }
 
 /// Reads those stretches of a file that may hold what is looked for.
@@ -70,7 +112,7 @@ pub(super) fn stretches(
     seen: &[Seen],
     mut each: impl FnMut(Piece<'_>),
 ) -> io::Result<()> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let (mut at, mut line) = (0, 1);
     let mut bytes = Vec::new();
     for stretch in seen {
@@ -91,7 +133,7 @@ const TAIL: u64 = 64 * 1024;
 
 /// Returns the newest time near the end of a file: titles and summaries say none themselves.
 pub(super) fn last_time(path: &Path) -> io::Result<Option<Time>> {
-    newest_within(&mut File::open(path)?, TAIL)
+    newest_within(&mut regular::open(path)?, TAIL)
 }
 
 /// How much of a file's end mostly tells when somebody last spoke in it.
@@ -99,7 +141,7 @@ const SHORT: u64 = 8 * 1024;
 
 /// Returns the same, reading no more than it needs.
 pub(super) fn end_time(path: &Path) -> io::Result<Option<Time>> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     match newest_within(&mut file, SHORT)? {
         None => newest_within(&mut file, TAIL),
         time => Ok(time),

@@ -1,7 +1,7 @@
 //! Tool results that were too long for their record and lie in files of their own.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use memchr::{memchr_iter, memmem, memrchr};
@@ -15,6 +15,8 @@ use super::tool::{ToolFilter, Verdict};
 use super::{Place, Source};
 use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile, Project};
+use crate::read::SPILLED;
+use crate::regular;
 
 /// Lists the spilled results of a project's sessions, or of one of them.
 pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
@@ -54,7 +56,7 @@ pub(super) fn search(
     if !query.wants(TextKind::ToolResult) {
         return Ok(Vec::new());
     }
-    let bytes = fs::read(&source.file.path)?;
+    let bytes = read(&source.file.path)?;
     let text = String::from_utf8_lossy(&bytes);
     let Some(range) = query.find(&text) else { return Ok(Vec::new()) };
     let owner = owner(source)?;
@@ -91,6 +93,13 @@ pub(super) fn search(
     }])
 }
 
+/// Reads as much of a spilled result as is looked into.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    regular::open(path)?.take(SPILLED).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Shows what matches in a spilled result.
 pub(super) fn read_again<T>(
     source: &Source,
@@ -99,7 +108,7 @@ pub(super) fn read_again<T>(
     show: impl FnOnce(&Finding<'_>) -> T,
 ) -> Result<Option<T>, PathError> {
     let bytes =
-        fs::read(&source.file.path).map_err(|error| PathError::new(&source.file.path, error))?;
+        read(&source.file.path).map_err(|error| PathError::new(&source.file.path, error))?;
     let text = String::from_utf8_lossy(&bytes);
     let Some(range) = query.find(&text) else { return Ok(None) };
     Ok(Some(show(&Finding {
@@ -158,7 +167,8 @@ fn with_owner(source: &Source, mut each: impl FnMut(u64, &[u8])) -> io::Result<(
         let end =
             memchr::memchr(b'\n', &piece.bytes[at..]).map_or(piece.bytes.len(), |end| at + end);
         each(piece.at + start as u64, &piece.bytes[start..end]);
-    })
+    })?;
+    Ok(())
 }
 
 /// Returns the session's file of a spilled result: `<session>/tool-results/<name>`.

@@ -1,9 +1,10 @@
 //! Where hits lie: in which conversation of which session, and what became of it (R12).
 
+use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ramus_core::agent::{AgentHint, call_of, inline_agents};
+use ramus_core::agent::{AgentHint, SpawnIndex, inline_agents};
 use ramus_core::branches::{Conversation, Status};
 use ramus_core::digest::{Digest, one_line};
 use ramus_core::history::History;
@@ -27,6 +28,8 @@ pub struct Whereabouts {
     pub title: Option<String>,
     /// One for each place asked about.
     pub spots: Vec<Spot>,
+    /// The records that the nodes of `spots` belong to. The file may be another one by now.
+    pub history: Rc<History>,
 }
 
 /// Where one hit lies.
@@ -63,9 +66,21 @@ impl Branch {
 #[derive(Debug)]
 pub struct Histories {
     rule: Rule,
-    last: Option<(PathBuf, Rc<History>)>,
+    last: Option<(PathBuf, Rc<Known>)>,
     /// Where the agents of sessions hang.
     below: FxHashMap<PathBuf, FxHashMap<String, NodeId>>,
+}
+
+/// A session with what is found out about it when somebody asks, once for all hits in it.
+#[derive(Debug)]
+struct Known {
+    history: Rc<History>,
+    digest: OnceCell<Digest>,
+    spawns: OnceCell<SpawnIndex>,
+    /// The calls that started the sidechains inside its file, by their first records.
+    sidechains: OnceCell<FxHashMap<NodeId, Option<NodeId>>>,
+    /// The first records of the sidechains that nodes belong to.
+    roots: RefCell<FxHashMap<NodeId, NodeId>>,
 }
 
 impl Histories {
@@ -75,15 +90,15 @@ impl Histories {
     }
 
     /// Reads a session file.
-    pub fn read(&mut self, path: &Path) -> Result<Rc<History>, PathError> {
-        if let Some((last, history)) = &self.last
+    fn read(&mut self, path: &Path) -> Result<Rc<Known>, PathError> {
+        if let Some((last, known)) = &self.last
             && last == path
         {
-            return Ok(history.clone());
+            return Ok(known.clone());
         }
-        let history = Rc::new(from_jsonl(path, self.rule)?);
-        self.last = Some((path.to_owned(), history.clone()));
-        Ok(history)
+        let known = Rc::new(Known::new(from_jsonl(path, self.rule)?));
+        self.last = Some((path.to_owned(), known.clone()));
+        Ok(known)
     }
 
     /// Finds out where places of one source lie; `files` and `summaries` are those of its project.
@@ -94,28 +109,29 @@ impl Histories {
         files: &[HistoryFile],
         summaries: &Summaries,
     ) -> Result<Whereabouts, PathError> {
-        let title = |history: &History| title(history, summaries);
         match source.content {
             Content::Records if source.file.role.is_agent() => {
                 self.of_agent(source, places, files, summaries)
             }
             Content::Records => {
-                let history = self.read(&source.file.path)?;
-                let spots = places.iter().map(|place| spot(&history, place.span.at)).collect();
+                let known = self.read(&source.file.path)?;
+                let spots = places.iter().map(|place| known.spot(place.span.at)).collect();
                 let session = match &source.file.role {
                     FileRole::Journal { session } => session.clone(),
                     _ => source.file.id.clone(),
                 };
-                Ok(Whereabouts { session, title: title(&history), spots })
+                let title = known.title(summaries);
+                Ok(Whereabouts { session, title, spots, history: known.history.clone() })
             }
             Content::Spilled => {
-                let history = self.read(&spill::session_file(&source.file.path))?;
+                let known = self.read(&spill::session_file(&source.file.path))?;
                 let owner = spill::owner_at(source)
                     .map_err(|error| PathError::new(&source.file.path, error))?;
-                let spot = owner.map(|at| spot(&history, at)).unwrap_or_default();
+                let spot = owner.map(|at| known.spot(at)).unwrap_or_default();
                 let session = session_of(&source.file.role).unwrap_or_default().to_owned();
                 let spots = places.iter().map(|_| spot.clone()).collect();
-                Ok(Whereabouts { session, title: title(&history), spots })
+                let title = known.title(summaries);
+                Ok(Whereabouts { session, title, spots, history: known.history.clone() })
             }
         }
     }
@@ -128,13 +144,13 @@ impl Histories {
         files: &[HistoryFile],
         summaries: &Summaries,
     ) -> Result<Whereabouts, PathError> {
-        let title = |history: &History| title(history, summaries);
         let file = &source.file;
         // Not through `read`: the session that started it is the one to keep.
-        let history = from_jsonl(&file.path, self.rule)?;
+        let own = Known::new(from_jsonl(&file.path, self.rule)?);
         let session = match session_of(&file.role) {
             Some(session) => session.to_owned(),
-            None => history
+            None => own
+                .history
                 .session
                 .facts()
                 .session_ids
@@ -142,19 +158,19 @@ impl Histories {
                 .map(ToString::to_string)
                 .unwrap_or_default(),
         };
-        let mut spots: Vec<Spot> =
-            places.iter().map(|place| spot(&history, place.span.at)).collect();
+        let mut spots: Vec<Spot> = places.iter().map(|place| own.spot(place.span.at)).collect();
         let is_parent =
             |other: &&HistoryFile| other.role == FileRole::Session && other.id == session;
         let Some(at) = files.iter().find(is_parent) else {
-            return Ok(Whereabouts { session, title: title(&history), spots });
+            let title = own.title(summaries);
+            return Ok(Whereabouts { session, title, spots, history: own.history });
         };
         let parent = self.read(&at.path)?;
         let meta = meta(&file.path);
-        let hint = AgentHint::new(&file.id, &history.session, meta.call.as_deref());
-        let own = if meta.parent.is_none() { call_of(&parent, &hint) } else { None };
-        let call = own.or_else(|| self.call_below(at, &parent, files, &file.id));
-        let branch = call.and_then(|call| branch_of(&parent, call));
+        let hint = AgentHint::new(&file.id, &own.history.session, meta.call.as_deref());
+        let named = if meta.parent.is_none() { parent.spawns().call_of(&hint) } else { None };
+        let call = named.or_else(|| self.call_below(at, &parent.history, files, &file.id));
+        let branch = call.and_then(|call| parent.branch_of(call));
         for spot in &mut spots {
             // The number is that of the session's conversation now.
             spot.is_hidden = false;
@@ -162,7 +178,8 @@ impl Histories {
                 spot.branch = branch.or(spot.branch);
             }
         }
-        Ok(Whereabouts { session, title: title(&parent), spots })
+        let title = parent.title(summaries);
+        Ok(Whereabouts { session, title, spots, history: own.history })
     }
 
     /// Tells where an agent hangs that another one started.
@@ -190,48 +207,87 @@ fn session_of(role: &FileRole) -> Option<&str> {
     }
 }
 
-fn title(history: &History, summaries: &Summaries) -> Option<String> {
-    let digest = Digest::new(history);
-    session_title(&digest, summaries).map(|title| one_line(title).into())
-}
+impl Known {
+    fn new(history: History) -> Self {
+        Self {
+            history: Rc::new(history),
+            digest: OnceCell::new(),
+            spawns: OnceCell::new(),
+            sidechains: OnceCell::new(),
+            roots: RefCell::default(),
+        }
+    }
 
-fn spot(history: &History, at: u64) -> Spot {
-    let session = &history.session;
-    let records = session.records();
-    let Ok(index) = records.binary_search_by_key(&at, |record| record.span.at) else {
-        return Spot::default();
-    };
-    let written = NodeId(index as u32);
-    let own = history.tree.first(written);
-    let named = session.notes().iter().find(|note| note.record == written).and_then(|note| {
-        match note.kind {
+    fn title(&self, summaries: &Summaries) -> Option<String> {
+        let digest = self.digest.get_or_init(|| Digest::new(&self.history));
+        session_title(digest, summaries).map(|title| one_line(title).into())
+    }
+
+    fn spawns(&self) -> &SpawnIndex {
+        self.spawns.get_or_init(|| SpawnIndex::new(&self.history.session))
+    }
+
+    fn spot(&self, at: u64) -> Spot {
+        let history = &self.history;
+        let session = &history.session;
+        let records = session.records();
+        let Ok(index) = records.binary_search_by_key(&at, |record| record.span.at) else {
+            return Spot::default();
+        };
+        let written = NodeId(index as u32);
+        let own = history.tree.first(written);
+        let notes = session.notes();
+        let note = notes.binary_search_by_key(&written, |note| note.record).ok();
+        let named = note.and_then(|at| match notes[at].kind {
             NoteKind::Summary { leaf, .. } => leaf,
             _ => None,
-        }
-    });
-    let is_own = records[index].is_node();
-    let node = if is_own { Some(own) } else { named.and_then(|name| history.tree.find(name)) };
-    let branch = match node {
-        Some(node) => branch_of(history, node),
-        // What is said of the session as a whole goes with the conversation that resumes.
-        None if named.is_none() => history.branches.resuming().map(Branch::of),
-        None => None,
-    };
-    let name = node.and_then(|node| session.record(node).name);
-    let is_hidden = node.is_some_and(|node| history.is_hidden(node));
-    Spot { node, uuid: name.map(|name| session.spell(name)), is_own, is_hidden, branch }
-}
+        });
+        let is_own = records[index].is_node();
+        let node = if is_own { Some(own) } else { named.and_then(|name| history.tree.find(name)) };
+        let branch = match node {
+            Some(node) => self.branch_of(node),
+            // What is said of the session as a whole goes with the conversation that resumes.
+            None if named.is_none() => history.branches.resuming().map(Branch::of),
+            None => None,
+        };
+        let name = node.and_then(|node| session.record(node).name);
+        let is_hidden = node.is_some_and(|node| history.is_hidden(node));
+        Spot { node, uuid: name.map(|name| session.spell(name)), is_own, is_hidden, branch }
+    }
 
-fn branch_of(history: &History, node: NodeId) -> Option<Branch> {
-    if let Some(conversation) = history.conversation_of(node) {
-        return Some(Branch::of(conversation));
+    fn branch_of(&self, node: NodeId) -> Option<Branch> {
+        let history = &self.history;
+        if let Some(conversation) = history.conversation_of(node) {
+            return Some(Branch::of(conversation));
+        }
+        if !history.session.record(node).sidechain {
+            return None;
+        }
+        // A sidechain in the session's own file hangs at the call that started it (R6).
+        let sidechains = self.sidechains.get_or_init(|| {
+            inline_agents(history).into_iter().map(|agent| (agent.root, agent.call)).collect()
+        });
+        let call = sidechains.get(&self.sidechain_root(node)).copied().flatten()?;
+        history.conversation_of(call).map(Branch::of)
     }
-    if !history.session.record(node).sidechain {
-        return None;
+
+    /// Returns the first record of the sidechain that a node belongs to; remembers what it passed.
+    fn sidechain_root(&self, node: NodeId) -> NodeId {
+        let History { session, tree, .. } = &*self.history;
+        let mut roots = self.roots.borrow_mut();
+        let mut passed = Vec::new();
+        let mut at = node;
+        let root = loop {
+            if let Some(root) = roots.get(&at) {
+                break *root;
+            }
+            passed.push(at);
+            match tree.parent(at).filter(|parent| session.record(*parent).sidechain) {
+                Some(parent) => at = parent,
+                None => break at,
+            }
+        };
+        roots.extend(passed.into_iter().map(|node| (node, root)));
+        root
     }
-    // A sidechain in the session's own file hangs at the call that started it (R6).
-    let side = |node: &NodeId| history.session.record(*node).sidechain;
-    let root = history.tree.ancestors(node).take_while(side).last().unwrap_or(node);
-    let agent = inline_agents(history).into_iter().find(|agent| agent.root == root)?;
-    history.conversation_of(agent.call?).map(Branch::of)
 }

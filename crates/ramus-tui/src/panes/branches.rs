@@ -97,7 +97,7 @@ fn words_of(history: &History, conversation: &Conversation) -> Option<String> {
         above.find(|fold| fold.voice == Voice::Prompt).map(|fold| fold.head)
     };
     let own = history.first_prompt(conversation).or_else(answered);
-    let words = history.session.words(own.or_else(|| history.opening(conversation))?)?;
+    let words = history.session.words(own.or(conversation.opening)?)?;
     Some(one_line(&label_text(words)).into()).filter(|words: &String| !words.is_empty())
 }
 

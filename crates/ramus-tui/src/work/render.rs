@@ -160,7 +160,7 @@ impl Painter {
         let history = &want.chapter.history;
         let folds = &want.path.folds;
         let mut body = |node| read(&mut self.open, &want.chapter, node);
-        let turn = fork_turn(history, folds[at], &[], &mut body);
+        let turn = fork_turn(history, folds[at], &[], usize::MAX, &mut body);
         let Some(Turn { kind: TurnKind::Fork(fork), .. }) = turn else { return Vec::new() };
         let real = history.branches.fork_at(folds[at]);
         let taken = real

@@ -229,6 +229,10 @@ fn to_stdout(ui: &mut Ui, exporter: &Exporter<'_>) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// From how many bytes on, and how many times what is read, it is said how much will be written.
+const LARGE: u64 = 64 * 1024 * 1024;
+const REPEATED: u64 = 8;
+
 fn to_folder(
     ui: &mut Ui,
     args: &ExportArgs,
@@ -237,6 +241,14 @@ fn to_folder(
 ) -> Result<(), CommandError> {
     let index = path::site_name(args.format);
     folder.claim(exporter.plan.names().chain(index))?;
+    let (read, expected) = (exporter.plan.bytes(), exporter.plan.expected_bytes());
+    if expected > LARGE && expected > read.saturating_mul(REPEATED) {
+        let (read, expected) = (crate::table::bytes(read), crate::table::bytes(expected));
+        ui.complain(&format!(
+            "every transcript repeats the beginning that it shares with others: {read} become about \
+             {expected}. `--paths active`, or one branch such as `SESSION@2`, takes less"
+        ));
+    }
     let bar = ui.progress(exporter.plan.bytes());
     let site = exporter.all(folder, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();

@@ -10,6 +10,8 @@ use ramus_render::text::{TextConfig, Transcript, count};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
 use ramus_store::trace::{Part, trace};
+use serde::ser::{Error, SerializeSeq};
+use serde::{Serialize, Serializer};
 
 use crate::args::Global;
 use crate::commands::conversations::explanation;
@@ -17,6 +19,8 @@ use crate::env::Clock;
 use crate::error::CommandError;
 use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
+
+mod long;
 
 /// Read a conversation
 ///
@@ -65,7 +69,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     if ui.json {
         return ui.json(&Answer::new(
             "ramus.show/1",
-            to_json(&found, target.leaf, target.status, &parts, args.full)?,
+            to_json(&found, target.leaf, target.status, &parts, args.full),
         ));
     }
     ui.page();
@@ -195,9 +199,11 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
                 ramus_store::spilled(&part.file.path, FilePath::new(path))
             });
         }
-        transcript.turn(&turn, &mut lines);
-        for line in lines.drain(..) {
-            ui.line(&line)?;
+        for piece in long::pieces(turn) {
+            transcript.turn(&piece, &mut lines);
+            for line in lines.drain(..) {
+                ui.line(&line)?;
+            }
         }
         Ok(())
     })?;
@@ -249,23 +255,53 @@ fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn to_json(
+/// Returns what scripts get; the turns are read when they are written.
+fn to_json<'a>(
     found: &Found,
     leaf: String,
     status: &'static str,
-    parts: &[Part],
+    parts: &'a [Part],
     injected: bool,
-) -> Result<json::Show, CommandError> {
+) -> json::Show<JsonTurns<'a>> {
     let mut nodes = Vec::new();
-    let mut turns = Vec::new();
     for part in parts {
         let session = &part.history.session;
         let names = part.path.nodes.iter().filter_map(|id| session.record(*id).name);
         nodes.extend(names.map(|name| session.spell(name)));
-        each_turn_with(part, injected, |turn| {
-            turns.push(json::turn(session, &turn));
-            Ok(())
-        })?;
     }
-    Ok(json::Show { session: found.file.id.clone(), leaf, status, nodes, turns })
+    json::Show {
+        session: found.file.id.clone(),
+        leaf,
+        status,
+        nodes,
+        turns: JsonTurns { parts, injected },
+    }
+}
+
+/// The turns of a path, read one by one while they are written.
+struct JsonTurns<'a> {
+    parts: &'a [Part],
+    /// With what the client put in, too.
+    injected: bool,
+}
+
+impl Serialize for JsonTurns<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for part in self.parts {
+            let mut unwritten = None;
+            let read = each_turn_with(part, self.injected, |turn| {
+                let turn = json::turn(&part.history.session, &turn);
+                list.serialize_element(&turn).map_err(|error| {
+                    unwritten = Some(error);
+                    CommandError::nothing("")
+                })
+            });
+            if let Some(error) = unwritten {
+                return Err(error);
+            }
+            read.map_err(|error| S::Error::custom(format!("{:#}", error.error)))?;
+        }
+        list.end()
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use serde_json::Value;
 use testkit::{Home, jsonl};
@@ -152,4 +153,61 @@ fn hostile_words_do_not_reach_the_terminal() {
             String::from_utf8_lossy(&output.stdout)
         );
     }
+}
+
+/// A pipe nobody writes to, or a device without an end, is never waited for.
+#[test]
+fn pipes_and_devices_are_not_read() {
+    const ID: &str = "11111111-0000-4000-8000-000000000000";
+    for pipe in [true, false] {
+        let home = Home::new();
+        let session = home.session(&format!("-p/{ID}.jsonl"), FINE);
+        let dir = session.parent().unwrap();
+        let agents = dir.join(ID).join("subagents");
+        let state = home.path().join(".local/state/ramus");
+        for dir in [&agents, &home.claude().join("sessions"), &state] {
+            fs::create_dir_all(dir).unwrap();
+        }
+        fs::copy(&session, agents.join("agent-a1.jsonl")).unwrap();
+        for path in [
+            dir.join("22222222-0000-4000-8000-000000000000.jsonl"),
+            agents.join("agent-a1.meta.json"),
+            home.claude().join("settings.json"),
+            home.claude().join("sessions/1.json"),
+            state.join("journal.jsonl"),
+            state.join("lock"),
+        ] {
+            if pipe {
+                assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+            } else {
+                symlink("/dev/zero", &path).unwrap();
+            }
+        }
+        for args in [
+            &["sessions"][..],
+            &["tree", "1111"],
+            &["show", "1111"],
+            &["find", "hello"],
+            &["stats"],
+            &["usage"],
+            &["check"],
+            &["fork", "1111", "--dry-run"],
+            &["goto", "1111@1", "--yes"],
+            &["log"],
+            &["undo", "--yes"],
+        ] {
+            let output = ramus(&home.claude(), args);
+            assert!(output.status.code().is_some_and(|code| code <= 2), "{args:?}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_word_too_long_for_a_pattern_is_refused_in_a_sentence() {
+    let home = Home::new();
+    home.session("-p/11111111-0000-4000-8000-000000000000.jsonl", FINE);
+    let output = ramus(&home.claude(), &["find", &"sk".repeat(30_000)]);
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("Error: ") && !stderr.contains("panicked"), "{stderr}");
 }

@@ -336,3 +336,62 @@ fn build_makes_every_level_or_says_why_not() {
     assert!(stderr.contains("cannot write") && stderr.contains("cache"), "{stderr}");
     assert_eq!(kept.answer(&["sessions"]).0, Some(0));
 }
+
+/// Zeroes some bytes of every sketch, from a place on.
+fn zero_sketches(cache: &Path, from: u64) -> usize {
+    use std::io::{Seek, SeekFrom, Write};
+    let mut zeroed = 0;
+    let mut open = vec![cache.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "sketches") {
+                let length = fs::metadata(&path).unwrap().len();
+                let mut file = File::options().write(true).open(&path).unwrap();
+                file.seek(SeekFrom::Start(from)).unwrap();
+                file.write_all(&vec![0; length.saturating_sub(from + 2_000) as usize]).unwrap();
+                zeroed += 1;
+            }
+        }
+    }
+    zeroed
+}
+
+#[test]
+fn bits_of_a_sketch_that_were_lost_hide_nothing() {
+    let kept = Kept::new(21, 12);
+    let file = kept.files().remove(0);
+    for n in 0..200 {
+        append(&file, &line(7, n));
+    }
+    std::thread::sleep(SETTLED);
+    kept.answer(&["cache", "build"]);
+    kept.check("built");
+    assert!(zero_sketches(&kept.cache, 400) > 0);
+    kept.check("zeroed");
+    // A file more, so that sketches are written again and the old ones copied.
+    fs::write(file.with_file_name("99999999-0000-4000-8000-000000000000.jsonl"), line(8, 1))
+        .unwrap();
+    std::thread::sleep(SETTLED);
+    kept.answer(&["cache", "build"]);
+    kept.check("built again");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text_are_not_mixed_up() {
+    use std::os::unix::ffi::OsStrExt;
+    let kept = Kept::new(22, 1);
+    let dir = kept.files().remove(0).parent().unwrap().to_owned();
+    for (name, n) in [(&b"one-\xff.jsonl"[..], 1), ("one-\u{fffd}.jsonl".as_bytes(), 2)] {
+        let text = String::from_utf8(line(n, n)).unwrap();
+        fs::write(dir.join(std::ffi::OsStr::from_bytes(name)), text.repeat(n)).unwrap();
+    }
+    std::thread::sleep(SETTLED);
+    kept.check("new");
+    kept.answer(&["cache", "build"]);
+    kept.check("known");
+    kept.check("known still");
+}

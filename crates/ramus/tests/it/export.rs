@@ -605,3 +605,20 @@ fn a_page_has_an_outline_filters_tokens_and_outcomes() {
     let index = text(&out, "index.html");
     assert!(index.contains("2 conversations of 1 session in 1 project"), "{index}");
 }
+
+/// A list of all siblings in each of them would take the square of their number.
+#[test]
+fn many_siblings_take_room_in_proportion() {
+    let written = |siblings: usize| {
+        let home = Home::new();
+        let way = |n| format!("u{n} < b user way {n}\nv{n} < u{n} assistant done");
+        let ways: Vec<String> = (0..siblings).map(way).collect();
+        let short = format!("a user go\nb < a assistant yes\n{}", ways.join("\n"));
+        home.session("-home-dev-app/11111111-0000-4000-8000-000000000000.jsonl", &short);
+        let out = home.path().join("out");
+        export(&home.claude(), &out, &["--format", "md"]);
+        files(&out).values().map(Vec::len).sum::<usize>()
+    };
+    let (some, many) = (written(200), written(800));
+    assert!(many < some * 5, "{some} {many}");
+}

@@ -294,3 +294,22 @@ fn somebody_without_history_is_offered_the_demo() {
     terminal.keys(&["Enter"]);
     terminal.wait("resumes");
 }
+
+/// A window that is dragged smaller changes before the program hears of it.
+#[test]
+fn a_shrinking_window_is_drawn() {
+    let Some(terminal) = teapot() else { return };
+    terminal.keys(&["t"]);
+    for round in 0..4 {
+        for size in (1..=30).rev().step_by(2) {
+            let (width, height) = ((20 + size * 3).to_string(), (size + 2).to_string());
+            terminal.tmux(&["resize-window", "-x", &width, "-y", &height]);
+            terminal.keys(&["j"]);
+        }
+        terminal.tmux(&["resize-window", "-x", "100", "-y", "30"]);
+        terminal.wait("ramus ›");
+        assert!(!terminal.screen().contains("left"), "round {round}");
+    }
+    terminal.keys(&["C-c"]);
+    terminal.wait("left 0");
+}

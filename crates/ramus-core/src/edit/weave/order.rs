@@ -42,13 +42,12 @@ pub(super) struct Order {
 /// Orders records of a path: message by message, calls before their results, nothing twice.
 pub(super) fn woven(history: &History, nodes: &[NodeId]) -> Order {
     let History { session, folds, .. } = history;
-    let replays: FxHashSet<NodeId> = folds.replays().iter().copied().collect();
     let mut sides: FxHashMap<Option<NodeId>, Vec<NodeId>> = FxHashMap::default();
     let mut main: Vec<NodeId> = Vec::new();
     for &node in nodes {
         if session.record(node).sidechain {
             sides.entry(main.last().copied()).or_default().push(node);
-        } else if !replays.contains(&node) {
+        } else if !folds.is_replay(node) {
             main.push(node);
         }
     }

@@ -85,7 +85,8 @@ fn filters(out: &mut String) {
 /// Writes the switch between the paths of the session.
 fn siblings(header: &Header, out: &mut String) {
     out.push_str("<nav class=\"paths\" aria-label=\"Paths of this session\">\n");
-    for sibling in header.siblings.iter() {
+    let (siblings, others) = header.nearest_siblings();
+    for sibling in siblings {
         let here = sibling.path == header.path;
         let current = if here { " aria-current=\"page\"" } else { "" };
         let (open, close) = match &sibling.href {
@@ -102,6 +103,10 @@ fn siblings(header: &Header, out: &mut String) {
             crate::text::count(sibling.messages as usize, "message"),
             status = sibling.status,
         );
+    }
+    if others > 0 {
+        let others = crate::text::count(others, "path");
+        let _ = writeln!(out, "<span class=\"row\">{others} more of this session</span>");
     }
     out.push_str("</nav>\n");
 }

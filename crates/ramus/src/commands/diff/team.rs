@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramus_core::agent::{call_of, inline_agents, inline_path};
+use ramus_core::agent::{SpawnIndex, inline_agents, inline_path};
 use ramus_core::body::Body;
 use ramus_core::compare::Side;
 use ramus_core::history::History;
@@ -45,12 +45,13 @@ impl Team {
     ) -> Result<Vec<Started>, CommandError> {
         let mut started = inline(file, history);
         let own_id = file.role.is_agent().then_some(file.id.as_str());
+        let spawns = SpawnIndex::new(&history.session);
         for agent in std::mem::take(&mut self.left) {
             let is_ours = match agent.meta.parent.as_deref() {
                 Some(parent) => own_id == Some(parent),
                 None => own_id != Some(agent.file.id.as_str()),
             };
-            let call = call_of(history, &agent.hint).filter(|_| is_ours);
+            let call = spawns.call_of(&agent.hint).filter(|_| is_ours);
             let Some(call) = call else {
                 self.left.push(agent);
                 continue;

@@ -174,7 +174,8 @@ impl<'a> Part<'a> {
         let mut writer =
             Writer::new(format, style, (&self.links, &self.agents), &self.history, self.file);
         let mut reader = Reader::new(&mut self.source, &self.history, format, style.args.redact);
-        let turn = fork_turn(&self.history, at, rest, &mut |id| reader.body(id, None));
+        let turn =
+            fork_turn(&self.history, at, rest, export::MOST_WAYS, &mut |id| reader.body(id, None));
         reader.done()?;
         if let Some(turn) = turn {
             writer.turn(turn, &mut self.made, start)?;

@@ -221,6 +221,18 @@ impl<'a> Plan<'a> {
         self.jobs.iter().chain(&self.agents).map(|job| job.session.file.bytes).sum()
     }
 
+    /// Returns about how many bytes of records are written, if each takes its part of its file.
+    pub(super) fn expected_bytes(&self) -> u64 {
+        let expected = |job: &Job<'_>| {
+            let digest = &job.session.digest;
+            let written =
+                digest.conversations.iter().zip(&job.files).filter(|(_, file)| file.is_some());
+            let records: u64 = written.map(|(path, _)| u64::from(path.records)).sum();
+            job.session.file.bytes.saturating_mul(records) / digest.records().max(1)
+        };
+        self.jobs.iter().map(expected).sum()
+    }
+
     /// Returns the transcript of an agent of the same project.
     pub(super) fn agent_file(&self, job: &Job<'_>, id: &str) -> Option<&str> {
         self.agent_files.get(&(job.project_index, id.to_owned())).map(String::as_str)

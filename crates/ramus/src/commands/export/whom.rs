@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ramus_core::agent::{AgentHint, inline_agents, inline_path, spawn_of};
+use ramus_core::agent::{AgentHint, SpawnIndex, inline_agents, inline_path};
 use ramus_core::branches::{Conversation, Status};
 use ramus_core::history::{History, Path};
 use ramus_core::name::Key;
@@ -51,6 +51,7 @@ fn inline_conversation(path: &Path) -> Option<Conversation> {
         records: 0,
         compactions: 0,
         draft: false,
+        opening: None,
     })
 }
 
@@ -69,14 +70,14 @@ pub(super) fn unnamed_agents(
         .into_iter()
         .filter_map(|agent| Some((agent.spawn?, records.spell(records.record(agent.root).name?))));
     let mut calls: HashMap<Key, String> = inline.collect();
-    let is_named = |id: &str| records.agent_results().iter().any(|(_, agent)| **agent == *id);
+    let spawns = SpawnIndex::new(records);
     let agents = job.project.agents_of(&session.file.id);
     let agents = agents.filter(|_| !records.spawns().is_empty());
-    for agent in agents.filter(|agent| !is_named(&agent.file.id)) {
+    for agent in agents.filter(|agent| !spawns.names(&agent.file.id)) {
         let Ok(own) = ramus_store::read(&agent.file.path) else { continue };
         let call = ramus_store::agents::meta(&agent.file.path).call;
         let hint = AgentHint::new(&agent.file.id, &own, call.as_deref());
-        if let Some(spawn) = spawn_of(records, &hint) {
+        if let Some(spawn) = spawns.spawn_of(&hint) {
             calls.insert(spawn.call, agent.file.id.clone());
         }
     }

@@ -165,10 +165,9 @@ impl<'a> Search<'a> {
         let summaries = elsewhere.unwrap_or(known);
         let found = self.histories.whereabouts(source, &places, files, summaries)?;
         self.titles.insert(index, (found.session, found.title));
-        let mut nearby = if self.depth > 0 && source.content == Content::Records {
-            Some((self.histories.read(&source.file.path)?, Bodies::open(&source.file.path)?))
-        } else {
-            None
+        let mut bodies = match source.content {
+            Content::Records if self.depth > 0 => Some(Bodies::open(&source.file.path)?),
+            _ => None,
         };
         for ((at, nth), spot) in together.iter().zip(found.spots) {
             let known = &mut self.known[*at];
@@ -176,8 +175,8 @@ impl<'a> Search<'a> {
                 known.copies[copy] = spot.branch;
                 continue;
             }
-            if let (Some((history, bodies)), Some(node)) = (&mut nearby, spot.node) {
-                known.context = Some(context::context(history, bodies, node, self.depth)?);
+            if let (Some(bodies), Some(node)) = (&mut bodies, spot.node) {
+                known.context = Some(context::context(&found.history, bodies, node, self.depth)?);
             }
             known.spot = spot;
         }

@@ -1,0 +1,79 @@
+//! Opening files that others put in place.
+//!
+//! Where a file should be there may be a pipe, on which one waits for ever, or a device without an end.
+//! Everything is opened without waiting and then looked at: only a regular file is read or written.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// How much a small file of settings or of notes about a session may hold.
+pub(crate) const SMALL: u64 = 16 * 1024 * 1024;
+
+/// Opens a regular file for reading.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    open_with(OpenOptions::new().read(true), path)
+}
+
+/// Opens a regular file in another way; one that is made is regular.
+pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        options,
+        (rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY).bits().cast_signed(),
+    );
+    let file = options.open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Refuses what is not a regular file.
+pub(crate) fn check(meta: &Metadata) -> io::Result<()> {
+    if meta.is_file() {
+        return Ok(());
+    }
+    let kind =
+        if meta.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
+    Err(io::Error::new(kind, "not a regular file"))
+}
+
+/// Reads a whole file that has no reason to be larger than `limit`.
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let message = format!("larger than {limit} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    #[test]
+    fn pipes_devices_and_directories_are_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        for path in [pipe.as_path(), Path::new("/dev/zero"), dir.path()] {
+            assert!(open(path).is_err(), "{}", path.display());
+            assert!(read(path, SMALL).is_err(), "{}", path.display());
+            let write = open_with(OpenOptions::new().write(true), path);
+            assert!(write.is_err(), "{}", path.display());
+            let append = open_with(OpenOptions::new().read(true).append(true), path);
+            assert!(append.is_err(), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "four").unwrap();
+        assert_eq!(read(&path, 4).unwrap(), b"four");
+        assert_eq!(read(&path, 3).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+}

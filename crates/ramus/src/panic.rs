@@ -1,0 +1,63 @@
+//! A panic is a bug in ramus: it ends with one sentence and exit code 255.
+
+use std::io::{self, Write};
+use std::panic;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The exit code of a program that met a bug of its own, told apart from all others.
+pub(crate) const EXIT_CODE: u8 = 255;
+
+static REPORTED: AtomicBool = AtomicBool::new(false);
+
+/// Runs the program; a panic on any of its threads is reported once and changes the exit code.
+pub(crate) fn guard(run: impl FnOnce() -> ExitCode + panic::UnwindSafe) -> ExitCode {
+    panic::set_hook(Box::new(|info| report(&info.to_string())));
+    match panic::catch_unwind(run) {
+        Ok(code) if !REPORTED.load(Ordering::SeqCst) => code,
+        Ok(_) => ExitCode::from(EXIT_CODE),
+        Err(payload) => {
+            // The screens keep what a thread of theirs said until the terminal is given back.
+            if let Some(said) = payload.downcast_ref::<String>() {
+                report(said);
+            }
+            ExitCode::from(EXIT_CODE)
+        }
+    }
+}
+
+/// Says what happened; a panic often makes others follow it, and only the first one tells.
+fn report(panic: &str) {
+    if !REPORTED.swap(true, Ordering::SeqCst) {
+        // `eprintln` would panic if nobody reads.
+        drop(writeln!(io::stderr(), "Error: {}", describe(panic)));
+    }
+}
+
+/// Returns the sentence for a panic, whose own words may take several lines.
+pub(crate) fn describe(panic: &str) -> String {
+    let words = panic.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("this is a bug in ramus ({words}); please report it with the command you ran")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_on_any_thread_changes_the_exit_code() {
+        let bug = format!("{:?}", ExitCode::from(EXIT_CODE));
+        let code = guard(|| {
+            let beside = std::thread::spawn(|| panic!("a bug"));
+            assert!(beside.join().is_err());
+            ExitCode::SUCCESS
+        });
+        assert_eq!(format!("{code:?}"), bug);
+        assert_eq!(format!("{:?}", guard(|| panic!("another"))), bug);
+    }
+
+    #[test]
+    fn it_is_described_in_one_line() {
+        assert!(!describe("panicked at a.rs:1:\n  index out of bounds").contains('\n'));
+    }
+}
