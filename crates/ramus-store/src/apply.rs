@@ -2,10 +2,20 @@
 //!
 //! Lock; finish or take back what a crash left; look whether the file is still
 //! what was planned for and nobody is at work in it; keep a copy; write down
-//! what will be done; do it; prove by the client's own rule that it worked;
-//! write down that it is done. Whatever fails on the way is taken back.
+//! what will be done; write the new contents beside their places and note their
+//! hashes ([`prepare`]); give them their names ([`publish`], [`swap`]); prove by
+//! the client's own rule that it worked; write down that it is done. Whatever
+//! fails on the way is taken back ([`take_back`]); what a killed process left is
+//! finished or taken back by the next one ([`recover`]).
+//!
+//! Other programs write at the same time, without locks. What they write is never
+//! lost: `swap` says how, and why.
 
-mod deed;
+mod prepare;
+mod publish;
+mod recover;
+mod swap;
+mod take_back;
 #[cfg(test)]
 mod tests;
 
@@ -15,13 +25,17 @@ use std::path::{Path, PathBuf};
 use ramus_core::resume::Rule;
 use ramus_core::time::Time;
 
-use self::deed::Broken;
+use self::prepare::Planned;
+use self::publish::Progress;
+pub use self::recover::{Recovered, Unfinished, recover, set_aside};
+pub(crate) use self::take_back::can_join;
+use self::take_back::{TakenBack, take_back};
 use crate::backup::Backup;
 use crate::disk::WriteError;
 use crate::error::PathError;
-use crate::journal::{Deed, End, Journal, Operation};
+use crate::journal::{Change, End, Journal, Operation};
 use crate::live::{is_growing, open_in};
-use crate::plan::{Content, Plan, Step, What};
+use crate::plan::{Content, Plan, Step, What, new_id};
 use crate::read::from_jsonl;
 use crate::stamp::Stamp;
 use crate::state::State;
@@ -31,9 +45,11 @@ use crate::state::State;
 pub struct Done {
     pub op: u64,
     pub backup: Option<PathBuf>,
+    /// What else happened: lines of others that were carried over, earlier operations that were finished.
+    pub notes: Vec<String>,
 }
 
-/// Why an operation was not carried out; everything is as it was.
+/// Why an operation was not carried out. Everything is as it was, unless the error says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     #[error("session {session} is open in Claude Code (process {pid})")]
@@ -42,29 +58,58 @@ pub enum ApplyError {
     Growing(PathBuf),
     #[error("{} has changed since this was planned", .0.display())]
     Changed(PathBuf),
-    #[error("{} is a link to a file outside of the Claude directory", .0.display())]
+    #[error("another program has {} open", .0.display())]
+    InUse(PathBuf),
+    #[error("{} lies outside of the Claude directory, behind a link", .0.display())]
     Outside(PathBuf),
+    #[error("{} belongs to another user, so it cannot be put back exactly", .0.display())]
+    NotOwner(PathBuf),
     #[error("{} is there already", .0.display())]
     Exists(PathBuf),
+    #[error("operation {op} was interrupted and could not be finished: {why}")]
+    Unfinished { op: u64, why: String },
     #[error("a newer ramus keeps its journal in {}", .0.display())]
     Newer(PathBuf),
     #[error("the session would not go on where it should; the change was taken back")]
     NotProven,
-    #[error("the change could not be taken back at once; the next operation will do it")]
-    Stuck(#[source] WriteError),
+    /// It was taken back as far as others allow.
+    #[error("{cause}; {}", .left.join("; "))]
+    Left { cause: Box<ApplyError>, left: Vec<String> },
+    /// It could not be taken back yet.
+    #[error("{}; taking it back failed as well ({}), the next ramus command tries again", chain(.cause), chain(.error))]
+    Stuck { cause: Box<ApplyError>, error: Box<ApplyError> },
     #[error(transparent)]
     Write(#[from] WriteError),
     #[error(transparent)]
     Read(#[from] PathError),
 }
 
+/// Returns an error with its causes, for a sentence that goes on behind it.
+fn chain(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", chain(source)),
+        None => error.to_string(),
+    }
+}
+
+impl ApplyError {
+    fn left(cause: Self, left: String) -> Self {
+        Self::Left { cause: Box::new(cause), left: vec![left] }
+    }
+
+    fn stuck(cause: Self, error: Self) -> Self {
+        Self::Stuck { cause: Box::new(cause), error: Box::new(error) }
+    }
+}
+
 /// Carries a plan out. With `force` an open or growing session is no obstacle.
 pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done, ApplyError> {
     let _lock = state.lock()?;
-    let mut journal = settled(state)?;
+    let Recovered { mut journal, mut notes, unfinished } = recover::settle(state)?;
+    not_unfinished(plan, &journal, &unfinished)?;
     check(plan, &journal, force)?;
-    let op = journal.next();
-    let deeds = deed::deeds(state, plan, op)?;
+    let op = journal.next(state);
+    let planned = prepare::changes(state, plan, op)?;
     let backup = match &plan.steps[..] {
         [Step::Append { file, .. } | Step::Cut { file, .. }, ..] => {
             Some(Backup::keep(state, file)?)
@@ -81,104 +126,195 @@ pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done,
         session: plan.session.clone(),
         file: plan.file.clone(),
         words: plan.words.clone(),
-        deeds,
+        changes: planned.iter().map(|(_, change)| change.clone()).collect(),
         backup,
         undoes: plan.undoes,
+        mark: new_id()[..8].to_owned(),
+        prepared: Vec::new(),
         end: None,
         undone_by: None,
+        version: 0,
     };
-    journal.begin(operation.clone())?;
-    let all = operation.deeds.len();
-    let proven = |()| prove(plan).map_err(|error| Broken { error, deeds: all });
-    if let Err(Broken { error, deeds }) = deed::carry_out(plan, &operation).and_then(proven) {
-        deed::take_back(&operation, deeds).map_err(ApplyError::Stuck)?;
-        journal.end(End { op, done: false, made: Vec::new() }).map_err(ApplyError::Stuck)?;
-        return Err(error);
+    journal.begin(&operation)?;
+    let mut progress = Progress::default();
+    if let Err(error) = carry_out(plan, &planned, &mut journal, op, &mut progress) {
+        return Err(taken_back(state, &mut journal, op, &progress, error));
     }
-    journal.end(done(&operation))?;
-    Ok(Done { op, backup: operation.backup.map(|backup| backup.copy) })
+    let done = journal.operation(op).map(|operation| recover::done(operation, progress.kept));
+    notes.extend(progress.notes);
+    if let Some(done) = done
+        && let Err(error) = journal.end(done)
+    {
+        // The next command sees that everything is there, and writes it down.
+        notes
+            .push(format!("it is done, but the log could not be completed yet: {}", chain(&error)));
+    }
+    Ok(Done { op, backup: operation.backup.map(|backup| backup.copy), notes })
 }
 
-/// Finishes or takes back what another process left undone, if there is something.
-pub fn recover(state: &State) -> Result<(), ApplyError> {
-    if Journal::read(state)?.operations.iter().all(|operation| operation.end.is_some()) {
-        return Ok(());
-    }
-    let _lock = state.lock()?;
-    settled(state).map(|_| ())
+fn carry_out(
+    plan: &Plan,
+    planned: &[Planned<'_>],
+    journal: &mut Journal,
+    op: u64,
+    progress: &mut Progress,
+) -> Result<(), ApplyError> {
+    let Some(operation) = journal.operation(op).cloned() else { return Ok(()) };
+    let prepared = prepare::prepare(plan, planned, &operation)?;
+    journal.prepare(op, prepared)?;
+    let Some(operation) = journal.operation(op).cloned() else { return Ok(()) };
+    publish::publish(planned, &operation, progress)?;
+    prove(plan)
 }
 
-/// Reads the journal, with every operation in it ended.
-fn settled(state: &State) -> Result<Journal, ApplyError> {
-    let mut journal = Journal::read(state)?;
-    if !journal.is_writable() {
-        return Err(ApplyError::Newer(state.dir().to_owned()));
-    }
-    let open: Vec<Operation> =
-        journal.operations.iter().filter(|operation| operation.end.is_none()).cloned().collect();
-    for operation in open {
-        let end = if deed::is_whole(&operation) {
-            done(&operation)
-        } else {
-            deed::take_back(&operation, operation.deeds.len())?;
-            End { op: operation.op, done: false, made: Vec::new() }
-        };
-        deed::clear(&operation)?;
+/// Takes back what was done so far; returns the error that says how it is now.
+fn taken_back(
+    state: &State,
+    journal: &mut Journal,
+    op: u64,
+    progress: &Progress,
+    cause: ApplyError,
+) -> ApplyError {
+    let back = take_back(state, journal, op, progress.begun, Some(&progress.appended));
+    let ended = back.and_then(|TakenBack { left, kept }| {
+        let end = End { op, notes: left.clone(), kept, ..End::default() };
         journal.end(end)?;
+        Ok(left)
+    });
+    match ended {
+        Ok(left) if left.is_empty() => cause,
+        Ok(left) => ApplyError::Left { cause: Box::new(cause), left },
+        Err(error) => {
+            let bytes: u64 = progress.appended.iter().map(|range| range.end - range.start).sum();
+            let file = journal.operation(op).map(|operation| operation.file.clone());
+            match file.filter(|_| bytes > 0) {
+                Some(file) => {
+                    let words = format!("{bytes} bytes of ramus may be in {}", file.display());
+                    ApplyError::left(ApplyError::stuck(cause, error), words)
+                }
+                None => ApplyError::stuck(cause, error),
+            }
+        }
     }
-    Ok(journal)
 }
 
-fn done(operation: &Operation) -> End {
-    let made = operation.deeds.iter().filter_map(|deed| match deed {
-        Deed::Make { file } => Some((file.clone(), Stamp::at(file).ok()?)),
-        Deed::Put { file, .. } => Some((file.clone(), Stamp::at(file).ok()?)),
-        _ => None,
-    });
-    End { op: operation.op, done: true, made: made.collect() }
+/// Refuses to touch files that an earlier operation left in an unknown state.
+fn not_unfinished(
+    plan: &Plan,
+    journal: &Journal,
+    unfinished: &[Unfinished],
+) -> Result<(), ApplyError> {
+    let touched = |step: &Step| match step {
+        Step::Append { file, .. }
+        | Step::Make { file, .. }
+        | Step::Link { to: file, .. }
+        | Step::Put { file, .. }
+        | Step::Cut { file, .. }
+        | Step::Join { file, .. }
+        | Step::Move { from: file, to: None, .. }
+        | Step::Move { to: Some(file), .. } => Some(file.clone()),
+        Step::Tidy { .. } => None,
+    };
+    for Unfinished { op, why } in unfinished {
+        let Some(operation) = journal.operation(*op) else { continue };
+        let is_same = |file: &PathBuf| operation.files().any(|other| other == file);
+        if plan.steps.iter().filter_map(touched).any(|file| is_same(&file)) {
+            return Err(ApplyError::Unfinished { op: *op, why: why.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is one that clients add lines to: a project may hold files that are called alike.
+fn is_history(plan: &Plan, file: &Path) -> bool {
+    let is_here = match &plan.root {
+        Some(root) => {
+            file.starts_with(root) || root.canonicalize().is_ok_and(|root| file.starts_with(root))
+        }
+        None => plan.what != What::RestoreFiles,
+    };
+    file.extension().is_some_and(|extension| extension == "jsonl") && is_here
 }
 
 /// Looks whether everything is as it was planned for.
 fn check(plan: &Plan, journal: &Journal, force: bool) -> Result<(), ApplyError> {
     // The client repeats a title that it finds, so titles are safe at any time.
     let is_shared = plan.what == What::Rename || plan.what == What::RestoreFiles || force;
-    // A project may hold files that are called alike.
-    let is_here = |path: &Path| match &plan.root {
-        Some(root) => path.starts_with(root),
-        None => plan.what != What::RestoreFiles,
-    };
-    let is_history = |path: &Path| {
-        path.extension().is_some_and(|extension| extension == "jsonl") && is_here(path)
-    };
     for step in &plan.steps {
         match step {
-            Step::Append { file, before, .. } | Step::Cut { file, before, .. } => {
+            Step::Append { file, before, .. } => {
                 alone(plan, file, journal, is_shared)?;
                 unchanged(file, Some(before))?;
             }
+            Step::Cut { file, before, .. } => {
+                alone(plan, file, journal, is_shared)?;
+                is_own(file)?;
+                unchanged(file, Some(before))?;
+            }
             Step::Put { file, before, .. } => {
-                if is_history(file) && before.is_some() {
+                if is_history(plan, file) && before.is_some() {
                     alone(plan, file, journal, is_shared)?;
+                }
+                if before.is_some() {
+                    is_own(file)?;
                 }
                 unchanged(file, before.as_ref())?;
             }
-            Step::Move { from, to } => {
-                if is_history(from) && to.is_none() {
+            Step::Move { from, to, before } => {
+                if is_history(plan, from) && to.is_none() {
                     alone(plan, from, journal, is_shared)?;
                 }
-                let taken = to.as_ref().filter(|to| to.symlink_metadata().is_ok());
-                if let Some(to) = taken {
-                    return Err(ApplyError::Exists(to.clone()));
+                if before.is_some() {
+                    unchanged(from, before.as_ref())?;
+                }
+                if let Some(to) = to {
+                    free(to)?;
                 }
             }
+            Step::Join { file, .. } => {
+                alone(plan, file, journal, is_shared)?;
+                is_own(file)?;
+            }
             Step::Make { file, content } => {
+                below_root(plan, file)?;
                 free(file)?;
                 begins(content)?;
             }
-            Step::Link { to, .. } => free(to)?,
+            Step::Link { to, .. } => {
+                below_root(plan, to)?;
+                free(to)?;
+            }
             Step::Tidy { .. } => {}
         }
     }
+    Ok(())
+}
+
+/// Refuses a new file in a directory that a link leads out of the Claude directory to.
+fn below_root(plan: &Plan, file: &Path) -> Result<(), ApplyError> {
+    let Some(root) = plan.root.as_deref().filter(|root| file.starts_with(root)) else {
+        return Ok(());
+    };
+    match file.ancestors().skip(1).find(|dir| dir.symlink_metadata().is_ok()) {
+        Some(dir) => inside(Some(root), dir),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to replace what belongs to somebody else: neither its owner nor its date could stay.
+#[cfg(unix)]
+fn is_own(file: &Path) -> Result<(), ApplyError> {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(meta) = fs::metadata(file) else { return Ok(()) };
+    let user = rustix::process::geteuid();
+    match user.is_root() || meta.uid() == user.as_raw() {
+        true => Ok(()),
+        false => Err(ApplyError::NotOwner(file.to_owned())),
+    }
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &Path) -> Result<(), ApplyError> {
     Ok(())
 }
 
@@ -201,12 +337,12 @@ fn alone(plan: &Plan, file: &Path, journal: &Journal, is_shared: bool) -> Result
 fn is_ours(journal: &Journal, file: &Path) -> bool {
     let Ok(len) = fs::metadata(file).map(|meta| meta.len()) else { return false };
     let left = |operation: &Operation| {
-        operation.deeds.iter().find_map(|deed| match deed {
-            Deed::Append { file: at, before, text, .. } if at == file => {
+        operation.changes.iter().find_map(|change| match change {
+            Change::Append { file: at, before, text, .. } if at == file => {
                 Some(before.len + text.len() as u64)
             }
-            Deed::Cut { file: at, to, .. } if at == file => Some(*to),
-            Deed::Make { file: at } | Deed::Put { file: at, .. } if at == file => {
+            Change::Cut { file: at, to, .. } if at == file => Some(*to),
+            Change::Make { file: at } | Change::Put { file: at, .. } if at == file => {
                 let made = &operation.end.as_ref()?.made;
                 made.iter().find(|(made, _)| made == file).map(|(_, stamp)| stamp.len)
             }

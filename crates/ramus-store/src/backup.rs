@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::disk::{self, WriteError, Written};
+use crate::stamp::Stamp;
 use crate::state::State;
 
 /// One version of a file: the beginning of a copy.
@@ -77,6 +78,11 @@ impl Backup {
         }
         disk::sync(&copy, out)?;
         Ok(Self { copy, len, hash: format!("{:032x}", hash.digest128()) })
+    }
+
+    /// Returns what tells the version from any other.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp { len: self.len, hash: self.hash.clone() }
     }
 
     /// Reads the version back, and makes sure that it is what was kept.

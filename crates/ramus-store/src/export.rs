@@ -2,7 +2,8 @@
 //!
 //! Nothing that was there before is touched unless it is ours: a directory that
 //! holds something and lacks the marker is refused. A file appears under its
-//! name only when it is whole.
+//! name only when it is whole; until then it lies in a directory that goes with
+//! the process, or with the next export if the process was killed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,8 +12,9 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
+use crate::live::is_alive;
 use crate::regular;
 use crate::spare;
 
@@ -43,6 +45,18 @@ pub struct Folder {
     pub dir: PathBuf,
     /// The files that an earlier export wrote here.
     earlier: BTreeSet<String>,
+    /// Holds files that are not whole yet.
+    partial: TempDir,
+}
+
+/// How the directory of unfinished files begins; the process that writes them follows.
+const PARTIAL: &str = ".ramus-partial-";
+
+/// Whether a directory holds unfinished files of an export that was killed.
+fn is_left(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let pid = name.strip_prefix(PARTIAL).and_then(|rest| rest.split('-').next()?.parse().ok());
+    pid.is_some_and(|pid| !is_alive(pid))
 }
 
 /// The first line of the marker; below it stand the files that were written.
@@ -51,13 +65,22 @@ const MARK: &str = "This directory was written by `ramus export`.\n";
 impl Folder {
     /// Takes a directory: a new one, an empty one, or one of ours; any other by `force`.
     pub fn open(dir: &Path, force: bool) -> Result<Self, ExportError> {
-        let mut folder = Self { dir: dir.to_owned(), earlier: BTreeSet::new() };
-        fs::create_dir_all(dir).map_err(|source| folder.error(dir, source))?;
-        let mut entries = fs::read_dir(dir).map_err(|source| folder.error(dir, source))?;
-        let is_ours = entries.next().is_none() || dir.join(MARKER).is_file();
+        let error = |source| ExportError::Write { path: dir.to_owned(), source };
+        fs::create_dir_all(dir).map_err(error)?;
+        let entries = fs::read_dir(dir).map_err(error)?;
+        let left: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        let (left, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|path| is_left(path));
+        let is_ours = others.is_empty() || dir.join(MARKER).is_file();
         if !is_ours && !force {
             return Err(ExportError::Foreign(dir.to_owned()));
         }
+        for left in left {
+            // Somebody else may remove it at the same time.
+            let _ = fs::remove_dir_all(left);
+        }
+        let prefix = format!("{PARTIAL}{}-", std::process::id());
+        let partial = tempfile::Builder::new().prefix(&prefix).tempdir_in(dir).map_err(error)?;
+        let mut folder = Self { dir: dir.to_owned(), earlier: BTreeSet::new(), partial };
         if let Ok(marker) = regular::read(&dir.join(MARKER), regular::SMALL) {
             let marker = String::from_utf8_lossy(&marker);
             let names = marker.lines().skip(1).filter(|name| is_below(name));
@@ -72,7 +95,12 @@ impl Folder {
         self.mark(&names.collect())
     }
 
-    /// Takes away what an earlier export wrote and this one did not; returns how many files that are.
+    /// Keeps what an earlier export wrote and this one did not: something could not be read just now.
+    pub fn keep_earlier(&self, names: &BTreeSet<&str>) -> Result<(), ExportError> {
+        self.claim(names.iter().copied())
+    }
+
+    /// Removes what an earlier export wrote and this one did not; returns how many files that are.
     pub fn settle(&self, names: &BTreeSet<&str>) -> Result<usize, ExportError> {
         let mut removed = 0;
         for name in self.earlier.iter().filter(|name| !names.contains(name.as_str())) {
@@ -104,11 +132,11 @@ impl Folder {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ExportError> {
         let path = self.dir.join(name);
         let write = || {
-            let mut file = temporary(path.parent().unwrap_or(&self.dir))?;
+            let mut file = self.temporary()?;
             file.write_all(bytes)?;
-            file.persist(&path).map_err(|error| error.error)
+            give_name(file, &path)
         };
-        write().map(|_| ()).map_err(|source| self.error(&path, source))
+        write().map_err(|source| self.error(&path, source))
     }
 
     /// Begins a place for what is made before it is written.
@@ -125,7 +153,7 @@ impl Folder {
     ) -> Result<u64, E> {
         let path = self.dir.join(name);
         let error = |source| E::from(self.error(&path, source));
-        let file = temporary(path.parent().unwrap_or(&self.dir)).map_err(error)?;
+        let file = self.temporary().map_err(error)?;
         let file = BufWriter::with_capacity(BUFFER, file);
         let mut out = Counted { file, length: 0, problem: None };
         let filled = fill(&mut out);
@@ -134,8 +162,12 @@ impl Folder {
         }
         filled?;
         let file = out.file.into_inner().map_err(|broken| error(broken.into_error()))?;
-        file.persist(&path).map_err(|broken| error(broken.error))?;
+        give_name(file, &path).map_err(error)?;
         Ok(out.length)
+    }
+
+    fn temporary(&self) -> io::Result<NamedTempFile> {
+        NamedTempFile::new_in(self.partial.path())
     }
 
     fn error(&self, path: &Path, source: io::Error) -> ExportError {
@@ -149,16 +181,17 @@ fn is_below(name: &str) -> bool {
         && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
-    let file = || tempfile::Builder::new().prefix(".ramus-").tempfile_in(dir);
+/// Gives a whole file its name; what an earlier export wrote there is replaced.
+fn give_name(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    let Err(failed) = file.persist(path) else { return Ok(()) };
     // Most files have others beside them.
-    match file() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(dir)?;
-            file()
-        }
-        made => made,
+    if failed.error.kind() != io::ErrorKind::NotFound {
+        return Err(failed.error);
     }
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir)?;
+    }
+    failed.file.persist(path).map(|_| ()).map_err(|failed| failed.error)
 }
 
 /// A file that is being written, how long it is so far, and what went wrong with it.
@@ -189,7 +222,7 @@ pub struct Draft {
     dir: PathBuf,
     length: u64,
     memory: Vec<u8>,
-    spilled: Option<BufWriter<NamedTempFile>>,
+    spilled: Option<BufWriter<fs::File>>,
 }
 
 impl Write for Draft {
@@ -202,7 +235,7 @@ impl Write for Draft {
         self.length += bytes.len() as u64;
         self.memory.extend_from_slice(bytes);
         if self.memory.len() > IN_MEMORY {
-            let mut file = BufWriter::new(temporary(&self.dir)?);
+            let mut file = BufWriter::new(tempfile::tempfile_in(&self.dir)?);
             file.write_all(&std::mem::take(&mut self.memory))?;
             self.spilled = Some(file);
         }
@@ -242,7 +275,7 @@ impl Draft {
             None => out.write_all(&self.memory[range.start as usize..range.end as usize]),
             Some(file) => {
                 file.flush()?;
-                let file = file.get_mut().as_file_mut();
+                let file = file.get_mut();
                 file.seek(SeekFrom::Start(range.start))?;
                 io::copy(&mut Read::by_ref(file).take(range.end - range.start), out)?;
                 file.seek(SeekFrom::End(0)).map(|_| ())

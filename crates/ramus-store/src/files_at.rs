@@ -134,7 +134,7 @@ impl FilesAt {
             (None, How::Replace) => return Some(content),
             (mode, _) => mode.unwrap_or(USUAL),
         };
-        Some(Content::WithMode { content: Box::new(content), mode })
+        Some(Content::WithMode { content: Box::new(content), mode, modified: None })
     }
 }
 

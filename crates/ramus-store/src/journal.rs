@@ -1,11 +1,12 @@
 //! The operation log: what ramus did, and how to take it back.
 //!
 //! One line says that an operation begins, with all that is needed to finish or
-//! reverse it; another one says how it ended. A line that is not whole was being
+//! reverse it; one says which new contents lie ready, before any of them gets its
+//! name; another one says how it ended. A line that is not whole was being
 //! written when the power went, and says nothing.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +21,11 @@ use crate::state::State;
 /// A journal this large is none of ours.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// The form of the lines; others are of a newer ramus.
-const VERSION: u32 = 1;
+/// The form of the lines; higher ones are of a newer ramus.
+///
+/// Version 2 notes what will be written (`prepared`) before anything is changed, and where replaced
+/// files are kept. Lines of version 1 are read as before.
+const VERSION: u32 = 2;
 
 /// Everything ramus did, oldest first.
 #[derive(Debug, Default)]
@@ -43,45 +47,144 @@ pub struct Operation {
     pub session: String,
     pub file: PathBuf,
     pub words: String,
-    pub deeds: Vec<Deed>,
+    #[serde(rename = "deeds")]
+    pub changes: Vec<Change>,
     /// The session as it was before.
     pub backup: Option<Backup>,
     pub undoes: Option<u64>,
+    /// A part of the names of files that are being written, so that nobody else uses them.
+    #[serde(default)]
+    pub mark: String,
+    /// New contents that wait beside their places; see [`Prepared`].
+    #[serde(skip)]
+    pub prepared: Vec<Prepared>,
     /// How it ended; `None`: the process ended first.
     #[serde(skip)]
     pub end: Option<End>,
     #[serde(skip)]
     pub undone_by: Option<u64>,
+    /// The form of the line it was read from.
+    #[serde(skip)]
+    pub version: u32,
 }
 
 /// What is done to one file, so that it can be taken back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do")]
-pub enum Deed {
-    Append { file: PathBuf, before: Stamp, text: String, modified: Moment },
-    Make { file: PathBuf },
-    MakeDir { dir: PathBuf },
-    Put { file: PathBuf, before: Option<Stamp>, saved: Option<PathBuf> },
-    Move { from: PathBuf, to: PathBuf },
-    Cut { file: PathBuf, before: Stamp, to: u64 },
+pub enum Change {
+    Append {
+        file: PathBuf,
+        before: Stamp,
+        text: String,
+        modified: Moment,
+    },
+    Make {
+        file: PathBuf,
+    },
+    MakeDir {
+        dir: PathBuf,
+    },
+    /// Another content for a file. What was there, if something was, goes to `saved`, or to the first
+    /// of `near` that lies on its file system.
+    Put {
+        file: PathBuf,
+        before: Option<Stamp>,
+        saved: Option<PathBuf>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        near: Vec<PathBuf>,
+        /// Other programs add lines to the file: theirs are carried over to the new content.
+        #[serde(default)]
+        carries: bool,
+    },
+    /// Another place: `to`, or the first of `near` that lies on the same file system.
+    Move {
+        from: PathBuf,
+        to: PathBuf,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        near: Vec<PathBuf>,
+        /// What must have been moved; `None`: whatever was there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<Stamp>,
+    },
+    /// A session comes back from `from` although somebody made it again meanwhile: what they wrote is
+    /// added to its end, their file goes to `saved`.
+    Join {
+        from: PathBuf,
+        file: PathBuf,
+        saved: PathBuf,
+        near: Vec<PathBuf>,
+    },
+    /// A directory that goes if it is empty.
+    Tidy {
+        dir: PathBuf,
+    },
+    /// Only version 1 cut files.
+    Cut {
+        file: PathBuf,
+        before: Stamp,
+        to: u64,
+    },
+}
+
+/// A new content that is complete but has not got its name yet.
+///
+/// It tells our file from everybody else's after a crash: by its inode, and by what it must begin with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// Which change it is for.
+    pub change: usize,
+    pub beside: PathBuf,
+    /// The number of the inode; 0 where there are none.
+    pub inode: u64,
+    pub stamp: Stamp,
+    /// What it replaces, where the change does not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<Stamp>,
+}
+
+/// A file that was replaced or moved away, which somebody may still have open for writing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Where it was.
+    pub file: PathBuf,
+    /// Where it is.
+    pub at: PathBuf,
+    /// What it held when it was replaced, as far as it is accounted for.
+    pub known: Stamp,
+    /// What comes behind that is to be added to `file`.
+    #[serde(default)]
+    pub carries: bool,
 }
 
 /// How an operation ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct End {
     pub op: u64,
     pub done: bool,
-    /// The files that were made, as they were then.
+    /// The files that were made, as they were written.
     pub made: Vec<(PathBuf, Stamp)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
+    /// What else there is to say, such as what could not be taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Nobody could finish it; a person said to go on without.
+    #[serde(default)]
+    pub set_aside: bool,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Line {
     v: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     begin: Option<Operation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    prepared: Option<(u64, Vec<Prepared>)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     end: Option<End>,
+    /// A kept file was looked at again: what is accounted for by now. `None`: it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    looked: Option<(u64, PathBuf, Option<Stamp>)>,
 }
 
 impl Journal {
@@ -96,12 +199,12 @@ impl Journal {
         let mut journal = Self { path, ..Self::default() };
         journal.is_torn = bytes.last().is_some_and(|byte| *byte != b'\n');
         for line in bytes.split(|byte| *byte == b'\n') {
-            journal.take(line);
+            journal.read_line(line);
         }
         Ok(journal)
     }
 
-    fn take(&mut self, line: &[u8]) {
+    fn read_line(&mut self, line: &[u8]) {
         #[derive(Deserialize)]
         struct Form {
             v: u32,
@@ -111,24 +214,47 @@ impl Journal {
             self.is_newer = true;
             return;
         }
-        let Ok(Line { begin, end, .. }) = serde_json::from_slice(line) else { return };
-        self.operations.extend(begin);
+        let Ok(Line { begin, prepared, end, looked, .. }) = serde_json::from_slice(line) else {
+            return;
+        };
+        // A number stands for one operation: a second one of the same is not ours to mix up with it.
+        if let Some(begin) = begin.filter(|begin| self.operation(begin.op).is_none()) {
+            self.operations.push(Operation { version: v, ..begin });
+        }
+        if let Some((op, prepared)) = prepared
+            && let Some(operation) = self.operation_mut(op)
+        {
+            operation.prepared.extend(prepared);
+        }
         if let Some(end) = end {
             self.settle(end);
+        }
+        if let Some((op, at, known)) = looked {
+            self.note_look(op, &at, known);
         }
     }
 
     fn settle(&mut self, end: End) {
-        let Some(ended) = self.operations.iter_mut().find(|operation| operation.op == end.op)
-        else {
-            return;
-        };
+        let Some(ended) = self.operation_mut(end.op) else { return };
         let undoes = ended.undoes.filter(|_| end.done);
         let op = end.op;
         ended.end = Some(end);
-        let undone = self.operations.iter_mut().find(|operation| Some(operation.op) == undoes);
-        if let Some(undone) = undone {
+        if let Some(undone) = undoes.and_then(|undone| self.operation_mut(undone)) {
             undone.undone_by = Some(op);
+        }
+    }
+
+    fn note_look(&mut self, op: u64, at: &Path, known: Option<Stamp>) {
+        let Some(end) = self.operation_mut(op).and_then(|operation| operation.end.as_mut()) else {
+            return;
+        };
+        match known {
+            Some(known) => {
+                end.kept.iter_mut().filter(|kept| kept.at == at).for_each(|kept| {
+                    kept.known = known.clone();
+                });
+            }
+            None => end.kept.retain(|kept| kept.at != at),
         }
     }
 
@@ -138,8 +264,11 @@ impl Journal {
     }
 
     /// Returns the number of the next operation.
-    pub(crate) fn next(&self) -> u64 {
-        self.operations.iter().map(|operation| operation.op).max().unwrap_or(0) + 1
+    ///
+    /// No kept file may bear it: a journal can get lost while what was kept is still there.
+    pub(crate) fn next(&self, state: &State) -> u64 {
+        let told = self.operations.iter().map(|operation| operation.op).max().unwrap_or(0);
+        told.max(state.last_kept()) + 1
     }
 
     /// Returns an operation by its number.
@@ -147,22 +276,46 @@ impl Journal {
         self.operations.iter().find(|operation| operation.op == op)
     }
 
-    pub(crate) fn begin(&mut self, operation: Operation) -> Written<()> {
-        self.add(&Line { v: VERSION, begin: Some(operation.clone()), end: None })?;
-        self.operations.push(operation);
+    fn operation_mut(&mut self, op: u64) -> Option<&mut Operation> {
+        self.operations.iter_mut().find(|operation| operation.op == op)
+    }
+
+    pub(crate) fn begin(&mut self, operation: &Operation) -> Written<()> {
+        self.add(Line { begin: Some(operation.clone()), ..Line::default() })?;
+        self.operations.push(Operation { version: VERSION, ..operation.clone() });
+        Ok(())
+    }
+
+    /// Notes new contents, before the first of them gets its name.
+    pub(crate) fn prepare(&mut self, op: u64, prepared: Vec<Prepared>) -> Written<()> {
+        if prepared.is_empty() {
+            return Ok(());
+        }
+        self.add(Line { prepared: Some((op, prepared.clone())), ..Line::default() })?;
+        if let Some(operation) = self.operation_mut(op) {
+            operation.prepared.extend(prepared);
+        }
         Ok(())
     }
 
     pub(crate) fn end(&mut self, end: End) -> Written<()> {
-        self.add(&Line { v: VERSION, begin: None, end: Some(end.clone()) })?;
+        self.add(Line { end: Some(end.clone()), ..Line::default() })?;
         self.settle(end);
         Ok(())
     }
 
-    fn add(&mut self, line: &Line) -> Written<()> {
+    /// Notes what is accounted for of a kept file. `None`: it was removed.
+    pub(crate) fn looked(&mut self, op: u64, at: &Path, known: Option<Stamp>) -> Written<()> {
+        self.add(Line { looked: Some((op, at.to_owned(), known.clone())), ..Line::default() })?;
+        self.note_look(op, at, known);
+        Ok(())
+    }
+
+    fn add(&mut self, line: Line) -> Written<()> {
         let error = |source| WriteError::new(&self.path, source);
         let mut bytes = if self.is_torn { vec![b'\n'] } else { Vec::new() };
-        serde_json::to_writer(&mut bytes, line).map_err(|source| error(source.into()))?;
+        let line = Line { v: VERSION, ..line };
+        serde_json::to_writer(&mut bytes, &line).map_err(|source| error(source.into()))?;
         bytes.push(b'\n');
         let is_new = !self.path.exists();
         let file =
@@ -183,5 +336,24 @@ impl Operation {
     /// Whether it was carried out.
     pub fn is_done(&self) -> bool {
         self.end.as_ref().is_some_and(|end| end.done)
+    }
+
+    /// Returns the new content of a change, if it was written; the last one if it was written twice.
+    pub(crate) fn prepared_for(&self, change: usize) -> Option<&Prepared> {
+        self.prepared.iter().rev().find(|prepared| prepared.change == change)
+    }
+
+    /// Returns the files that it is about.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.changes.iter().map(|change| match change {
+            Change::Append { file, .. }
+            | Change::Make { file }
+            | Change::Put { file, .. }
+            | Change::Cut { file, .. }
+            | Change::Join { file, .. }
+            | Change::Tidy { dir: file }
+            | Change::MakeDir { dir: file } => &**file,
+            Change::Move { from, .. } => &**from,
+        })
     }
 }

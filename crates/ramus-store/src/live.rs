@@ -21,7 +21,7 @@ pub fn open_in(root: &Path, session: &str) -> Option<u32> {
 }
 
 #[cfg(unix)]
-fn is_alive(pid: u32) -> bool {
+pub(crate) fn is_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
         return false;
     };
@@ -31,7 +31,7 @@ fn is_alive(pid: u32) -> bool {
 
 /// Without a way to ask, a client that once told of itself counts as running.
 #[cfg(not(unix))]
-fn is_alive(_: u32) -> bool {
+pub(crate) fn is_alive(_: u32) -> bool {
     true
 }
 
@@ -52,4 +52,30 @@ pub(crate) fn is_growing(path: &Path) -> bool {
     look().is_none_or(|after| {
         after.len() != before.len() || after.modified().ok() != before.modified().ok()
     })
+}
+
+/// Whether another process has a file open, as far as the system tells.
+///
+/// Linux tells for the processes of the same user; where nobody tells, the answer is yes.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_open_elsewhere(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(file) = fs::metadata(path) else { return false };
+    let is_it = |entry: fs::DirEntry| {
+        fs::metadata(entry.path())
+            .is_ok_and(|open| (open.dev(), open.ino()) == (file.dev(), file.ino()))
+    };
+    let own = std::process::id().to_string();
+    let Ok(processes) = fs::read_dir("/proc") else { return true };
+    processes.flatten().filter(|process| process.file_name().to_string_lossy() != own).any(
+        |process| {
+            let fds = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+            fds.into_iter().any(is_it)
+        },
+    )
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_open_elsewhere(_: &Path) -> bool {
+    true
 }

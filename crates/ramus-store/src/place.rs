@@ -320,6 +320,19 @@ fn list_agents(
     }
 }
 
+/// Lists the agents below a session's directory as they are now, and what cannot be looked at.
+pub(crate) fn nested_agents(
+    root: &Path,
+    project: &Path,
+    session: &str,
+) -> (Vec<HistoryFile>, Vec<PathError>) {
+    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    let dir = project.join(session).join("subagents");
+    list_agents(root, &dir, session, 0, &mut files, &mut problems);
+    files.sort_by(|a, b| a.relative.cmp(&b.relative));
+    (files, problems)
+}
+
 fn keep(
     file: Result<HistoryFile, PathError>,
     files: &mut Vec<HistoryFile>,
@@ -336,7 +349,16 @@ fn keep(
 /// Lists a directory; one that is not there is empty.
 fn entries(dir: &Path, problems: &mut Vec<PathError>) -> Vec<DirEntry> {
     match fs::read_dir(dir) {
-        Ok(entries) => entries.filter_map(Result::ok).collect(),
+        Ok(entries) => {
+            let mut found = Vec::new();
+            for entry in entries {
+                match entry {
+                    Ok(entry) => found.push(entry),
+                    Err(source) => problems.push(PathError::new(dir, source)),
+                }
+            }
+            found
+        }
         Err(source) if is_missing(&source) => Vec::new(),
         Err(source) => {
             problems.push(PathError::new(dir, source));

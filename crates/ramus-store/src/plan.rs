@@ -10,7 +10,7 @@ mod fork;
 mod merge;
 mod session;
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use ramus_core::edit::NewLine;
@@ -22,7 +22,7 @@ use crate::error::PathError;
 use crate::place::HistoryFile;
 use crate::read::Bodies;
 use crate::regular;
-use crate::stamp::Stamp;
+use crate::stamp::{Stamp, Stamper};
 
 pub use files::{FileBack, restore_files};
 pub use fix::{end_line, fix, fix_words};
@@ -90,10 +90,13 @@ pub enum Step {
     Link { from: PathBuf, to: PathBuf },
     /// Another content for a file; what was there is kept. `before` is `None` if nothing was.
     Put { file: PathBuf, before: Option<Stamp>, content: Content },
-    /// Another place; `to` is left out if it is the trash.
-    Move { from: PathBuf, to: Option<PathBuf> },
-    /// The end of a session off, which was added before.
-    Cut { file: PathBuf, before: Stamp, to: u64, modified: Moment },
+    /// Another place; `to` is left out if it is the trash. `before` is what must be there; `None`:
+    /// anything.
+    Move { from: PathBuf, to: Option<PathBuf>, before: Option<Stamp> },
+    /// A session out of the trash, in the place of one that somebody made again; their lines are added.
+    Join { from: PathBuf, file: PathBuf },
+    /// The end of a session off, which was added before; `wanted` is what is left.
+    Cut { file: PathBuf, before: Stamp, wanted: Stamp, modified: Moment },
     /// A directory that was made before, if it is empty.
     Tidy { dir: PathBuf },
 }
@@ -104,10 +107,19 @@ pub enum Content {
     Bytes(Vec<u8>),
     /// The same as another file.
     Copy(PathBuf),
-    /// Some content and the permissions that go with it, not those of the file that was there.
+    /// The beginning of another file, which must still be what was stamped.
+    Beginning {
+        path: PathBuf,
+        stamp: Stamp,
+    },
+    /// Some content, and bytes behind it.
+    Joined(Box<Self>, Vec<u8>),
+    /// Some content and the permissions that go with it, not those of the file that was there; with
+    /// the time of the last change, if that is to come back as well.
     WithMode {
         content: Box<Self>,
         mode: u32,
+        modified: Option<Moment>,
     },
     /// Lines copied from sessions, and new ones.
     Lines {
@@ -129,16 +141,22 @@ impl Content {
         match self {
             Self::Bytes(bytes) => each(bytes),
             Self::WithMode { content, .. } => content.read(each),
-            Self::Copy(path) => {
-                let error = |source| PathError::new(path, source);
-                let mut file = regular::open(path).map_err(error)?;
-                let mut buffer = vec![0; 256 * 1024];
-                loop {
-                    match file.read(&mut buffer).map_err(error)? {
-                        0 => return Ok(()),
-                        read => each(&buffer[..read])?,
-                    }
+            Self::Joined(content, bytes) => {
+                content.read(each)?;
+                each(bytes)
+            }
+            Self::Copy(path) => read_pieces(path, u64::MAX, each),
+            Self::Beginning { path, stamp } => {
+                let mut stamper = Stamper::default();
+                read_pieces(path, stamp.len, &mut |bytes| {
+                    stamper.add(bytes);
+                    each(bytes)
+                })?;
+                if stamper.stamp() == *stamp {
+                    return Ok(());
                 }
+                let changed = io::Error::new(io::ErrorKind::InvalidData, "it was changed since");
+                Err(PathError::new(path, changed).into())
             }
             Self::Lines { sources, lines } => {
                 let mut open = sources
@@ -158,6 +176,27 @@ impl Content {
                 Ok(())
             }
         }
+    }
+}
+
+/// How much of a file is read at a time.
+const PIECE: usize = 1024 * 1024;
+
+fn read_pieces<E: From<PathError>>(
+    path: &Path,
+    len: u64,
+    each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let error = |source| PathError::new(path, source);
+    let mut file = regular::open(path).map_err(error)?.take(len);
+    let mut piece = Vec::with_capacity(PIECE);
+    loop {
+        piece.clear();
+        file.by_ref().take(PIECE as u64).read_to_end(&mut piece).map_err(error)?;
+        if piece.is_empty() {
+            return Ok(());
+        }
+        each(&piece)?;
     }
 }
 

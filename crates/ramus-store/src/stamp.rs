@@ -16,7 +16,7 @@ use crate::regular;
 pub struct Stamp {
     pub len: u64,
     #[serde(alias = "tail")]
-    hash: String,
+    pub(crate) hash: String,
 }
 
 impl Stamp {
@@ -41,6 +41,24 @@ impl Stamp {
     pub(crate) fn begins(&self, path: &Path) -> io::Result<bool> {
         let file = regular::open(path)?;
         Ok(file.metadata()?.len() >= self.len && Self::of(&file, self.len)? == *self)
+    }
+}
+
+/// Takes the stamp of bytes as they go by.
+#[derive(Default)]
+pub(crate) struct Stamper {
+    hasher: Xxh3,
+    len: u64,
+}
+
+impl Stamper {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+        self.len += bytes.len() as u64;
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp { len: self.len, hash: format!("{:032x}", self.hasher.digest128()) }
     }
 }
 

@@ -43,6 +43,13 @@ impl State {
         self.dir.join("trash").join(op.to_string())
     }
 
+    /// Returns the highest number of an operation that anything is kept of.
+    pub(crate) fn last_kept(&self) -> u64 {
+        let entries = std::fs::read_dir(self.dir.join("trash")).into_iter().flatten().flatten();
+        let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+        entries.filter_map(number).max().unwrap_or(0)
+    }
+
     /// Waits until no other ramus writes.
     pub(crate) fn lock(&self) -> Written<Lock> {
         disk::create_dirs(&self.dir)?;

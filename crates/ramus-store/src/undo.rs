@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::apply::can_join;
 use crate::backup::Backup;
 use crate::error::PathError;
-use crate::journal::{Deed, Journal, Operation};
-use crate::plan::{Content, Plan, Step, What};
+use crate::journal::{Change, Journal, Operation};
+use crate::plan::{Content, Moment, Plan, Step, What};
 use crate::stamp::Stamp;
 
 /// Why something cannot be undone.
@@ -23,6 +24,10 @@ pub enum UndoError {
     IsUndo(u64),
     #[error("{} has gone on since operation {op}", .file.display())]
     WentOn { op: u64, file: PathBuf },
+    #[error("{} was made again since operation {op}; the one from before is {}", .file.display(), .kept.display())]
+    Taken { op: u64, file: PathBuf, kept: PathBuf },
+    #[error("what operation {op} kept of {} is not there any more", .file.display())]
+    Gone { op: u64, file: PathBuf },
     #[error("no version of session {0} was kept")]
     NoVersion(String),
     #[error(transparent)]
@@ -50,8 +55,8 @@ pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Pla
         return Err(UndoError::NotDone(op));
     }
     let mut steps = Vec::new();
-    for deed in operation.deeds.iter().rev() {
-        steps.extend(reversed(operation, deed)?);
+    for change in operation.changes.iter().rev() {
+        steps.extend(reversed(operation, change)?);
     }
     Ok(Plan {
         what: What::Undo,
@@ -97,16 +102,19 @@ fn root_of(file: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     roots.iter().find(|root| place.starts_with(real(root)) || file.starts_with(root)).cloned()
 }
 
-/// Returns the step that takes a deed back, if nothing came after it.
-fn reversed(operation: &Operation, deed: &Deed) -> Result<Option<Step>, UndoError> {
-    let went_on = |file: &Path| UndoError::WentOn { op: operation.op, file: file.to_owned() };
+/// Returns the steps that take a change back, if nothing came after it.
+fn reversed(operation: &Operation, change: &Change) -> Result<Vec<Step>, UndoError> {
+    let op = operation.op;
+    let went_on = |file: &Path| UndoError::WentOn { op, file: file.to_owned() };
+    let gone = |file: &Path| UndoError::Gone { op, file: file.to_owned() };
     let as_left = |file: &Path| {
         let made = operation.end.iter().flat_map(|end| &end.made);
         let left = made.into_iter().find(|(path, _)| path == file).map(|(_, stamp)| stamp);
-        Stamp::at(file).is_ok_and(|now| left == Some(&now))
+        let now = Stamp::at(file).map_err(|source| PathError::new(file, source))?;
+        if left == Some(&now) { Ok(now) } else { Err(went_on(file)) }
     };
-    Ok(Some(match deed {
-        Deed::Append { file, before, text, modified } => {
+    Ok(match change {
+        Change::Append { file, before, text, modified } => {
             let now = Stamp::at(file).map_err(|source| PathError::new(file, source))?;
             let is_last = now.len == before.len + text.len() as u64
                 && before.begins(file).is_ok_and(|same| same)
@@ -114,27 +122,74 @@ fn reversed(operation: &Operation, deed: &Deed) -> Result<Option<Step>, UndoErro
             if !is_last {
                 return Err(went_on(file));
             }
-            Step::Cut { file: file.clone(), before: now, to: before.len, modified: *modified }
+            let (wanted, modified) = (before.clone(), *modified);
+            vec![Step::Cut { file: file.clone(), before: now, wanted, modified }]
         }
-        Deed::Make { file } if as_left(file) => Step::Move { from: file.clone(), to: None },
-        Deed::Make { file } => return Err(went_on(file)),
-        Deed::MakeDir { dir } => Step::Tidy { dir: dir.clone() },
-        Deed::Put { file, saved, .. } => {
-            if !as_left(file) {
-                return Err(went_on(file));
-            }
-            match saved {
-                Some(saved) => Step::Put {
-                    file: file.clone(),
-                    before: Stamp::at(file).ok(),
-                    content: Content::Copy(saved.clone()),
-                },
-                None => Step::Move { from: file.clone(), to: None },
-            }
+        Change::Make { file } | Change::Put { file, before: None, .. } => {
+            let before = Some(as_left(file)?);
+            vec![Step::Move { from: file.clone(), to: None, before }]
         }
-        Deed::Move { from, to } => Step::Move { from: to.clone(), to: Some(from.clone()) },
-        Deed::Cut { .. } => return Ok(None),
-    }))
+        Change::MakeDir { dir } => vec![Step::Tidy { dir: dir.clone() }],
+        Change::Put { file, saved, near, before: Some(before), .. } => {
+            let now = as_left(file)?;
+            let saved = there(saved.iter().chain(near)).ok_or_else(|| gone(file))?;
+            let content = as_it_was(saved, before)?;
+            vec![Step::Put { file: file.clone(), before: Some(now), content }]
+        }
+        Change::Move { from, to, near, .. } => {
+            let kept = there(std::iter::once(to).chain(near)).ok_or_else(|| gone(from))?;
+            let mut steps = Vec::new();
+            bring_back(operation, kept, from, &mut steps)?;
+            steps
+        }
+        // Only an undo does these.
+        Change::Cut { .. } | Change::Join { .. } | Change::Tidy { .. } => Vec::new(),
+    })
+}
+
+/// Returns the first of some places where something is.
+fn there<'a>(mut places: impl Iterator<Item = &'a PathBuf>) -> Option<&'a Path> {
+    places.find(|place| place.symlink_metadata().is_ok()).map(|place| &**place)
+}
+
+/// Returns the content of a replaced file, with its mode and date.
+fn as_it_was(saved: &Path, before: &Stamp) -> Result<Content, PathError> {
+    let error = |source| PathError::new(saved, source);
+    let meta = saved.metadata().map_err(error)?;
+    #[cfg(unix)]
+    let mode = std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o7777;
+    #[cfg(not(unix))]
+    let mode = 0;
+    let modified = Some(Moment::from(meta.modified().map_err(error)?));
+    let content = Content::Beginning { path: saved.to_owned(), stamp: before.clone() };
+    Ok(Content::WithMode { content: Box::new(content), mode, modified })
+}
+
+/// Plans to move something back out of the trash. Where somebody made it again, lines are joined and
+/// directories merged.
+fn bring_back(
+    operation: &Operation,
+    kept: &Path,
+    to: &Path,
+    steps: &mut Vec<Step>,
+) -> Result<(), UndoError> {
+    let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+    if to.symlink_metadata().is_err() {
+        let (from, to) = (kept.to_owned(), Some(to.to_owned()));
+        steps.push(Step::Move { from, to, before: None });
+    } else if is_dir(kept) && is_dir(to) {
+        let entries = kept.read_dir().map_err(|source| PathError::new(kept, source))?;
+        for entry in entries.flatten() {
+            bring_back(operation, &entry.path(), &to.join(entry.file_name()), steps)?;
+        }
+        steps.push(Step::Tidy { dir: kept.to_owned() });
+    } else if operation.what != What::RestoreFiles && can_join(kept, to) {
+        steps.push(Step::Join { from: kept.to_owned(), file: to.to_owned() });
+    } else {
+        let (file, kept) = (to.to_owned(), kept.to_owned());
+        return Err(UndoError::Taken { op: operation.op, file, kept });
+    }
+    Ok(())
 }
 
 fn ends_with(file: &Path, text: &[u8]) -> bool {
@@ -174,7 +229,7 @@ pub fn restore(
             kept().find(|(operation, backup)| is_other(operation, backup)).ok_or_else(no_version)?
         }
     };
-    let bytes = backup.bytes().map_err(|source| PathError::new(&backup.copy, source))?;
+    let content = Content::Beginning { path: backup.copy.clone(), stamp: backup.stamp() };
     let file = operation.file.clone();
     Ok(Plan {
         what: What::Restore,
@@ -182,9 +237,12 @@ pub fn restore(
         root: root_of(&file, roots),
         words: format!("as it was before {}", operation.op),
         steps: vec![Step::Put {
-            before: Stamp::at(&file).ok(),
+            before: match file.symlink_metadata() {
+                Ok(_) => Some(Stamp::at(&file).map_err(|source| PathError::new(&file, source))?),
+                Err(_) => None,
+            },
             file: file.clone(),
-            content: Content::Bytes(bytes),
+            content,
         }],
         file,
         resume: None,

@@ -184,6 +184,10 @@ pub(crate) fn perform_as<T: Serialize>(
         }
     }
     let done = apply(&env::state(), plan, args.force, env::now()).map_err(explained)?;
+    ui.complete();
+    for note in &done.notes {
+        ui.say(&Line::new("Note: ", Label::Note).with(note, Label::Plain));
+    }
     if ui.json {
         let written = written(proposal, Some((done.op, done.backup)));
         return ui.json(&Answer::new(schema, answer(written)));
@@ -264,15 +268,20 @@ fn show_bytes(ui: &mut Ui, plan: &Plan) -> Result<(), CommandError> {
                 ui.say(&Line::plain(&format!("  makes {}", file.display())));
             }
             Step::Link { to, .. } => ui.say(&Line::plain(&format!("  links {}", to.display()))),
-            Step::Move { from, to: Some(to) } => {
+            Step::Move { from, to: Some(to), .. } => {
                 let line = format!("  moves {} to {}", from.display(), to.display());
                 ui.say(&Line::plain(&line));
             }
-            Step::Move { from, to: None } => {
+            Step::Move { from, to: None, .. } => {
                 ui.say(&Line::plain(&format!("  moves {} to the trash", from.display())));
             }
-            Step::Cut { file, before, to, .. } => {
-                let line = format!("  takes {} bytes off {}", before.len - to, file.display());
+            Step::Join { file, .. } => {
+                let line = format!("  brings back {} and adds what is there now", file.display());
+                ui.say(&Line::plain(&line));
+            }
+            Step::Cut { file, before, wanted, .. } => {
+                let bytes = before.len.saturating_sub(wanted.len);
+                let line = format!("  takes {bytes} bytes off {}", file.display());
                 ui.say(&Line::plain(&line));
             }
             Step::Tidy { .. } => {}
@@ -290,7 +299,12 @@ fn explained(error: ApplyError) -> CommandError {
             "wait until it rests, or end the client that writes it (`--force` does it all the same)",
         ),
         ApplyError::Changed(_) => Some("nothing was written; run the command again to plan anew"),
-        ApplyError::Outside(_) => Some("name the file that the link leads to"),
+        ApplyError::Outside(_) => Some("name the file or directory that the link leads to"),
+        ApplyError::NotOwner(_) => Some("nothing was written; let its owner do it"),
+        ApplyError::InUse(_) => Some("nothing was written; close it there first"),
+        ApplyError::Unfinished { .. } => {
+            Some("`ramus log --repair` gives that operation up; what it left stays where it is")
+        }
         ApplyError::Newer(_) => {
             Some("use the newer ramus, or another directory by `RAMUS_STATE_DIR`")
         }

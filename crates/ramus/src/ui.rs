@@ -289,6 +289,16 @@ impl Ui {
         self.complain(&message);
     }
 
+    /// Forgets what could not be read: what was asked for has been done all the same.
+    pub(crate) fn complete(&mut self) {
+        self.incomplete = false;
+    }
+
+    /// Whether something could not be read so far.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.incomplete
+    }
+
     /// Tells of trouble that work goes on in spite of.
     pub(crate) fn complain(&self, message: &str) {
         self.say(&Line::new("Warning: ", Label::Warning).with(message, Label::Plain));

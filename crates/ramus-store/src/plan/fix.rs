@@ -37,8 +37,14 @@ pub fn fix(
     let id = new_id();
     let mut next = new_id;
     let mut writer = Writer { session: &id, now, new_id: &mut next };
-    let mut bodies = bodies(&parts)?;
-    let fixed = edit::fix(&origins, lost, title, thinking, &mut writer, &mut bodies);
+    let mut problem = None;
+    let fixed = {
+        let mut bodies = bodies(&parts, &mut problem)?;
+        edit::fix(&origins, lost, title, thinking, &mut writer, &mut bodies)
+    };
+    if let Some(problem) = problem {
+        return Err(problem);
+    }
     let mut fixed = match fixed {
         Ok(Some(fixed)) => fixed,
         Ok(None) => return Ok(Ok(None)),
@@ -48,7 +54,7 @@ pub fn fix(
     for ((part, origin), session) in parts.iter().zip(&origins).zip(&sessions) {
         let kept: FxHashSet<NodeId> = origin.nodes.iter().copied().collect();
         steps.extend(agents(subject, part, &kept, subject.dir, &id)?);
-        steps.extend(links(subject, session, subject.dir, &id));
+        steps.extend(links(subject, session, subject.dir, &id)?);
     }
     let file = subject.dir.join(format!("{id}.jsonl"));
     let lines = std::mem::take(&mut fixed.new.lines);

@@ -11,8 +11,9 @@ use rustc_hash::FxHashSet;
 
 use super::{Content, Plan, Step, Subject, What, new_id, short, stamp};
 use crate::agents::{agents_of, calls};
+use crate::disk::is_missing;
 use crate::error::PathError;
-use crate::place::{FileRole, HistoryFile};
+use crate::place::{FileRole, HistoryFile, nested_agents};
 use crate::read::{Bodies, read};
 use crate::regular;
 use crate::stamp::Stamp;
@@ -56,7 +57,7 @@ pub fn fork(
     }
     let mut seen = FxHashSet::default();
     for session in sessions.iter().filter(|session| seen.insert(session.as_str())) {
-        steps.extend(links(subject, session, to.dir, &id));
+        steps.extend(links(subject, session, to.dir, &id)?);
     }
     let file = to.dir.join(format!("{id}.jsonl"));
     let sources = sources(&parts.iter().collect::<Vec<_>>())?;
@@ -87,22 +88,34 @@ pub(super) fn session_of(part: &Part) -> String {
 
 pub(super) fn origin<'a>(part: &'a Part, session: &'a str) -> Result<Origin<'a>, PathError> {
     let mut bodies = Bodies::open(&part.file.path)?;
-    let mut body = |id: NodeId| {
-        let bytes = bodies.bytes(part.history.session.record(id).span).ok()?;
-        Body::parse(&bytes).ok()
+    let mut problem = None;
+    let mut body = |id: NodeId| match bodies.bytes(part.history.session.record(id).span) {
+        Ok(bytes) => Body::parse(&bytes).ok(),
+        Err(error) => {
+            problem = Some(error);
+            None
+        }
     };
-    Ok(edit::origin(session, &part.history, &part.path, &mut body))
+    let origin = edit::origin(session, &part.history, &part.path, &mut body);
+    problem.map_or(Ok(origin), Err)
 }
 
-/// Reads bodies of records by the part they lie in.
+/// Reads bodies of records by the part they lie in; `problem` is what could not be read.
 pub(super) fn bodies<'a>(
     parts: &'a [&'a Part],
+    problem: &'a mut Option<PathError>,
 ) -> Result<impl FnMut(usize, NodeId) -> Option<Body> + 'a, PathError> {
     let files = parts.iter().map(|part| Bodies::open(&part.file.path));
     let mut files = files.collect::<Result<Vec<_>, _>>()?;
     Ok(move |part: usize, node: NodeId| {
         let span = parts[part].history.session.record(node).span;
-        Body::parse(&files[part].bytes(span).ok()?).ok()
+        match files[part].bytes(span) {
+            Ok(bytes) => Body::parse(&bytes).ok(),
+            Err(error) => {
+                *problem = Some(error);
+                None
+            }
+        }
     })
 }
 
@@ -120,7 +133,18 @@ pub(super) fn agents(
     dir: &Path,
     id: &str,
 ) -> Result<Vec<Step>, PathError> {
-    let (all, _) = agents_of(subject.files, &part.file.id);
+    // They are listed again: one that could not be read a moment ago would be missing in the copy.
+    let session = &part.file.id;
+    let (nested, mut problems) =
+        nested_agents(subject.root.unwrap_or(subject.dir), subject.dir, session);
+    let is_flat = |file: &&HistoryFile| file.role == FileRole::FlatAgent;
+    let files: Vec<HistoryFile> =
+        subject.files.iter().filter(is_flat).cloned().chain(nested).collect();
+    let (all, unread) = agents_of(&files, session);
+    problems.extend(unread);
+    if let Some(problem) = problems.into_iter().next() {
+        return Err(problem);
+    }
     let calls = calls(&all, &part.history);
     let started =
         all.iter().zip(calls).filter(|(_, call)| call.is_some_and(|call| kept.contains(&call)));
@@ -128,7 +152,12 @@ pub(super) fn agents(
     for (agent, _) in started {
         let file = dir.join(id).join("subagents").join(place_of(&agent.file));
         let meta = agent.file.path.with_extension("meta.json");
-        if meta.is_file() {
+        let has_meta = match meta.symlink_metadata() {
+            Ok(found) => found.is_file(),
+            Err(missing) if is_missing(&missing) => false,
+            Err(source) => return Err(PathError::new(&meta, source)),
+        };
+        if has_meta {
             steps.push(Step::Make {
                 file: file.with_extension("meta.json"),
                 content: Content::Copy(meta),
@@ -164,7 +193,12 @@ fn of_session(file: &HistoryFile, id: &str) -> Result<Content, PathError> {
 }
 
 /// Plans second names for what a session keeps outside of its file and nobody changes.
-pub(super) fn links(subject: Subject<'_>, session: &str, dir: &Path, id: &str) -> Vec<Step> {
+pub(super) fn links(
+    subject: Subject<'_>,
+    session: &str,
+    dir: &Path,
+    id: &str,
+) -> Result<Vec<Step>, PathError> {
     let outputs =
         (subject.dir.join(session).join("tool-results"), dir.join(id).join("tool-results"));
     let backups = subject.root.map(|root| root.join("file-history"));
@@ -172,14 +206,20 @@ pub(super) fn links(subject: Subject<'_>, session: &str, dir: &Path, id: &str) -
     let pairs = std::iter::once(outputs).chain(backups);
     let mut links = Vec::new();
     for (from, to) in pairs {
-        let mut names: Vec<_> = fs::read_dir(&from)
-            .map(|entries| entries.flatten().map(|entry| entry.file_name()).collect())
-            .unwrap_or_default();
+        let error = |source| PathError::new(&from, source);
+        let mut names: Vec<_> = match fs::read_dir(&from) {
+            Ok(entries) => entries
+                .map(|entry| entry.map(|entry| entry.file_name()))
+                .collect::<Result<_, _>>()
+                .map_err(error)?,
+            Err(missing) if is_missing(&missing) => continue,
+            Err(source) => return Err(error(source)),
+        };
         names.sort();
         let files = names
             .into_iter()
             .filter(|name| from.join(name).symlink_metadata().is_ok_and(|meta| meta.is_file()));
         links.extend(files.map(|name| Step::Link { from: from.join(&name), to: to.join(name) }));
     }
-    links
+    Ok(links)
 }

@@ -49,8 +49,15 @@ pub fn merge(
     let id = new_id();
     let mut next = new_id;
     let mut writer = Writer { session: &id, now, new_id: &mut next };
-    let mut bodies = bodies(&parts)?;
-    let mut merged = match edit::merge(&sources_of, request, &mut writer, &mut bodies) {
+    let mut problem = None;
+    let merged = {
+        let mut bodies = bodies(&parts, &mut problem)?;
+        edit::merge(&sources_of, request, &mut writer, &mut bodies)
+    };
+    if let Some(problem) = problem {
+        return Err(problem);
+    }
+    let mut merged = match merged {
         Ok(merged) => merged,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -75,7 +82,7 @@ pub fn merge(
             source += 1;
             steps.extend(agents(conversation.subject, part, &kept, dir, &id)?);
             let session = session_of(part);
-            for step in links(conversation.subject, &session, dir, &id) {
+            for step in links(conversation.subject, &session, dir, &id)? {
                 steps.push(backups.link(step, &session));
             }
         }

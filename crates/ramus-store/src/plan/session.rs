@@ -76,13 +76,18 @@ fn ends_with_newline(path: &Path, len: u64) -> Result<bool, PathError> {
 }
 
 /// Plans to move a session away with all that belongs to it.
-pub fn trash(subject: Subject<'_>) -> Plan {
+pub fn trash(subject: Subject<'_>) -> Result<Plan, PathError> {
     let id = &subject.file.id;
     let mut paths: Vec<PathBuf> = vec![subject.file.path.clone()];
     let dir = subject.file.path.with_extension("");
     if subject.file.role == FileRole::Session {
+        let (agents, problems) = agents_of(subject.files, id);
+        // An agent that cannot be read may be one of a session beside it, or of this one.
+        let is_flat = |problem: &PathError| !problem.path.starts_with(&dir);
+        if let Some(problem) = problems.into_iter().find(is_flat) {
+            return Err(problem);
+        }
         paths.push(dir);
-        let (agents, _) = agents_of(subject.files, id);
         let flat = agents.into_iter().filter(|agent| agent.file.role == FileRole::FlatAgent);
         paths.extend(flat.map(|agent| agent.file.path));
         paths.extend(subject.root.map(|root| root.join("file-history").join(id)));
@@ -90,14 +95,14 @@ pub fn trash(subject: Subject<'_>) -> Plan {
         paths.push(subject.file.path.with_extension("meta.json"));
     }
     let there = paths.into_iter().filter(|path| path.symlink_metadata().is_ok());
-    Plan {
+    Ok(Plan {
         what: What::Trash,
         session: id.clone(),
         file: subject.file.path.clone(),
         root: subject.root.map(Path::to_owned),
         words: format!("{:?}", subject.title),
-        steps: there.map(|from| Step::Move { from, to: None }).collect(),
+        steps: there.map(|from| Step::Move { from, to: None, before: None }).collect(),
         resume: None,
         undoes: None,
-    }
+    })
 }

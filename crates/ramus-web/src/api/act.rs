@@ -177,11 +177,12 @@ fn back(state: &State, wanted: &Wanted) -> Result<Plan, ApiError> {
 
 /// Tells what a plan leaves behind that is there now.
 fn left_behind(plan: &Plan) -> Option<String> {
-    let [Step::Put { before: Some(now), content: Content::Bytes(then), .. }] = &plan.steps[..]
+    let [Step::Put { before: Some(now), content: Content::Beginning { stamp: then, .. }, .. }] =
+        &plan.steps[..]
     else {
         return None;
     };
-    let more = now.len.checked_sub(then.len() as u64).filter(|more| *more > 0)?;
+    let more = now.len.checked_sub(then.len).filter(|more| *more > 0)?;
     Some(format!("The session has {more} bytes more by now. They are kept; undo brings them back."))
 }
 
@@ -203,7 +204,7 @@ fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
             plan::rename(subject, wanted.title.trim(), now)?
         }
         "rename" => return Err(ApiError::bad("a title has at least one letter")),
-        "trash" => plan::trash(subject),
+        "trash" => plan::trash(subject)?,
         "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)?
             .map_err(|refusal| refused(&refusal))?,
         "fork" => fork(state, &found, subject, wanted, now)?,
@@ -285,9 +286,14 @@ fn step(step: &Step) -> String {
         Step::Make { file, .. } => format!("write the new file {}", name(file)),
         Step::Link { to, .. } => format!("take along {}", name(to)),
         Step::Put { file, .. } => format!("put an earlier content back into {}", name(file)),
-        Step::Move { from, to: None } => format!("move {} to ramus's own trash", name(from)),
+        Step::Move { from, to: None, .. } => format!("move {} to ramus's own trash", name(from)),
+        Step::Join { file, .. } => {
+            format!("bring {} back, and add the lines that are there now", name(file))
+        }
         Step::Move { to: Some(to), .. } => format!("move {} back to its place", name(to)),
-        Step::Cut { file, to, .. } => format!("cut {} back to {to} bytes", name(file)),
+        Step::Cut { file, wanted, .. } => {
+            format!("cut {} back to {} bytes", name(file), wanted.len)
+        }
         Step::Tidy { dir } => format!("remove the empty directory {}", name(dir)),
     }
 }
@@ -304,6 +310,8 @@ pub(crate) struct DoneView {
     session: String,
     words: String,
     resume_command: Option<String>,
+    /// What else happened, such as lines of other programs that were carried over.
+    notes: Vec<String>,
 }
 
 /// Carries out a plan that was shown.
@@ -326,6 +334,7 @@ pub(crate) async fn apply(
             words: format!("{} {}", plan.what.word(), plan.words).trim().to_owned(),
             resume_command: plan.resume.map(|_| plan::resume_command(&plan.session)),
             session: plan.session,
+            notes: done.notes,
         })
     })
     .await

@@ -259,7 +259,11 @@ fn to_folder(
     let written = site.transcripts.iter().chain(&site.agents);
     let names = written.clone().map(|path| path.file.as_str());
     let names = names.chain(site.pictures.iter().map(String::as_str)).chain(index).collect();
-    let removed = folder.settle(&names)?;
+    // A session that cannot be read for a moment is no reason to remove its earlier transcript.
+    let removed = match ui.is_incomplete() {
+        true => folder.keep_earlier(&names).map(|()| 0)?,
+        false => folder.settle(&names)?,
+    };
     let bytes: u64 = written.map(|path| path.bytes).sum();
     if ui.json {
         return summary(ui, exporter, site);

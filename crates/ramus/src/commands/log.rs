@@ -1,12 +1,13 @@
 use ramus_core::time::Time;
 use ramus_render::json::{Answer, Log, LogEntry};
 use ramus_render::{Label, Line};
+use ramus_store::apply::{Unfinished, set_aside};
 use ramus_store::journal::Operation;
 use ramus_store::undo::is_below;
 
 use crate::args::Global;
 use crate::commands::undo::journal;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::select::Library;
 use crate::table::{Table, cell};
@@ -19,11 +20,19 @@ pub(crate) struct LogArgs {
     /// Also operations in other Claude directories
     #[arg(long)]
     everywhere: bool,
+    /// Give up interrupted operations that can be neither finished nor taken back
+    ///
+    /// What they left stays where it is, and is listed.
+    #[arg(long)]
+    repair: bool,
 }
 
 pub(crate) fn log(ui: &mut Ui, global: &Global, args: &LogArgs) -> Result<(), CommandError> {
     let library = Library::open(ui, global)?;
-    let journal = journal()?;
+    if args.repair {
+        repair(ui)?;
+    }
+    let journal = journal(ui)?;
     let here = journal.operations.iter().rev();
     let here: Vec<&Operation> =
         here.filter(|operation| args.everywhere || is_below(operation, library.roots())).collect();
@@ -59,11 +68,25 @@ pub(crate) fn log(ui: &mut Ui, global: &Global, args: &LogArgs) -> Result<(), Co
     Ok(())
 }
 
+/// Sets operations aside that were interrupted and cannot be finished.
+fn repair(ui: &mut Ui) -> Result<(), CommandError> {
+    let given_up = set_aside(&env::state())?;
+    for Unfinished { op, why } in &given_up {
+        ui.say(&Line::plain(&format!("Operation {op} is given up: {why}")));
+    }
+    if given_up.is_empty() {
+        ui.say(&Line::new("No operation is unfinished.", Label::Active));
+    }
+    Ok(())
+}
+
 fn state(operation: &Operation) -> String {
-    match (operation.is_done(), operation.undone_by) {
-        (true, Some(by)) => format!("undone by {by}"),
-        (true, None) => "done".to_owned(),
-        (false, _) => "not done".to_owned(),
+    match (&operation.end, operation.undone_by) {
+        (Some(end), Some(by)) if end.done => format!("undone by {by}"),
+        (Some(end), None) if end.done => "done".to_owned(),
+        (Some(end), _) if end.set_aside => "given up".to_owned(),
+        (Some(_), _) => "not done".to_owned(),
+        (None, _) => "unfinished".to_owned(),
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<()
     let library = Library::open_for(ui, global, &args.session)?;
     let (found, _) = library.address(ui, &args.session)?;
     let site = Site::read(&library, found)?;
-    let plan = plan::trash(site.subject(&library));
+    let plan = plan::trash(site.subject(&library))?;
     let id = &site.found.file.id;
     let messages: u32 = site
         .history

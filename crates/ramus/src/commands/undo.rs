@@ -2,6 +2,7 @@ use ramus_core::history::History;
 use ramus_core::resume::Rule;
 use ramus_core::session::Session;
 use ramus_render::{Label, Line};
+use ramus_store::apply::{Recovered, Unfinished, recover};
 use ramus_store::journal::{Journal, Operation};
 use ramus_store::undo::{self, UndoError};
 
@@ -45,7 +46,7 @@ pub(crate) struct RestoreArgs {
 
 pub(crate) fn undo(ui: &mut Ui, global: &Global, args: &UndoArgs) -> Result<(), CommandError> {
     let library = Library::open(ui, global)?;
-    let journal = journal()?;
+    let journal = journal(ui)?;
     if let (true, Some(op)) = (args.fork, args.op) {
         return fork_before(ui, &library, &journal, op, &args.write);
     }
@@ -67,7 +68,7 @@ pub(crate) fn restore(
     args: &RestoreArgs,
 ) -> Result<(), CommandError> {
     let library = Library::open(ui, global)?;
-    let journal = journal()?;
+    let journal = journal(ui)?;
     let session = match library.address(ui, &args.session) {
         Ok((found, _)) => found.file.id,
         // It may be gone; the journal knows it still.
@@ -124,10 +125,20 @@ fn fork_before(
     fork_at(ui, library, &site, leaf, &ForkTo::default(), "ramus.undo/1", args)
 }
 
-pub(crate) fn journal() -> Result<Journal, CommandError> {
-    let state = env::state();
-    ramus_store::apply::recover(&state)?;
-    Ok(Journal::read(&state)?)
+/// Reads the journal, and tells what became of operations that were interrupted.
+pub(crate) fn journal(ui: &Ui) -> Result<Journal, CommandError> {
+    let Recovered { journal, notes, unfinished } = recover(&env::state())?;
+    for note in notes {
+        ui.say(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
+    }
+    for Unfinished { op, why } in &unfinished {
+        ui.complain(&format!("operation {op} was interrupted and cannot be finished: {why}"));
+    }
+    if !unfinished.is_empty() {
+        let hint = "`ramus log --repair` gives it up; what it left stays where it is";
+        ui.say(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
+    }
+    Ok(journal)
 }
 
 pub(crate) fn described(operation: &Operation) -> Line {
@@ -146,6 +157,10 @@ fn explained(error: UndoError) -> CommandError {
         UndoError::WentOn { op, .. } => {
             format!("`ramus undo {op} --fork` makes a new session of the state before it")
         }
+        UndoError::Taken { .. } => {
+            "move one of them elsewhere, then undo again".to_owned()
+        }
+        UndoError::Gone { .. } => "nothing was changed".to_owned(),
         UndoError::NotDone(_) => "there is nothing of it to take back".to_owned(),
         UndoError::NoVersion(_) => {
             "versions are kept before each operation of ramus; one in the trash comes back with `ramus undo`".to_owned()

@@ -622,3 +622,36 @@ fn many_siblings_take_room_in_proportion() {
     let (some, many) = (written(200), written(800));
     assert!(many < some * 5, "{some} {many}");
 }
+
+#[test]
+fn a_session_that_cannot_be_read_for_a_moment_keeps_its_transcript() {
+    let home = testkit::Home::new();
+    let first = "aaaa1111-0000-4000-8000-000000000000";
+    let second = "bbbb1111-0000-4000-8000-000000000000";
+    for id in [first, second] {
+        home.session(&format!("-app/{id}.jsonl"), "a user hello\nb < a assistant hi");
+    }
+    // Different names, so that both are written.
+    let path = home.session(&format!("-app/{second}.jsonl"), "c user other\nd < c assistant yes");
+    let out = home.path().join("out");
+    let args = ["export", "--out", &out.to_string_lossy()];
+    assert_eq!(crate::ramus(&home.claude(), &args).status.code(), Some(0));
+    let before = files(&out);
+    let text = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    // A killed export leaves what was not whole.
+    std::fs::create_dir(out.join(".ramus-partial-2147483646-x")).unwrap();
+    std::fs::write(out.join(".ramus-partial-2147483646-x/part"), "half").unwrap();
+    assert_eq!(crate::ramus(&home.claude(), &args).status.code(), Some(2));
+    let kept: Vec<_> = files(&out).into_keys().collect();
+    assert_eq!(kept, before.keys().cloned().collect::<Vec<_>>());
+    std::fs::remove_dir(&path).unwrap();
+    std::fs::write(&path, text).unwrap();
+    assert_eq!(crate::ramus(&home.claude(), &args).status.code(), Some(0));
+    assert_eq!(files(&out), before);
+    // One that is gone for good is removed as before.
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(crate::ramus(&home.claude(), &args).status.code(), Some(0));
+    assert!(files(&out).len() < before.len());
+}

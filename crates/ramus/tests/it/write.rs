@@ -398,3 +398,124 @@ fn a_killed_process_leaves_old_bytes_or_complete_new_ones() {
     // Both kinds of rounds must have been there, else this shows nothing.
     assert!(moved > 0 && moved < 200, "{moved}");
 }
+
+#[test]
+fn a_completed_write_is_a_success_whatever_else_cannot_be_read() {
+    let (home, path) = scene(TWO);
+    // A directory in the place of a session cannot be read, not even by root.
+    fs::create_dir_all(home.claude().join("projects/-home-dev-other/x.jsonl")).unwrap();
+    let output = ramus(&home.claude(), &["rename", "1111", "Harps", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("Warning: "), "{}", stderr(&output));
+    assert!(fs::read_to_string(&path).unwrap().contains("Harps"));
+    assert_eq!(ramus(&home.claude(), &["sessions"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_fork_without_an_agent_that_cannot_be_read_is_refused() {
+    let (home, path) =
+        scene("a user v=2.1.325 go\nb < a call:t1:Task look\nc < b result:t1:a1b2c3 seen");
+    let agents = path.with_extension("").join("subagents");
+    fs::create_dir_all(agents.join("agent-a1b2c3.jsonl")).unwrap();
+    let output = ramus(&home.claude(), &["fork", "1111:c", "--yes"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("agent-a1b2c3.jsonl"), "{}", stderr(&output));
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2, "nothing new");
+}
+
+#[cfg(unix)]
+#[test]
+fn who_does_not_own_a_session_cannot_undo_in_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let (home, path) = scene(TWO);
+    json(&home.claude(), &["goto", "1111:d", "--yes"]);
+    let text = fs::read(&path).unwrap();
+    // Another user may write to everything, and owns nothing.
+    let open = |path: &Path| {
+        let mode = if path.is_dir() { 0o777 } else { 0o666 };
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mut dirs = vec![home.path().to_owned()];
+    while let Some(dir) = dirs.pop() {
+        open(&dir);
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { dirs.push(path) } else { open(&path) }
+        }
+    }
+    let output = Command::new("setpriv")
+        .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        .arg(env!("CARGO_BIN_EXE_ramus"))
+        .args(["--no-cache", "--claude-dir", &home.claude().to_string_lossy(), "undo", "--yes"])
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", home.path())
+        .output();
+    let said = output.as_ref().map(stderr).unwrap_or_default();
+    if output.is_err() || said.contains("setpriv:") {
+        let _ = writeln!(std::io::stderr(), "skipped: no other user to be here");
+        return;
+    }
+    assert_eq!(output.unwrap().status.code(), Some(2), "{said}");
+    assert!(said.contains("belongs to another user"), "{said}");
+    assert_eq!(fs::read(&path).unwrap(), text);
+    assert_eq!(json(&home.claude(), &["log"])["operations"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn trash_beside_another_file_system_comes_back_exactly() {
+    let (home, _) = scene(TWO);
+    home.write(&format!("{PROJECT}/{ID}/tool-results/x.txt"), "long");
+    let script = format!(
+        r#"
+        mkdir -p "$HOME/.local/state"
+        mount -t tmpfs tmpfs "$HOME/.local/state"
+        chmod 750 "$CLAUDE/projects/{PROJECT}/{ID}/tool-results"
+        touch -d 2020-02-02 "$CLAUDE/projects/{PROJECT}/{ID}/tool-results" "$CLAUDE/projects/{PROJECT}/{ID}" "$CLAUDE/projects/{PROJECT}/{ID}.jsonl"
+        list() {{ find "$CLAUDE/projects/{PROJECT}" -mindepth 1 -not -path '*/.ramus-trash*' -printf '%p %m %T@ %s
+' | sort; }}
+        list > "$HOME/before"
+        "$RAMUS" --no-cache --claude-dir "$CLAUDE" trash 1111 --yes
+        test ! -e "$CLAUDE/projects/{PROJECT}/{ID}.jsonl"
+        test ! -e "$CLAUDE/projects/{PROJECT}/{ID}"
+        "$RAMUS" --no-cache --claude-dir "$CLAUDE" undo --yes
+        list > "$HOME/after"
+        cmp "$HOME/before" "$HOME/after"
+        "$RAMUS" --no-cache --claude-dir "$CLAUDE" goto 1111:d --yes
+        "$RAMUS" --no-cache --claude-dir "$CLAUDE" undo --yes
+        list > "$HOME/after"
+        cmp "$HOME/before" "$HOME/after"
+        "#
+    );
+    let Some(output) = with_mounts(&home, &script) else { return };
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
+fn an_unfinished_operation_is_reported_and_given_up() {
+    let (home, path) = scene(TWO);
+    home.write(&format!("{PROJECT}/{ID}/tool-results/x.txt"), "long");
+    json(&home.claude(), &["trash", "1111", "--yes"]);
+    let trash = home.path().join(".local/state/ramus/trash/1");
+    fs::rename(trash.join(format!("2-{ID}")), path.with_extension("")).unwrap();
+    // As if it had been killed after the first move, and the place were taken by something else since.
+    let journal = home.path().join(".local/state/ramus/journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    let begun = text.lines().next().unwrap();
+    let begun = begun.replace(
+        &format!(r#""from":"{}""#, path.display()),
+        &format!(r#""from":"{}/x""#, journal.display()),
+    );
+    fs::write(&journal, format!("{begun}\n")).unwrap();
+    let output = ramus(&home.claude(), &["log"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("unfinished"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("ramus log --repair"), "{}", stderr(&output));
+    home.session(&format!("{PROJECT}/22222222-0000-4000-8000-000000000002.jsonl"), TWO);
+    let output = ramus(&home.claude(), &["rename", "2222", "Harps", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = ramus(&home.claude(), &["log", "--repair"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("given up"), "{}", stdout(&output));
+    assert!(!stderr(&ramus(&home.claude(), &["log"])).contains("repair"));
+}

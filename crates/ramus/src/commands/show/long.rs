@@ -32,9 +32,10 @@ fn kinds(kind: TurnKind) -> Box<dyn Iterator<Item = TurnKind>> {
                 TurnKind::Prompt(Prompt { text: text[cut].to_owned(), media, queued, delegated })
             }))
         }
-        TurnKind::Answer(Answer { model, parts }) if parts.iter().any(is_long) => {
+        TurnKind::Answer(Answer { model, parts, usage }) if parts.iter().any(is_long) => {
             Box::new(parts.into_iter().flat_map(split).map(move |part| {
-                TurnKind::Answer(Answer { model: model.clone(), parts: vec![part] })
+                let (model, usage) = (model.clone(), usage.clone());
+                TurnKind::Answer(Answer { model, parts: vec![part], usage })
             }))
         }
         kind => Box::new(std::iter::once(kind)),

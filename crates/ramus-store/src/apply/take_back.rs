@@ -1,0 +1,477 @@
+//! An operation taken back: at once when a step of it fails, or later when a process was killed.
+//!
+//! Only what is provably ours is touched: a new file by its inode and its content, a replaced one if
+//! our new content still has its name, lines where we wrote them. Whatever else is found there was
+//! done by others since. It is left alone, the version from before is kept, and both are named.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::ApplyError;
+use super::prepare::{beside, existing, is_private, nothing, write_beside};
+use super::publish::{places, swap};
+use super::swap::{Swap, aside, begins, carry_all, is_new, keep, remove_unless_open};
+use crate::disk;
+use crate::journal::{Change, Journal, Kept, Operation, Prepared};
+use crate::plan::{Content, Moment};
+use crate::stamp::Stamp;
+use crate::state::State;
+
+/// What taking back left.
+#[derive(Default)]
+pub(super) struct TakenBack {
+    /// What stays different, in words.
+    pub(super) left: Vec<String>,
+    pub(super) kept: Vec<Kept>,
+}
+
+/// Takes back the first changes of an operation, the last one first.
+///
+/// `appended` says where our lines went; `None`: that was in another process, they are looked for.
+pub(super) fn take_back(
+    state: &State,
+    journal: &mut Journal,
+    op: u64,
+    begun: usize,
+    appended: Option<&[Range<u64>]>,
+) -> Result<TakenBack, ApplyError> {
+    let mut taken = TakenBack::default();
+    let Some(operation) = journal.operation(op).cloned() else { return Ok(taken) };
+    for (n, change) in operation.changes.iter().enumerate().rev() {
+        let TakenBack { left, kept } = &mut taken;
+        let mut back = Back { state, journal, operation: &operation, n, left, kept };
+        if n < begun || !matches!(change, Change::Append { .. } | Change::Move { .. }) {
+            back.reverse(change, appended)?;
+        }
+    }
+    Ok(taken)
+}
+
+/// One change that is taken back.
+struct Back<'a> {
+    state: &'a State,
+    journal: &'a mut Journal,
+    operation: &'a Operation,
+    n: usize,
+    left: &'a mut Vec<String>,
+    kept: &'a mut Vec<Kept>,
+}
+
+impl Back<'_> {
+    fn reverse(
+        &mut self,
+        change: &Change,
+        appended: Option<&[Range<u64>]>,
+    ) -> Result<(), ApplyError> {
+        match change {
+            Change::Append { file, before, text, modified } => {
+                self.finish_take_off(file)?;
+                let found = match appended {
+                    Some(ranges) => Found::Ours(ranges.to_vec()),
+                    None => our_lines(file, before, text)?,
+                };
+                match found {
+                    Found::Ours(ranges) => self.take_off(file, before, *modified, &ranges)?,
+                    Found::Nothing => {}
+                    Found::Unclear(words) => self.left.push(words),
+                }
+                Ok(())
+            }
+            Change::Make { file } => self.unmake(file),
+            Change::MakeDir { dir } => Ok(disk::remove_empty_dir(dir)?),
+            Change::Put { file, .. } | Change::Join { file, .. } => {
+                match self.operation.prepared_for(self.n) {
+                    Some(prepared) => self.swap_back(change, prepared),
+                    None if matches!(change, Change::Put { .. }) => self.discard(file),
+                    None => Ok(()),
+                }
+            }
+            Change::Move { from, near, .. } => {
+                let mut places = places(change).into_iter();
+                match places.find(|place| is_moved(self.state, place, from)) {
+                    // Only files of a Claude directory have places near them.
+                    Some(at) => self.bring_back(at, from, !near.is_empty()),
+                    None => Ok(()),
+                }
+            }
+            // Cutting was one call of version 1: it was done or not.
+            Change::Cut { .. } | Change::Tidy { .. } => Ok(()),
+        }
+    }
+
+    /// Removes a new content that never had a name but ours.
+    fn discard(&self, file: &Path) -> Result<(), ApplyError> {
+        let beside = beside(self.operation, self.n, file);
+        if disk::exists(&beside)? {
+            disk::remove(&beside)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a new file away, unless it is not ours or somebody wrote to it.
+    fn unmake(&mut self, file: &Path) -> Result<(), ApplyError> {
+        let Some(prepared) = self.operation.prepared_for(self.n) else {
+            return self.discard(file);
+        };
+        let beside = &*prepared.beside;
+        let stays = format!("another program wrote to {}; it stays", file.display());
+        if !disk::exists(beside)? {
+            if !is_new(prepared, file)? {
+                return Ok(());
+            }
+            if disk::stamp(file)? != prepared.stamp {
+                self.left.push(stays);
+                return Ok(());
+            }
+            disk::move_new(file, beside)?;
+        }
+        let place = self.spare_place(file);
+        if disk::stamp(beside)? == prepared.stamp {
+            return remove_unless_open(beside, &[&place]);
+        }
+        match disk::move_new(beside, file) {
+            Ok(()) => self.left.push(stays),
+            Err(error) if error.source.kind() == ErrorKind::AlreadyExists => {
+                let at = keep(beside, &[&place])?;
+                let (file, at) = (file.display(), at.display());
+                self.left.push(format!("what another program wrote to {file} is kept at {at}"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Returns a place of our own for a file that has none in the journal.
+    fn spare_place(&self, file: &Path) -> PathBuf {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        self.state.trash(self.operation.op).join(format!("back-{}-{name}", self.n))
+    }
+
+    /// Gives a replaced file its name back.
+    fn swap_back(&mut self, change: &Change, prepared: &Prepared) -> Result<(), ApplyError> {
+        let Some(swap) = swap(change, prepared, true) else { return Ok(()) };
+        close_gap(&swap)?;
+        if disk::exists(swap.beside)? && is_new(prepared, swap.beside)? {
+            return self.drop_copy(&swap);
+        }
+        if !disk::exists(swap.beside)? {
+            let kept = swap.places.iter().find(|place| place.symlink_metadata().is_ok());
+            let Some(kept) = kept else { return Ok(()) };
+            if !swap.carries && !is_new(prepared, swap.file)? {
+                self.left.push(swap.left_words(kept));
+                return Ok(());
+            }
+            disk::move_new(kept, swap.beside)
+                .or_else(|error| copy_back(kept, swap.beside, error))?;
+        }
+        self.left.extend(swap.take_back()?);
+        Ok(())
+    }
+
+    /// Discards a new content that has no name any more, or never had one.
+    fn drop_copy(&mut self, swap: &Swap<'_>) -> Result<(), ApplyError> {
+        if !swap.is_copy {
+            return Ok(());
+        }
+        if disk::stamp(swap.beside)? == swap.new.stamp {
+            return remove_unless_open(swap.beside, &swap.places);
+        }
+        // It had the name for a moment, and somebody wrote to it then.
+        if swap.carries {
+            let known = swap.new.stamp.len;
+            let since = Some(swap.old.len);
+            carry_all(swap.beside, known, swap.file, since, self.left)?;
+        }
+        let at = keep(swap.beside, &swap.places)?;
+        self.left.push(format!(
+            "what another program wrote to {} is kept at {}",
+            swap.file.display(),
+            at.display()
+        ));
+        Ok(())
+    }
+
+    /// Finishes what another process began when it took lines off.
+    fn finish_take_off(&mut self, file: &Path) -> Result<(), ApplyError> {
+        let place = self.spare_place(file);
+        let Ok(file) = file.canonicalize() else { return Ok(()) };
+        for new in &self.operation.prepared {
+            let Some(old) = new.old.clone().filter(|_| new.change == self.n) else { continue };
+            let swap = Swap {
+                file: &file,
+                beside: &new.beside,
+                places: vec![&place],
+                old,
+                new,
+                carries: true,
+                is_copy: true,
+                is_resumed: true,
+            };
+            close_gap(&swap)?;
+            if !disk::exists(swap.beside)? {
+                continue;
+            }
+            if is_new(new, swap.beside)? {
+                self.drop_copy(&swap)?;
+            } else {
+                self.kept.push(swap.finish()?.0);
+            }
+        }
+        self.discard(&file)
+    }
+
+    /// Takes lines of ours off a session that others may add to, by giving it another content.
+    fn take_off(
+        &mut self,
+        file: &Path,
+        before: &Stamp,
+        modified: Moment,
+        ranges: &[Range<u64>],
+    ) -> Result<(), ApplyError> {
+        if ranges.iter().all(Range::is_empty) || !disk::exists(file)? {
+            return Ok(());
+        }
+        let file = &*file.canonicalize().map_err(|source| disk::WriteError::new(file, source))?;
+        let old = disk::stamp(file)?;
+        let rest = disk::read_from(file, before.len)?;
+        let mut wanted = Vec::new();
+        let mut at = before.len;
+        for range in ranges {
+            wanted.extend_from_slice(between(&rest, before.len, at..range.start));
+            at = range.end;
+        }
+        wanted.extend_from_slice(between(&rest, before.len, at..u64::MAX));
+        let beginning = Content::Beginning { path: file.to_owned(), stamp: before.clone() };
+        let content = Content::Joined(Box::new(beginning), wanted.clone());
+        let path = beside(self.operation, self.n, file);
+        let mut prepared = write_beside(&path, &content, Some(file))?;
+        prepared.change = self.n;
+        prepared.old = Some(old.clone());
+        if wanted.is_empty() {
+            let out = disk::open_to_append(&path)?;
+            disk::set_modified(&path, &out, modified.into())?;
+            disk::sync(&path, &out)?;
+        }
+        self.journal.prepare(self.operation.op, vec![prepared.clone()])?;
+        let place = self.spare_place(file);
+        let swap = Swap {
+            file,
+            beside: &path,
+            places: vec![&place],
+            old,
+            new: &prepared,
+            carries: true,
+            is_copy: true,
+            is_resumed: false,
+        };
+        self.kept.push(swap.carry_out()?.kept);
+        Ok(())
+    }
+
+    /// Moves something back to where it was. What somebody made there since stays: lines are joined,
+    /// directories are merged, and anything else is left in both places.
+    fn bring_back(&mut self, at: &Path, to: &Path, joins: bool) -> Result<(), ApplyError> {
+        if let Some(dir) = to.parent() {
+            disk::create_dirs(dir)?;
+        }
+        match disk::move_new(at, to) {
+            Ok(()) => {
+                disk::sync_dir_of(at)?;
+                return Ok(disk::sync_dir_of(to)?);
+            }
+            Err(error) if error.source.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) if error.source.kind() == ErrorKind::CrossesDevices => {
+                return Ok(drop(keep(at, &[to])?));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        if is_dir(at) && is_dir(to) {
+            let entries = fs::read_dir(at).map_err(|source| disk::WriteError::new(at, source))?;
+            for entry in entries.flatten() {
+                self.bring_back(&entry.path(), &to.join(entry.file_name()), joins)?;
+            }
+            return Ok(disk::remove_empty_dir(at)?);
+        }
+        if joins && can_join(at, to) {
+            return self.join(at, to);
+        }
+        self.left.push(format!(
+            "somebody made {0} again, and it stays; {0} as it was before is {1}",
+            to.display(),
+            at.display()
+        ));
+        Ok(())
+    }
+
+    /// Brings a session back in the place of one that was made again, whose lines are added to it.
+    fn join(&mut self, at: &Path, file: &Path) -> Result<(), ApplyError> {
+        let known = self.operation.prepared.iter().find(|prepared| prepared.beside == at).cloned();
+        let is_swapped = match &known {
+            Some(prepared) => is_new(prepared, file)?,
+            None => false,
+        };
+        let prepared = match known {
+            Some(prepared) => prepared,
+            None => {
+                let prepared = Prepared { change: self.n, ..existing(at)? };
+                self.journal.prepare(self.operation.op, vec![prepared.clone()])?;
+                prepared
+            }
+        };
+        let place = at.with_file_name(format!(
+            "again-{}",
+            at.file_name().unwrap_or_default().to_string_lossy()
+        ));
+        let swap = Swap {
+            file,
+            beside: at,
+            places: vec![&place],
+            old: nothing(),
+            new: &prepared,
+            carries: true,
+            is_copy: false,
+            is_resumed: is_swapped,
+        };
+        self.kept.push(match is_swapped {
+            true => swap.finish()?.0,
+            false => swap.carry_out()?.kept,
+        });
+        Ok(())
+    }
+}
+
+fn copy_back(kept: &Path, to: &Path, error: disk::WriteError) -> Result<(), ApplyError> {
+    match error.source.kind() {
+        ErrorKind::CrossesDevices => Ok(drop(keep(kept, &[to])?)),
+        _ => Err(error.into()),
+    }
+}
+
+/// Finishes a replacement that was interrupted between its two steps, or takes the first one back.
+pub(super) fn close_gap(swap: &Swap<'_>) -> Result<(), ApplyError> {
+    let aside = aside(swap.beside);
+    let again = swap.beside.with_extension("again");
+    if disk::exists(&aside)? {
+        if disk::exists(swap.file)? {
+            if !disk::exists(swap.beside)? {
+                return Ok(disk::move_new(&aside, swap.beside)?);
+            }
+            if !swap.carries {
+                // Somebody made the file again in between: both stay.
+                return Ok(drop(keep(&aside, &swap.places)?));
+            }
+            disk::move_new(swap.file, &again)?;
+        }
+        disk::move_new(&aside, swap.file)?;
+    }
+    if disk::exists(&again)? {
+        carry_all(&again, 0, swap.file, Some(swap.old.len), &mut Vec::new())?;
+        let places: Vec<PathBuf> =
+            swap.places.iter().map(|place| place.with_extension("again")).collect();
+        keep(&again, &places.iter().map(|place| &**place).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// Whether two files are sessions, one of which can go on with the lines of the other.
+pub(crate) fn can_join(a: &Path, b: &Path) -> bool {
+    let is_lines = |path: &Path| {
+        path.extension().is_some_and(|extension| extension == "jsonl")
+            && path.symlink_metadata().is_ok_and(|meta| meta.is_file())
+    };
+    is_lines(a) && is_lines(b)
+}
+
+/// Whether something was moved from one place to another, one of which only ramus uses.
+pub(super) fn is_moved(state: &State, place: &Path, from: &Path) -> bool {
+    let is_there = |path: &Path| path.symlink_metadata().is_ok();
+    if !is_private(state, place) {
+        // Out of the trash: what lies in the place otherwise is not ours.
+        return is_there(place) && !is_there(from);
+    }
+    let is_copy = || {
+        let both = || Some(disk::stamp(place).ok()? == disk::stamp(from).ok()?);
+        is_there(from) && both().unwrap_or(false)
+    };
+    is_there(place) && !is_copy()
+}
+
+/// What is there of lines that a process wrote before it was killed.
+pub(super) enum Found {
+    Nothing,
+    Ours(Vec<Range<u64>>),
+    Unclear(String),
+}
+
+/// Finds lines of ours that are not as they should be: broken off, or behind somebody's half line.
+pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found, ApplyError> {
+    if !disk::exists(file)? {
+        return Ok(Found::Nothing);
+    }
+    let file = &*file.canonicalize().map_err(|source| disk::WriteError::new(file, source))?;
+    if !begins(before, file)? {
+        return Ok(Found::Nothing);
+    }
+    let (rest, text) = (disk::read_from(file, before.len)?, text.as_bytes());
+    let at = |start: usize, len: usize| {
+        let start = before.len + start as u64;
+        vec![start..start + len as u64]
+    };
+    if rest.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    if let Some(start) = memchr::memmem::find(&rest, text) {
+        return Ok(Found::Ours(at(start, text.len())));
+    }
+    // Ours broke off, at the beginning or behind lines of somebody else. Of a half line that begins just
+    // as ours does nothing is lost.
+    let tail = memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1);
+    if text.starts_with(&rest) {
+        return Ok(Found::Ours(at(0, rest.len())));
+    }
+    if tail < rest.len() && text.starts_with(&rest[tail..]) {
+        return Ok(Found::Ours(at(tail, rest.len() - tail)));
+    }
+    // Ours broke off, and somebody went on behind it: where theirs begins, a whole record begins.
+    let shared = rest.iter().zip(text).take_while(|(a, b)| a == b).count();
+    if shared == 0 {
+        return Ok(Found::Nothing);
+    }
+    let is_record = |start: usize| {
+        let line = rest[start..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        line.first() == Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+    };
+    Ok(match (1..=shared).rev().find(|start| is_record(*start)) {
+        Some(start) if !is_record(0) => Found::Ours(at(0, start)),
+        // Whole lines that happen to begin alike are theirs.
+        _ if is_record(0) => Found::Nothing,
+        _ => {
+            let words =
+                "may hold a part of a line that ramus began to write; `ramus check` shows it";
+            Found::Unclear(format!("{} {words}", file.display()))
+        }
+    })
+}
+
+/// Whether lines that were to be added are there, each on a line of its own.
+pub(super) fn has_lines(file: &Path, before: &Stamp, text: &str) -> Result<bool, ApplyError> {
+    if !disk::exists(file)? {
+        return Ok(false);
+    }
+    let file = &*file.canonicalize().map_err(|source| disk::WriteError::new(file, source))?;
+    if disk::read_len(file)? < before.len {
+        return Ok(false);
+    }
+    let (rest, text) = (disk::read_from(file, before.len)?, text.as_bytes());
+    let is_line = |at: usize| at == 0 || text.first() == Some(&b'\n') || rest[at - 1] == b'\n';
+    Ok(memchr::memmem::find(&rest, text).is_some_and(is_line))
+}
+
+/// Returns a part of the bytes that begin at an offset of a file.
+fn between(rest: &[u8], start: u64, range: Range<u64>) -> &[u8] {
+    let at = |offset: u64| usize::try_from(offset - start).unwrap_or(usize::MAX).min(rest.len());
+    rest.get(at(range.start)..at(range.end)).unwrap_or_default()
+}

@@ -1,0 +1,607 @@
+//! Every call can fail, be the last one, or be the moment at which another program writes.
+
+use std::fmt::Write as _;
+use std::io::Read;
+
+use super::*;
+use crate::plan::{FileBack, restore_files};
+
+/// ENOSPC, EIO, EXDEV, EMFILE, EACCES, EPERM.
+const ERRORS: [i32; 6] = [28, 5, 18, 24, 13, 1];
+
+/// What a client adds.
+const LINE: &str = "{\"type\":\"mode\",\"by\":\"somebody else\"}\n";
+
+/// An operation to try things on.
+struct Case {
+    name: &'static str,
+    /// Brings a home to where it is about to begin, and plans it.
+    plan: fn(&Scene) -> Plan,
+}
+
+fn app(scene: &Scene) -> PathBuf {
+    scene.home.path().join("app")
+}
+
+fn put_files(scene: &Scene) -> Plan {
+    let app = app(scene);
+    fs::create_dir_all(&app).unwrap();
+    fs::write(app.join("main.rs"), "fn main() { edited() }\n").unwrap();
+    fs::write(app.join("gone.rs"), "made later\n").unwrap();
+    let back = |name: &str, text: Option<&str>| FileBack {
+        path: app.join(name),
+        content: text.map(|text| Content::Bytes(text.as_bytes().to_vec())),
+    };
+    let files = vec![
+        back("main.rs", Some("fn main() {}\n")),
+        back("src/new.rs", Some("once there\n")),
+        back("gone.rs", None),
+    ];
+    restore_files(ID, &scene.path(), Some(&scene.home.claude()), "3 files".into(), files).unwrap()
+}
+
+fn after(scene: &Scene, plan: &Plan) {
+    scene.apply(plan).unwrap();
+}
+
+const CASES: [Case; 9] = [
+    Case { name: "goto", plan: |scene| scene.goto("e") },
+    Case { name: "fork", plan: |scene| scene.fork("e") },
+    Case { name: "trash", plan: Scene::trash },
+    Case { name: "restore files", plan: put_files },
+    Case {
+        name: "undo goto",
+        plan: |scene| {
+            after(scene, &scene.goto("e"));
+            scene.undo(None).unwrap()
+        },
+    },
+    Case {
+        name: "undo fork",
+        plan: |scene| {
+            after(scene, &scene.fork("e"));
+            scene.undo(None).unwrap()
+        },
+    },
+    Case {
+        name: "undo trash",
+        plan: |scene| {
+            after(scene, &scene.trash());
+            scene.undo(None).unwrap()
+        },
+    },
+    Case {
+        name: "restore",
+        plan: |scene| {
+            after(scene, &scene.goto("e"));
+            scene.restore(None).unwrap()
+        },
+    },
+    Case {
+        name: "undo restore files",
+        plan: |scene| {
+            after(scene, &put_files(scene));
+            scene.undo(None).unwrap()
+        },
+    },
+];
+
+/// A home at the moment before an operation, to begin from again and again.
+struct Stage {
+    scene: Scene,
+    plan: Plan,
+    start: Files,
+    before: Files,
+    after: Files,
+    name: &'static str,
+}
+
+impl Stage {
+    fn new(case: &Case) -> Self {
+        let scene = Scene::new(TWO);
+        let plan = (case.plan)(&scene);
+        let start = files_below(scene.home.path());
+        let before = seen(&scene);
+        scene.apply(&plan).unwrap();
+        let after = seen(&scene);
+        assert_ne!(contents(&before), contents(&after));
+        Self { scene, plan, start, before, after, name: case.name }
+    }
+
+    fn begin(&self) {
+        self.scene.reset(&self.start);
+    }
+
+    fn is_done(&self) -> bool {
+        let journal = Journal::read(&self.scene.state).unwrap();
+        assert!(journal.operations.iter().all(|operation| operation.end.is_some()));
+        let done = journal.operations.iter().filter(|operation| operation.is_done()).count();
+        let earlier = self.start.iter().filter(|(path, _)| path.ends_with("journal.jsonl"));
+        let earlier = earlier.map(|(_, (text, _))| count(text, b"\"done\":true")).sum::<usize>();
+        done > earlier
+    }
+
+    /// Lets everything be finished that was interrupted.
+    #[track_caller]
+    fn recover(&self, at: &str) -> Vec<String> {
+        let recovered = recover(&self.scene.state).unwrap();
+        assert!(recovered.unfinished.is_empty(), "{}, {at}: {:?}", self.name, recovered.unfinished);
+        recovered.notes
+    }
+}
+
+fn count(text: &[u8], part: &[u8]) -> usize {
+    memchr::memmem::find_iter(text, part).count()
+}
+
+/// Returns all files that others see; what ramus keeps near them is not among them.
+fn seen(scene: &Scene) -> Files {
+    let mut files = scene.files();
+    if app(scene).is_dir() {
+        files.extend(files_below(&app(scene)));
+    }
+    files.retain(|path, _| !path.iter().any(|part| part == ".ramus-trash"));
+    files
+}
+
+#[test]
+fn an_error_at_any_call_changes_nothing_or_everything() {
+    for case in &CASES {
+        let stage = Stage::new(case);
+        for call in 0.. {
+            let mut calls = 0;
+            for errno in [ERRORS[call % 6], ERRORS[(call + 2) % 6], ERRORS[(call + 3) % 6]] {
+                let at = format!("{}, error {errno} at call {call}", case.name);
+                stage.begin();
+                fault::fail_at(call as u32, errno);
+                let result = stage.scene.apply(&stage.plan);
+                calls = fault::reset();
+                let now = seen(&stage.scene);
+                match &result {
+                    Ok(_) => assert_eq!(contents(&now), contents(&stage.after), "{at}"),
+                    // The message says that it is not taken back yet.
+                    Err(ApplyError::Stuck { .. } | ApplyError::Left { .. }) => {}
+                    Err(error) => {
+                        assert_eq!(contents(&now), contents(&stage.before), "{at}: {error:?}");
+                        let old = |path: &Path| stage.before[path].1;
+                        let same = |(path, (_, time)): (&PathBuf, &(_, _))| *time == old(path);
+                        assert!(now.iter().all(same), "{at}: dates stay");
+                    }
+                }
+                stage.recover(&at);
+                let wanted = if stage.is_done() { &stage.after } else { &stage.before };
+                assert_eq!(contents(&seen(&stage.scene)), contents(wanted), "{at}: {result:?}");
+            }
+            if calls <= call as u32 {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_power_cut_at_any_call_and_another_while_recovering() {
+    for case in &CASES {
+        let stage = Stage::new(case);
+        for cut in 0.. {
+            stage.begin();
+            fault::cut_after(cut);
+            let result = stage.scene.apply(&stage.plan);
+            if fault::reset() <= cut && result.is_ok() {
+                break;
+            }
+            let crashed = files_below(stage.scene.home.path());
+            // Every call of recovery is the last one for some cut.
+            for second in (cut % 4..).step_by(4) {
+                // Names are what counts after a crash, so the very same inodes must be there.
+                if second >= 4 {
+                    stage.begin();
+                    fault::cut_after(cut);
+                    let _ = stage.scene.apply(&stage.plan);
+                    assert_eq!(files_below(stage.scene.home.path()).len(), crashed.len());
+                }
+                fault::cut_after(second);
+                let _ = recover(&stage.scene.state);
+                let calls = fault::reset();
+                let at = format!("cut {cut}, then {second}");
+                stage.recover(&at);
+                let wanted = if stage.is_done() { &stage.after } else { &stage.before };
+                assert_eq!(contents(&seen(&stage.scene)), contents(wanted), "{}, {at}", case.name);
+                if calls <= second {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Adds a line as a client does, which creates a session that it does not find.
+fn client_writes(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
+    file.write_all(LINE.as_bytes()).unwrap();
+}
+
+/// Looks for a text in all files of a home.
+fn holds(scene: &Scene, text: &str) -> bool {
+    files_below(scene.home.path()).values().any(|(bytes, _)| count(bytes, text.as_bytes()) > 0)
+}
+
+#[track_caller]
+fn check_line(stage: &Stage, at: &str, result: &Result<Done, ApplyError>) {
+    stage.recover(at);
+    let path = stage.scene.path();
+    assert!(holds(&stage.scene, &jsonl(TWO)), "{at}: the session itself; {result:?}");
+    let text = fs::read(&path).unwrap_or_default();
+    if stage.name == "trash" && count(&text, LINE.as_bytes()) == 0 {
+        // It went to the trash with the session.
+        assert!(holds(&stage.scene, LINE), "{at}: {result:?}");
+        return;
+    }
+    let shown = String::from_utf8_lossy(&text);
+    assert_eq!(count(&text, LINE.as_bytes()), 1, "{at}: {shown}\n{result:?}");
+    let rest: Vec<u8> = String::from_utf8(text).unwrap().replace(LINE, "").into_bytes();
+    let is = |files: &Files| files.get(&path).is_some_and(|(bytes, _)| *bytes == rest);
+    let is_new = stage.name.ends_with("trash") && rest.is_empty();
+    let rest = String::from_utf8_lossy(&rest);
+    assert!(is(&stage.before) || is(&stage.after) || is_new, "{at}: {rest}\n{result:?}");
+}
+
+const ON_A_SESSION: [&str; 5] = ["goto", "trash", "undo goto", "undo trash", "restore"];
+
+fn on_a_session() -> impl Iterator<Item = Stage> {
+    CASES.iter().filter(|case| ON_A_SESSION.contains(&case.name)).map(Stage::new)
+}
+
+#[test]
+fn a_client_that_writes_at_any_call_loses_no_line() {
+    for plain in [false, true] {
+        for stage in on_a_session() {
+            fault::plain_renames_only(plain);
+            for call in 0.. {
+                let at = format!("{}, a line at call {call}, plain renames {plain}", stage.name);
+                stage.begin();
+                let path = stage.scene.path();
+                fault::write_at(call, Box::new(move || client_writes(&path)));
+                let result = apply(&stage.scene.state, &stage.plan, true, now());
+                if fault::reset() <= call {
+                    break;
+                }
+                check_line(&stage, &at, &result);
+            }
+            fault::plain_renames_only(false);
+        }
+    }
+}
+
+#[test]
+fn a_client_that_has_the_file_open_loses_no_line() {
+    for stage in on_a_session().filter(|stage| stage.name != "undo trash") {
+        for call in 0.. {
+            let at = format!("{}, a line by an open file at call {call}", stage.name);
+            stage.begin();
+            let mut open = OpenOptions::new().append(true).open(stage.scene.path()).unwrap();
+            fault::write_at(call, Box::new(move || open.write_all(LINE.as_bytes()).unwrap()));
+            let result = apply(&stage.scene.state, &stage.plan, true, now());
+            if fault::reset() <= call {
+                break;
+            }
+            check_line(&stage, &at, &result);
+        }
+        // Even later: the next command carries it over.
+        stage.begin();
+        let mut open = OpenOptions::new().append(true).open(stage.scene.path()).unwrap();
+        let result = apply(&stage.scene.state, &stage.plan, true, now());
+        open.write_all(LINE.as_bytes()).unwrap();
+        check_line(&stage, &format!("{}, long after", stage.name), &result);
+    }
+}
+
+#[test]
+fn a_half_line_is_carried_over_once_it_is_whole() {
+    let stage = Stage::new(&CASES[4]);
+    stage.begin();
+    let mut open = OpenOptions::new().append(true).open(stage.scene.path()).unwrap();
+    let (head, tail) = LINE.split_at(10);
+    let mut other = open.try_clone().unwrap();
+    fault::write_at(20, Box::new(move || other.write_all(head.as_bytes()).unwrap()));
+    let result = apply(&stage.scene.state, &stage.plan, true, now());
+    fault::reset();
+    open.write_all(tail.as_bytes()).unwrap();
+    check_line(&stage, "half a line", &result);
+}
+
+#[test]
+fn a_client_that_writes_after_a_crash_loses_no_line() {
+    for plain in [false, true] {
+        for stage in on_a_session() {
+            fault::plain_renames_only(plain);
+            for cut in 0.. {
+                let at = format!("{}, cut {cut}, plain renames {plain}", stage.name);
+                stage.begin();
+                fault::cut_after(cut);
+                let result = stage.scene.apply(&stage.plan);
+                if fault::reset() <= cut && result.is_ok() {
+                    break;
+                }
+                client_writes(&stage.scene.path());
+                check_line(&stage, &at, &result);
+            }
+            fault::plain_renames_only(false);
+        }
+    }
+}
+
+#[test]
+fn a_client_that_writes_before_a_crash_loses_no_line() {
+    for stage in on_a_session() {
+        for call in 0.. {
+            stage.begin();
+            let path = stage.scene.path();
+            fault::write_at(call, Box::new(move || client_writes(&path)));
+            let _ = apply(&stage.scene.state, &stage.plan, true, now());
+            let calls = fault::reset();
+            if calls <= call {
+                break;
+            }
+            for cut in (call + 1..calls).step_by(2) {
+                let at = format!("{}, a line at call {call}, cut {cut}", stage.name);
+                stage.begin();
+                let path = stage.scene.path();
+                fault::write_at(call, Box::new(move || client_writes(&path)));
+                fault::cut_also_after(cut);
+                let result = apply(&stage.scene.state, &stage.plan, true, now());
+                fault::reset();
+                check_line(&stage, &at, &result);
+            }
+        }
+    }
+}
+
+/// How an editor saves a file.
+#[derive(Clone, Copy, Debug)]
+enum Save {
+    InPlace,
+    ByRename,
+}
+
+const SAVED: &str = "fn main() { saved by an editor }\n";
+
+fn save(path: &Path, how: Save) {
+    match how {
+        Save::InPlace => fs::write(path, SAVED).unwrap(),
+        Save::ByRename => {
+            let other = path.with_file_name("editor.swp");
+            fs::write(&other, SAVED).unwrap();
+            fs::rename(&other, path).unwrap();
+        }
+    }
+}
+
+/// What an editor saved is in place, or the message says where it is.
+#[track_caller]
+fn check_saved(stage: &Stage, path: &Path, at: &str, result: &Result<Done, ApplyError>) {
+    let mut said = match result {
+        Ok(done) => done.notes.join("\n"),
+        Err(error) => chain(error),
+    };
+    let _ = write!(said, "\n{}", stage.recover(at).join("\n"));
+    if fs::read_to_string(path).is_ok_and(|text| text == SAVED) {
+        return;
+    }
+    let files = files_below(stage.scene.home.path());
+    let copy = files.iter().find(|(_, (bytes, _))| *bytes == SAVED.as_bytes());
+    let (copy, _) = copy.unwrap_or_else(|| panic!("{at}: it is lost; {said}"));
+    assert!(said.contains(&*copy.to_string_lossy()), "{at}: {said}");
+}
+
+#[test]
+fn what_an_editor_saves_at_any_call_is_not_lost() {
+    for case in CASES.iter().filter(|case| case.name.ends_with("restore files")) {
+        let stage = Stage::new(case);
+        for name in ["main.rs", "gone.rs", "src/new.rs"] {
+            for how in [Save::InPlace, Save::ByRename] {
+                for call in 0.. {
+                    let at = format!("{}, {name} saved {how:?} at call {call}", case.name);
+                    stage.begin();
+                    let path = app(&stage.scene).join(name);
+                    let file = path.clone();
+                    fault::write_at(
+                        call,
+                        Box::new(move || {
+                            fs::create_dir_all(file.parent().unwrap()).unwrap();
+                            save(&file, how);
+                        }),
+                    );
+                    let result = stage.scene.apply(&stage.plan);
+                    if fault::reset() <= call {
+                        break;
+                    }
+                    check_saved(&stage, &path, &at, &result);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_an_editor_saves_after_a_crash_is_not_lost() {
+    for case in CASES.iter().filter(|case| case.name.ends_with("restore files")) {
+        let stage = Stage::new(case);
+        for name in ["main.rs", "gone.rs", "src/new.rs"] {
+            for cut in 0.. {
+                let at = format!("{}, {name} saved after cut {cut}", case.name);
+                stage.begin();
+                fault::cut_after(cut);
+                let result = stage.scene.apply(&stage.plan);
+                if fault::reset() <= cut && result.is_ok() {
+                    break;
+                }
+                let path = app(&stage.scene).join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                save(&path, Save::InPlace);
+                check_saved(&stage, &path, &at, &result);
+                // Nobody touched the others: they are old or new.
+                let others = seen(&stage.scene);
+                for (other, (bytes, _)) in others.iter().filter(|(other, _)| **other != path) {
+                    let is = |files: &Files| files.get(other).is_some_and(|(was, _)| was == bytes);
+                    assert!(is(&stage.before) || is(&stage.after), "{at}: {}", other.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_late_save_is_reported() {
+    let stage = Stage::new(&CASES[3]);
+    stage.begin();
+    let path = app(&stage.scene).join("main.rs");
+    let mut open = OpenOptions::new().write(true).open(&path).unwrap();
+    let result = stage.scene.apply(&stage.plan);
+    open.set_len(0).unwrap();
+    open.write_all(SAVED.as_bytes()).unwrap();
+    check_saved(&stage, &path, "long after", &result);
+    let mut text = String::new();
+    fs::File::open(&path).unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "fn main() {}\n");
+}
+
+#[test]
+fn half_a_line_in_the_way_of_goto_stays_alone() {
+    let stage = Stage::new(&CASES[0]);
+    let half = "{\"type\":\"mode\",\"by\":";
+    for call in 0.. {
+        stage.begin();
+        let path = stage.scene.path();
+        fault::write_at(
+            call,
+            Box::new(move || {
+                let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+                file.write_all(half.as_bytes()).unwrap();
+            }),
+        );
+        let result = apply(&stage.scene.state, &stage.plan, true, now());
+        if fault::reset() <= call {
+            break;
+        }
+        let text = fs::read_to_string(stage.scene.path()).unwrap();
+        let wanted = match result {
+            // It came behind ours.
+            Ok(_) => &stage.after,
+            Err(_) => &stage.before,
+        };
+        let wanted = String::from_utf8_lossy(&wanted[&stage.scene.path()].0);
+        assert_eq!(text, format!("{wanted}{half}"), "call {call}: {result:?}");
+    }
+}
+
+#[test]
+fn an_operation_whose_directory_is_gone_blocks_nothing() {
+    for cut in [12, 16, 18, 20, 22, 24] {
+        for case in &CASES {
+            let stage = Stage::new(case);
+            stage.begin();
+            fault::cut_after(cut);
+            let _ = stage.scene.apply(&stage.plan);
+            fault::reset();
+            let projects = stage.scene.home.claude().join("projects");
+            fs::remove_dir_all(&projects).unwrap();
+            let _ = fs::remove_dir_all(app(&stage.scene));
+            recover(&stage.scene.state).unwrap();
+            // Something else is there now, so that it cannot even be made again.
+            stage.begin();
+            fault::cut_after(cut);
+            let _ = stage.scene.apply(&stage.plan);
+            fault::reset();
+            fs::remove_dir_all(&projects).unwrap();
+            fs::write(&projects, "no directory").unwrap();
+            let recovered = recover(&stage.scene.state).unwrap();
+            fs::remove_file(&projects).unwrap();
+            let id = "22222222-0000-4000-8000-000000000002";
+            stage.scene.home.session(&format!("{PROJECT}/{id}.jsonl"), TWO);
+            fs::write(projects.join(PROJECT).join(ID), "no directory").unwrap();
+            let plan = stage.scene.with(id, |subject| plan::rename(subject, "x", now()).unwrap());
+            apply(&stage.scene.state, &plan, true, now()).unwrap();
+            let given_up = set_aside(&stage.scene.state).unwrap();
+            assert!(given_up.len() <= recovered.unfinished.len());
+            let journal = Journal::read(&stage.scene.state).unwrap();
+            assert!(journal.operations.iter().all(|operation| operation.end.is_some()));
+        }
+    }
+}
+
+#[test]
+fn an_operation_that_cannot_be_finished_is_set_aside() {
+    let stage = Stage::new(&CASES[2]);
+    let projects = stage.scene.home.claude().join("projects");
+    let mut given_up = 0;
+    for cut in 0..20 {
+        stage.begin();
+        fault::cut_after(cut);
+        let _ = stage.scene.apply(&stage.plan);
+        fault::reset();
+        fs::remove_dir_all(&projects).unwrap();
+        fs::write(&projects, "no directory").unwrap();
+        let open = recover(&stage.scene.state).unwrap().unfinished;
+        let aside = set_aside(&stage.scene.state).unwrap();
+        assert_eq!(open.len(), aside.len());
+        given_up += aside.len();
+        assert!(recover(&stage.scene.state).unwrap().unfinished.is_empty());
+        // What it had moved is still there.
+        let trash = stage.scene.state.dir().join("trash");
+        assert!(aside.is_empty() || !files_below(&trash).is_empty(), "cut {cut}");
+    }
+    assert!(given_up > 0, "otherwise this shows nothing");
+}
+
+#[test]
+fn a_lost_journal_overwrites_nothing_that_was_kept() {
+    let scene = Scene::new(TWO);
+    scene.apply(&scene.trash()).unwrap();
+    let kept = files_below(&scene.state.dir().join("trash"));
+    assert!(!kept.is_empty());
+    fs::remove_file(scene.state.journal()).unwrap();
+    scene.home.session(&format!("{PROJECT}/{ID}.jsonl"), "a user another one");
+    apply(&scene.state, &scene.trash(), true, now()).unwrap();
+    let now = files_below(&scene.state.dir().join("trash"));
+    assert!(kept.iter().all(|(path, was)| now.get(path) == Some(was)));
+    assert_eq!(now.len(), kept.len() + 1);
+}
+
+#[test]
+fn a_new_session_goes_through_no_link_to_the_outside() {
+    let scene = Scene::new(TWO);
+    let plan = scene.fork("e");
+    let projects = scene.home.claude().join("projects");
+    let outside = scene.home.path().join("outside");
+    fs::rename(projects.join(PROJECT), &outside).unwrap();
+    std::os::unix::fs::symlink(&outside, projects.join(PROJECT)).unwrap();
+    let before = files_below(&outside);
+    assert!(matches!(scene.apply(&plan), Err(ApplyError::Outside(_))));
+    assert_eq!(files_below(&outside), before);
+}
+
+#[test]
+fn an_undo_of_trash_joins_what_was_made_again() {
+    let scene = Scene::new(TWO);
+    let before = scene.files();
+    scene.apply(&scene.trash()).unwrap();
+    client_writes(&scene.path());
+    let output = scene.path().with_extension("").join("tool-results/later.txt");
+    fs::create_dir_all(output.parent().unwrap()).unwrap();
+    fs::write(&output, "later").unwrap();
+    apply(&scene.state, &scene.undo(None).unwrap(), true, now()).unwrap();
+    let mut wanted = contents(&before);
+    let session = [&before[&scene.path()].0, LINE.as_bytes()].concat();
+    let path = scene.path();
+    wanted.insert(&path, &session);
+    wanted.insert(&output, b"later");
+    assert_eq!(contents(&scene.files()), wanted);
+    // What is no session cannot be joined: both stay, and the message says where.
+    scene.apply(&scene.trash()).unwrap();
+    fs::create_dir_all(output.parent().unwrap()).unwrap();
+    fs::write(&output, "again").unwrap();
+    let error = scene.undo(None).unwrap_err();
+    assert!(matches!(&error, UndoError::Taken { file, .. } if *file == output), "{error}");
+}

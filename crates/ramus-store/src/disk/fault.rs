@@ -1,0 +1,97 @@
+//! What can happen at the n-th call: a power cut, an error, or another program's write.
+
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::{self, Write};
+
+type Writer = Box<dyn FnMut()>;
+
+thread_local! {
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+    static CUT: Cell<Option<u32>> = const { Cell::new(None) };
+    static ERROR: Cell<Option<(u32, i32)>> = const { Cell::new(None) };
+    static PLAIN_RENAME: Cell<bool> = const { Cell::new(false) };
+    static WRITER: RefCell<Option<(u32, Writer)>> = const { RefCell::new(None) };
+}
+
+/// Lets `calls` calls pass; from then on nothing reaches the disk.
+pub(crate) fn cut_after(calls: u32) {
+    reset();
+    CUT.set(Some(calls));
+}
+
+/// The same, and what was set before stays.
+pub(crate) fn cut_also_after(calls: u32) {
+    CUT.set(Some(calls));
+}
+
+/// Lets one call fail with an error of the system.
+pub(crate) fn fail_at(call: u32, errno: i32) {
+    reset();
+    ERROR.set(Some((call, errno)));
+}
+
+/// Lets another program write just before one call.
+pub(crate) fn write_at(call: u32, writer: Writer) {
+    reset();
+    WRITER.replace(Some((call, writer)));
+}
+
+/// Makes this a file system that can neither swap files nor rename without replacing; lasts over
+/// `reset`.
+pub(crate) fn plain_renames_only(only: bool) {
+    PLAIN_RENAME.set(only);
+}
+
+pub(super) fn rename_flags() -> io::Result<()> {
+    if PLAIN_RENAME.get() { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
+}
+
+/// Lets everything pass again; returns how many calls there were.
+pub(crate) fn reset() -> u32 {
+    CUT.set(None);
+    ERROR.set(None);
+    WRITER.take();
+    CALLS.replace(0)
+}
+
+fn power_is_off() -> io::Error {
+    io::Error::other("the power is off")
+}
+
+pub(super) fn step() -> io::Result<()> {
+    let call = CALLS.get();
+    CALLS.set(call + 1);
+    let writer = WRITER.take();
+    match writer {
+        Some((at, mut writer)) if at == call => writer(),
+        writer => drop(WRITER.replace(writer)),
+    }
+    if CUT.get().is_some_and(|cut| call >= cut) {
+        return Err(power_is_off());
+    }
+    match ERROR.get() {
+        Some((at, errno)) if at == call => Err(io::Error::from_raw_os_error(errno)),
+        _ => Ok(()),
+    }
+}
+
+/// The last write before a cut, and one that fails, reach the disk in part.
+pub(super) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    let (part, broken) = append(bytes.len());
+    match broken {
+        Some(broken) => file.write_all(&bytes[..part]).and(Err(broken)),
+        None => Ok(()),
+    }
+}
+
+/// Says how much of a write gets through, and what happens then.
+pub(super) fn append(len: usize) -> (usize, Option<io::Error>) {
+    let call = CALLS.get();
+    let is_off = CUT.get().is_some_and(|cut| call >= cut);
+    match step() {
+        Err(error) => (if is_off { 0 } else { len / 2 }, Some(error)),
+        Ok(()) if CUT.get() == Some(call + 1) => (len / 2, Some(power_is_off())),
+        Ok(()) => (len, None),
+    }
+}
