@@ -9,6 +9,7 @@ mod mcp;
 mod memory;
 mod perform;
 mod prices;
+mod project;
 mod select;
 mod table;
 mod ui;

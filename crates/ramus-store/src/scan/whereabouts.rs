@@ -25,8 +25,14 @@ pub struct Whereabouts {
     pub session: String,
     /// The session's title (R15); `None` when nothing but its id is known.
     pub title: Option<String>,
+    /// The directory it was in.
+    pub cwd: Option<String>,
     /// One for each place asked about.
     pub spots: Vec<Spot>,
+}
+
+fn cwd(history: &History) -> Option<String> {
+    history.session.facts().cwd.as_deref().map(str::to_owned)
 }
 
 /// Where one hit lies.
@@ -106,7 +112,7 @@ impl Histories {
                     FileRole::Journal { session } => session.clone(),
                     _ => source.file.id.clone(),
                 };
-                Ok(Whereabouts { session, title: title(&history), spots })
+                Ok(Whereabouts { session, title: title(&history), cwd: cwd(&history), spots })
             }
             Content::Spilled => {
                 let history = self.read(&spill::session_file(&source.file.path))?;
@@ -115,7 +121,7 @@ impl Histories {
                 let spot = owner.map(|at| spot(&history, at)).unwrap_or_default();
                 let session = session_of(&source.file.role).unwrap_or_default().to_owned();
                 let spots = places.iter().map(|_| spot.clone()).collect();
-                Ok(Whereabouts { session, title: title(&history), spots })
+                Ok(Whereabouts { session, title: title(&history), cwd: cwd(&history), spots })
             }
         }
     }
@@ -147,7 +153,7 @@ impl Histories {
         let is_parent =
             |other: &&HistoryFile| other.role == FileRole::Session && other.id == session;
         let Some(at) = files.iter().find(is_parent) else {
-            return Ok(Whereabouts { session, title: title(&history), spots });
+            return Ok(Whereabouts { session, title: title(&history), cwd: cwd(&history), spots });
         };
         let parent = self.read(&at.path)?;
         let meta = meta(&file.path);
@@ -162,7 +168,7 @@ impl Histories {
                 spot.branch = branch.or(spot.branch);
             }
         }
-        Ok(Whereabouts { session, title: title(&parent), spots })
+        Ok(Whereabouts { session, title: title(&parent), cwd: cwd(&parent), spots })
     }
 
     /// Tells where an agent hangs that another one started.
