@@ -3,22 +3,24 @@
 use std::borrow::Cow;
 
 use crate::span::{Label, Line, Span, SyntaxKind};
+use crate::symbols::Symbols;
 
 /// How labels look: the parameters of an SGR sequence (`1;31`) for each. Empty:
 /// as the terminal writes anyway.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
     pub sgr: fn(Label) -> Cow<'static, str>,
+    pub symbols: Symbols,
 }
 
 impl Theme {
     /// Base colours and attributes. The terminal's owner chose those to be
     /// readable on their background; white, black and bright colours are not
     /// used because each vanishes on some.
-    pub const BASE: Self = Self { sgr: base };
+    pub const BASE: Self = Self { sgr: base, symbols: Symbols::Unicode };
 
     /// No looks at all.
-    pub const NONE: Self = Self { sgr: |_| Cow::Borrowed("") };
+    pub const NONE: Self = Self { sgr: |_| Cow::Borrowed(""), symbols: Symbols::Unicode };
 }
 
 impl Default for Theme {
@@ -31,9 +33,10 @@ impl Default for Theme {
 pub fn to_ansi(line: &Line, theme: &Theme) -> String {
     let mut text = String::new();
     for span in &line.0 {
+        let shown = theme.symbols.write(span.text());
         match &*(theme.sgr)(span.label) {
-            "" => text.push_str(span.text()),
-            sgr => text.extend(["\x1b[", sgr, "m", span.text(), "\x1b[0m"]),
+            "" => text.push_str(&shown),
+            sgr => text.extend(["\x1b[", sgr, "m", &shown, "\x1b[0m"]),
         }
     }
     text

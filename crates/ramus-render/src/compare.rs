@@ -95,7 +95,7 @@ pub fn stat(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
 fn commands(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {
     let lists = compared.sides.map(|side| {
         let row = |ran: &Ran| {
-            format!("$ {}{}", first_line(&ran.command), if ran.failed { "  ✗" } else { "" })
+            format!("$ {}{}", first_line(&ran.command), if ran.failed { "  ×" } else { "" })
         };
         side.commands.iter().map(row).collect::<Vec<_>>().join("\n")
     });

@@ -238,6 +238,21 @@ mod tests {
         );
     }
 
+    /// A line that took the place of nothing has no changed words: all of it is new.
+    #[test]
+    fn new_lines_among_changed_ones_are_not_emphasised() {
+        check(
+            "fn pour(cup: Cup) {\n    fill(cup);\n}\n",
+            "fn pour(cup: Mug) {\n    warm_up();\n    fill(cup);\n}\n",
+            "@@ -1,2 +1,3 @@\n-fn pour(cup: [Cup]) {\n+fn pour(cup: [Mug]) {\n+    warm_up();\n     fill(cup);\n",
+        );
+        check(
+            "old one\nlast\n",
+            "quite another thing here\nold two\nlast\n",
+            "@@ -1,2 +1,3 @@\n-old one\n+quite another thing here\n+old two\n last\n",
+        );
+    }
+
     #[test]
     fn far_changes_are_two_hunks() {
         check(
@@ -261,8 +276,8 @@ mod tests {
     #[test]
     fn invisible_changes_are_shown() {
         check("\ta\n", "    a\n", "@@ -1,1 +1,1 @@\n-    a\n+    a\n");
-        check("a\r\n", "a\n", "@@ -1,1 +1,1 @@\n-a[␍]\n+a\n");
-        check("a\r\n", "b\r\n", "@@ -1,1 +1,1 @@\n-[a]\n+[b]\n");
+        check("ab\r\n", "ab\n", "@@ -1,1 +1,1 @@\n-ab[␍]\n+ab\n");
+        check("tea a\r\n", "tea b\r\n", "@@ -1,1 +1,1 @@\n-tea [a]\n+tea [b]\n");
     }
 
     #[test]
@@ -284,7 +299,7 @@ mod tests {
     fn odd_hunks_do_not_panic() {
         let lines = ["", "é", "+", "-", "\\ x", "-é", "+e"].map(String::from).to_vec();
         let drawn = draw(&patch(&[Hunk { lines, ..Hunk::default() }], &DiffConfig::default()));
-        assert_eq!(drawn, "@@ -0,0 +0,0 @@\n\né\n+\n-\n\\ x\n-[é]\n+[e]\n");
+        assert_eq!(drawn, "@@ -0,0 +0,0 @@\n\né\n+\n-\n\\ x\n-é\n+e\n");
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub mod sanitize;
 
 pub mod printed;
 
+pub mod symbols;
+
 pub mod layout;
 
 pub mod snippet;

@@ -59,6 +59,8 @@ pub struct AgentLane {
     pub id: String,
     pub label: String,
     pub records: u32,
+    /// How many agents lie between it and the session. It follows the one that started it.
+    pub depth: u8,
 }
 
 /// One row of an outline.

@@ -1,6 +1,7 @@
 //! Text with labels. Knows meanings, not colours.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::{layout, printed::Printed, sanitize::sanitize};
 
@@ -118,6 +119,17 @@ impl Line {
     /// Adds text at the end; text with the label of the last span joins it.
     pub fn push(&mut self, text: &str, label: Label) {
         self.push_clean(&one_line(text), label);
+    }
+
+    /// Adds text at the end in which some ranges match what is looked for.
+    pub fn push_marked(&mut self, text: &str, label: Label, marks: &[Range<usize>]) {
+        let mut done = 0;
+        for mark in marks {
+            self.push(&text[done..mark.start], label);
+            self.push(&text[mark.clone()], Label::Match);
+            done = mark.end;
+        }
+        self.push(&text[done..], label);
     }
 
     /// Adds all spans of another line at the end.

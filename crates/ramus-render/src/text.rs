@@ -24,8 +24,8 @@ use ramus_core::time::Time;
 use ramus_core::turn::{Call, Prompt, Turn, TurnKind};
 
 use crate::highlight::Highlight;
-use crate::layout;
 use crate::span::{Label, Line};
+use crate::{layout, markdown};
 use page::{Last, Page};
 
 pub use amount::{count, tokens};
@@ -134,6 +134,9 @@ pub(crate) fn summary(call: &Call, config: &TextConfig<'_>) -> (String, String, 
     (tool::name(call), tool::subject(call, config), outcome::outcome(call).text())
 }
 
+/// How a prompt begins with which the client carries out a plan.
+const PLAN: &str = "Implement the following plan:";
+
 fn write_prompt(page: &mut Page<'_, '_>, turn: &Turn, prompt: &Prompt) {
     let speaker = if prompt.delegated { "Task" } else { "You" };
     let mut header = Line::new(&format!("❯ {speaker}"), Label::Prompt);
@@ -142,11 +145,20 @@ fn write_prompt(page: &mut Page<'_, '_>, turn: &Turn, prompt: &Prompt) {
     }
     page.header(header, turn);
     let room = page.room(2);
-    let mut lines: Vec<Line> = crate::sanitize::sanitize(&prompt.text)
+    // A plan that was approved comes back as a prompt. The client wrote it, in Markdown.
+    let (typed, plan) = match prompt.text.strip_prefix(PLAN) {
+        Some(plan) => (PLAN, plan),
+        None => (&*prompt.text, ""),
+    };
+    let mut lines: Vec<Line> = crate::sanitize::sanitize(typed)
         .trim_end()
         .lines()
         .flat_map(|line| layout::wrap(&Line::plain(line), room, 0))
         .collect();
+    if !plan.trim().is_empty() {
+        lines.push(Line::default());
+        lines.extend(markdown::lines(plan, room, page.config.highlight));
+    }
     lines.extend(prompt.media.iter().map(|media| Line::new(&amount::media(media), Label::Note)));
     page.block(&lines, &Line::new("▎ ", Label::Prompt));
 }

@@ -1,5 +1,6 @@
 //! The agents of a session: their files, and the small files beside them.
 
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -23,6 +24,10 @@ pub struct Agent {
     pub records: u32,
     /// The first words of what it was asked.
     pub words: Option<String>,
+    /// The id of the agent that started it. `None`: the session did, or nothing tells.
+    pub parent: Option<String>,
+    /// How many agents lie between it and the session.
+    pub depth: u8,
     /// Its own calls that started agents, and the agents that their results name.
     spawns: Vec<Spawn>,
     named: Vec<Box<str>>,
@@ -134,11 +139,56 @@ fn add_first_two(found: &mut Vec<usize>, index: usize) {
     }
 }
 
-/// Finds for each agent the record whose call started it; warm-ups are left out (R6).
-pub fn with_calls(agents: Vec<Agent>, history: &History) -> Vec<(Option<NodeId>, Agent)> {
+/// Finds for each agent the record whose call started it; warm-ups are left out (R6). An agent that
+/// another one started comes right after that one.
+pub fn with_calls(mut agents: Vec<Agent>, history: &History) -> Vec<(Option<NodeId>, Agent)> {
     let calls = calls(&agents, history);
+    let parents = parents(&agents, history);
+    for (agent, parent) in agents.iter_mut().zip(parents) {
+        agent.parent = parent;
+    }
     let tasks = calls.into_iter().zip(agents);
-    tasks.filter(|(_, agent)| agent.words.as_deref() != Some("Warmup")).collect()
+    nested(tasks.filter(|(_, agent)| agent.words.as_deref() != Some("Warmup")).collect())
+}
+
+/// Finds the agents that started others, by id, as `calls` does.
+fn parents(agents: &[Agent], history: &History) -> Vec<Option<String>> {
+    let spawns = SpawnIndex::new(&history.session);
+    let starters = Starters::new(agents);
+    let parent = |agent: &Agent| {
+        let by_meta = agent.meta.parent.as_ref().and_then(|id| starters.by_id.get(id.as_str()));
+        let starter = match by_meta {
+            Some(starter) => Some(*starter),
+            None if spawns.call_of(&agent.hint).is_some() => None,
+            None => starters.starter_of(agents, agent),
+        };
+        starter.map(|starter| agents[starter].file.id.clone())
+    };
+    agents.iter().map(parent).collect()
+}
+
+/// Puts agents below those that started them, and notes how deep they are.
+fn nested(agents: Vec<(Option<NodeId>, Agent)>) -> Vec<(Option<NodeId>, Agent)> {
+    let mut children: HashMap<Option<String>, Vec<usize>> = HashMap::new();
+    let ids: HashSet<&str> = agents.iter().map(|(_, agent)| &*agent.file.id).collect();
+    for (index, (_, agent)) in agents.iter().enumerate() {
+        let parent = agent.parent.clone().filter(|parent| ids.contains(&**parent));
+        children.entry(parent).or_default().push(index);
+    }
+    let mut agents: Vec<Option<_>> = agents.into_iter().map(Some).collect();
+    let mut open: Vec<(usize, u8)> =
+        children.remove(&None).into_iter().flatten().rev().map(|index| (index, 0)).collect();
+    let mut placed = Vec::with_capacity(agents.len());
+    while let Some((index, depth)) = open.pop() {
+        let Some((call, mut agent)) = agents[index].take() else { continue };
+        agent.depth = depth;
+        let below = children.remove(&Some(agent.file.id.clone())).unwrap_or_default();
+        open.extend(below.into_iter().rev().map(|index| (index, depth.saturating_add(1))));
+        placed.push((call, agent));
+    }
+    // Agents that claim to have started each other have no beginning.
+    placed.extend(agents.into_iter().flatten());
+    placed
 }
 
 fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
@@ -151,6 +201,8 @@ fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
         file: file.clone(),
         meta,
         words,
+        parent: None,
+        depth: 0,
         spawns: records.spawns().to_vec(),
         named: records.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),
     })

@@ -70,6 +70,15 @@ pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Pla
     })
 }
 
+/// Finds the operation that moved a session to the trash, if that is where it is.
+pub fn trashed(journal: &Journal, session: &str, roots: &[PathBuf]) -> Option<u64> {
+    let of_session = |operation: &&Operation| {
+        operation.session == session && is_below(operation, roots) && is_open(operation)
+    };
+    let last = journal.operations.iter().rev().find(of_session)?;
+    (last.what == What::Trash && !last.file.exists()).then_some(last.op)
+}
+
 /// Whether an operation was carried out and not taken back; what came after it may still forbid that.
 pub fn is_open(operation: &Operation) -> bool {
     operation.is_done() && operation.undone_by.is_none() && operation.undoes.is_none()

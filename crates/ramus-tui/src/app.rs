@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
+use ramus_render::symbols::Symbols;
 use ramus_render::{Label, Line};
 use ramus_store::index::Index;
 use ramus_store::place::Place;
@@ -21,22 +22,26 @@ use crate::panes::tree::Wanted;
 use crate::signals;
 use crate::state::{Clock, State};
 use crate::terminal::Screen;
+use crate::theme::Theme;
 use crate::update::update;
 use crate::view::view;
 use crate::work::render::Want;
-use crate::work::{self, Desk, agents, draw, find, follow, open, render, survey};
+use crate::work::{self, Desk, agents, answers, draw, find, follow, open, render, survey};
 
 /// What the screens are about.
 #[derive(Debug)]
 pub struct Options {
     /// The Claude directories; the first that exist are read as one.
     pub roots: Vec<PathBuf>,
+    /// Those that commands and Claude Code look into unless they are told otherwise.
+    pub usual_roots: Vec<PathBuf>,
     /// Where is remembered what was read of them.
     pub index: Index,
     pub rule: Rule,
     /// Show empty and metadata-only files too (R18).
     pub all: bool,
     pub color: bool,
+    pub symbols: Symbols,
     /// The home directory, which is written as `~`. Empty: nothing is.
     pub home: String,
     pub clock: Clock,
@@ -82,7 +87,9 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
     let (sender, events) = channel();
     let mut screen = Screen::open()?;
     let list = List::new(options.all, &options.home);
-    let mut state = State::new(options.clock.clone(), options.color, list);
+    let theme = Theme { color: options.color, symbols: options.symbols };
+    let mut state = State::new(options.clock.clone(), theme, list);
+    state.usual_roots.clone_from(&options.usual_roots);
     state.size = screen.size()?;
     listen(&sender);
     #[cfg(unix)]
@@ -126,6 +133,10 @@ fn take_all(
             match effect {
                 Effect::Quit => return Ok(false),
                 Effect::Redraw => screen.clear()?,
+                #[cfg(unix)]
+                Effect::Suspend => suspend(state, screen)?,
+                #[cfg(unix)]
+                Effect::Reopen => reopen(state, screen)?,
                 Effect::Copy(text, what) => {
                     Screen::copy(&text)?;
                     let told = format!("copied {what} ({} characters)", text.chars().count());
@@ -143,6 +154,26 @@ fn take_all(
         }
     }
     Ok(true)
+}
+
+/// Gives the terminal to the shell and stops; returns when the shell lets the program go on.
+#[cfg(unix)]
+fn suspend(state: &mut State, screen: &mut Screen) -> io::Result<()> {
+    crate::terminal::restore();
+    signals::stop()?;
+    reopen(state, screen)
+}
+
+/// Takes the terminal again, which may have another size by now.
+#[cfg(unix)]
+fn reopen(state: &mut State, screen: &mut Screen) -> io::Result<()> {
+    screen.reopen()?;
+    let (width, height) = screen.size()?;
+    if state.size != (width, height) {
+        update(state, Event::Resize(width, height));
+    }
+    state.changed = true;
+    Ok(())
 }
 
 /// Starts the thread that hears keys, the mouse and changes of size.
@@ -245,8 +276,21 @@ impl Desks {
 
     pub(crate) fn take(&mut self, effect: Effect) {
         match effect {
-            Effect::Open(request) => self.open.put(request),
+            Effect::Open(request) => self.open.put(*request),
+            Effect::OpenHere(requests) => {
+                let (index, rule) = (self.index.clone(), self.rule);
+                work::spawn(self.sender.clone(), move |events| {
+                    for request in requests {
+                        let _ = events.send(open::open(request, &index, rule));
+                    }
+                });
+            }
             Effect::Agents(chapter) => self.agents.put(chapter),
+            Effect::Answers(chapter) => work::spawn(self.sender.clone(), move |events| {
+                let answers = answers::answers(&chapter);
+                let file = chapter.file.path.clone();
+                let _ = events.send(Event::Answers { file, answers });
+            }),
             Effect::Earlier(chapter, root) => self.earlier.put((chapter, root)),
             Effect::Render(wants) => self.render.put(wants),
             Effect::Prepare(wants) => self.prepare.put(wants),
@@ -268,7 +312,8 @@ impl Desks {
                 // Who asked may have gone.
                 let _ = answer.send(yes);
             }
-            Effect::Quit | Effect::Redraw | Effect::Copy(..) => {}
+            Effect::Quit | Effect::Redraw | Effect::Suspend | Effect::Reopen | Effect::Copy(..) => {
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use ramus_render::layout;
 use ramus_render::{Label, Line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use crate::theme::Theme;
 
@@ -37,10 +37,14 @@ impl Canvas<'_> {
             line
         };
         let (mut at, row) = (area.x + x, area.y + y);
+        // The look of what was written here before would stay: a title on a dim frame would be dim.
+        let width = u16::try_from(line.width()).unwrap_or(room).min(room);
+        self.clear(Rect { x: at, y: row, width, height: 1 });
         for span in &line.0 {
             let left = usize::from((area.x + area.width).saturating_sub(at));
             let style = self.theme.style(span.label);
-            (at, _) = self.buffer.set_stringn(at, row, span.text(), left, style);
+            let text = self.theme.symbols.write(span.text());
+            (at, _) = self.buffer.set_stringn(at, row, text, left, style);
         }
     }
 
@@ -55,11 +59,20 @@ impl Canvas<'_> {
         self.line_at(area, x, y, line);
     }
 
-    /// Changes the look of a row without changing what it says.
+    /// Changes the look of a row without changing what it says. What stands out in it by being
+    /// reversed, such as a match, still does when the row is.
     pub(crate) fn look(&mut self, area: Rect, y: u16, style: Style) {
-        let area = area.intersection(self.buffer.area);
-        if y < area.height {
-            self.buffer.set_style(Rect { y: area.y + y, height: 1, ..area }, style);
+        if y >= area.height {
+            return;
+        }
+        let row = Rect { y: area.y + y, height: 1, ..area }.intersection(self.buffer.area);
+        for place in row.columns() {
+            let cell = &mut self.buffer[(place.x, place.y)];
+            let stands_out = cell.modifier.contains(Modifier::REVERSED);
+            cell.set_style(style);
+            if stands_out && style.add_modifier.contains(Modifier::REVERSED) {
+                cell.modifier.remove(Modifier::REVERSED);
+            }
         }
     }
 

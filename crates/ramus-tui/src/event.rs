@@ -46,6 +46,11 @@ pub(crate) enum Event {
         file: PathBuf,
         agents: Vec<AgentInfo>,
     },
+    /// What was answered on branches that would have the same name otherwise.
+    Answers {
+        file: PathBuf,
+        answers: Vec<(u32, String)>,
+    },
     Rendered(Box<Rendered>),
     /// A text to copy, and what it is.
     Text(String, &'static str),
@@ -75,6 +80,8 @@ pub(crate) enum Event {
     Broken(String),
     /// Somebody wants the program to end.
     Signal(i32),
+    /// The program was stopped and goes on; the terminal may have been used by others.
+    Continued,
 }
 
 /// Something to be done outside of the screens.
@@ -82,9 +89,17 @@ pub(crate) enum Event {
 pub(crate) enum Effect {
     Quit,
     Redraw,
-    Open(OpenRequest),
+    /// Stop until the shell lets the program go on.
+    Suspend,
+    /// Take the terminal again.
+    Reopen,
+    Open(Box<OpenRequest>),
+    /// Open several agents in place.
+    OpenHere(Vec<OpenRequest>),
     /// Find the agents of a session.
     Agents(Arc<Chapter>),
+    /// Find what tells branches of the same name apart.
+    Answers(Arc<Chapter>),
     /// Find where the conversation with this root began.
     Earlier(Arc<Chapter>, NodeId),
     /// Render what is seen and what is near.
@@ -173,10 +188,12 @@ pub(crate) enum Target {
 pub(crate) enum Opening {
     /// Instead of what is read now.
     New,
+    /// As one of the messages that were found, to come back to the others.
+    Hit,
     /// On top of it, to come back.
     Pane,
-    /// Inside of it, below the call that started an agent.
-    Here { call: NodeId, depth: u8 },
+    /// Inside of it, below the call of a stage that started an agent; what the agent is called.
+    Here { stage: u32, call: NodeId, label: String },
 }
 
 #[derive(Debug)]
@@ -184,6 +201,8 @@ pub(crate) struct Opened {
     pub(crate) chapter: Arc<Chapter>,
     pub(crate) target: Target,
     pub(crate) opening: Opening,
+    /// The agents that an agent opened in place has started itself.
+    pub(crate) agents: Vec<AgentInfo>,
 }
 
 /// An agent of a session.
@@ -193,6 +212,8 @@ pub(crate) struct AgentInfo {
     pub(crate) label: String,
     /// The call that started it. `None`: not known.
     pub(crate) call: Option<NodeId>,
+    /// How many agents lie between it and what is read; it comes after the one that started it.
+    pub(crate) depth: u8,
     pub(crate) records: u32,
     /// `None`: its records are in the session's own file.
     pub(crate) file: Option<HistoryFile>,

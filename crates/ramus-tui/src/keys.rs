@@ -42,6 +42,7 @@ pub(crate) enum Action {
     Export,
     Live,
     Help,
+    Suspend,
     Redraw,
     Quit,
 }
@@ -93,6 +94,9 @@ pub(crate) const TABLE: &[Binding] = &[
     bind(Anywhere, &[control('c'), control('q')], Action::Quit, "quit"),
     bind(Anywhere, &[control('f')], Action::Find, "find in all sessions, on every branch"),
     bind(Anywhere, &[control('l')], Action::Redraw, "draw the screen again"),
+    #[cfg(unix)]
+    bind(Anywhere, &[control('z')], Action::Suspend, "suspend; `fg` in the shell comes back"),
+    bind(Anywhere, &[key(KeyCode::F(1))], Action::Help, "this list of keys"),
     bind(Anywhere, &[key(KeyCode::Tab)], Action::NextPane, "go to the next pane"),
     bind(Anywhere, &[key(KeyCode::Down)], Action::Down, "down"),
     bind(Anywhere, &[key(KeyCode::Up)], Action::Up, "up"),
@@ -177,6 +181,17 @@ pub(crate) fn action(key: KeyEvent, typing: bool, reading: bool) -> Option<Actio
         Scope::Reading => !typing && reading,
     };
     TABLE.iter().filter(fits).find(|binding| binding.keys.contains(&chord)).map(|b| b.action)
+}
+
+/// Returns the letter of a key that is pressed without Ctrl, Alt or another modifier. Shift is part
+/// of the letter.
+pub(crate) fn plain_letter(key: KeyEvent) -> Option<char> {
+    match key.code {
+        KeyCode::Char(letter) if key.modifiers.difference(KeyModifiers::SHIFT).is_empty() => {
+            Some(letter)
+        }
+        _ => None,
+    }
 }
 
 impl Binding {

@@ -1,9 +1,10 @@
-//! Being asked to end from outside: the terminal is given back first.
+//! Being asked to end or to stop from outside: the terminal is given back first.
 
 use std::io;
 use std::sync::mpsc::Sender;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::process::{Signal, kill_current_process_group};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -12,17 +13,29 @@ use crate::{terminal, work};
 
 /// Starts the thread that hears signals.
 pub(crate) fn listen(sender: &Sender<Event>) -> io::Result<()> {
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    let mut signals = Signals::new([SIGCONT, SIGHUP, SIGINT, SIGTERM])?;
     work::spawn(sender.clone(), move |events| {
-        for (heard, signal) in signals.forever().enumerate() {
+        let mut heard = false;
+        for signal in signals.forever() {
+            if signal == SIGCONT {
+                let _ = events.send(Event::Continued);
+                continue;
+            }
             // The second one comes because the first one did not help.
-            if heard > 0 || events.send(Event::Signal(signal)).is_err() {
+            if heard || events.send(Event::Signal(signal)).is_err() {
                 terminal::restore();
                 let _ = die_of(signal);
             }
+            heard = true;
         }
     });
     Ok(())
+}
+
+/// Stops the program as Ctrl-Z does in a shell, and all that runs in the same job; returns when it
+/// goes on. Without a shell that could continue it the system ignores this.
+pub(crate) fn stop() -> io::Result<()> {
+    Ok(kill_current_process_group(Signal::TSTP)?)
 }
 
 /// Ends the program as the signal would have, so that whoever sent it sees that it worked.

@@ -1,6 +1,7 @@
 //! Everything on screen as plain data.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ramus_core::time::Time;
@@ -21,11 +22,22 @@ use crate::theme::Theme;
 
 /// Writes times; the zone and the present are the caller's.
 #[derive(Clone)]
-pub struct Clock(pub Arc<dyn Fn(Time) -> String + Send + Sync>);
+pub struct Clock {
+    /// As short as a list wants it.
+    pub short: WriteTime,
+    /// When something was said, always with the time of day.
+    pub message: WriteTime,
+}
+
+type WriteTime = Arc<dyn Fn(Time) -> String + Send + Sync>;
 
 impl Clock {
     pub(crate) fn short(&self, time: Time) -> String {
-        (self.0)(time)
+        (self.short)(time)
+    }
+
+    pub(crate) fn message(&self, time: Time) -> String {
+        (self.message)(time)
     }
 
     /// Writes a time for a column: all as wide as each other.
@@ -97,16 +109,28 @@ pub(crate) enum PromptKind {
     All,
 }
 
+/// Where a message that was found was opened from.
+#[derive(Debug)]
+pub(crate) struct SearchedFrom {
+    pub(crate) results: Results,
+    pub(crate) stack: Vec<Transcript>,
+    pub(crate) focus: Focus,
+}
+
 /// The screens.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) size: (u16, u16),
     pub(crate) theme: Theme,
     pub(crate) clock: Clock,
+    /// The Claude directories that commands look into unless they are told otherwise. None: any.
+    pub(crate) usual_roots: Vec<PathBuf>,
     pub(crate) focus: Focus,
     pub(crate) list: List,
     /// What is read; agents opened as panes lie on top of their sessions.
     pub(crate) stack: Vec<Transcript>,
+    /// Going back from the bottom of the stack leads to the last of these.
+    pub(crate) searched_from: Vec<SearchedFrom>,
     pub(crate) tree: Option<Tree>,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) prompt: Option<Prompt>,
@@ -144,14 +168,16 @@ const WIDE: u16 = 110;
 const BESIDE: u16 = 100;
 
 impl State {
-    pub(crate) fn new(clock: Clock, color: bool, list: List) -> Self {
+    pub(crate) fn new(clock: Clock, theme: Theme, list: List) -> Self {
         Self {
             size: (80, 24),
-            theme: Theme { color },
+            theme,
             clock,
+            usual_roots: Vec::new(),
             focus: Focus::List,
             list,
             stack: Vec::new(),
+            searched_from: Vec::new(),
             tree: None,
             overlay: None,
             prompt: None,

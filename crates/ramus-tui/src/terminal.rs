@@ -33,11 +33,7 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 impl Screen {
     pub(crate) fn open() -> io::Result<Self> {
         mind_panics();
-        TAKEN.store(true, Ordering::SeqCst);
-        enable_raw_mode()?;
-        let opened =
-            execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste)
-                .and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
+        let opened = enter().and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
         match opened {
             Ok(terminal) => Ok(Self { terminal, unsure: false }),
             Err(error) => {
@@ -45,6 +41,15 @@ impl Screen {
                 Err(error)
             }
         }
+    }
+
+    /// Takes the terminal again after somebody else had it.
+    #[cfg(unix)]
+    pub(crate) fn reopen(&mut self) -> io::Result<()> {
+        // The shell may have changed the modes while we believed to have them.
+        restore();
+        enter()?;
+        self.clear()
     }
 
     /// Returns columns and rows.
@@ -81,6 +86,13 @@ impl Screen {
         write!(out, "\x1b]52;c;{}\x07", STANDARD.encode(text))?;
         out.flush()
     }
+}
+
+/// Takes the terminal.
+fn enter() -> io::Result<()> {
+    TAKEN.store(true, Ordering::SeqCst);
+    enable_raw_mode()?;
+    execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste)
 }
 
 impl Drop for Screen {

@@ -1,3 +1,7 @@
+mod agents;
+
+mod found;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -7,6 +11,7 @@ use insta::assert_snapshot;
 use ramus_core::name::Name;
 use ramus_core::resume::Rule;
 use ramus_render::Line;
+use ramus_render::symbols::Symbols;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -17,6 +22,7 @@ use crate::event::{Deed, Effect, Event, Page, Question};
 use crate::panes::list::List;
 use crate::panes::transcript::Transcript;
 use crate::state::{Clock, State};
+use crate::theme::Theme;
 use crate::update::update;
 use crate::view::view;
 
@@ -69,13 +75,18 @@ impl Screens {
     }
 
     fn over(home: Home, width: u16, height: u16) -> Self {
-        let clock = Clock(Arc::new(|time| time.to_string()[11..16].to_owned()));
+        let clock = Clock {
+            short: Arc::new(|time| time.to_string()[11..16].to_owned()),
+            message: Arc::new(|time| time.to_string()[11..16].to_owned()),
+        };
         let options = Options {
             roots: vec![home.claude()],
+            usual_roots: Vec::new(),
             index: ramus_store::index::Index::none(),
             rule: Rule::Client,
             all: false,
             color: true,
+            symbols: Symbols::Unicode,
             home: "/home/dev".to_owned(),
             clock: clock.clone(),
         };
@@ -102,9 +113,10 @@ impl Screens {
                 Ok(vec![Line::plain(if yes { "done" } else { "nothing was written" })])
             }),
         };
+        let theme = Theme { color: true, symbols: Symbols::Unicode };
         let (sender, events) = channel();
         let desks = Desks::new(&sender, options, actions);
-        let mut state = State::new(clock, true, List::new(false, "/home/dev"));
+        let mut state = State::new(clock, theme, List::new(false, "/home/dev"));
         state.size = (width, height);
         desks.survey();
         let mut screens = Self { state, desks, events, home, left: false };
@@ -188,7 +200,7 @@ impl Screens {
 fn the_list_shows_projects_and_sessions_and_filters() {
     let mut screens = Screens::new(60, 10);
     assert_snapshot!(screens.text());
-    screens.type_in("ketl");
+    screens.type_in("kettle");
     let text = screens.text();
     assert!(text.contains("about kettles") && !text.contains("Which tea"), "{text}");
     screens.press(KeyCode::Esc);
@@ -326,7 +338,7 @@ fn an_agent_opens_in_place_and_as_a_pane() {
     screens.shows("Steep it well");
     assert_snapshot!(screens.text());
     screens.press(KeyCode::Esc);
-    while !screens.text().contains("▌   ⏺ Task") {
+    while !screens.text().contains("▌   • Task") {
         screens.type_in("j");
     }
     screens.type_in("a");
@@ -396,7 +408,7 @@ fn a_search_finds_here_and_everywhere() {
     screens.type_in("/boil");
     screens.press(KeyCode::Enter);
     let text = screens.shows("“boil” 1 of 1, 1 elsewhere in the session");
-    assert!(text.contains("▌   ⏺ Bash boil water"), "{text}");
+    assert!(text.contains("▌   • Bash boil water"), "{text}");
     screens.type_in("f");
     screens.type_in("teapot");
     screens.press(KeyCode::Enter);

@@ -5,12 +5,14 @@
 
 use ramus_render::Label;
 use ramus_render::ansi;
+use ramus_render::symbols::Symbols;
 use ratatui::style::{Color, Modifier, Style};
 
 /// How labels look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Theme {
     pub(crate) color: bool,
+    pub(crate) symbols: Symbols,
 }
 
 const COLORS: [Color; 8] = [
@@ -80,7 +82,8 @@ mod tests {
 
     #[test]
     fn looks_come_from_the_one_table() {
-        let theme = Theme { color: true };
+        let symbols = Symbols::Unicode;
+        let theme = Theme { color: true, symbols };
         assert_eq!(
             theme.style(Label::Prompt),
             Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD)
@@ -90,6 +93,6 @@ mod tests {
         let style = theme.style(printed[0].0[0].label);
         assert_eq!(style, Style::new().fg(Color::LightRed).bg(Color::Blue));
         let bold = Style::new().add_modifier(Modifier::BOLD);
-        assert_eq!(Theme { color: false }.style(Label::Prompt), bold);
+        assert_eq!(Theme { color: false, symbols }.style(Label::Prompt), bold);
     }
 }

@@ -28,7 +28,7 @@ use crate::panes::results::Results;
 use crate::panes::transcript::{Search, Transcript};
 use crate::panes::tree::Tree;
 use crate::panes::tree::Wanted;
-use crate::state::{Focus, Overlay, Prompt, PromptKind, State};
+use crate::state::{Focus, Overlay, Prompt, PromptKind, SearchedFrom, State};
 
 /// Takes an event and returns what is to be done about it.
 pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
@@ -111,6 +111,13 @@ impl State {
                     return effects;
                 }
             }
+            Event::Answers { file, answers } => {
+                if let Some(Overlay::Branches(pane)) = &mut self.overlay
+                    && pane.chapter.file.path == file
+                {
+                    pane.set_answers(&answers);
+                }
+            }
             Event::Rendered(rendered) => {
                 if let Some(reading) = self.stack.last_mut() {
                     self.changed |= reading.take(*rendered);
@@ -131,7 +138,9 @@ impl State {
             Event::Page(page) => {
                 self.said = None;
                 let under = match self.overlay.take() {
-                    Some(Overlay::Page(pane)) if !pane.page.links.is_empty() => Some(pane.into()),
+                    Some(Overlay::Page(pane)) if !pane.page.links.is_empty() => {
+                        Some(Box::new(Overlay::Page(pane)))
+                    }
                     Some(Overlay::Page(pane)) => pane.under,
                     _ => None,
                 };
@@ -150,6 +159,7 @@ impl State {
             }
             Event::Broken(why) => self.broken = Some(why),
             Event::Signal(signal) => self.killed_by = Some(signal),
+            Event::Continued => return vec![Effect::Reopen],
             Event::Key(_) | Event::Mouse(_) | Event::Paste(_) | Event::Resize(..) => {}
         }
         Vec::new()
@@ -169,23 +179,42 @@ impl State {
     }
 
     fn opened(&mut self, opened: Opened) -> Vec<Effect> {
-        let Opened { chapter, target, opening } = opened;
         self.said = None;
-        if let Opening::Here { .. } = opening {
+        if let Opening::Here { .. } = opened.opening {
             if let Some(reading) = self.stack.last_mut() {
-                reading.open_agent(&chapter, &target, &opening);
+                reading.open_agent(opened);
             }
             return Vec::new();
         }
-        if opening == Opening::New {
-            self.stack.clear();
-            self.list.select(&chapter.file.path);
+        let Opened { chapter, target, opening, .. } = opened;
+        let overlay = self.overlay.take();
+        let mut found = None;
+        match (&opening, overlay) {
+            (Opening::Hit, Some(Overlay::Results(results))) => {
+                found = Some((results.text.clone(), results.query.clone()));
+                // Back leads to the results, and from there to what was read before.
+                let stack = std::mem::take(&mut self.stack);
+                self.searched_from.push(SearchedFrom { results, stack, focus: self.focus });
+                self.list.select(&chapter.file.path);
+            }
+            (Opening::New | Opening::Hit, _) => {
+                self.stack.clear();
+                self.searched_from.clear();
+                self.list.select(&chapter.file.path);
+            }
+            _ => {}
         }
-        self.overlay = None;
         self.focus = Focus::Transcript;
         self.stack.push(Transcript::new(chapter.clone(), &target));
         self.measure();
-        let mut effects = vec![Effect::Agents(chapter), self.watch()];
+        let mut effects = vec![Effect::Agents(chapter.clone()), self.watch()];
+        if let (Some((text, query)), Some(reading)) = (found, self.stack.last_mut()) {
+            reading.show_hit(
+                Search { text: text.clone(), query, hits: None, is_given: true },
+                &target,
+            );
+            effects.push(Effect::SearchHere(chapter, text));
+        }
         effects.extend(self.earlier());
         effects.extend(self.draw_tree());
         effects
@@ -270,9 +299,12 @@ impl State {
         let node = self.reading().and_then(|reading| reading.node(reading.cursor));
         let node = node.map(|(_, node)| node);
         if let Some(tree) = self.tree.as_mut().filter(|_| is_current) {
-            let is_first = tree.drawing.is_none();
+            // Rows change places when a session grows or resumes elsewhere; the cursor stays on what
+            // it was on, which is what the transcript shows.
+            let is_same = tree.drawing.as_ref().is_some_and(|old| old.file == drawing.file);
+            let node = tree.node().filter(|_| is_same).or(node);
             tree.drawing = Some(drawing);
-            if let Some(node) = node.filter(|_| is_first) {
+            if let Some(node) = node {
                 tree.follow(node);
             }
         }
@@ -301,26 +333,30 @@ impl State {
 
     fn key(&mut self, key: KeyEvent) -> Vec<Effect> {
         self.said = None;
-        if self.nothing.is_some() && self.overlay.is_none() {
-            return self.welcome_key(key);
-        }
         let typing = self.prompt.is_some() || (self.focus == Focus::List && self.overlay.is_none());
         let reading = self.overlay.is_none() && self.focus != Focus::List;
         let action = keys::action(key, typing, reading);
         match action {
             Some(Action::Quit) => return vec![Effect::Quit],
             Some(Action::Redraw) => return vec![Effect::Redraw],
+            Some(Action::Suspend) => return vec![Effect::Suspend],
             _ => {}
+        }
+        if self.nothing.is_some() && self.overlay.is_none() {
+            return self.welcome_key(key);
         }
         if self.prompt.is_some() {
             return self.prompt_key(key);
         }
+        // The letters of a menu mean what it says, whatever they mean elsewhere.
+        if let Some(Overlay::Menu(menu)) = &mut self.overlay
+            && let Some(effect) = menu.choose(key)
+        {
+            return self.chosen(effect);
+        }
         match action {
             Some(Action::Find) => return self.ask(PromptKind::All),
-            Some(Action::Help) => {
-                self.overlay = Some(Overlay::Page(help::page()));
-                return Vec::new();
-            }
+            Some(Action::Help) => return self.show_help(),
             _ => {}
         }
         if self.overlay.is_some() {
@@ -337,17 +373,24 @@ impl State {
         }
     }
 
+    /// Shows the keys over what is there, which is there again when they are closed.
+    fn show_help(&mut self) -> Vec<Effect> {
+        let is_help = matches!(&self.overlay, Some(Overlay::Page(pane)) if pane.is_help);
+        if !is_help {
+            let under = self.overlay.take().map(Box::new);
+            self.overlay = Some(Overlay::Page(help::page().over(under)));
+        }
+        Vec::new()
+    }
+
     fn welcome_key(&mut self, key: KeyEvent) -> Vec<Effect> {
-        match key.code {
-            KeyCode::Char('d') | KeyCode::Enter => {
-                self.say("writing a sample history …", Label::Dim);
-                vec![Effect::WriteDemo]
-            }
-            KeyCode::Char('q' | 'c') | KeyCode::Esc => vec![Effect::Quit],
-            KeyCode::Char('?') => {
-                self.overlay = Some(Overlay::Page(help::page()));
-                Vec::new()
-            }
+        if keys::plain_letter(key) == Some('d') {
+            self.say("writing a sample history …", Label::Dim);
+            return vec![Effect::WriteDemo];
+        }
+        match keys::action(key, false, false) {
+            Some(Action::Back) => vec![Effect::Quit],
+            Some(Action::Help) => self.show_help(),
             _ => Vec::new(),
         }
     }
@@ -360,9 +403,10 @@ impl State {
             }
             return if action == Action::Back { vec![Effect::Quit] } else { Vec::new() };
         }
-        if key.code == KeyCode::Char('?') && self.list.filter.text.is_empty() {
-            self.overlay = Some(Overlay::Page(help::page()));
-        } else if self.list.filter.key(key) {
+        if keys::plain_letter(key) == Some('?') && self.list.filter.text.is_empty() {
+            return self.show_help();
+        }
+        if self.list.filter.key(key) {
             self.list.refilter();
         }
         Vec::new()
@@ -417,7 +461,8 @@ impl State {
             }
             PromptKind::Here => {
                 let Some(reading) = self.stack.last_mut() else { return Vec::new() };
-                reading.search = Some(Search { text: text.clone(), query, hits: None });
+                reading.search =
+                    Some(Search { text: text.clone(), query, hits: None, is_given: false });
                 vec![Effect::SearchHere(reading.chapter.clone(), text)]
             }
         }

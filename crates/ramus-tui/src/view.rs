@@ -40,7 +40,10 @@ fn panes(state: &mut State, canvas: &mut Canvas<'_>, areas: Areas) {
     let free = state.overlay.is_none() && state.prompt.is_none();
     if let Some(area) = areas.list {
         let focus = free && state.focus == Focus::List;
-        list::view(&mut state.list, canvas, area, focus, &state.clock);
+        // Agents belong to the session at the bottom.
+        let open = state.stack.first().filter(|_| areas.transcript.is_some());
+        let open = open.map(|reading| (&*reading.chapter.file.path, reading.conversation));
+        list::view(&mut state.list, canvas, area, focus, open, &state.clock);
         if areas.transcript.is_some() {
             separator(canvas, Rect { x: area.x + area.width, width: 1, ..area });
         }
@@ -171,60 +174,124 @@ fn foot(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
     let searched = state.reading().filter(|_| state.overlay.is_none());
     let told = searched.and_then(transcript::Transcript::search_state);
     let told = told.map(|told| Line::new(&format!("{told} "), Label::Branch)).unwrap_or_default();
-    let mut line = Line::plain(" ");
-    for (key, does) in hints(state) {
-        let hint = Line::new(key, Label::Strong).with(&format!(" {does}  "), Label::Dim);
-        if line.width() + hint.width() + told.width() <= usize::from(area.width) {
-            line.append(&hint);
+    let hints = hints(state);
+    let room = usize::from(area.width).saturating_sub(1);
+    let gap = if told.is_empty() { 0 } else { GAP };
+    let shown = fitting(&hints, room.saturating_sub(told.width() + gap));
+    let mut line = Line::default();
+    for (hint, _) in hints.iter().zip(shown).filter(|(_, is_shown)| *is_shown) {
+        line.push(if line.is_empty() { " " } else { "  " }, Label::Plain);
+        line.append(&hint.line());
+    }
+    let room = usize::from(area.width).saturating_sub(line.width() + 2);
+    canvas.line(area, 0, &line);
+    canvas.line_right(area, 0, &truncate(&told, room));
+}
+
+/// A key and what it does right now.
+struct Hint {
+    key: &'static str,
+    does: &'static str,
+    /// Shown however narrow the screen is: help, and the way out.
+    is_vital: bool,
+}
+
+impl Hint {
+    fn line(&self) -> Line {
+        Line::new(self.key, Label::Strong).with(&format!(" {}", self.does), Label::Dim)
+    }
+}
+
+/// Columns between two hints.
+const GAP: usize = 2;
+
+/// Says for each hint whether there is room for it; the vital ones come first.
+fn fitting(hints: &[Hint], room: usize) -> Vec<bool> {
+    let mut shown: Vec<bool> = hints.iter().map(|hint| hint.is_vital).collect();
+    let width = |hint: &Hint| hint.line().width() + GAP;
+    let mut used: usize = hints.iter().filter(|hint| hint.is_vital).map(width).sum();
+    for (hint, shown) in hints.iter().zip(&mut shown).filter(|(hint, _)| !hint.is_vital) {
+        // The last one needs no gap behind it.
+        if used + width(hint) <= room + GAP {
+            used += width(hint);
+            *shown = true;
         }
     }
-    canvas.line(area, 0, &line);
-    canvas.line_right(area, 0, &told);
+    shown
+}
+
+fn usual(key: &'static str, does: &'static str) -> Hint {
+    Hint { key, does, is_vital: false }
+}
+
+fn vital(key: &'static str, does: &'static str) -> Hint {
+    Hint { key, does, is_vital: true }
 }
 
 /// Returns the keys that matter most right now.
-fn hints(state: &State) -> Vec<(&'static str, &'static str)> {
-    if state.nothing.is_some() {
-        return vec![("d", "sample history"), ("q", "quit")];
+fn hints(state: &State) -> Vec<Hint> {
+    if state.nothing.is_some() && state.overlay.is_none() {
+        return vec![vital("d", "sample history"), vital("q", "quit")];
     }
     match &state.overlay {
         Some(Overlay::Menu(menu)) if !menu.question.is_empty() => {
-            return vec![("y", "yes"), ("n", "no"), ("↑↓", "scroll"), ("Esc", "no")];
+            return vec![vital("y", "yes"), vital("n", "no"), usual("↑↓", "scroll")];
         }
-        Some(Overlay::Menu(_)) => return vec![("letter", "choose"), ("Esc", "close")],
+        Some(Overlay::Menu(_)) => return vec![vital("letter", "choose"), vital("Esc", "close")],
         Some(Overlay::Page(page)) if !page.page.links.is_empty() => {
-            return vec![("↑↓", "move"), ("↵", "open"), ("q", "close")];
+            return vec![usual("↑↓", "move"), usual("Enter", "open"), vital("q", "close")];
         }
-        Some(Overlay::Page(_)) => return vec![("↑↓", "scroll"), ("q", "close")],
-        Some(_) => return vec![("↑↓", "move"), ("↵", "open"), ("Esc", "close")],
+        Some(Overlay::Page(_)) => return vec![usual("↑↓", "scroll"), vital("q", "close")],
+        Some(Overlay::Branches(_)) => {
+            return vec![
+                usual("↑↓", "move"),
+                usual("Enter", "read"),
+                usual("d", "mark to compare"),
+                vital("Esc", "close"),
+            ];
+        }
+        Some(_) => return vec![usual("↑↓", "move"), usual("Enter", "open"), vital("Esc", "close")],
         None => {}
     }
     match state.focus {
-        Focus::List => vec![
-            ("↵", "read"),
-            ("→", "branches"),
-            ("type", "filter"),
-            ("^F", "find"),
-            ("?", "keys"),
-            ("Esc", if state.list.filter.text.is_empty() { "quit" } else { "clear" }),
+        Focus::List => list_hints(state),
+        Focus::Tree => vec![
+            usual("↑↓", "move both"),
+            usual("Enter", "read"),
+            vital("?", "keys"),
+            vital("q", "close"),
         ],
-        Focus::Tree => {
-            vec![("↑↓", "move both"), ("↵", "read"), ("t", "close"), ("?", "keys")]
-        }
         Focus::Transcript => {
-            let mut hints = vec![("↑↓", "move"), ("↵", "open")];
+            let mut hints = vec![usual("↑↓", "move"), usual("Enter", "open")];
             if state.reading().is_some_and(transcript::Transcript::at_fork) {
-                hints.push(("←→", "switch branch"));
+                hints.push(usual("←→", "switch branch"));
             }
             hints.extend([
-                ("?", "keys"),
-                ("b", "branches"),
-                ("t", "tree"),
-                ("/", "search"),
-                ("f", "find"),
-                ("q", "back"),
+                vital("?", "keys"),
+                usual("b", "branches"),
+                usual("t", "tree"),
+                usual("/", "search"),
+                usual("f", "find"),
+                vital("q", "back"),
             ]);
             hints
         }
     }
+}
+
+/// Letters, and `?` behind the first of them, are typed into the filter: only keys that do something
+/// else are offered.
+fn list_hints(state: &State) -> Vec<Hint> {
+    let is_filtered = !state.list.filter.text.is_empty();
+    let mut hints = vec![usual("Enter", "read"), usual("→", "branches")];
+    if !is_filtered {
+        hints.push(usual("type", "filter"));
+    }
+    hints.push(usual("^F", "find"));
+    if !state.stack.is_empty() {
+        hints.push(usual("Tab", "transcript"));
+    }
+    hints.push(vital(if is_filtered { "F1" } else { "?" }, "keys"));
+    hints.push(vital("Esc", if is_filtered { "clear" } else { "quit" }));
+    hints
 }

@@ -4,6 +4,7 @@
 //! what has scrolled by.
 
 pub(crate) mod agents;
+pub(crate) mod answers;
 pub(crate) mod draw;
 pub(crate) mod find;
 pub(crate) mod follow;

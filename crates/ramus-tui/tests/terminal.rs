@@ -20,15 +20,20 @@ fn screens_that_break() {
     let in_view = breaks == "view";
     let options = Options {
         roots: vec![PathBuf::from(".claude")],
+        usual_roots: Vec::new(),
         index: ramus_store::index::Index::none(),
         rule: Rule::Client,
         all: false,
         color: true,
+        symbols: ramus_render::symbols::Symbols::Unicode,
         home: String::new(),
-        clock: Clock(Arc::new(move |time| {
-            assert!(!in_view, "the view broke");
-            time.to_string()
-        })),
+        clock: Clock {
+            short: Arc::new(move |time| {
+                assert!(!in_view, "the view broke");
+                time.to_string()
+            }),
+            message: Arc::new(|time| time.to_string()),
+        },
     };
     let actions = Actions {
         demo: Box::new(|| Err(String::new())),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::FalseyValueParser;
 use clap::{Parser, ValueEnum};
 use ramus_core::resume::Rule;
 
@@ -10,8 +11,9 @@ use crate::commands::Command;
 /// Opens up every branch of your Claude Code conversations
 ///
 /// Claude Code keeps each conversation as a tree: edited prompts, retries, rewinds, forks,
-/// compactions, sub-agents. ramus reads these trees and shows all of their branches, says which
-/// one is active and why, and never changes what it reads.
+/// compactions, sub-agents. ramus reads these trees, shows all of their branches, and says which one
+/// is active and why. Reading changes nothing. The commands that write (goto, fork, merge, rename,
+/// trash, undo, restore, check --fix, files --restore) show their plan first and can be undone.
 #[derive(Debug, Parser)]
 #[command(name = "ramus", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Args {
@@ -76,6 +78,15 @@ pub(crate) struct Global {
         hide_default_value = true
     )]
     pub(crate) color: Color,
+    /// Draw with ASCII characters only, for fonts that lack the symbols
+    #[arg(
+        long,
+        global = true,
+        env = "RAMUS_ASCII",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub(crate) ascii: bool,
 }
 
 /// How to choose the active branch.

@@ -92,6 +92,15 @@ impl Clock {
         zoned.strftime(format).to_string()
     }
 
+    /// Writes when something was said: as short as it can be told, but always with the time of day.
+    pub(crate) fn message(&self, time: Time) -> String {
+        let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());
+        if zoned.year() == self.now.year() {
+            return self.short(time);
+        }
+        zoned.strftime("%d %b %Y %H:%M").to_string()
+    }
+
     /// Writes the time of day.
     pub(crate) fn seconds(&self, time: Time) -> String {
         let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());

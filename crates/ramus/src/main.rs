@@ -10,6 +10,7 @@ mod memory;
 mod panic;
 mod perform;
 mod prices;
+mod project;
 mod select;
 mod table;
 mod ui;

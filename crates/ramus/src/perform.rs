@@ -106,7 +106,7 @@ impl Site {
     pub(crate) fn fold_words(&self, bodies: &mut Bodies, fold: FoldId) -> Result<Line, PathError> {
         let said = neighbour(&self.history, bodies, fold)?;
         let time = self.history.session.record(self.history.folds.fold(fold).head).time;
-        let time = time.map(|time| Clock::new().short(time)).unwrap_or_default();
+        let time = time.map(|time| Clock::new().message(time)).unwrap_or_default();
         let id = said.uuid.unwrap_or_default();
         let label = if said.role == "user" { Label::Prompt } else { Label::Plain };
         Ok(Line::new(id.get(..8).unwrap_or(&id), Label::Id)

@@ -7,7 +7,9 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramus_render::ansi::{Theme, to_ansi};
 use ramus_render::highlight::Highlight;
+use ramus_render::json::{Answer, Document};
 use ramus_render::layout::truncate;
+use ramus_render::symbols::Symbols;
 use ramus_render::{Label, Line};
 use serde_json::to_writer;
 
@@ -21,7 +23,7 @@ pub(crate) struct Ui {
     error_theme: Theme,
     pub(crate) width: usize,
     pub(crate) json: bool,
-    /// A person reads along.
+    /// A person reads along, on a terminal that follows escape codes.
     pub(crate) terminal: bool,
     pager: bool,
     /// A line stands at the end that goes when the next one comes.
@@ -59,16 +61,13 @@ const WIDTH: usize = 100;
 
 impl Ui {
     pub(crate) fn new(global: &Global) -> Self {
-        let terminal = io::stdout().is_terminal();
+        let terminal = io::stdout().is_terminal() && !is_dumb();
+        let wants_none = is_dumb() || std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+        let symbols = if global.ascii { Symbols::Ascii } else { Symbols::Unicode };
         let theme = |terminal: bool| match global.color {
-            Color::Always => Theme::BASE,
-            Color::Never => Theme::NONE,
-            Color::Auto
-                if terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) =>
-            {
-                Theme::BASE
-            }
-            Color::Auto => Theme::NONE,
+            Color::Auto if terminal && !wants_none => Theme { symbols, ..Theme::BASE },
+            Color::Always => Theme { symbols, ..Theme::BASE },
+            Color::Auto | Color::Never => Theme { symbols, ..Theme::NONE },
         };
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
@@ -126,7 +125,7 @@ impl Ui {
 
     /// Whether a person sits at the screen and the keys.
     pub(crate) fn is_interactive(&self) -> bool {
-        !self.json && io::stdout().is_terminal() && io::stdin().is_terminal()
+        !self.json && self.terminal && io::stdin().is_terminal()
     }
 
     /// Whether what is shown has colours.
@@ -137,6 +136,11 @@ impl Ui {
     /// Returns whether code is worth highlighting.
     pub(crate) fn highlight(&self) -> Highlight {
         if self.has_color() { Highlight::On } else { Highlight::Off }
+    }
+
+    /// Returns which symbols are written.
+    pub(crate) fn symbols(&self) -> Symbols {
+        self.theme.symbols
     }
 
     /// Sends what follows through the pager, if there is a terminal and one is wanted.
@@ -254,6 +258,18 @@ impl Ui {
         Ok(())
     }
 
+    /// Writes a text that was asked for as it is; to a program, as the field of an object.
+    pub(crate) fn document(
+        &mut self,
+        schema: &'static str,
+        text: &str,
+    ) -> Result<(), CommandError> {
+        if self.json {
+            return self.json(&Answer::new(schema, Document { text }));
+        }
+        Ok(self.out().write_all(text.as_bytes())?)
+    }
+
     /// Gives up what is large. A program that ends soon leaves that to the system, which does it at once.
     pub(crate) fn let_go<T>(&self, held: T) {
         if matches!(self.out, Out::Plain(_) | Out::Pager { .. }) {
@@ -338,7 +354,7 @@ impl Ui {
 
     /// Shows how far long work has come; never in a pipe.
     pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
-        let target = if self.behind.is_some() {
+        let target = if self.behind.is_some() || is_dumb() {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr()
@@ -379,4 +395,9 @@ impl Ui {
         }
         ExitCode::from(if error.kind == ErrorKind::Nothing { 1 } else { 2 })
     }
+}
+
+/// Whether the terminal shows escape codes instead of following them.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

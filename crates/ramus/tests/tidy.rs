@@ -22,7 +22,6 @@ const ROOMS: &[(&str, &str)] = &[
     ("notify", "ramus-store"),
     ("ratatui", "ramus-tui"),
     ("signal-hook", "ramus-tui"),
-    ("frizbee", "ramus-tui"),
     ("clap", "ramus"),
     ("csv", "ramus"),
     ("indicatif", "ramus"),
@@ -117,6 +116,40 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+fn is_test(file: &Path) -> bool {
+    file.ends_with("tests.rs") || file.parent().is_some_and(|dir| dir.ends_with("tests"))
+}
+
+/// What is drawn on a terminal is drawn with symbols that common fonts have and that ASCII stands for.
+#[test]
+fn every_symbol_has_one_in_ascii() {
+    // Not drawn on a terminal: files that are exported, the page, and what the demo says.
+    let elsewhere = ["/export/", "/html", "/json", "/demo/", "/mcp", "/serve.rs", "/symbols.rs"];
+    for room in ["ramus-render", "ramus-tui", "ramus"] {
+        let mut files = Vec::new();
+        sources(&root().join("crates").join(room).join("src"), &mut files);
+        for file in files.iter().filter(|file| !is_test(file)) {
+            let name = file.to_string_lossy();
+            if elsewhere.iter().any(|part| name.contains(part)) {
+                continue;
+            }
+            let text = fs::read_to_string(file).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+            for symbol in lines.flat_map(str::chars).filter(|char| !char.is_ascii()) {
+                let is_letter = symbol.is_alphabetic() || is_solid(symbol);
+                let plain = ramus_render::symbols::ascii(symbol);
+                assert!(is_letter || plain.is_some(), "{symbol} {}", symbol.escape_unicode());
+            }
+        }
+    }
+}
+
+/// Punctuation of scripts that are laid out, not drawn by us.
+fn is_solid(symbol: char) -> bool {
+    matches!(symbol, '\u{3000}'..='\u{30ff}' | '\u{ff00}'..='\u{ffef}' | '\u{200d}')
+}
+
 #[test]
 fn only_the_store_touches_the_disk() {
     for room in ["ramus-core", "ramus-render", "ramus-tui", "ramus-web", "ramus"] {
@@ -125,7 +158,7 @@ fn only_the_store_touches_the_disk() {
         for file in files {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]").next().unwrap();
-            let is_test = file.ends_with("tests.rs");
+            let is_test = is_test(&file);
             assert!(is_test || !code.contains("std::fs"), "{} uses std::fs", file.display());
         }
     }
@@ -139,10 +172,6 @@ fn every_file_says_what_it_is_for() {
         // The doc comment of a command's arguments is its help, and says it all.
         let is_command = file.parent().is_some_and(|dir| dir.ends_with("commands"));
         let text = fs::read_to_string(&file).unwrap();
-        assert!(
-            text.starts_with("//!") || is_command || file.ends_with("tests.rs"),
-            "{}",
-            file.display()
-        );
+        assert!(text.starts_with("//!") || is_command || is_test(&file), "{}", file.display());
     }
 }

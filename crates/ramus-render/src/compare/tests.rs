@@ -198,19 +198,19 @@ fn files_and_commands_are_compared_by_how_they_end() {
 
     ── Conversation ────────────────────────────────────────────
     - ● Claude  opus-5
-    -   ⏺ Edit  → no output
-    -   ⏺ Bash cargo test  → no output
+    -   • Edit  → no output
+    -   • Bash cargo test  → no output
     + ● Claude  opus-5
-    +   ⏺ Edit  → no output
-    +   ⏺ Bash cargo test  → no output
-    +   ⏺ Bash cargo run …  → no output
+    +   • Edit  → no output
+    +   • Bash cargo test  → no output
+    +   • Bash cargo run …  → no output
 
     ── Files ───────────────────────────────────────────────────
     src/main.rs  A +1 −1  B +1 −1
       @@ -1 +1 @@
       fn main() {
     -     [two]();
-    +     [three]([1]);
+    +     three(1);
       }
 
     ── Commands ────────────────────────────────────────────────
@@ -238,15 +238,15 @@ fn files_and_commands_are_compared_by_how_they_end() {
 
     ── Conversation ────────────────────────────────────────────────────────────────
     ● Claude  opus-5                       │ ● Claude  opus-5
-      ⏺ Edit  → no output                  │   ⏺ Edit  → no output
-      ⏺ Bash cargo test  → no output       │   ⏺ Bash cargo test  → no output
-                                           │   ⏺ Bash cargo run …  → no output
+      • Edit  → no output                  │   • Edit  → no output
+      • Bash cargo test  → no output       │   • Bash cargo test  → no output
+                                           │   • Bash cargo run …  → no output
 
     ── Files ───────────────────────────────────────────────────────────────────────
     src/main.rs  A +1 −1  B +1 −1
       @@ -1 +1 @@
     fn main() {                            │ fn main() {
-        [two]();                             │     [three]([1]);
+        [two]();                             │     three(1);
     }                                      │ }
 
     ── Commands ────────────────────────────────────────────────────────────────────
@@ -280,7 +280,7 @@ fn what_was_not_recorded_is_said() {
 
     ── Conversation ──────────────────────────────────────────────────────
     - ● Claude  opus-5
-    -   ⏺ Edit  → no output
+    -   • Edit  → no output
     + ● Claude  opus-5
     +   I changed nothing.
 

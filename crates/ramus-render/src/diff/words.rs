@@ -5,7 +5,7 @@ use std::ops::Range;
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag};
 
 use super::{Change, Tagged, labels, whole};
-use crate::span::Line;
+use crate::span::{Label, Line};
 
 /// Bytes of changed lines in a row that are still compared word by word.
 /// Beyond it nobody looks for single words, and the comparison is quadratic.
@@ -70,15 +70,28 @@ fn marked(
     let (label, strong) = labels(tag);
     let mut labels = vec![label; words.len()];
     ranges.for_each(|range| labels[range].fill(strong));
-    let start = || Line::new(&tag.to_string(), label);
-    let mut changes = Vec::new();
-    let mut line = start();
-    for (word, label) in words.iter().zip(labels) {
-        if *word == "\n" {
-            changes.push(Change { tag: Some(tag), line: std::mem::replace(&mut line, start()) });
-        } else {
-            line.push(word, label);
+    let marked: Vec<(&str, Label)> = words.iter().copied().zip(labels).collect();
+    let mut lines: Vec<&[(&str, Label)]> = marked.split(|(word, _)| *word == "\n").collect();
+    // What is left behind the last line end is no line.
+    lines.pop();
+    let change = |words: &[(&str, Label)]| {
+        let is_new = is_new(words, strong);
+        let mut line = Line::new(&tag.to_string(), label);
+        for (word, own) in words {
+            line.push(word, if is_new { label } else { *own });
         }
-    }
-    changes
+        Change { tag: Some(tag), line }
+    };
+    lines.into_iter().map(change).collect()
+}
+
+/// Whether most of a line differs: then it took the place of nothing, and there is nothing in it to
+/// point at.
+fn is_new(words: &[(&str, Label)], strong: Label) -> bool {
+    let letters = |words: &mut dyn Iterator<Item = &(&str, Label)>| -> usize {
+        words.map(|(word, _)| word.trim().chars().count()).sum()
+    };
+    let changed = letters(&mut words.iter().filter(|(_, label)| *label == strong));
+    let all = letters(&mut words.iter());
+    changed as f32 > all as f32 * (1.0 - WORDS_RATIO)
 }

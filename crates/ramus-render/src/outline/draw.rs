@@ -44,7 +44,7 @@ pub fn legend(drawing: &[Line]) -> Line {
         ("◇", Label::Note, "compacted"),
         ("▸", Label::ToolName, "agent"),
         ("⊘", Label::Warning, "interrupted"),
-        ("✗", Label::Error, "API error"),
+        ("×", Label::Error, "API error"),
     ];
     // A sign of ours has its label; in somebody's words it has not.
     let is_there = |sign: &str, label: Label| {
@@ -173,7 +173,7 @@ fn marks(row: &Row) -> Line {
     }
     if row.marks.errors > 0 {
         line.push("  ", Label::Plain);
-        line.push(&many("✗", row.marks.errors), Label::Error);
+        line.push(&many("×", row.marks.errors), Label::Error);
     }
     if let Some((command, more)) = row.marks.commands.split_first() {
         line.push("  ", Label::Plain);

@@ -80,6 +80,7 @@ impl Row {
         let kind = RowKind::Sidechain { agent: Some(agent.id.clone()) };
         let row = Self::new(history, place, kind, node, node);
         Self {
+            lane: row.lane + usize::from(agent.depth),
             id: agent.id.clone(),
             time: row.time.filter(|_| agent.node.is_some()),
             words: Some(Words { node, text: agent.label.clone(), opens: false }),

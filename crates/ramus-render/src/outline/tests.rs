@@ -258,7 +258,7 @@ fn commands_interrupts_and_errors_are_marks() {
         f < e  assistant  Hi.
         g < f  interrupt
         h < g  command    cost
-    "), @"◉ Hello  ⊘  ✗  /model +1  ← resumes here  4 messages  00:02  h");
+    "), @"◉ Hello  ⊘  ×  /model +1  ← resumes here  4 messages  00:02  h");
 }
 
 #[test]
@@ -288,21 +288,24 @@ fn an_inline_sidechain_hangs_at_its_call() {
 #[test]
 fn agents_hang_at_their_calls() {
     let agents = |history: &History, config: &mut OutlineConfig<'_>| {
-        let agent = |node, id: &str, label: &str| AgentLane {
+        let agent = |node, id: &str, label: &str, depth| AgentLane {
             node,
             id: id.to_owned(),
             label: label.to_owned(),
             records: 12,
+            depth,
         };
         config.agents = vec![
-            agent(Some(node(history, "b")), "a1b2c3d", "Find the parser"),
-            agent(Some(node(history, "d")), "b1b2c3d", "Read the parser"),
-            agent(None, "c1b2c3d", "Who knows"),
+            agent(Some(node(history, "b")), "a1b2c3d", "Find the parser", 0),
+            agent(Some(node(history, "b")), "d1b2c3d", "Look in src", 1),
+            agent(Some(node(history, "d")), "b1b2c3d", "Read the parser", 0),
+            agent(None, "c1b2c3d", "Who knows", 0),
         ];
     };
     assert_snapshot!(drawn(EDIT, agents), @"
     ● How do I parse this?          2 messages  00:00  b
     ├─▸ agent  Find the parser      12 records  00:01  a1b2c3d
+    │ ╰─▸ agent  Look in src        12 records  00:01  d1b2c3d
     ┬ edit, 2 ways                              00:04  b
     ├─○ Use a regular expression    2 messages  00:02  d
     │ ╰─▸ agent  Read the parser    12 records  00:03  b1b2c3d
@@ -472,9 +475,9 @@ fn the_legend_names_the_signs() {
         let history = history(&testkit::jsonl(short));
         legend(&draw(&outline(&history, &config()), &config())).text()
     };
-    assert_snapshot!(signs("a user what does ✗ mean\nb < a assistant no"), @"◉ resumes here");
+    assert_snapshot!(signs("a user what does × mean\nb < a assistant no"), @"◉ resumes here");
     let forked = "a user 1\nb < a assistant x\nc < b user 2\nd < c assistant y\ne < b user 3\nf < e error no";
-    assert_snapshot!(signs(forked), @"● active  ○ abandoned  ◉ resumes here  ┬ fork  ✗ API error");
+    assert_snapshot!(signs(forked), @"● active  ○ abandoned  ◉ resumes here  ┬ fork  × API error");
 }
 
 /// Prompts and answers in one line, each a second after the one before.

@@ -114,7 +114,7 @@ fn told(told: &Told, config: &TextConfig<'_>) -> Vec<Line> {
     match told {
         Told::Turn(kind) => turn(kind, config),
         Told::Result { call, millis } => vec![result(call, *millis, config)],
-        Told::Switch(switch) => marked("⑂ ", Label::Branch, &switched(switch), config),
+        Told::Switch(switch) => marked("┬ ", Label::Branch, &switched(switch), config),
         Told::Ended { millis, spent } => {
             let took = millis.map(|millis| format!(" after {}", amount::duration(millis)));
             let text = format!("■ done{} · {}", took.unwrap_or_default(), self::spent(spent));
@@ -123,7 +123,7 @@ fn told(told: &Told, config: &TextConfig<'_>) -> Vec<Line> {
         Told::Waits(question) => {
             marked("? ", Label::Warning, &format!("waits for you: {question}"), config)
         }
-        Told::Title(title) => marked("✎ ", Label::Note, &format!("now called “{title}”"), config),
+        Told::Title(title) => marked("» ", Label::Note, &format!("now called “{title}”"), config),
         Told::Spent(_) => Vec::new(),
     }
 }
@@ -141,7 +141,7 @@ fn turn(kind: &TurnKind, config: &TextConfig<'_>) -> Vec<Line> {
         TurnKind::Command(command) => self::command(command, config),
         TurnKind::Compaction(compaction) => vec![self::compaction(compaction)],
         TurnKind::Damaged { line, text } => {
-            marked("⚠ ", Label::Warning, &format!("line {line} is damaged: {text}"), config)
+            marked("! ", Label::Warning, &format!("line {line} is damaged: {text}"), config)
         }
         other => {
             let turn = Turn {
@@ -198,7 +198,7 @@ fn thought(thought: &Thought, config: &TextConfig<'_>) -> Vec<Line> {
 fn result(call: &Call, millis: Option<u64>, config: &TextConfig<'_>) -> Line {
     let failed = call.result.as_ref().is_some_and(|result| result.is_error);
     let mut left =
-        if failed { Line::new("✗ ", Label::Error) } else { Line::new("✓ ", Label::Added) };
+        if failed { Line::new("× ", Label::Error) } else { Line::new("✓ ", Label::Added) };
     left.append(&running(call, config));
     let mut right = layout::truncate(&outcome::outcome(call), (config.width * 3 / 5).max(12));
     if let Some(millis) = millis {

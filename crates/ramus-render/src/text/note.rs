@@ -22,7 +22,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         }
         TurnKind::Synthetic(said) if said.is_api_error => {
             let status = said.status.map(|status| format!("{status} ")).unwrap_or_default();
-            entry(page, "✗", Label::Error, &format!("{status}{}", said.text));
+            entry(page, "×", Label::Error, &format!("{status}{}", said.text));
             if let Some(details) = said.details.as_deref().filter(|_| page.config.tools) {
                 let lines = view::shortened(details, Label::Dim, page.config, page.room(4));
                 page.below(&lines, &Line::plain("    "));
@@ -48,7 +48,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
                 HookEffect::Failed => ("failed", Label::Warning),
                 HookEffect::Blocked => ("blocked", Label::Error),
             };
-            let mut row = Line::new(&format!("  ⚑ hook {} {verb}", hook.name), label);
+            let mut row = Line::new(&format!("  » hook {} {verb}", hook.name), label);
             let mut text = hook.text.trim();
             if !page.config.tools {
                 row.push(": ", Label::Dim);
@@ -82,7 +82,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
                 Some("warning") => Label::Warning,
                 _ => Label::Note,
             };
-            entry(page, "ℹ", label, &note.text);
+            entry(page, "i", label, &note.text);
         }
         TurnKind::Resume(note) => entry(page, "◉", Label::Active, &resume_note(*note)),
         TurnKind::Guess(placement) => entry(page, "?", Label::Dim, guess_note(*placement)),
@@ -102,7 +102,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
                 "" => format!("line {line} is damaged"),
                 text => format!("line {line} is damaged; it reads: {text}"),
             };
-            entry(page, "⚠", Label::Warning, &text);
+            entry(page, "!", Label::Warning, &text);
         }
         _ => {}
     }
@@ -203,7 +203,7 @@ pub(super) fn fork(page: &mut Page<'_, '_>, fork: &Fork) {
         return;
     }
     let taken = fork.ways.iter().any(|way| way.taken);
-    let here = format!("⑂ {}: {} ways here", fork.kind, fork.ways.len() + fork.more);
+    let here = format!("┬ {}: {} ways here", fork.kind, fork.ways.len() + fork.more);
     let others: Vec<&ForkWay> = fork.ways.iter().filter(|way| !way.taken).collect();
     let mut lines = Vec::new();
     match (&others[..], taken) {

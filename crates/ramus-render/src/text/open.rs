@@ -79,6 +79,11 @@ fn seen(blocks: &[Block]) -> Cow<'_, str> {
     }
 }
 
+/// Whether a file is one in which the client keeps a plan.
+fn is_plan_file(path: &str) -> bool {
+    path.contains("/.claude/plans/") && path.ends_with(".md")
+}
+
 fn without_tag<'t>(text: &'t str, tag: &str) -> &'t str {
     let inside =
         text.trim().strip_prefix('<').and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
@@ -121,6 +126,9 @@ impl View {
                 });
                 match patch.filter(|patch| !patch.hunks.is_empty()) {
                     Some(patch) => lines.extend(self.patch(patch)),
+                    None if is_plan_file(path) => {
+                        lines.extend(self.markdown(content));
+                    }
                     None => lines.extend(self.code(path, content, Some(1))),
                 }
                 true
@@ -212,6 +220,11 @@ impl View {
                 let said = if said.is_empty() { result_text(result) } else { said.into() };
                 lines.extend(self.marked("answered", &said));
             }
+            // The call of recent clients has no plan in it; its result has, or names the file.
+            Some(ToolOutput::ExitPlanMode(plan)) => {
+                let said = plan.plan.as_deref().map_or_else(|| result_text(result), Cow::Borrowed);
+                lines.extend(self.markdown(&said));
+            }
             Some(ToolOutput::WebFetch(page)) => {
                 lines.extend(self.markdown(&page.result));
             }
@@ -251,9 +264,9 @@ impl View {
 
     fn todo(&self, todo: &Todo) -> Vec<Line> {
         let (mark, label) = match &*todo.status {
-            "completed" => ("☒ ", Label::Dim),
+            "completed" => ("■ ", Label::Dim),
             "in_progress" => ("◐ ", Label::Active),
-            _ => ("☐ ", Label::Plain),
+            _ => ("□ ", Label::Plain),
         };
         layout::wrap(&Line::new(mark, label).with(&todo.content, label), self.room, 2)
     }

@@ -17,7 +17,7 @@ pub(super) fn outcome(call: &Call) -> Line {
             None if text.starts_with("The user doesn't want to") => "refused".to_owned(),
             None => error_line(&text),
         };
-        return Line::new(&format!("✗ {said}"), Label::Error);
+        return Line::new(&format!("× {said}"), Label::Error);
     }
     if let Some((added, removed)) = changes(call, result) {
         return Line::new(&format!("+{added}"), Label::Added)

@@ -94,8 +94,8 @@ i < h    user          thanks
 
       I look
 
-      ⏺ Bash ls  → 2 lines
-      ⏺ Read src/a.rs  no result
+      • Bash ls  → 2 lines
+      • Read src/a.rs  no result
 
       done
 
@@ -113,13 +113,13 @@ i < h    user          thanks
 
       I look
 
-      ⏺ Bash ls  → 2 lines
+      • Bash ls  → 2 lines
         │ runs it
         │ one
         │ two
 
       ∴ thinking (withheld)
-      ⏺ Read src/a.rs  no result
+      • Read src/a.rs  no result
 
       done
 
@@ -185,14 +185,14 @@ fn what_a_call_asks_is_all_told_in_full() {
     let bash = r#"{"command":"make","description":"Build it","timeout":60000}"#;
     let full = TextConfig { full: true, ..OPEN };
     assert_snapshot!(call("Bash", bash, r#""content":"ok""#, "null", &full), @"
-    ⏺ Bash make  → ok
+    • Bash make  → ok
       │ Build it
       │ timeout: 60000
       │ ok
     ");
     let grep = r#"{"pattern":"fn","path":"src","-A":3,"output_mode":"content"}"#;
     assert_snapshot!(call("Grep", grep, r#""content":"ok""#, "null", &full), @r#"
-    ⏺ Grep "fn" in src  → ok
+    • Grep "fn" in src  → ok
       │ -A: 3
       │ output_mode: content
       │ ok
@@ -214,7 +214,7 @@ fn output_keeps_its_colours() {
     assert_eq!(
         printed,
         [
-            "E[1;34m  ⏺ BashE[0m lsE[0m  E[2m→ 2 linesE[0m".replace("lsE[0m  ", "ls  "),
+            "E[1;34m  • BashE[0m lsE[0m  E[2m→ 2 linesE[0m".replace("lsE[0m  ", "ls  "),
             "E[2m    │ E[0mE[36moneE[0m".to_owned(),
             "E[2m    │ E[0mE[36mtwoE[0m three␛[2J".to_owned(),
         ]
@@ -248,7 +248,7 @@ z2 < z1  user                  go on
     ▎ hello
 
     ● Claude  sonnet-4-5  00:00:03  b
-      ⏺ Bash ls  → one
+      • Bash ls  → one
 
     ❯ You  while it worked  00:00:05  q
     ▎ and this
@@ -258,9 +258,9 @@ z2 < z1  user                  go on
     ● Claude  sonnet-4-5  00:00:07  e
       done
 
-    ℹ you were away
+    i you were away
     ? a record of the unknown type “strange”
-    ✗ API Error: 500
+    × API Error: 500
     ■ interrupted
     ◉ Claude Code resumes without the 4 messages above
 
@@ -292,13 +292,13 @@ h < e    assistant  two once more
     ● Claude  sonnet-4-5  00:00:01  b
       hi
 
-    ⑂ edit: 2 ways here; also: “first way that was taken a…” (2 messages, abandoned)
+    ┬ edit: 2 ways here; also: “first way that was taken a…” (2 messages, abandoned)
       → ramus show SESSION:d
 
     ❯ You  00:00:04  e
     ▎ second
 
-    ⑂ retry: 3 ways here; also:
+    ┬ retry: 3 ways here; also:
       “two” (1 message, abandoned) → ramus show SESSION:f
       “two again” (1 message, abandoned) → ramus show SESSION:g
 
@@ -312,14 +312,14 @@ h < e    assistant  two once more
     ● Claude  sonnet-4-5  00:00:01  b
       hi
 
-    ⑂ edit: 2 ways here; also:
+    ┬ edit: 2 ways here; also:
       “first way t…” (2 messages, abandoned)
       → ramus show SESSION:d
 
     ❯ You  00:00:04  e
     ▎ second
 
-    ⑂ retry: 3 ways here; also:
+    ┬ retry: 3 ways here; also:
       “two” (1 message, abandoned)
       → ramus show SESSION:f
       “two again” (1 message, abandoned)
@@ -329,7 +329,7 @@ h < e    assistant  two once more
       two once more
     ");
     let without = short(fixture, &TextConfig { branch_notes: false, ..CLOSED });
-    assert!(!without.contains('⑂'), "{without}");
+    assert!(!without.contains('┬'), "{without}");
 }
 
 #[test]
@@ -339,10 +339,10 @@ fn an_edit_is_a_diff() {
         r#"{"filePath":"/home/dev/app/src/a.rs","oldString":"let a = 1;","newString":"let a = 2;\nlet b = 3;","structuredPatch":[{"oldStart":7,"oldLines":2,"newStart":7,"newLines":3,"lines":[" // x","-let a = 1;","+let a = 2;","+let b = 3;"]}]}"#,
     );
     assert_snapshot!(call("Edit", input, r#""content":"ok""#, output, &CLOSED), @"
-      ⏺ Edit src/a.rs  +2 −1
+      • Edit src/a.rs  +2 −1
     ");
     assert_snapshot!(call("Edit", input, r#""content":"ok""#, output, &OPEN), @"
-    ⏺ Edit src/a.rs  +2 −1
+    • Edit src/a.rs  +2 −1
       │ @@ -7,2 +7,3 @@
       │ 7 7  // x
       │ 8   -let a = 1;
@@ -350,7 +350,7 @@ fn an_edit_is_a_diff() {
       │   9 +let b = 3;
     ");
     assert_snapshot!(call("Edit", input, r#""content":"ok""#, "null", &OPEN), @"
-    ⏺ Edit src/a.rs  +2 −1
+    • Edit src/a.rs  +2 −1
       │ @@ -1,1 +1,2 @@
       │ -let a = 1;
       │ +let a = 2;
@@ -367,7 +367,7 @@ fn files_are_numbered_and_shortened() {
     let read =
         |config| call("Read", r#"{"file_path":"/x/a.py"}"#, r#""content":"""#, &output, config);
     assert_snapshot!(read(&CLOSED), @"
-      ⏺ Read /x/a.py  → 45 of 90 lines
+      • Read /x/a.py  → 45 of 90 lines
     ");
     let opened = read(&OPEN);
     assert!(opened.contains("│  5 line 5\n"), "{opened}");
@@ -377,7 +377,7 @@ fn files_are_numbered_and_shortened() {
     let output =
         r#"{"type":"create","filePath":"/x/a.py","content":"import os\n","structuredPatch":[]}"#;
     assert_snapshot!(call("Write", write, r#""content":"ok""#, output, &OPEN), @"
-    ⏺ Write /x/a.py  → new, 1 line
+    • Write /x/a.py  → new, 1 line
       │ 1 import os
     ");
 }
@@ -387,10 +387,10 @@ fn errors_say_why() {
     let failed = r#""content":"Exit code 1\nno such file","is_error":true"#;
     let run = r#"{"command":"cat x\ncat y"}"#;
     assert_snapshot!(call("Bash", run, failed, r#""Error: x""#, &CLOSED), @"
-      ⏺ Bash cat x …  ✗ Exit code 1: no such file
+      • Bash cat x …  × Exit code 1: no such file
     ");
     assert_snapshot!(call("Bash", run, failed, r#""Error: x""#, &OPEN), @"
-    ⏺ Bash cat x …  ✗ Exit code 1: no such file
+    • Bash cat x …  × Exit code 1: no such file
       │ cat x
       │ cat y
       │ ────────────────────────
@@ -399,12 +399,12 @@ fn errors_say_why() {
     ");
     let wrapped = r#""content":"<tool_use_error>File has not been read yet</tool_use_error>","is_error":true"#;
     assert_snapshot!(call("Edit", r#"{"file_path":"/x"}"#, wrapped, "null", &CLOSED), @"
-      ⏺ Edit /x  ✗ File has not been read yet
+      • Edit /x  × File has not been read yet
     ");
     let refused =
         r#""content":"The user doesn't want to proceed with this tool use.","is_error":true"#;
     assert_snapshot!(call("Bash", run, refused, r#""User rejected tool use""#, &CLOSED), @"
-      ⏺ Bash cat x …  ✗ refused
+      • Bash cat x …  × refused
     ");
 }
 
@@ -412,15 +412,15 @@ fn errors_say_why() {
 fn other_tools_have_their_look() {
     let todos = r#"{"todos":[{"content":"one","status":"completed"},{"content":"two","status":"in_progress"},{"content":"three","status":"pending"}]}"#;
     assert_snapshot!(call("TodoWrite", todos, r#""content":"ok""#, r#"{"oldTodos":[],"newTodos":[]}"#, &OPEN), @"
-    ⏺ TodoWrite 1 of 3 done: two
-      │ ☒ one
+    • TodoWrite 1 of 3 done: two
+      │ ■ one
       │ ◐ two
-      │ ☐ three
+      │ □ three
     ");
     let ask = r#"{"questions":[{"question":"Which?","header":"H","options":[{"label":"Red"},{"label":"Blue"}],"multiSelect":false}]}"#;
     let answers = r#"{"questions":[],"answers":{"Which?":"Blue"}}"#;
     assert_snapshot!(call("AskUserQuestion", ask, r#""content":"ok""#, answers, &OPEN), @"
-    ⏺ AskUserQuestion Which?  → Blue
+    • AskUserQuestion Which?  → Blue
       │ ? Which?
       │   ○ Red
       │   ● Blue
@@ -428,7 +428,7 @@ fn other_tools_have_their_look() {
     let task = r##"{"description":"look","prompt":"# Look\nhere","subagent_type":"Explore"}"##;
     let agent = r#"{"status":"completed","agentId":"abc","content":[{"type":"text","text":"found it"}],"totalToolUseCount":12,"totalTokens":30412,"totalDurationMs":130000}"#;
     assert_snapshot!(call("Task", task, r#""content":"found it""#, agent, &OPEN), @"
-    ⏺ Task Explore “look”  agent-abc → 12 tools, 30k tokens, 2m 10s
+    • Task Explore “look”  agent-abc → 12 tools, 30k tokens, 2m 10s
       │ asked
       │ # Look
       │ 
@@ -438,28 +438,55 @@ fn other_tools_have_their_look() {
     ");
     let grep = r#"{"mode":"files_with_matches","filenames":["a","b"],"numFiles":2}"#;
     assert_snapshot!(call("Grep", r#"{"pattern":"foo","path":"/home/dev/app/src"}"#, r#""content":"a\nb""#, grep, &CLOSED), @r#"
-      ⏺ Grep "foo" in src  → 2 files
+      • Grep "foo" in src  → 2 files
     "#);
     let mcp = r#"[{"type":"text","text":"done"}]"#;
     assert_snapshot!(call("mcp__git__log", r#"{"n":3,"path":"x"}"#, r#""content":[{"type":"text","text":"done"}]"#, mcp, &OPEN), @"
-    ⏺ git:log n: 3, path: x  → done
+    • git:log n: 3, path: x  → done
       │ n: 3
       │ path: x
       │ done
     ");
     let plan = r##"{"plan":"# Plan\n1. this"}"##;
     assert_snapshot!(call("ExitPlanMode", plan, r#""content":"ok""#, r#"{"plan":"x","isAgent":false}"#, &OPEN), @"
-    ⏺ ExitPlanMode Plan …  → approved
+    • ExitPlanMode Plan …  → approved
       │ # Plan
       │ 
       │ 1. this
     ");
     let image = r#""content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJDRA=="}}]"#;
     assert_snapshot!(call("Shot", r#"{"url":"x"}"#, image, "null", &OPEN), @"
-    ⏺ Shot x  → [image png 6 B]
+    • Shot x  → [image png 6 B]
       │ url: x
       │ [image png 6 B]
     ");
+}
+
+/// A plan reads as what it says, wherever the client put it.
+#[test]
+fn plans_are_rendered() {
+    // Recent clients leave the plan out of the call.
+    let kept = r##"{"plan":"# Tea\n\nBoil **only** water.","isAgent":false}"##;
+    assert_snapshot!(call("ExitPlanMode", "{}", r#""content":"You may start""#, kept, &OPEN), @"
+    • ExitPlanMode Tea …  → approved
+      │ # Tea
+      │ 
+      │ Boil only water.
+    ");
+    let titled = r##"{"plan":"# **Tea** and `milk`\n1. this"}"##;
+    let row = call("ExitPlanMode", titled, r#""content":"ok""#, "null", &CLOSED);
+    assert!(row.contains("ExitPlanMode Tea and milk …"), "{row}");
+    let write =
+        r##"{"file_path":"/home/dev/.claude/plans/tea.md","content":"Boil **only** water."}"##;
+    let written = call("Write", write, r#""content":"ok""#, "null", &OPEN);
+    assert!(written.contains("│ Boil only water."), "{written}");
+    let prompt = "a user Implement the following plan:\\n\\n# Tea\\n\\nBoil **only** water.";
+    let text = read(&testkit::jsonl(prompt), &CLOSED);
+    assert!(text.contains("▎ Implement the following plan:"), "{text}");
+    assert!(text.contains("▎ # Tea") && text.contains("▎ Boil only water."), "{text}");
+    // What a person typed stays as it was typed.
+    let typed = read(&testkit::jsonl("a user Boil **only** water."), &CLOSED);
+    assert!(typed.contains("▎ Boil **only** water."), "{typed}");
 }
 
 #[test]

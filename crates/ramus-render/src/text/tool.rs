@@ -1,12 +1,14 @@
 //! A tool call in one line: what was asked, and beside it what came of it.
 
+use ramus_core::body::ToolOutput;
 use ramus_core::turn::{Action, Call};
 use serde_json::Value;
 
 use super::page::Page;
 use super::{TextConfig, open, outcome::outcome};
-use crate::layout;
+use crate::highlight::Highlight;
 use crate::span::{Label, Line};
+use crate::{layout, markdown};
 
 /// Writes a call, opened if the reader wants that.
 pub(super) fn write(page: &mut Page<'_, '_>, call: &Call) {
@@ -20,7 +22,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, call: &Call) {
 
 fn row(call: &Call, config: &TextConfig<'_>) -> Line {
     let failed = call.result.as_ref().is_some_and(|result| result.is_error);
-    let mut left = Line::new("  ⏺ ", if failed { Label::Error } else { Label::ToolName });
+    let mut left = Line::new("  • ", if failed { Label::Error } else { Label::ToolName });
     left.push(&name(call), Label::ToolName);
     let subject = subject(call, config);
     if !subject.is_empty() {
@@ -78,7 +80,7 @@ pub(super) fn subject(call: &Call, config: &TextConfig<'_>) -> String {
         Action::Ask(questions) => {
             questions.first().map(|first| first_line(&first.question)).unwrap_or_default()
         }
-        Action::Plan(plan) => first_line(plan.trim_start_matches(['#', ' '])),
+        Action::Plan(plan) => plan_title(plan),
         Action::Skill { name, args } => match args {
             Some(args) => format!("{name} {}", first_line(args)),
             None => name.to_owned(),
@@ -88,8 +90,22 @@ pub(super) fn subject(call: &Call, config: &TextConfig<'_>) -> String {
         Action::Tell { to, summary, message } => {
             format!("{to}: {}", first_line(summary.unwrap_or(message)))
         }
-        Action::Other(pairs) => inputs(&pairs),
+        Action::Other(pairs) => match call.result.as_ref().map(|result| &result.output) {
+            Some(Some(ToolOutput::ExitPlanMode(plan))) => {
+                plan.plan.as_deref().map(plan_title).unwrap_or_default()
+            }
+            _ => inputs(&pairs),
+        },
     }
+}
+
+/// Returns the first line of a plan as it reads, without the signs of Markdown.
+fn plan_title(plan: &str) -> String {
+    let first = plan.trim().lines().next().unwrap_or_default();
+    let line =
+        markdown::lines(first, usize::MAX, Highlight::Off).into_iter().next().unwrap_or_default();
+    let more = if plan.trim().lines().nth(1).is_some() { " …" } else { "" };
+    format!("{}{more}", line.text().trim_start_matches(['#', ' ']))
 }
 
 fn inputs(pairs: &[(&str, &Value)]) -> String {

@@ -26,10 +26,16 @@ pub struct Whereabouts {
     pub session: String,
     /// The session's title (R15); `None` when nothing but its id is known.
     pub title: Option<String>,
+    /// The directory it was in.
+    pub cwd: Option<String>,
     /// One for each place asked about.
     pub spots: Vec<Spot>,
     /// The records that the nodes of `spots` belong to. The file may be another one by now.
     pub history: Rc<History>,
+}
+
+fn cwd(history: &History) -> Option<String> {
+    history.session.facts().cwd.as_deref().map(str::to_owned)
 }
 
 /// Where one hit lies.
@@ -120,8 +126,8 @@ impl Histories {
                     FileRole::Journal { session } => session.clone(),
                     _ => source.file.id.clone(),
                 };
-                let title = known.title(summaries);
-                Ok(Whereabouts { session, title, spots, history: known.history.clone() })
+                let (title, cwd) = (known.title(summaries), cwd(&known.history));
+                Ok(Whereabouts { session, title, cwd, spots, history: known.history.clone() })
             }
             Content::Spilled => {
                 let known = self.read(&spill::session_file(&source.file.path))?;
@@ -130,8 +136,8 @@ impl Histories {
                 let spot = owner.map(|at| known.spot(at)).unwrap_or_default();
                 let session = session_of(&source.file.role).unwrap_or_default().to_owned();
                 let spots = places.iter().map(|_| spot.clone()).collect();
-                let title = known.title(summaries);
-                Ok(Whereabouts { session, title, spots, history: known.history.clone() })
+                let (title, cwd) = (known.title(summaries), cwd(&known.history));
+                Ok(Whereabouts { session, title, cwd, spots, history: known.history.clone() })
             }
         }
     }
@@ -162,8 +168,8 @@ impl Histories {
         let is_parent =
             |other: &&HistoryFile| other.role == FileRole::Session && other.id == session;
         let Some(at) = files.iter().find(is_parent) else {
-            let title = own.title(summaries);
-            return Ok(Whereabouts { session, title, spots, history: own.history });
+            let (title, cwd) = (own.title(summaries), cwd(&own.history));
+            return Ok(Whereabouts { session, title, cwd, spots, history: own.history });
         };
         let parent = self.read(&at.path)?;
         let meta = meta(&file.path);
@@ -178,8 +184,8 @@ impl Histories {
                 spot.branch = branch.or(spot.branch);
             }
         }
-        let title = parent.title(summaries);
-        Ok(Whereabouts { session, title, spots, history: own.history })
+        let (title, cwd) = (parent.title(summaries), cwd(&parent.history));
+        Ok(Whereabouts { session, title, cwd, spots, history: own.history })
     }
 
     /// Tells where an agent hangs that another one started.

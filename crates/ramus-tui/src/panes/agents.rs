@@ -28,12 +28,14 @@ impl Agents {
 
 pub(crate) fn view(agents: &mut Agents, canvas: &mut Canvas<'_>, area: Rect) {
     let title = Line::new("Agents ", Label::Heading)
-        .with(&format!("{} · ↵ opens one", agents.agents.len()), Label::Dim);
+        .with(&format!("{} · Enter opens one", agents.agents.len()), Label::Dim);
     let inner = canvas.frame(area, &title);
     let window = agents.cursor.window(agents.agents.len(), usize::from(inner.height));
     for (y, index) in (0..).zip(window) {
         let agent = &agents.agents[index];
-        let left = Line::new("▸ ", Label::ToolName).with(&agent.label, Label::Plain);
+        let indent = " ".repeat(usize::from(agent.depth.min(8)) * 2);
+        let left =
+            Line::plain(&indent).with("▸ ", Label::ToolName).with(&agent.label, Label::Plain);
         let id: String = agent.id.chars().take(8).collect();
         let right =
             Line::new(&format!("{}  ", count(agent.records as usize, "record")), Label::Dim)

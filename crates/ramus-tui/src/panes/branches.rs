@@ -1,5 +1,6 @@
 //! All conversations of a session, to choose one.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ramus_core::body::label_text;
@@ -26,15 +27,36 @@ pub(crate) struct Branches {
     pub(crate) cursor: Cursor,
     /// The one that is read.
     current: u32,
-    /// What the session is called, and so the one that is resumed.
-    title: Option<String>,
+    /// What each is called; no two have the same name.
+    names: Vec<String>,
 }
 
 impl Branches {
-    pub(crate) fn new(chapter: Arc<Chapter>, current: u32, title: Option<String>) -> Self {
+    pub(crate) fn new(chapter: Arc<Chapter>, current: u32, title: Option<&str>) -> Self {
         let all = &chapter.history.branches.conversations;
         let at = all.iter().position(|conversation| conversation.n == current).unwrap_or(0);
-        Self { cursor: Cursor { at, top: 0 }, chapter, current, title }
+        let history = &chapter.history;
+        let name = |conversation: &Conversation| {
+            // What the session is called is what the branch is called that is resumed.
+            let title = title.filter(|_| conversation.resumes).map(str::to_owned);
+            let words = title.or_else(|| first_words(history, conversation));
+            words.unwrap_or_else(|| history.place_of(conversation.leaf))
+        };
+        let names = distinct(all.iter().map(name).collect());
+        Self { cursor: Cursor { at, top: 0 }, chapter, current, names }
+    }
+
+    /// Takes what was answered on branches that have the same prompt, which tells them apart.
+    pub(crate) fn set_answers(&mut self, answers: &[(u32, String)]) {
+        let all = &self.chapter.history.branches.conversations;
+        for (n, answer) in answers {
+            let at = all.iter().position(|conversation| conversation.n == *n);
+            let words = at.and_then(|at| first_words(&self.chapter.history, &all[at]));
+            if let (Some(at), Some(words)) = (at, words) {
+                self.names[at] = format!("{words} → {answer}");
+            }
+        }
+        self.names = distinct(std::mem::take(&mut self.names));
     }
 
     /// Moves; `false`: the key asks for something else.
@@ -66,16 +88,18 @@ pub(crate) fn move_in(cursor: &mut Cursor, action: Action, len: usize, height: u
     true
 }
 
+/// Below this width only names and times are shown.
+const NARROW: u16 = 60;
+
 pub(crate) fn view(branches: &mut Branches, canvas: &mut Canvas<'_>, area: Rect, clock: &Clock) {
     let history = &branches.chapter.history;
     let all = &history.branches.conversations;
     let title = Line::new("Branches ", Label::Heading)
-        .with(&format!("{} · ↵ reads, d marks to compare", all.len()), Label::Dim);
+        .with(&format!("{} · Enter reads, d marks to compare", all.len()), Label::Dim);
     let inner = canvas.frame(area, &title);
     let window = branches.cursor.window(all.len(), usize::from(inner.height));
     for (y, index) in (0..).zip(window.clone()) {
-        let conversation = &all[index];
-        let (left, right) = row(branches, conversation, clock);
+        let (left, right) = row(branches, index, inner.width < NARROW, clock);
         let room = usize::from(inner.width).saturating_sub(right.width() + 1);
         canvas.line(inner, y, &truncate(&left, room));
         canvas.line_right(inner, y, &right);
@@ -88,9 +112,26 @@ pub(crate) fn view(branches: &mut Branches, canvas: &mut Canvas<'_>, area: Rect,
     canvas.scrollbar(bar, window.start as f64 / len, window.end as f64 / len);
 }
 
+/// Adds numbers to names that occur more than once.
+pub(crate) fn distinct(mut names: Vec<String>) -> Vec<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for name in &names {
+        *seen.entry(name.clone()).or_default() += 1;
+    }
+    seen.retain(|name, count| *count > 1 && !name.is_empty());
+    for name in names.iter_mut().rev() {
+        if let Some(left) = seen.get_mut(name) {
+            let number = *left;
+            *left -= 1;
+            *name = format!("({number}) {name}");
+        }
+    }
+    names
+}
+
 /// Returns the first prompt of a branch; what was only answered anew has none, and goes by the
 /// prompt that was.
-fn words_of(history: &History, conversation: &Conversation) -> Option<String> {
+pub(crate) fn first_words(history: &History, conversation: &Conversation) -> Option<String> {
     let answered = || {
         let fork = &history.branches.forks[conversation.fork?];
         let mut above = history.folds.ancestors(fork.fold).map(|fold| history.folds.fold(fold));
@@ -101,8 +142,9 @@ fn words_of(history: &History, conversation: &Conversation) -> Option<String> {
     Some(one_line(&label_text(words)).into()).filter(|words: &String| !words.is_empty())
 }
 
-fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line, Line) {
+fn row(branches: &Branches, index: usize, narrow: bool, clock: &Clock) -> (Line, Line) {
     let history = &branches.chapter.history;
+    let conversation = &history.branches.conversations[index];
     let (sign, label) = match (conversation.resumes, conversation.status) {
         (true, _) => ("◉", Label::Active),
         (_, Status::Active) => ("●", Label::Active),
@@ -116,10 +158,15 @@ fn row(branches: &Branches, conversation: &Conversation, clock: &Clock) -> (Line
     if let Some(fork) = conversation.fork {
         left.push(&format!("{} ", history.branches.forks[fork].kind), Label::Branch);
     }
-    let title = branches.title.clone().filter(|_| conversation.resumes);
-    let words = title.or_else(|| words_of(history, conversation));
-    let words = words.unwrap_or_else(|| history.place_of(conversation.leaf));
-    left.push(&words, if label == Label::Active { Label::Plain } else { Label::Abandoned });
+    left.push(
+        &branches.names[index],
+        if label == Label::Active { Label::Plain } else { Label::Abandoned },
+    );
+    if narrow {
+        let time = history.session.record(conversation.leaf).time;
+        let time = time.map(|time| clock.column(time, false)).unwrap_or_default();
+        return (left, Line::new(&time, Label::Time));
+    }
     let messages = count(conversation.messages as usize, "message");
     let mut right = Line::new(&format!("{messages} "), Label::Dim);
     if conversation.resumes {

@@ -33,7 +33,10 @@ pub(crate) fn page() -> Pane {
     ] {
         lines.push(Line::new(&format!("  {what:<16}"), Label::Code).with(does, Label::Plain));
     }
-    Pane::new(Page { title: Line::new("Keys", Label::Heading), lines, links: Vec::new() })
+    let page = Page { title: Line::new("Keys", Label::Heading), lines, links: Vec::new() };
+    let mut pane = Pane::new(page);
+    pane.is_help = true;
+    pane
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::event::{Effect, OpenRequest, Opening, Target};
 use crate::input::Input;
 use crate::keys::Action;
 
+pub(crate) use filter::Filter;
 pub(crate) use view::view;
 
 /// A project and what is known of its sessions so far.
@@ -37,6 +38,10 @@ pub(crate) struct Session {
     /// Nothing of it has been read yet.
     pub(crate) unread: bool,
     pub(crate) title: Option<String>,
+    /// The first prompts of its conversations, where no title repeats them.
+    pub(crate) prompts: Vec<String>,
+    /// The directory it was in.
+    pub(crate) cwd: Option<String>,
     /// The title is one that another session gave it, which only a look at all of them tells (R15).
     pub(crate) summed_up: bool,
     /// It has a title of its own.
@@ -81,6 +86,8 @@ pub(crate) struct Progress {
 pub(crate) struct List {
     pub(crate) projects: Vec<Project>,
     pub(crate) filter: Input,
+    /// The words of it.
+    pub(crate) words: Filter,
     pub(crate) rows: Vec<Row>,
     pub(crate) cursor: Cursor,
     /// Shown while sessions are being read.
@@ -192,10 +199,11 @@ impl List {
 
     /// Makes the rows anew.
     pub(crate) fn rebuild(&mut self) {
-        self.rows = if self.filter.text.trim().is_empty() {
+        self.words = Filter::new(&self.filter.text);
+        self.rows = if self.words.is_empty() {
             self.all_rows()
         } else {
-            let fitting = filter::rows(&self.projects, &self.filter.text, self.all);
+            let fitting = self.words.rows(&self.projects, self.all);
             fitting.into_iter().flat_map(|(p, s)| self.session_rows(p, s)).collect()
         };
         self.cursor.move_by(0, self.rows.len());
@@ -346,7 +354,7 @@ impl List {
                 (p, s, Target::Conversation(self.session(p, s).conversations[c].n))
             }
         };
-        vec![Effect::Open(self.request(p, s, target))]
+        vec![Effect::Open(Box::new(self.request(p, s, target)))]
     }
 
     fn request(&self, p: usize, s: usize, target: Target) -> OpenRequest {

@@ -1,12 +1,12 @@
 //! A few choices, each by a letter.
 
 use ramus_render::{Label, Line};
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
 use crate::canvas::Canvas;
 use crate::event::Effect;
-use crate::keys::Action;
+use crate::keys::{self, Action};
 
 /// Some choices and what each does.
 #[derive(Debug)]
@@ -33,16 +33,13 @@ impl Menu {
         Self { title, lines: Vec::new(), question: String::new(), choices, top: 0 }
     }
 
-    /// Takes the effect of a letter; `None`: it is no choice. Enter takes the first one.
+    /// Takes the effect of a letter; `None`: it is no choice.
+    ///
+    /// Only the letter itself chooses: a plan must not be carried out by Ctrl-Y.
     pub(crate) fn choose(&mut self, key: KeyEvent) -> Option<Option<Effect>> {
-        let at = match key.code {
-            KeyCode::Enter if self.question.is_empty() => 0,
-            KeyCode::Char(letter) => {
-                self.choices.iter().position(|choice| choice.letter == letter)?
-            }
-            _ => return None,
-        };
-        Some(self.choices.get_mut(at)?.effect.take())
+        let letter = keys::plain_letter(key)?;
+        let choice = self.choices.iter_mut().find(|choice| choice.letter == letter)?;
+        Some(choice.effect.take())
     }
 
     /// Takes the effect of the choice at a row of so many; `None`: there is none.

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use crate::canvas::Canvas;
 use crate::event::{Page, Question};
 use crate::keys::Action;
+use crate::state::Overlay;
 use crate::theme::Theme;
 
 /// A long text and how far it is scrolled.
@@ -19,8 +20,10 @@ pub(crate) struct Pane {
     top: usize,
     /// Which of its links the cursor is on.
     link: usize,
-    /// The one that led here.
-    pub(crate) under: Option<Box<Self>>,
+    /// What it lies over.
+    pub(crate) under: Option<Box<Overlay>>,
+    /// It lists the keys.
+    pub(crate) is_help: bool,
 }
 
 impl Pane {
@@ -28,8 +31,8 @@ impl Pane {
         Self { page, ..Self::default() }
     }
 
-    /// Lies over another one, which is there again when it is closed.
-    pub(crate) fn over(self, under: Option<Box<Self>>) -> Self {
+    /// Lies over something that is there again when it is closed.
+    pub(crate) fn over(self, under: Option<Box<Overlay>>) -> Self {
         Self { under, ..self }
     }
 

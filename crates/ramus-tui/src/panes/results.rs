@@ -50,7 +50,7 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) struct Results {
     pub(crate) text: String,
-    query: Query,
+    pub(crate) query: Query,
     pub(crate) messages: Vec<Message>,
     pub(crate) all: usize,
     pub(crate) done: bool,
@@ -84,6 +84,9 @@ impl Results {
     }
 }
 
+/// Below this width only titles and times are shown.
+const NARROW: u16 = 60;
+
 pub(crate) fn view(results: &mut Results, canvas: &mut Canvas<'_>, area: Rect, clock: &Clock) {
     let state = match (results.done, results.all) {
         (false, 0) => "looking …".to_owned(),
@@ -102,7 +105,7 @@ pub(crate) fn view(results: &mut Results, canvas: &mut Canvas<'_>, area: Rect, c
     let window = results.cursor.window(results.messages.len(), shown);
     for (y, index) in (0..).step_by(2).zip(window) {
         let message = &results.messages[index];
-        let (head, right) = head(message, clock);
+        let (head, right) = head(message, inner.width < NARROW, clock);
         let room = usize::from(inner.width).saturating_sub(right.width() + 1);
         canvas.line(inner, y, &truncate(&head, room));
         canvas.line_right(inner, y, &right);
@@ -118,7 +121,7 @@ pub(crate) fn view(results: &mut Results, canvas: &mut Canvas<'_>, area: Rect, c
     }
 }
 
-fn head(message: &Message, clock: &Clock) -> (Line, Line) {
+fn head(message: &Message, narrow: bool, clock: &Clock) -> (Line, Line) {
     let (sign, label) = match message.branch.map(|branch| branch.status) {
         Some(Status::Active) => ("●", Label::Active),
         Some(Status::Abandoned) => ("○", Label::Abandoned),
@@ -129,13 +132,19 @@ fn head(message: &Message, clock: &Clock) -> (Line, Line) {
     let mut left = Line::new(sign, label);
     left.append(&pad(Line::new(&branch, Label::Branch), 4));
     left.push(if message.is_agent { "▸" } else { " " }, Label::ToolName);
-    left.append(&pad(Line::new(message.kind, Label::Note), 12));
+    if !narrow {
+        left.append(&pad(Line::new(message.kind, Label::Note), 12));
+    }
     left.push(message.title.as_deref().unwrap_or(&message.session), Label::Strong);
+    if narrow {
+        let time = message.time.map(|time| clock.column(time, false)).unwrap_or_default();
+        return (left, Line::new(&time, Label::Time));
+    }
     let mut right = Line::new(status, label).with(" ", Label::Plain);
     if message.copies > 0 {
         right.push(&format!("×{} ", message.copies + 1), Label::Dim);
     }
-    let time = message.time.map_or_else(|| " ".repeat(12), |time| clock.column(time, true));
-    right.push(&time, Label::Time);
+    let time = message.time.map(|time| clock.message(time)).unwrap_or_default();
+    right.push(&format!("{time:>12}"), Label::Time);
     (left, right)
 }

@@ -46,6 +46,8 @@ pub(crate) struct Stage {
     pub(crate) part: Part,
     /// Tells the blocks of this stage from those of others.
     pub(crate) id: u32,
+    /// The agents that it started, if it is an agent itself.
+    pub(crate) agents: Vec<AgentInfo>,
 }
 
 /// What a stage is to the transcript.
@@ -54,11 +56,11 @@ pub(crate) enum Part {
     /// Where the conversation began, in another session.
     Earlier,
     Main,
-    /// An agent opened in place.
+    /// An agent opened in place, below the call of another stage.
     Agent {
         of: u32,
         call: NodeId,
-        depth: u8,
+        label: String,
     },
 }
 
@@ -167,6 +169,7 @@ impl Transcript {
             path: Arc::new(path),
             part: Part::Main,
             id: MAIN,
+            agents: Vec::new(),
         };
         match self.stages.iter_mut().find(|stage| stage.part == Part::Main) {
             Some(main) => *main = stage,
@@ -288,7 +291,12 @@ impl Transcript {
                 let speaks = |fold: &&FoldId| stage.chapter.history.folds.speaks(**fold);
                 folds.iter().rev().find(speaks).or(folds.last())?
             }
-            ItemKind::Resume | ItemKind::Agent => stage.path.folds.first()?,
+            // What is done there is done to the message that Claude Code resumes from.
+            ItemKind::Resume => {
+                let resume = stage.chapter.history.branches.resume?;
+                return Some((stage, resume.leaf));
+            }
+            ItemKind::Agent => stage.path.folds.first()?,
         };
         Some((stage, stage.chapter.history.folds.fold(*fold).head))
     }
@@ -317,7 +325,7 @@ impl Transcript {
             self.begin_again(chapter);
             return false;
         }
-        let was_end = self.items.len().saturating_sub(1) <= self.cursor;
+        let was_end = self.last_block() <= self.cursor;
         let fold = self.main().path.folds.last().copied();
         self.chapter = chapter;
         let history = &self.chapter.history;

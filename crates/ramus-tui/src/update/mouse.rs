@@ -95,6 +95,7 @@ impl State {
             if reading.click_fork(item, line, column) {
                 return self.earlier().into_iter().collect();
             }
+            let item = reading.resting_item(item);
             if reading.cursor == item {
                 reading.toggle();
             }

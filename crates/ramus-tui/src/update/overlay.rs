@@ -1,10 +1,10 @@
 //! What keys do in what lies over the panes.
 
 use ramus_render::Label;
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::crossterm::event::KeyEvent;
 
-use crate::event::{Deed, Effect, Opening, Side, Target};
-use crate::keys::Action;
+use crate::event::{Deed, Effect, OpenRequest, Opening, Side, Target};
+use crate::keys::{self, Action};
 use crate::state::{Focus, Overlay, State};
 
 impl State {
@@ -26,7 +26,7 @@ impl State {
             },
             Some(Overlay::Branches(branches)) => match action {
                 Some(Action::Enter) => return self.choose_branch(),
-                None if key.code == KeyCode::Char('d') => return self.mark_branch(),
+                None if keys::plain_letter(key) == Some('d') => return self.mark_branch(),
                 Some(action) => {
                     branches.update(action, height);
                 }
@@ -36,7 +36,7 @@ impl State {
                 Some(Action::Enter) => {
                     let agent = agents.agents[agents.cursor.at].clone();
                     self.overlay = None;
-                    return self.open_agent(&agent, Opening::Pane);
+                    return self.open_agent_pane(&agent);
                 }
                 Some(action) => {
                     agents.update(action, height);
@@ -51,9 +51,6 @@ impl State {
                 None => {}
             },
             Some(Overlay::Menu(menu)) => {
-                if let Some(effect) = menu.choose(key) {
-                    return self.chosen(effect);
-                }
                 if let Some(action) = action {
                     menu.update(action, height);
                 }
@@ -78,7 +75,7 @@ impl State {
         match self.overlay.take() {
             Some(Overlay::Menu(menu)) => menu.refused().into_iter().collect(),
             Some(Overlay::Page(page)) => {
-                self.overlay = page.under.map(|under| Overlay::Page(*under));
+                self.overlay = page.under.map(|under| *under);
                 Vec::new()
             }
             _ => Vec::new(),
@@ -120,6 +117,7 @@ impl State {
         let session = sessions.map(|session| &session.file).find(|file| file.id == message.session);
         // What is kept beside a session is read with the session.
         let file = if message.spilled { session.unwrap_or(&message.file) } else { &message.file };
-        vec![Effect::Open(self.list.request_for(file, target))]
+        let request = self.list.request_for(file, target);
+        vec![Effect::Open(Box::new(OpenRequest { opening: Opening::Hit, ..request }))]
     }
 }

@@ -1,14 +1,17 @@
 //! What keys do in a transcript and its tree.
 
 use ramus_core::edit::Policy;
+use ramus_core::session::NodeId;
 use ramus_render::Label;
+use ramus_store::place::HistoryFile;
 use ramus_store::plan;
 
-use crate::event::{AgentInfo, Deed, Effect, OpenRequest, Opened, Opening, Question, Side, Target};
+use crate::event::{AgentInfo, Chapter, Deed, Effect, Opened, Opening, Question, Side, Target};
 use crate::keys::Action;
 use crate::panes::agents::Agents;
 use crate::panes::branches::Branches;
 use crate::panes::menu::{Choice, Menu};
+use crate::panes::transcript::Transcript;
 use crate::panes::tree::Tree;
 use crate::state::{Focus, Overlay, PromptKind, State};
 
@@ -55,8 +58,9 @@ impl State {
                 let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
                 let listed = self.list.of(&chapter.file.path);
                 let title = listed.and_then(|session| session.title.clone());
-                let branches = Branches::new(chapter, conversation, title);
+                let branches = Branches::new(chapter.clone(), conversation, title.as_deref());
                 self.overlay = Some(Overlay::Branches(branches));
+                return vec![Effect::Answers(chapter)];
             }
             Action::Diff => {
                 return self.side().map(|side| self.mark(side)).unwrap_or_default();
@@ -94,7 +98,7 @@ impl State {
         if action == Action::Enter {
             if let Some(id) = tree.agent().map(str::to_owned) {
                 let agent = self.reading()?.agents.iter().find(|agent| agent.id == id)?.clone();
-                return Some(self.open_agent(&agent, Opening::Pane));
+                return Some(self.open_agent_pane(&agent));
             }
             self.focus = Focus::Transcript;
             return Some(Vec::new());
@@ -109,7 +113,7 @@ impl State {
     /// Goes back: out of a search, an agent, the tree, and then to the list.
     fn back(&mut self) -> Vec<Effect> {
         if let Some(reading) = self.stack.last_mut()
-            && reading.search.take().is_some()
+            && reading.search.take().is_some_and(|search| !search.is_given)
         {
             return Vec::new();
         }
@@ -118,6 +122,14 @@ impl State {
             self.focus = Focus::Transcript;
         } else if self.stack.len() > 1 {
             self.stack.pop();
+            let watch = self.watch();
+            return [watch].into_iter().chain(self.draw_tree()).collect();
+        } else if let Some(from) = self.searched_from.pop() {
+            (self.stack, self.focus) = (from.stack, from.focus);
+            self.overlay = Some(Overlay::Results(from.results));
+            if let Some(reading) = self.stack.first() {
+                self.list.select(&reading.chapter.file.path);
+            }
             let watch = self.watch();
             return [watch].into_iter().chain(self.draw_tree()).collect();
         } else {
@@ -141,16 +153,28 @@ impl State {
         if reading.close_agents() {
             return Vec::new();
         }
-        let agents: Vec<AgentInfo> = reading.agents_here().into_iter().cloned().collect();
+        let (stage, agents) = reading.agents_here();
+        let agents: Vec<AgentInfo> = agents.into_iter().cloned().collect();
         if agents.is_empty() {
             self.say("this message started no agent; A lists all of them", Label::Dim);
+            return Vec::new();
         }
-        let open = |agent: &AgentInfo| {
-            let opening = Opening::Here { call: agent.call?, depth: 1 };
-            Some((agent.clone(), opening))
-        };
-        let wanted: Vec<_> = agents.iter().filter_map(open).collect();
-        wanted.into_iter().flat_map(|(agent, at)| self.open_agent(&agent, at)).collect()
+        let mut requests = Vec::new();
+        for agent in agents {
+            let Some(call) = agent.call else { continue };
+            let opening = Opening::Here { stage, call, label: agent.label.clone() };
+            match reading.agent_request(&agent, opening.clone()) {
+                Some(request) => requests.push(request),
+                // It is in this very file.
+                None => reading.open_agent(Opened {
+                    chapter: reading.chapter.clone(),
+                    target: Target::Node(agent.last),
+                    opening,
+                    agents: Vec::new(),
+                }),
+            }
+        }
+        if requests.is_empty() { Vec::new() } else { vec![Effect::OpenHere(requests)] }
     }
 
     /// Does what was asked for before the agents were known.
@@ -172,37 +196,27 @@ impl State {
         if reading.agents.is_empty() {
             return self.say("this session started no agents", Label::Dim);
         }
-        let here = reading.agents_here().first().map(|agent| agent.id.clone());
+        let here = reading.agents_here().1.first().map(|agent| agent.id.clone());
         let agents = reading.agents.clone();
         let at = agents.iter().position(|agent| Some(&agent.id) == here.as_ref()).unwrap_or(0);
         let cursor = crate::cursor::Cursor { at, top: 0 };
         self.overlay = Some(Overlay::Agents(Agents { agents, cursor }));
     }
 
-    pub(super) fn open_agent(&mut self, agent: &AgentInfo, opening: Opening) -> Vec<Effect> {
+    /// Opens an agent as a pane of its own.
+    pub(super) fn open_agent_pane(&mut self, agent: &AgentInfo) -> Vec<Effect> {
         let Some(reading) = self.stack.last_mut() else { return Vec::new() };
-        let chapter = reading.chapter.clone();
-        let Some(file) = &agent.file else {
-            // It is in this very file.
-            let target = Target::Node(agent.last);
-            if opening == Opening::Pane {
-                let effects = self.opened(Opened { chapter, target, opening });
-                if let Some(reading) = self.stack.last_mut() {
-                    reading.go(Action::First);
-                }
-                return effects;
-            }
-            let call = agent.call.unwrap_or(agent.last);
-            reading.open_agent(&chapter, &target, &Opening::Here { call, depth: 1 });
-            return Vec::new();
-        };
-        vec![Effect::Open(OpenRequest {
-            file: file.clone(),
-            files: chapter.files.clone(),
-            project: chapter.project.clone(),
-            target: Target::Resume,
-            opening,
-        })]
+        if let Some(request) = reading.agent_request(agent, Opening::Pane) {
+            return vec![Effect::Open(Box::new(request))];
+        }
+        // It is in this very file.
+        let (chapter, target) = (reading.chapter.clone(), Target::Node(agent.last));
+        let opening = Opening::Pane;
+        let effects = self.opened(Opened { chapter, target, opening, agents: Vec::new() });
+        if let Some(reading) = self.stack.last_mut() {
+            reading.go(Action::First);
+        }
+        effects
     }
 
     /// Marks a branch; compares it with the one that was marked before.
@@ -279,11 +293,7 @@ impl State {
     fn copy_menu(&mut self) {
         let Some(reading) = self.stack.last() else { return };
         let Some((stage, node)) = reading.node(reading.cursor) else { return };
-        let is_clear = self.list.is_only(&stage.chapter.file) && stage.chapter.is_only(node);
-        let address = match is_clear {
-            true => stage.chapter.address(node),
-            false => stage.chapter.full_address(node),
-        };
+        let address = self.address(&stage.chapter, node);
         let mut choices = vec![Choice::new(
             'a',
             format!("address  {address}"),
@@ -293,12 +303,10 @@ impl State {
             let effect = Effect::CopyMessage(Box::new(want));
             choices.push(Choice::new('m', "message", Some(effect)));
         }
-        let command = resume_command(&reading.chapter);
-        choices.push(Choice::new(
-            'r',
-            format!("resume   {command}"),
-            Some(Effect::Copy(command, "the command")),
-        ));
+        for (letter, label, command) in self.commands(reading) {
+            let label = format!("{label}  {command}");
+            choices.push(Choice::new(letter, label, Some(Effect::Copy(command, "the command"))));
+        }
         self.overlay = Some(Overlay::Menu(Menu::new("Copy", choices)));
     }
 
@@ -317,14 +325,57 @@ impl State {
         self.overlay =
             Some(Overlay::Menu(Menu::new("Export this conversation as", choices.into())));
     }
-}
 
-/// Returns what to type to go on with a session in the client.
-fn resume_command(chapter: &crate::event::Chapter) -> String {
-    let cwd = chapter.history.session.facts().cwd.as_deref();
-    let resume = plan::resume_command(&chapter.file.id);
-    match cwd {
-        Some(cwd) => format!("cd {} && {resume}", plan::quoted(cwd)),
-        None => resume,
+    /// Returns what to type in a shell to go on with what is read: a letter, what it does, the command.
+    ///
+    /// Claude Code resumes one branch of a session only. Another one must be made that first, or a
+    /// session of its own; an agent cannot be resumed at all.
+    fn commands(&self, reading: &Transcript) -> Vec<(char, &'static str, String)> {
+        let chapter = &reading.chapter;
+        let root = self.unusual_root(&chapter.file);
+        let ramus = root.as_ref().map_or_else(
+            || "ramus".to_owned(),
+            |root| format!("ramus --claude-dir {}", plan::quoted(root)),
+        );
+        let last =
+            reading.main().path.folds.last().map(|fold| chapter.history.folds.fold(*fold).head);
+        let last = reading.current().map(|current| current.leaf).or(last);
+        let address = last.map(|last| plan::quoted(&self.address(chapter, last)));
+        let fork = address.as_ref().map(|address| format!("{ramus} fork {address}"));
+        let fork = fork.map(|command| ('f', "fork   ", command));
+        if chapter.file.role.is_agent() || reading.aside.is_some() {
+            return fork.into_iter().collect();
+        }
+        let mut resume = plan::resume_command(&chapter.file.id);
+        if let Some(root) = &root {
+            resume = format!("CLAUDE_CONFIG_DIR={} {resume}", plan::quoted(root));
+        }
+        if let Some(cwd) = chapter.history.session.facts().cwd.as_deref() {
+            resume = format!("cd {} && {resume}", plan::quoted(cwd));
+        }
+        match (reading.current(), address) {
+            (Some(current), Some(address)) if !current.resumes => {
+                let command = format!("{ramus} goto {address} && {resume}");
+                [('r', "resume ", command)].into_iter().chain(fork).collect()
+            }
+            _ => vec![('r', "resume ", resume)],
+        }
+    }
+
+    /// Returns the address of a node, in full if a short one could mean another node.
+    fn address(&self, chapter: &Chapter, node: NodeId) -> String {
+        if self.list.is_only(&chapter.file) && chapter.is_only(node) {
+            chapter.address(node)
+        } else {
+            chapter.full_address(node)
+        }
+    }
+
+    /// Returns the Claude directory of a file if commands must be told of it.
+    fn unusual_root(&self, file: &HistoryFile) -> Option<String> {
+        let is_usual = self.usual_roots.iter().any(|root| file.path.starts_with(root));
+        let path = file.path.to_string_lossy();
+        let root = path.strip_suffix(&*file.relative)?.trim_end_matches('/');
+        (!is_usual && !self.usual_roots.is_empty() && !root.is_empty()).then(|| root.to_owned())
     }
 }

@@ -1,3 +1,7 @@
+mod keys;
+
+mod screen;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -5,6 +9,7 @@ use std::sync::mpsc::channel;
 use ramus_core::edit::Policy;
 use ramus_core::resume::Rule;
 use ramus_render::Line;
+use ramus_render::symbols::Symbols;
 use ramus_store::from_jsonl;
 use ramus_store::place::HistoryFile;
 use ratatui::buffer::Buffer;
@@ -16,11 +21,12 @@ use super::update;
 use crate::event::{Chapter, Deed, Effect, Event, Opened, Opening, Question, Rendered, Target};
 use crate::panes::list::List;
 use crate::state::{Clock, Overlay, State};
+use crate::theme::Theme;
 use crate::view::view;
 use crate::work::render::{Painter, Want};
 
 const FIXTURE: &str = r"
-a        user          Which tea?
+a        user          v=2.1.140 Which tea?
 b < a    assistant     Oolong.
 c < b    user          Brew it
 d < c    assistant     Done.
@@ -44,17 +50,28 @@ impl Desk {
     fn over(fixture: &str) -> Self {
         let home = Home::new();
         let path = home.session("-tea/0a1b2c3d-0000-4000-8000-000000000000.jsonl", fixture);
-        let clock = Clock(Arc::new(|time| time.to_string()[11..16].to_owned()));
-        let mut state = State::new(clock.clone(), true, List::new(false, ""));
+        let clock = Clock {
+            short: Arc::new(|time| time.to_string()[11..16].to_owned()),
+            message: Arc::new(|time| time.to_string()[11..16].to_owned()),
+        };
+        let theme = Theme { color: true, symbols: Symbols::Unicode };
+        let mut state = State::new(clock.clone(), theme, List::new(false, ""));
         state.size = (80, 24);
         let mut desk = Self { state, painter: Painter::new(clock), path, _home: home };
-        let opened = Opened { chapter: desk.read(), target: Target::Resume, opening: Opening::New };
+        let opened = Opened {
+            chapter: desk.read(),
+            target: Target::Resume,
+            opening: Opening::New,
+            agents: Vec::new(),
+        };
         desk.take(Event::Opened(Box::new(opened)));
         desk
     }
 
     fn read(&self) -> Arc<Chapter> {
-        let file = HistoryFile::at(&self.path).unwrap();
+        let mut file = HistoryFile::at(&self.path).unwrap();
+        let root = self.path.ancestors().nth(3).unwrap();
+        file.relative = self.path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
         let history = Arc::new(from_jsonl(&self.path, Rule::Client).unwrap());
         Arc::new(Chapter { file, files: Arc::from([]), project: String::new(), history })
     }
@@ -236,7 +253,7 @@ fn a_fork_is_switched_by_clicks_on_its_arrows_and_ways() {
     desk.click("● Rather coffee");
     assert_eq!(desk.conversation(), 2);
     // Beside the arrows a click goes to the fork and no further.
-    desk.click("⑂");
+    desk.click("┬");
     assert_eq!(desk.conversation(), 2);
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use ramus_core::agent::inline_agents;
+use ramus_core::agent::{SpawnIndex, inline_agents};
 use ramus_core::session::NodeId;
-use ramus_store::agents::{agents_of, with_calls};
+use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::place::FileRole;
 
 use crate::event::{AgentInfo, Chapter, Event};
@@ -18,7 +18,7 @@ pub(crate) fn desk(events: Sender<Event>) -> Desk<Arc<Chapter>> {
     })
 }
 
-fn agents(chapter: &Chapter) -> Vec<AgentInfo> {
+pub(crate) fn agents(chapter: &Chapter) -> Vec<AgentInfo> {
     let history = &chapter.history;
     let (session, is_agent) = match &chapter.file.role {
         FileRole::Session => (&chapter.file.id, false),
@@ -26,29 +26,37 @@ fn agents(chapter: &Chapter) -> Vec<AgentInfo> {
         FileRole::FlatAgent | FileRole::Journal { .. } => return Vec::new(),
     };
     let (agents, _) = agents_of(&chapter.files, session);
-    let mut found: Vec<AgentInfo> = with_calls(agents, history)
-        .into_iter()
-        // Of an agent's own file, only those that it started itself.
-        .filter(|(call, agent)| !is_agent || call.is_some() && agent.file.id != chapter.file.id)
-        .map(|(call, agent)| AgentInfo {
-            label: agent.meta.description.or(agent.words).unwrap_or_default(),
-            id: agent.file.id.clone(),
-            call,
-            records: agent.records,
-            file: Some(agent.file),
-            last: NodeId::default(),
-        })
-        .collect();
-    if !is_agent {
-        found.extend(inline_agents(history).into_iter().map(|agent| AgentInfo {
-            id: String::new(),
-            label: history.session.words(agent.root).unwrap_or_default().to_owned(),
-            call: agent.call,
-            records: agent.records,
-            file: None,
-            last: history.last_below(agent.root),
-        }));
+    let info = |(call, agent): (Option<NodeId>, Agent)| AgentInfo {
+        label: agent.meta.description.or(agent.words).unwrap_or_default(),
+        id: agent.file.id.clone(),
+        call,
+        depth: agent.depth,
+        records: agent.records,
+        file: Some(agent.file),
+        last: NodeId::default(),
+    };
+    if is_agent {
+        // Only those that it started itself.
+        let spawns = SpawnIndex::new(&history.session);
+        let others = agents.into_iter().filter(|agent| agent.file.id != chapter.file.id);
+        let mut own: Vec<AgentInfo> = others
+            .filter_map(|agent| Some((Some(spawns.call_of(&agent.hint)?), agent)))
+            .map(info)
+            .collect();
+        own.sort_by_key(|agent| agent.call);
+        return own;
     }
+    let mut found: Vec<AgentInfo> = with_calls(agents, history).into_iter().map(info).collect();
+    found.extend(inline_agents(history).into_iter().map(|agent| AgentInfo {
+        id: String::new(),
+        label: history.session.words(agent.root).unwrap_or_default().to_owned(),
+        call: agent.call,
+        depth: 0,
+        records: agent.records,
+        file: None,
+        last: history.last_below(agent.root),
+    }));
+    // An agent that another one started has the call of that one, and so stays behind it.
     found.sort_by_key(|agent| agent.call);
     found
 }

@@ -25,6 +25,7 @@ pub(crate) fn drawing(wanted: Wanted, clock: &Clock) -> Drawing {
         id: agent.id.clone(),
         label: agent.label.clone(),
         records: agent.records,
+        depth: agent.depth,
     };
     let config = OutlineConfig {
         records: false,
@@ -33,7 +34,8 @@ pub(crate) fn drawing(wanted: Wanted, clock: &Clock) -> Drawing {
         width: usize::from(width),
         // Those in the session's own file the outline finds itself.
         agents: agents.iter().filter(|agent| agent.file.is_some()).map(lane).collect(),
-        time: &|time| clock.short(time),
+        // Where there is little room, the words matter more than the hour.
+        time: &|time| if width < 80 { clock.short(time) } else { clock.message(time) },
     };
     let mut outline = Outline::new(history, &config);
     let mut bodies = Bodies::open(&chapter.file.path).ok();

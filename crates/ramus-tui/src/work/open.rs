@@ -10,26 +10,35 @@ use ramus_render::{Label, Line};
 use ramus_store::index::Index;
 use ramus_store::trace::trace;
 
-use crate::event::{Chapter, Event, OpenRequest, Opened};
+use crate::event::{Chapter, Event, OpenRequest, Opened, Opening};
 use crate::panes::transcript::{Part, Stage};
 use crate::work::Desk;
+use crate::work::agents::agents;
 
 pub(crate) fn desk(events: Sender<Event>, index: Index, rule: Rule) -> Desk<OpenRequest> {
     Desk::open(events, move |request: OpenRequest, _, events| {
-        let OpenRequest { file, files, project, target, opening } = request;
-        let event = match index.read(&file.path) {
-            Ok(session) => {
-                let history = Arc::new(History::new(session, rule));
-                let chapter = Arc::new(Chapter { file, files, project, history });
-                Event::Opened(Box::new(Opened { chapter, target, opening }))
-            }
-            Err(error) => {
-                let cause = error.source.to_string();
-                Event::Said(Line::new(&format!("{error}: {cause}"), Label::Error))
-            }
-        };
-        let _ = events.send(event);
+        let _ = events.send(open(request, &index, rule));
     })
+}
+
+/// Reads what is to be opened.
+pub(crate) fn open(request: OpenRequest, index: &Index, rule: Rule) -> Event {
+    let OpenRequest { file, files, project, target, opening } = request;
+    match index.read(&file.path) {
+        Ok(session) => {
+            let history = Arc::new(History::new(session, rule));
+            let chapter = Arc::new(Chapter { file, files, project, history });
+            let agents = match opening {
+                Opening::Here { .. } => agents(&chapter),
+                _ => Vec::new(),
+            };
+            Event::Opened(Box::new(Opened { chapter, target, opening, agents }))
+        }
+        Err(error) => {
+            let cause = error.source.to_string();
+            Event::Said(Line::new(&format!("{error}: {cause}"), Label::Error))
+        }
+    }
 }
 
 /// Finds where the conversation with a root began in other sessions (R13).
@@ -52,6 +61,7 @@ pub(crate) fn earlier_desk(events: Sender<Event>, rule: Rule) -> Desk<(Arc<Chapt
             }),
             part: Part::Earlier,
             id: 0,
+            agents: Vec::new(),
         };
         let stages = parts.into_iter().map(stage).collect();
         let file = chapter.file.path.clone();

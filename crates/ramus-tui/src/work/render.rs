@@ -68,13 +68,10 @@ fn painting(events: Sender<Event>, clock: Clock, pause: Duration) -> Desk<Vec<Wa
 /// How many ends of blocks are remembered.
 const FLOWS: usize = 4_000;
 
-/// A block by its key and end, and whether tools and thinking are open in it.
-type FlowKey = (Key, usize, bool, bool);
-
 pub(crate) struct Painter {
     clock: Clock,
     /// How blocks end, for those that follow them; a block that has grown ends elsewhere.
-    flows: HashMap<FlowKey, (Weak<Chapter>, Flow)>,
+    flows: HashMap<(Key, usize, bool, bool), (Weak<Chapter>, Flow)>,
     open: Option<Open>,
 }
 
@@ -124,13 +121,13 @@ impl Painter {
         key: Key,
     ) -> (Vec<Line>, Flow) {
         let chapter = &want.chapter;
-        let time = |time| self.clock.short(time);
+        let time = |time| self.clock.message(time);
         let facts = chapter.history.session.facts();
         let config = TextConfig {
             width: usize::from(want.look.width),
             thinking: want.look.thinking,
             tools: want.look.tools,
-            full: false,
+            full: want.look.full,
             branch_notes: false,
             highlight: Highlight::On,
             show: "",
@@ -173,7 +170,7 @@ impl Painter {
 fn fork_lines(fork: &Fork, taken: Option<usize>, width: usize) -> Vec<Line> {
     let all = fork.ways.len();
     let which = taken.map_or_else(|| format!("{all} ways"), |at| format!("{} of {all}", at + 1));
-    let head = Line::new(&format!("⑂ {}  ", fork.kind), Label::Branch)
+    let head = Line::new(&format!("┬ {}  ", fork.kind), Label::Branch)
         .with("‹ ", Label::Dim)
         .with(&which, Label::Strong)
         .with(" ›  ", Label::Dim)

@@ -15,6 +15,7 @@ use ramus_store::place::{FileRole, HistoryFile, Listing, Place};
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed, survey_each, to_time};
 
 use crate::event::Event;
+use crate::panes::branches::distinct;
 use crate::panes::list::{Conversation, Project, Session};
 
 /// Lists a place, then reads it, telling of each step.
@@ -95,6 +96,8 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
         file: file.clone(),
         unread: true,
         title: None,
+        prompts: Vec::new(),
+        cwd: None,
         summed_up: false,
         named: false,
         messages: 0,
@@ -157,16 +160,33 @@ pub(crate) fn session(
         }
     };
     let title = session_title(digest, summaries);
+    let mut conversations: Vec<Conversation> =
+        (1..).zip(&digest.conversations).map(conversation).collect();
+    let names = conversations.iter().map(|one| one.title.clone().unwrap_or_default()).collect();
+    for (one, name) in conversations.iter_mut().zip(distinct(names)) {
+        one.title = Some(name).filter(|name| !name.is_empty());
+    }
+    let titles = || conversations.iter().filter_map(|one| one.title.as_deref()).chain(title);
+    let prompts = digest.conversations.iter().filter_map(|one| one.first_prompt.as_deref());
+    let mut prompts: Vec<String> = { prompts }
+        .chain(digest.first_prompt.as_deref())
+        .filter(|prompt| !titles().any(|title| title == *prompt))
+        .map(str::to_owned)
+        .collect();
+    prompts.sort_unstable();
+    prompts.dedup();
     Session {
         unread: false,
         summed_up: title != session_title(digest, &Summaries::default()),
         named: digest.given_title.is_some(),
         title: title.map(str::to_owned),
+        prompts,
+        cwd: digest.facts.cwd.as_deref().map(str::to_owned),
         messages: digest.messages,
         agents: agents + digest.inline_agents,
         last_active: digest.facts.last_active.unwrap_or_else(|| to_time(file.modified)),
         hidden: digest.class.is_hidden(),
-        conversations: (1..).zip(&digest.conversations).map(conversation).collect(),
+        conversations,
         file,
     }
 }

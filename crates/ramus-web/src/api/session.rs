@@ -175,6 +175,7 @@ fn agents(found: &Found, history: &History) -> Vec<AgentLane> {
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
         id: agent.file.id,
         records: agent.records,
+        depth: agent.depth,
     };
     with_calls(agents, history).into_iter().map(lane).collect()
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 use ramus_core::defect::Defect;
 use ramus_core::edit::Thinking;
 use ramus_render::json::{self, Answer, Check, Retention};
+use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ramus_store::place::RETENTION_DAYS;
 use ramus_store::survey::{Survey, Surveyed, to_time};
@@ -80,7 +81,8 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
         ui.json(&Answer::new("ramus.check/1", check))?;
     } else {
         ui.page();
-        for line in lines(&check, &Clock::new()) {
+        let width = ui.width;
+        for line in lines(&check, &Clock::new()).iter().flat_map(|line| wrap(line, width, 4)) {
             ui.line(&line)?;
         }
     }

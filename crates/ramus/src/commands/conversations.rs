@@ -12,7 +12,7 @@ use crate::ui::Ui;
 
 /// List the conversations: every branch of every session
 ///
-/// A node that a summary names and no conversation ends with is a bookmark, marked with ⚑. One
+/// A node that a summary names and no conversation ends with is a bookmark, marked with ◆. One
 /// conversation is marked with ▶: it is the one Claude Code would resume. Active ones are current at every
 /// fork on their way; the others were abandoned at the fork that is named.
 #[derive(Debug, clap::Args)]
@@ -80,7 +80,7 @@ pub(crate) fn conversations(
     for bookmark in &bookmarks {
         let id = bookmark.session.get(..8).unwrap_or(&bookmark.session);
         let node = bookmark.node.get(..8).unwrap_or(&bookmark.node);
-        let line = Line::new("⚑  ", Label::Note)
+        let line = Line::new("◆  ", Label::Note)
             .with(&format!("{id}:{node}  "), Label::Id)
             .with(&bookmark.title, Label::Plain);
         ui.line(&truncate(&line, ui.width))?;

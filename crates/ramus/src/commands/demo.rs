@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use ramus_render::json::{Answer, DemoWritten};
 use ramus_render::{Label, Line};
 
 use crate::demo::files;
@@ -36,6 +37,10 @@ pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
             error
         }
     })?;
+    if ui.json {
+        let written = DemoWritten { directory: dir.to_string(), files: files.len() };
+        return ui.json(&Answer::new("ramus.demo/1", written));
+    }
     let say = |text: &str, label| Line::new(text, label);
     ui.line(&say(&format!("Wrote a sample history to {dir}. Look at it:"), Label::Plain))?;
     ui.line(&Line::default())?;

@@ -25,6 +25,7 @@ pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     }
     tree::tree(ui, global, &TreeArgs::of("latest"))?;
     if !ui.json {
+        ui.flush()?;
         ui.say(&Line::default());
         ui.say(&Line::plain("That was the newest session. ").with(
             "`ramus sessions` lists all, `ramus show` reads this one, `ramus --help` tells the rest.",

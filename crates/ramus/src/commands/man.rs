@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 use clap_mangen::Man;
+use ramus_render::json::{Answer, Pages};
 
 use crate::args::Args;
 use crate::error::CommandError;
@@ -24,11 +25,16 @@ pub(crate) fn man(ui: &mut Ui, args: &ManArgs) -> Result<(), CommandError> {
         Some(dir) => {
             let pages = pages(command)?;
             ramus_store::new::write_all(dir, &pages)?;
+            if ui.json {
+                let files = pages.iter().map(|(name, _)| dir.join(name).display().to_string());
+                return ui.json(&Answer::new("ramus.man/1", Pages { files: files.collect() }));
+            }
             Ok(())
         }
         None => {
-            Man::new(command).render(&mut ui.out())?;
-            Ok(())
+            let mut page = Vec::new();
+            Man::new(command).render(&mut page)?;
+            ui.document("ramus.man/1", &String::from_utf8_lossy(&page))
         }
     }
 }

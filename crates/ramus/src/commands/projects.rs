@@ -5,6 +5,7 @@ use ramus_store::survey::ProjectSurvey;
 use crate::args::Global;
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::project::project_name;
 use crate::select::{Library, Scope};
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
@@ -33,9 +34,9 @@ pub(crate) fn projects(ui: &mut Ui, global: &Global, _: &ProjectsArgs) -> Result
     }
     let clock = Clock::new();
     let mut table =
-        Table::new(&["*PROJECT", ">SESSIONS", ">CONVERSATIONS", ">SIZE", "LAST ACTIVE"]);
+        Table::new(&["*PROJECT", ">SESSIONS", ">?CONVERSATIONS", ">?SIZE", "?LAST ACTIVE"]);
     for project in &projects {
-        let name = project.path.as_ref().unwrap_or(&project.name);
+        let name = project_name(project.path.as_deref(), &project.name);
         table.row(vec![
             cell(name, Label::Heading),
             cell(number(project.sessions as u64), Label::Plain),

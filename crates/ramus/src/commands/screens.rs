@@ -22,19 +22,29 @@ use crate::ui::Ui;
 
 pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     memory::give_back_at_once();
-    let clock = Clock::new();
+    let (clock, message_clock) = (Clock::new(), Clock::new());
     let home = std::env::home_dir().unwrap_or_default();
     let options = Options {
-        roots: env::candidates(global),
+        roots: env::candidates(global).into_iter().map(absolute).collect(),
+        usual_roots: env::candidates(&Global { claude_dir: None, ..global.clone() }),
         index: env::index(global),
         rule: global.active.rule(),
         all: global.all,
         color: ui.has_color(),
+        symbols: ui.symbols(),
         home: home.to_string_lossy().into_owned(),
-        clock: ramus_tui::Clock(Arc::new(move |time| clock.short(time))),
+        clock: ramus_tui::Clock {
+            short: Arc::new(move |time| clock.short(time)),
+            message: Arc::new(move |time| message_clock.message(time)),
+        },
     };
     ramus_tui::run(options, actions(global))?;
     Ok(())
+}
+
+/// Returns a directory by a name that holds wherever a command is typed that names it.
+fn absolute(dir: PathBuf) -> PathBuf {
+    std::path::absolute(&dir).unwrap_or(dir)
 }
 
 fn actions(global: &Global) -> Actions {
@@ -48,7 +58,7 @@ fn actions(global: &Global) -> Actions {
     Actions {
         demo: Box::new(move || {
             let mut global = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let dir = PathBuf::from("ramus-demo");
+            let dir = absolute(PathBuf::from("ramus-demo"));
             let mut ui = Ui::behind(&global, Box::new(|_, _| false));
             if let Err(error) = demo::demo(&mut ui, &DemoArgs { dir: dir.clone() })
                 && !dir.join("projects").is_dir()
@@ -106,7 +116,7 @@ fn read(global: &Global, question: Question, width: u16) -> Result<Page, Vec<Lin
                 let link = |(at, path)| (first + at, Question::File(address.clone(), path));
                 let links = paths.into_iter().enumerate().map(link).collect();
                 let title = Line::new("Files as of this message", Label::Heading);
-                Page { title: title.with("  ↵ shows one", Label::Dim), lines, links }
+                Page { title: title.with("  Enter shows one", Label::Dim), lines, links }
             })
         }
         Question::File(address, path) => {

@@ -1,9 +1,12 @@
+use std::collections::HashMap;
+
 use ramus_render::json::{self, Answer, Session, Sessions};
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::project::{project_end, project_name};
 use crate::select::{Library, Scope};
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
@@ -37,6 +40,10 @@ pub(crate) fn sessions(
         let is_shown = global.all || !listed.digest.class.is_hidden();
         is_shown.then(|| json::session(listed))
     });
+    let paths: HashMap<String, Option<String>> = { &survey.projects }
+        .iter()
+        .map(|project| (project.name.clone(), project.path.clone()))
+        .collect();
     ui.let_go(survey);
     sessions.sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
     let nothing = sessions.is_empty().then(|| {
@@ -52,13 +59,18 @@ pub(crate) fn sessions(
         return Err(nothing);
     }
     ui.page();
-    for line in table(&sessions, &Clock::new()).lines(ui.width) {
+    let room = (ui.width / 5).clamp(12, 32);
+    let name = |session: &Session| {
+        let path = paths.get(&session.project).and_then(Option::as_deref);
+        project_end(&project_name(path, &session.project), room)
+    };
+    for line in table(&sessions, &name, &Clock::new()).lines(ui.width) {
         ui.line(&line)?;
     }
     Ok(())
 }
 
-fn table(sessions: &[Session], clock: &Clock) -> Table {
+fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock) -> Table {
     let mut table = Table::new(&[
         "ID",
         "?PROJECT",
@@ -82,12 +94,12 @@ fn table(sessions: &[Session], clock: &Clock) -> Table {
             None => Line::new(session.class, Label::Dim),
         };
         if session.defects > 0 {
-            title = Line::new(&format!("⚠ {} ", session.defects), Label::Warning)
+            title = Line::new(&format!("! {} ", session.defects), Label::Warning)
                 .with(&title.text(), Label::Plain);
         }
         table.row(vec![
             cell(session.id.get(..8).unwrap_or(&session.id), Label::Id),
-            cell(project_word(session), Label::Dim),
+            cell(name(session), Label::Dim),
             cell(clock.short_text(session.last_active.as_deref()), Label::Time),
             cell(number(u64::from(session.messages)), Label::Plain),
             branches,
@@ -97,11 +109,4 @@ fn table(sessions: &[Session], clock: &Clock) -> Table {
         ]);
     }
     table
-}
-
-/// Returns the last part of a session's directory, short enough for a column.
-fn project_word(session: &Session) -> String {
-    let path = session.cwd.as_deref().unwrap_or(&session.project);
-    let word = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    word.chars().take(16).collect()
 }

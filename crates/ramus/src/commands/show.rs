@@ -187,7 +187,7 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
         highlight: ui.highlight(),
         show: &command,
         cwd: facts.cwd.as_deref().unwrap_or_default(),
-        time: &|time| clock.short(time),
+        time: &|time| clock.message(time),
     };
     let mut transcript = Transcript::new(&config);
     let mut lines = Vec::new();

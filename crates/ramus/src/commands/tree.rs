@@ -114,6 +114,7 @@ fn agents(ui: &mut Ui, library: &Library, found: &Found, history: &History) -> V
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
         id: agent.file.id,
         records: agent.records,
+        depth: agent.depth,
     };
     with_calls(agents, history).into_iter().map(lane).collect()
 }

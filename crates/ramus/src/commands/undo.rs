@@ -32,7 +32,8 @@ pub(crate) struct UndoArgs {
 
 /// Bring back an earlier version of a session
 ///
-/// Before each operation ramus keeps a copy. What is there now is kept as well.
+/// Before each operation ramus keeps a copy. What is there now is kept as well. A session in the
+/// trash comes back with all its files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  ramus restore 3f9a\n  ramus restore 3f9a --at 7")]
 pub(crate) struct RestoreArgs {
@@ -74,7 +75,13 @@ pub(crate) fn restore(
         // It may be gone; the journal knows it still.
         Err(error) => known(&journal, &args.session).ok_or(error)?,
     };
-    let plan = undo::restore(&journal, &session, args.at, library.roots()).map_err(explained)?;
+    let trashed = undo::trashed(&journal, &session, library.roots());
+    let plan = match trashed.filter(|_| args.at.is_none()) {
+        // Its files are whole where `trash` put them.
+        Some(op) => undo::undo(&journal, Some(op), library.roots()),
+        None => undo::restore(&journal, &session, args.at, library.roots()),
+    };
+    let plan = plan.map_err(|error| explained_with(error, trashed))?;
     let lines = vec![
         Line::plain("Session ")
             .with(session.get(..8).unwrap_or(&session), Label::Id)
@@ -150,21 +157,27 @@ pub(crate) fn described(operation: &Operation) -> Line {
 }
 
 fn explained(error: UndoError) -> CommandError {
+    explained_with(error, None)
+}
+
+/// Says what to do next; `trashed`: the operation that moved the session to the trash.
+fn explained_with(error: UndoError, trashed: Option<u64>) -> CommandError {
     let hint = match &error {
-        UndoError::Nothing | UndoError::Unknown(_) | UndoError::Undone { .. } | UndoError::IsUndo(_) => {
-            "`ramus log` shows what was done".to_owned()
-        }
+        UndoError::Nothing
+        | UndoError::Unknown(_)
+        | UndoError::Undone { .. }
+        | UndoError::IsUndo(_) => "`ramus log` shows what was done".to_owned(),
         UndoError::WentOn { op, .. } => {
             format!("`ramus undo {op} --fork` makes a new session of the state before it")
         }
-        UndoError::Taken { .. } => {
-            "move one of them elsewhere, then undo again".to_owned()
-        }
+        UndoError::Taken { .. } => "move one of them elsewhere, then undo again".to_owned(),
         UndoError::Gone { .. } => "nothing was changed".to_owned(),
         UndoError::NotDone(_) => "there is nothing of it to take back".to_owned(),
-        UndoError::NoVersion(_) => {
-            "versions are kept before each operation of ramus; one in the trash comes back with `ramus undo`".to_owned()
-        }
+        UndoError::NoVersion(_) => match trashed {
+            Some(op) => format!("it is in the trash; `ramus undo {op}` brings it back"),
+            None => "ramus keeps a version before each of its operations; `ramus log` lists them"
+                .to_owned(),
+        },
         UndoError::Read(_) => return CommandError::user(error),
     };
     CommandError::user(error).hinted(hint)

@@ -211,3 +211,21 @@ fn a_word_too_long_for_a_pattern_is_refused_in_a_sentence() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.starts_with("Error: ") && !stderr.contains("panicked"), "{stderr}");
 }
+
+#[test]
+fn what_check_finds_fits_the_width() {
+    let home = Home::new();
+    let project = "-home-dev-a-project-with-a-rather-long-name-that-takes-a-lot-of-room";
+    home.write(
+        &format!("{project}/11111111-0000-4000-8000-000000000001.jsonl"),
+        format!("{}{{\"broken\n", testkit::jsonl("a user hi\nb < gone assistant there")),
+    );
+    for columns in ["40", "80", "120"] {
+        let output =
+            crate::command(&home.claude(), &["check"]).env("COLUMNS", columns).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= columns.parse().unwrap(), "{widest} of {columns}:\n{text}");
+        assert!(text.contains("11111111-0000"), "{text}");
+    }
+}

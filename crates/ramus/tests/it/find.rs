@@ -383,7 +383,7 @@ fn a_person_sees_headings_marks_and_addresses() {
     };
     let seen = page(&["tune", "--context", "1"]);
     let lines: Vec<&str> = seen.lines().collect();
-    assert!(lines[0].starts_with("-home-dev-app · Concert for harp · 11111111 · "), "{seen}");
+    assert!(lines[0].starts_with("/home/dev/app · Concert for harp · 11111111 · "), "{seen}");
     assert!(seen.contains("○@1  answer       the harp is in tune"), "{seen}");
     assert!(seen.contains("11111111:e"), "{seen}");
     assert!(seen.contains("↑ assistant Edit src/harp.rs"), "{seen}");

@@ -175,3 +175,34 @@ fn completions_and_manual_pages_are_made() {
     assert!(pages.join("ramus-tree.1").exists());
     assert!(String::from_utf8(ramus(dir.path(), &["man"]).stdout).unwrap().starts_with(".ie"));
 }
+
+/// The same project has the same name wherever it is listed.
+#[test]
+fn a_project_is_named_one_way() {
+    let home = testkit::Home::new();
+    let short = "a user Which needle?\nb < a assistant This one.";
+    home.session("-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl", short);
+    for args in
+        [&["projects"][..], &["sessions"], &["find", "needle"], &["usage", "--by", "project"]]
+    {
+        let output =
+            crate::command(&home.claude(), args).env("HOME", "/home/dev").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("~/app") && !text.contains("-home-dev"), "{args:?}\n{text}");
+    }
+}
+
+#[test]
+fn commands_that_print_a_text_take_json_too() {
+    let home = testkit::Home::new();
+    for args in [&["guide"][..], &["completions", "bash"], &["man"]] {
+        let answer = crate::json(&home.claude(), args);
+        let plain = crate::ramus(&home.claude(), args).stdout;
+        assert_eq!(answer["text"].as_str().unwrap().as_bytes(), plain, "{args:?}");
+        assert_eq!(answer["schema"], format!("ramus.{}/1", args[0]));
+    }
+    let dir = home.claude().join("sample").display().to_string();
+    let answer = crate::json(&home.claude(), &["demo", &dir]);
+    assert_eq!(answer["directory"], *dir);
+    assert!(answer["files"].as_u64().unwrap() > 7, "{answer}");
+}

@@ -11,7 +11,7 @@ use testkit::Terminal;
 use crate::terminal::start;
 
 /// Starts the screens over the demo, whose files nobody has written to for a while (R24).
-fn demo() -> Option<Terminal> {
+pub(crate) fn demo() -> Option<Terminal> {
     let terminal = start(
         "ramus demo d >/dev/null; find d -type f -exec touch -d 2026-01-01 {} +; ramus --claude-dir d; echo left $?",
     )?;
@@ -20,10 +20,10 @@ fn demo() -> Option<Terminal> {
 }
 
 /// Opens the session that has a bit of everything.
-fn teapot() -> Option<Terminal> {
+pub(crate) fn teapot() -> Option<Terminal> {
     let terminal = demo()?;
     terminal.type_in("tiny http");
-    terminal.wait("⌕ tiny http");
+    terminal.wait("filter: tiny http");
     terminal.keys(&["Enter"]);
     terminal.wait("You  14 Sep");
     Some(terminal)
@@ -37,7 +37,7 @@ fn filter_open_and_quit() {
     terminal.keys(&["C-l"]);
     terminal.wait("@5 of 6 resumes");
     terminal.keys(&["q"]);
-    terminal.wait("⌕ tiny http");
+    terminal.wait("filter: tiny http");
     terminal.keys(&["Escape"]);
     terminal.wait("7 sessions");
     terminal.keys(&["Escape"]);
@@ -252,7 +252,7 @@ fn the_mouse_opens_scrolls_and_switches() {
     terminal.click("‹");
     terminal.wait("@5 of 6 resumes");
     terminal.keys(&["b"]);
-    terminal.wait("↵ reads, d marks to compare");
+    terminal.wait("Enter reads, d marks to compare");
     terminal.click("@1");
     terminal.click("@1");
     terminal.wait("@1 of 6 abandoned");

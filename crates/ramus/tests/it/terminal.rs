@@ -55,7 +55,7 @@ fn what_to_watch_is_chosen_from_lists() {
         let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
         std::io::Write::write_all(&mut file, line.as_bytes()).unwrap();
     }
-    terminal.wait("⏵ Bash sleep 1000");
+    terminal.wait("► Bash sleep 1000");
     // A real Ctrl-C would also end the shell around it.
     let pid = std::fs::read_to_string(terminal.dir.path().join("pid")).unwrap();
     assert!(Command::new("kill").args(["-INT", pid.trim()]).status().unwrap().success());
@@ -87,4 +87,18 @@ fn the_running_block_is_drawn_in_its_place() {
     let screen = terminal.wait("ended");
     assert_eq!(screen.matches("messages  3").count(), 1, "what was seen last stays:\n{screen}");
     assert!(!screen.contains("No block"), "{screen}");
+}
+
+/// A terminal that shows escape codes instead of following them gets none: no colour, no screens.
+#[test]
+fn a_dumb_terminal_gets_no_escape_codes() {
+    let Some(terminal) = start(
+        "ramus demo d >/dev/null; export TERM=dumb; ramus --claude-dir d tree 7ea9 | tail -3; \
+         ramus --claude-dir d sessions; ramus --claude-dir d; echo the end",
+    ) else {
+        return;
+    };
+    let screen = terminal.wait("the end");
+    assert!(screen.contains("That was the newest session"), "no screens: {screen}");
+    assert!(!screen.contains('\u{1b}'), "{screen:?}");
 }

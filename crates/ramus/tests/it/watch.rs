@@ -215,9 +215,9 @@ fn a_person_reads_one_line_a_call() {
     00:00:15 11111111 ● done
     00:00:16 11111111 ── compacted (manual) 1,000 tokens ──
     00:00:17 11111111 ── goes on from a summary of 8 characters ──
-    00:00:18 11111111 ⑂ the prompt after “one” was edited: new branch
+    00:00:18 11111111 ┬ the prompt after “one” was edited: new branch
     00:00:18 11111111 ❯ another way
-    00:00:19 11111111 ✗ overloaded
+    00:00:19 11111111 × overloaded
     00:00:20 11111111 ■ done after 2.0s · 45 tokens · $0.00
     ");
     append(&home, TWO, "c < b user @30 me too");

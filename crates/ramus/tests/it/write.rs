@@ -233,6 +233,22 @@ fn trash_takes_all_and_undo_brings_all_back() {
 }
 
 #[test]
+fn restore_brings_back_what_was_trashed() {
+    let (home, path) = scene(TWO);
+    let before = fs::read(&path).unwrap();
+    json(&home.claude(), &["trash", "1111", "--yes"]);
+    assert!(!path.exists());
+    let output = ramus(&home.claude(), &["restore", "1111", "--at", "9"]);
+    assert!(stderr(&output).contains("`ramus undo 1` brings it back"), "{}", stderr(&output));
+    let answer = json(&home.claude(), &["restore", "1111", "--yes"]);
+    assert_eq!(answer["undoes"], 1);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let output = ramus(&home.claude(), &["restore", "1111", "--yes"]);
+    assert_eq!(output.status.code(), Some(2), "it is not in the trash any more");
+    assert!(stderr(&output).contains("`ramus log` lists them"), "{}", stderr(&output));
+}
+
+#[test]
 fn what_went_on_since_can_be_forked_or_restored() {
     let (home, path) = scene(TWO);
     json(&home.claude(), &["goto", "1111:d", "--yes"]);

@@ -1,32 +1,177 @@
-//! Which sessions fit what was typed, the best first.
+//! Which sessions match what was typed: whole words and beginnings of words.
 
-use frizbee::{Config, Matcher};
+use std::cmp::Reverse;
+use std::ops::Range;
 
-use super::Project;
+use super::{Project, Session};
 
-/// Returns the places of the sessions that fit, each with that of its project; every word must.
-pub(super) fn rows(projects: &[Project], text: &str, all: bool) -> Vec<(usize, usize)> {
-    let mut haystacks = Vec::new();
-    let mut places = Vec::new();
-    for (p, project) in projects.iter().enumerate() {
-        for (s, session) in project.sessions.iter().enumerate() {
-            if session.hidden && !all {
-                continue;
+/// The words that were typed; each must be found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    /// In lower case.
+    words: Vec<String>,
+}
+
+/// Where a word was found, the best place first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Title,
+    Prompt,
+    Project,
+    Id,
+}
+
+impl Filter {
+    pub(crate) fn new(text: &str) -> Self {
+        Self { words: text.split_whitespace().map(str::to_lowercase).collect() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Returns where the words occur in a text, in order and apart from each other.
+    pub(crate) fn marks(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> =
+            self.words.iter().flat_map(|word| occurrences(text, word)).collect();
+        found.sort_by_key(|range| (range.start, Reverse(range.end)));
+        let mut marks: Vec<Range<usize>> = Vec::new();
+        for range in found {
+            if marks.last().is_none_or(|last| last.end <= range.start) {
+                marks.push(range);
             }
-            let mut haystack = session.title.clone().unwrap_or_default();
-            for conversation in &session.conversations {
-                if let Some(title) = conversation.title.as_deref()
-                    && !haystack.contains(title)
+        }
+        marks
+    }
+
+    /// Returns those words that none of some texts has.
+    pub(super) fn without(&self, texts: &[&str]) -> Self {
+        let is_there = |word: &String| texts.iter().any(|text| occurs(text, word));
+        Self { words: self.words.iter().filter(|word| !is_there(word)).cloned().collect() }
+    }
+
+    /// Returns the indices of the sessions that match, each with that of its project: the best first,
+    /// and of equal ones the newest.
+    pub(super) fn rows(&self, projects: &[Project], all: bool) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        for (p, project) in projects.iter().enumerate() {
+            for (s, session) in project.sessions.iter().enumerate() {
+                if (all || !session.hidden)
+                    && let Some(places) = self.places(project, session)
                 {
-                    haystack.extend([" ", title]);
+                    found.push((places, Reverse(session.last_active), (p, s)));
                 }
             }
-            haystack.extend([" ", &project.label, " ", &session.file.id]);
-            haystacks.push(haystack);
-            places.push((p, s));
+        }
+        found.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+        found.into_iter().map(|(.., row)| row).collect()
+    }
+
+    /// Returns where the words are found in a session, the worst place first. `None`: one is not.
+    fn places(&self, project: &Project, session: &Session) -> Option<Vec<Place>> {
+        let place = |word: &String| {
+            let has = |text: &String| occurs(text, word);
+            let titles = session.conversations.iter().filter_map(|one| one.title.as_ref());
+            if session.title.as_ref().is_some_and(has) {
+                Some(Place::Title)
+            } else if session.prompts.iter().chain(titles).any(has) {
+                Some(Place::Prompt)
+            } else if has(&project.label) || session.cwd.as_ref().is_some_and(has) {
+                Some(Place::Project)
+            } else {
+                session.file.id.starts_with(&**word).then_some(Place::Id)
+            }
+        };
+        let mut places = self.words.iter().map(place).collect::<Option<Vec<Place>>>()?;
+        places.sort_by_key(|place| Reverse(*place));
+        Some(places)
+    }
+}
+
+fn occurs(text: &str, word: &str) -> bool {
+    occurrences(text, word).next().is_some()
+}
+
+/// Finds a word, or words that begin with it. What begins with another sign is found anywhere.
+fn occurrences<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+    let is_word = word.starts_with(char::is_alphanumeric);
+    let first = word.bytes().next().unwrap_or_default();
+    // Bytes are looked at rather than characters: thousands of sessions are read at every key. Where
+    // the word begins with another letter than a Latin one, every character is a candidate.
+    let may_begin = move |byte: u8| match first.is_ascii() {
+        true => byte.eq_ignore_ascii_case(&first),
+        false => !byte.is_ascii(),
+    };
+    let candidates = text.bytes().enumerate().filter(move |(_, byte)| may_begin(*byte));
+    candidates.filter_map(move |(at, _)| {
+        let (before, from) = text.split_at_checked(at)?;
+        let char = from.chars().next()?;
+        if is_word && before.chars().next_back().is_some_and(|last| is_inside(last, char)) {
+            return None;
+        }
+        Some(at..at + beginning(from, word)?)
+    })
+}
+
+/// Whether a word goes on between two characters. `HttpServer` is two words, and so is every
+/// character of a script that writes no spaces.
+fn is_inside(before: char, char: char) -> bool {
+    let is_solid = |char: char| matches!(char, '\u{e00}'..='\u{eff}' | '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
+    before.is_alphanumeric()
+        && char.is_alphanumeric()
+        && !(before.is_lowercase() && char.is_uppercase())
+        && !is_solid(char)
+}
+
+/// Returns how many bytes of a text the word at its beginning takes, whatever its case.
+fn beginning(text: &str, word: &str) -> Option<usize> {
+    let mut wanted = word.chars();
+    for (at, char) in text.char_indices() {
+        if wanted.as_str().is_empty() {
+            return Some(at);
+        }
+        for lower in char.to_lowercase() {
+            if wanted.next() != Some(lower) {
+                return None;
+            }
         }
     }
-    let mut matcher = Matcher::from_query(text, &Config::default());
-    let found = matcher.match_list(&haystacks);
-    found.into_iter().map(|found| places[found.index as usize]).collect()
+    wanted.as_str().is_empty().then_some(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Draws a text with what matches in brackets.
+    fn marked(filter: &str, text: &str) -> String {
+        let mut drawing = String::new();
+        let mut done = 0;
+        for mark in Filter::new(filter).marks(text) {
+            drawing.extend([&text[done..mark.start], "[", &text[mark.clone()], "]"]);
+            done = mark.end;
+        }
+        drawing + &text[done..]
+    }
+
+    #[test]
+    fn words_match_whole_or_by_their_beginning() {
+        assert_eq!(marked("play", "Run playwright, display it"), "Run [play]wright, display it");
+        assert_eq!(marked("zzz", "fizzbuzz zigzag zoo jazz"), "fizzbuzz zigzag zoo jazz");
+        assert_eq!(marked("tea b", "Build a TEApot"), "[B]uild a [TEA]pot");
+        assert_eq!(marked("server", "an HttpServer"), "an Http[Server]");
+        assert_eq!(marked("dev/app", "/home/dev/app"), "/home/[dev/app]");
+        assert_eq!(marked(".rs", "main.rs"), "main[.rs]");
+        assert_eq!(marked("größe", "Die GRÖSSE, die Größe"), "Die GRÖSSE, die [Größe]");
+        assert_eq!(marked("字", "漢字"), "漢[字]");
+        assert_eq!(marked("te tea", "tea"), "[tea]");
+        assert_eq!(marked("", "tea"), "tea");
+    }
+
+    #[test]
+    fn what_is_found_nowhere_is_told() {
+        let filter = Filter::new("tea pot");
+        assert_eq!(filter.without(&["a pot"]), Filter::new("tea"));
+        assert!(filter.without(&["tea", "pot"]).is_empty());
+    }
 }

@@ -1,11 +1,15 @@
 //! The list drawn.
 
+use std::ops::Range;
+use std::path::Path;
+
 use ramus_core::branches::Status;
 use ramus_render::layout::truncate;
+use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
 
-use super::{List, Row};
+use super::{Filter, List, Row, Session};
 use crate::canvas::Canvas;
 use crate::state::Clock;
 use crate::theme::Theme;
@@ -18,6 +22,7 @@ pub(crate) fn view(
     canvas: &mut Canvas<'_>,
     area: Rect,
     focus: bool,
+    open: Option<(&Path, u32)>,
     clock: &Clock,
 ) {
     let head = head(list, usize::from(area.width));
@@ -42,6 +47,9 @@ pub(crate) fn view(
         let room = usize::from(rows.width).saturating_sub(right.width() + 1);
         canvas.line(rows, y, &truncate(&left, room));
         canvas.line_right(rows, y, &right);
+        if is_open(list, list.rows[index], open) {
+            canvas.line(rows, y, &Line::new("▌", Label::Active));
+        }
         if index == list.cursor.at {
             canvas.look(rows, y, Theme::selected(focus));
         }
@@ -49,6 +57,19 @@ pub(crate) fn view(
     let len = list.rows.len().max(1) as f64;
     let bar = Rect { width: area.width, ..rows };
     canvas.scrollbar(bar, window.start as f64 / len, window.end as f64 / len);
+}
+
+/// Whether a row stands for what is read beside the list.
+fn is_open(list: &List, row: Row, open: Option<(&Path, u32)>) -> bool {
+    let Some((path, conversation)) = open else { return false };
+    match row {
+        Row::Project(_) => false,
+        Row::Session(p, s) => list.session(p, s).file.path == path,
+        Row::Conversation(p, s, c) => {
+            let session = list.session(p, s);
+            session.file.path == path && session.conversations[c].n == conversation
+        }
+    }
 }
 
 fn head(list: &List, width: usize) -> Line {
@@ -67,7 +88,7 @@ fn head(list: &List, width: usize) -> Line {
         return Line::new(if list.listed { &text } else { " looking …" }, Label::Dim);
     }
     let count = format!(" {} found", list.rows.len());
-    let mut line = list.filter.line(" ⌕ ", width.saturating_sub(count.len()));
+    let mut line = list.filter.line(" filter: ", width.saturating_sub(count.len()));
     line.push(&count, Label::Dim);
     line
 }
@@ -85,26 +106,15 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
         }
         Row::Session(p, s) => {
             let session = list.session(p, s);
-            let filtered = !list.filter.text.trim().is_empty();
             let ways = session.conversations.len();
             let sign = match (ways, list.is_open(session)) {
                 (0 | 1, _) => "  ",
                 (_, true) => "▾ ",
                 (_, false) => "▸ ",
             };
-            let mut left = Line::new(if filtered { " " } else { "  " }, Label::Plain);
-            left.push(if filtered { "" } else { sign }, Label::Dim);
-            match &session.title {
-                Some(title) => left.push(title, Label::Plain),
-                None => left.push(&session.file.id, Label::Dim),
-            }
-            if filtered {
-                left.push("  ", Label::Plain);
-                left.push(&list.short(&list.projects[p].label), Label::Dim);
-            }
             let mut right = Line::default();
             if ways > 1 {
-                right.push(&format!("⑂{ways} "), Label::Branch);
+                right.push(&format!("┬{ways} "), Label::Branch);
             }
             if wide && session.agents > 0 {
                 right.push(&format!("▸{} ", session.agents), Label::ToolName);
@@ -113,6 +123,15 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
                 right.push(&format!("{:>5} ", session.messages), Label::Dim);
             }
             right.push(&clock.column(session.last_active, wide), Label::Time);
+            if !list.words.is_empty() {
+                let room = usize::from(width).saturating_sub(right.width() + 1);
+                return (found(list, p, session, room), right);
+            }
+            let mut left = Line::plain("  ").with(sign, Label::Dim);
+            match &session.title {
+                Some(title) => left.push(title, Label::Plain),
+                None => left.push(&session.file.id, Label::Dim),
+            }
             (left, right)
         }
         Row::Conversation(p, s, c) => {
@@ -125,10 +144,10 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
             };
             let words = conversation.title.as_deref().unwrap_or("…");
             let text = if label == Label::Active { Label::Plain } else { Label::Abandoned };
-            let left = Line::plain("      ")
+            let mut left = Line::plain("      ")
                 .with(sign, label)
-                .with(&format!(" @{} ", conversation.n), Label::Id)
-                .with(words, text);
+                .with(&format!(" @{} ", conversation.n), Label::Id);
+            left.push_marked(words, text, &list.words.marks(words));
             let mut right = Line::default();
             if wide {
                 right.push(&format!("{:>5} ", conversation.messages), Label::Dim);
@@ -139,4 +158,34 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
             (left, right)
         }
     }
+}
+
+/// Returns the row of a session that matches the filter: its title and its project, and where both do
+/// not tell why it matches, the text that does.
+fn found(list: &List, p: usize, session: &Session, room: usize) -> Line {
+    let title = session.title.as_deref().unwrap_or(&session.file.id);
+    let project = &list.projects[p].label;
+    let short = list.short(project);
+    // The home directory is what was looked for.
+    let missing = list.words.without(&[title, &short]);
+    let hides = missing.without(&[project]) != missing;
+    let project = if hides { project.clone() } else { short };
+    let mut head = Line::plain(" ");
+    head.push_marked(title, Label::Plain, &list.words.marks(title));
+    let missing = list.words.without(&[title, &project]);
+    let mut tail = Line::plain("  ");
+    tail.push_marked(&project, Label::Dim, &list.words.marks(&project));
+    let Some((text, mark)) = reason(session, &missing) else { return head.join(&tail) };
+    let head = truncate(&head, (room / 2).max(8));
+    let left = room.saturating_sub(head.width() + 2);
+    let around = Snippet::new(text, &mark, left).line(Label::Dim, |text| list.words.marks(text));
+    head.with("  ", Label::Plain).join(&around).join(&tail)
+}
+
+/// Returns a text of a session that has one of these words, and where.
+fn reason<'a>(session: &'a Session, missing: &Filter) -> Option<(&'a str, Range<usize>)> {
+    let titles = session.conversations.iter().filter_map(|one| one.title.as_ref());
+    let texts = session.prompts.iter().chain(titles).chain(&session.cwd);
+    let mut texts = texts.chain([&session.file.id]).map(String::as_str);
+    texts.find_map(|text| Some((text, missing.marks(text).into_iter().next()?)))
 }

@@ -47,6 +47,8 @@ pub(crate) struct Look {
     pub(crate) width: u16,
     pub(crate) tools: bool,
     pub(crate) thinking: bool,
+    /// Nothing is left out for being long.
+    pub(crate) full: bool,
 }
 
 /// What is known of blocks.
@@ -54,6 +56,8 @@ pub(crate) struct Look {
 pub(super) struct Blocks {
     /// Those that were opened where all are folded, or the other way round.
     toggled: HashSet<Key>,
+    /// Those that are shown whole, because something in them was looked for.
+    whole: HashSet<Key>,
     /// What each looks like, the last one rendered last; all are as wide as each other.
     rendered: HashMap<Key, Vec<Face>>,
     /// Those of the last request, and of the last one for what may be asked for next.
@@ -77,17 +81,20 @@ const KEPT: usize = 400;
 impl Transcript {
     /// Opens or closes the block at the cursor.
     pub(crate) fn toggle(&mut self) {
-        if let Some(key) = self.key(self.cursor)
-            && !self.blocks.toggled.remove(&key)
-        {
-            self.blocks.toggled.insert(key);
+        let Some(key) = self.key(self.cursor) else { return };
+        let toggled = &mut self.blocks.toggled;
+        let was_toggled = toggled.remove(&key);
+        // A block that is shown whole is folded, whatever it was before.
+        let is_toggled = if self.blocks.whole.remove(&key) { self.tools } else { !was_toggled };
+        if is_toggled {
+            toggled.insert(key);
         }
     }
 
     /// Opens the block of an item, so that all of it can be seen.
     pub(super) fn unfold(&mut self, item: usize) {
-        if let Some(key) = self.key(item).filter(|_| !self.tools) {
-            self.blocks.toggled.insert(key);
+        if let Some(key) = self.key(item) {
+            self.blocks.whole.insert(key);
         }
     }
 
@@ -108,11 +115,15 @@ impl Transcript {
         let toggled = self.blocks.toggled.contains(&key);
         let width = self.size.0.saturating_sub(u16::from(self.items[item].depth) * 2);
         match key.place {
+            Place::Block if self.blocks.whole.contains(&key) => {
+                Look { width, tools: true, thinking: true, full: true }
+            }
             Place::Block => {
-                Look { width, tools: self.tools != toggled, thinking: self.thinking != toggled }
+                let (tools, thinking) = (self.tools != toggled, self.thinking != toggled);
+                Look { width, tools, thinking, full: false }
             }
             // There is nothing to open.
-            Place::Fork { .. } => Look { width, tools: false, thinking: false },
+            Place::Fork { .. } => Look { width, tools: false, thinking: false, full: false },
         }
     }
 

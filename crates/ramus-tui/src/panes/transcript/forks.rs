@@ -49,7 +49,7 @@ impl Transcript {
         if let Some(taken) = taken {
             self.chosen.insert(taken, self.conversation);
         }
-        let (row, fold) = (self.row_of(item), path.folds[at]);
+        let (row, fold) = (self.row_of(item).unwrap_or(0), path.folds[at]);
         self.read_conversation(n);
         let is_it = |other: &Item| {
             let stage = &self.stages[other.stage];
@@ -57,8 +57,7 @@ impl Transcript {
                 && matches!(other.kind, ItemKind::Fork(at) if stage.path.folds.get(at) == Some(&fold))
         };
         if let Some(item) = self.items.iter().position(is_it) {
-            self.cursor = item;
-            self.put_at_row(item, row.unwrap_or(0));
+            self.keep_at_row(item, row);
         }
         true
     }

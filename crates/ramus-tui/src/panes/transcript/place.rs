@@ -16,8 +16,10 @@ pub(crate) struct Top {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
     Top,
-    /// The item at the cursor, at this row.
+    /// The item at the cursor, at this row, unless rows below the end would stay empty.
     Cursor(usize),
+    /// The item at the cursor, at this very row.
+    Row(isize),
     /// What is looked for, in the item at the cursor.
     Hit,
     End,
@@ -72,9 +74,9 @@ impl Transcript {
         Sight { seen: self.seen(), share: self.share() }
     }
 
-    pub(super) fn row_of(&self, item: usize) -> Option<usize> {
-        let seen = self.seen().into_iter().find(|(seen, _)| *seen == item);
-        seen.and_then(|(_, row)| usize::try_from(row).ok())
+    /// Returns the row of an item that is seen; negative: it begins above the screen.
+    pub(super) fn row_of(&self, item: usize) -> Option<isize> {
+        self.seen().into_iter().find(|(seen, _)| *seen == item).map(|(_, row)| row)
     }
 
     /// Does what a key asks for; `false`: it asks for nothing here.
@@ -103,9 +105,28 @@ impl Transcript {
     }
 
     pub(crate) fn go_to_end(&mut self) {
-        self.cursor = self.items.len().saturating_sub(1);
+        self.cursor = self.last_block();
         self.hold = Hold::End;
         self.settle();
+    }
+
+    /// Returns the last item the cursor rests on: the note that Claude Code resumes here is no message.
+    pub(super) fn last_block(&self) -> usize {
+        self.resting_item(self.items.len().saturating_sub(1))
+    }
+
+    /// Returns where the cursor rests for an item: the note that Claude Code resumes here belongs to
+    /// the message above it.
+    pub(crate) fn resting_item(&self, item: usize) -> usize {
+        if !matches!(self.items.get(item), Some(found) if found.kind == ItemKind::Resume) {
+            return item;
+        }
+        let stage = self.items[item].stage;
+        let is_message = |at: &usize| {
+            let above = &self.items[*at];
+            above.stage == stage && matches!(above.kind, ItemKind::Block(_))
+        };
+        (0..item).rev().find(is_message).unwrap_or(item)
     }
 
     fn is_prompt(&self, item: usize) -> bool {
@@ -148,6 +169,13 @@ impl Transcript {
     pub(super) fn put_at_row(&mut self, item: usize, row: usize) {
         self.cursor = item;
         self.hold = Hold::Cursor(row);
+        self.settle();
+    }
+
+    /// Leaves an item at the row where it is, however little comes after it.
+    pub(super) fn keep_at_row(&mut self, item: usize, row: isize) {
+        self.cursor = item;
+        self.hold = Hold::Row(row);
         self.settle();
     }
 
@@ -194,7 +222,7 @@ impl Transcript {
         self.cursor = if self.top == Top::default() && by < 0 {
             0
         } else if self.top >= self.last_top() && by > 0 {
-            self.items.len().saturating_sub(1)
+            self.last_block()
         } else {
             self.cursor.clamp(*first, *last)
         };
@@ -299,6 +327,13 @@ impl Transcript {
                     self.top = Top { item: self.cursor, line: 0 };
                 }
                 self.top = self.top.min(self.last_top());
+            }
+            Hold::Row(row) => {
+                self.top = match usize::try_from(row) {
+                    Ok(0) => Top { item: self.cursor, line: 0 },
+                    Ok(row) => self.above(self.cursor, row.min(self.rows() - 1)),
+                    Err(_) => Top { item: self.cursor, line: row.unsigned_abs() },
+                };
             }
             Hold::End => self.top = self.last_top(),
         }

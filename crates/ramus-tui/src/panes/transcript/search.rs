@@ -4,6 +4,7 @@ use ramus_core::query::Query;
 use ramus_core::session::NodeId;
 
 use super::Transcript;
+use crate::event::Target;
 
 /// What is looked for, and the messages of the session that hold it.
 #[derive(Debug)]
@@ -12,9 +13,21 @@ pub(crate) struct Search {
     pub(crate) query: Query,
     /// `None`: still looking.
     pub(crate) hits: Option<Vec<NodeId>>,
+    /// It came with a message that was found elsewhere; nobody asked for it here.
+    pub(crate) is_given: bool,
 }
 
 impl Transcript {
+    /// Shows the message that was found with a search, opened, with what was found marked.
+    pub(crate) fn show_hit(&mut self, search: Search, target: &Target) {
+        self.search = Some(search);
+        let Target::Node(node) = target else { return };
+        if let Some(item) = self.item_of(self.chapter.history.tree.first(*node)) {
+            self.unfold(item);
+            self.jump_to_hit(item);
+        }
+    }
+
     /// Takes the messages that hold what is looked for; goes to the next one.
     pub(crate) fn set_hits(&mut self, hits: Vec<NodeId>) {
         if let Some(search) = &mut self.search {

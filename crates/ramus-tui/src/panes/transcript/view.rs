@@ -65,9 +65,7 @@ pub(crate) fn view(transcript: &Transcript, canvas: &mut Canvas<'_>, area: Rect,
 
 fn heading(transcript: &Transcript, item: usize) -> Line {
     let stage = &transcript.stages[transcript.items[item].stage];
-    let Part::Agent { call, .. } = stage.part else { return Line::default() };
-    let agent = transcript.agents.iter().find(|agent| agent.call == Some(call));
-    let label = agent.map(|agent| agent.label.as_str()).unwrap_or_default();
+    let Part::Agent { label, .. } = &stage.part else { return Line::default() };
     Line::new("▸ agent ", Label::ToolName).with(label, Label::Strong)
 }
 

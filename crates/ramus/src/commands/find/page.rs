@@ -6,12 +6,13 @@ use ramus_core::branches::Status;
 use ramus_render::Line;
 use ramus_render::json::HitNeighbour;
 use ramus_render::snippet::Snippet;
-use ramus_store::place::FileRole;
+use ramus_store::place::{FileRole, is_encoded};
 
 use super::rows::{Heading, Row, neighbour};
 use super::search::Search;
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::project::project_name;
 use crate::ui::Ui;
 
 impl Search<'_> {
@@ -70,7 +71,9 @@ impl Search<'_> {
     fn heading(&self, index: usize) -> Heading<'_> {
         let place = &self.hits[index].place;
         let source = &self.sources[place.source as usize];
-        let project = source.project.map_or("", |project| &*self.library.projects[project].name);
+        let encoded = source.project.map_or("", |project| &*self.library.projects[project].name);
+        let cwd = self.cwds.get(&place.source).map(String::as_str);
+        let project = project_name(cwd.filter(|cwd| is_encoded(encoded, cwd)), encoded);
         let (session, title) = match self.titles.get(&place.source) {
             Some((session, title)) => (session.as_str(), title.as_deref()),
             None => (source.file.id.as_str(), None),

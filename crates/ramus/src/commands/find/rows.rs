@@ -9,10 +9,11 @@ use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
 
 use crate::env::Clock;
+use crate::project::project_end;
 
 /// A session and how it is called.
 pub(super) struct Heading<'a> {
-    pub(super) project: &'a str,
+    pub(super) project: String,
     pub(super) title: Option<&'a str>,
     pub(super) session: &'a str,
     pub(super) time: Option<Time>,
@@ -46,26 +47,13 @@ impl Heading<'_> {
             .with(&time, Label::Time);
         let mut line = Line::default();
         if !self.project.is_empty() {
-            line = line.with(&self.short_project(width), Label::Dim).with(" · ", Label::Dim);
+            let project = project_end(&self.project, (width / 4).max(8));
+            line = line.with(&project, Label::Dim).with(" · ", Label::Dim);
         }
         line.push(self.title.unwrap_or("(no title)"), Label::Heading);
         let mut line = truncate(&line, width.saturating_sub(end.width()).max(16));
         line.append(&end);
         line
-    }
-}
-
-impl Heading<'_> {
-    /// Keeps the end of a long name: that is where projects differ.
-    fn short_project(&self, width: usize) -> String {
-        let room = (width / 4).max(8);
-        match self.project.chars().rev().nth(room) {
-            None => self.project.to_owned(),
-            Some(_) => {
-                let kept: Vec<char> = self.project.chars().rev().take(room - 1).collect();
-                std::iter::once('…').chain(kept.into_iter().rev()).collect()
-            }
-        }
     }
 }
 

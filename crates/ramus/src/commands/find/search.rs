@@ -30,6 +30,8 @@ pub(super) struct Search<'a> {
     by_source: Vec<Vec<(usize, usize)>>,
     /// The session and title of each source that was looked at.
     pub(super) titles: BTreeMap<u32, (String, Option<String>)>,
+    /// The directory of each source's session, where its records tell it.
+    pub(super) cwds: BTreeMap<u32, String>,
     pub(super) said: Said,
     /// Only files of one session are looked into.
     pub(super) is_one_session: bool,
@@ -74,6 +76,7 @@ impl<'a> Search<'a> {
             again: Again::default(),
             known: Vec::new(),
             titles: BTreeMap::new(),
+            cwds: BTreeMap::new(),
             by_source: Vec::new(),
             said: Said::default(),
             is_one_session: false,
@@ -164,6 +167,7 @@ impl<'a> Search<'a> {
         let known = self.said.summaries.entry(source.project).or_default();
         let summaries = elsewhere.unwrap_or(known);
         let found = self.histories.whereabouts(source, &places, files, summaries)?;
+        self.cwds.extend(found.cwd.map(|cwd| (index, cwd)));
         self.titles.insert(index, (found.session, found.title));
         let mut bodies = match source.content {
             Content::Records if self.depth > 0 => Some(Bodies::open(&source.file.path)?),

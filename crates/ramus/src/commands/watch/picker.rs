@@ -8,6 +8,7 @@ use ramus_store::survey::{ProjectSurvey, Surveyed};
 use crate::args::Global;
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::project::project_name;
 use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
@@ -62,8 +63,7 @@ fn last_active(project: &ProjectSurvey) -> Option<ramus_core::time::Time> {
 }
 
 fn project_row(project: &ProjectSurvey, clock: &Clock, all: bool) -> Row {
-    let path = project.path.as_deref().unwrap_or(&project.name);
-    let mut line = Line::plain(path);
+    let mut line = Line::plain(&project_name(project.path.as_deref(), &project.name));
     let count = shown(project, all).count();
     line.push(&format!("  {count} session{}", if count == 1 { "" } else { "s" }), Label::Dim);
     if let Some(time) = last_active(project) {

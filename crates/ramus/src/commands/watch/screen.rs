@@ -17,6 +17,7 @@ use super::lanes::{Item, Lane, Lanes};
 use super::only::{Kind, Only};
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::project::project_name;
 use crate::ui::Ui;
 
 pub(super) struct Screen {
@@ -151,7 +152,8 @@ impl Screen {
             if lanes.is_one() {
                 line.push(&format!("{} ", lane.file.id), Label::Id);
             }
-            line.push(&format!("{} ", lane.live.cwd().unwrap_or(lane.project())), Label::Dim);
+            let name = project_name(lane.live.cwd(), lane.project());
+            line.push(&format!("{name} "), Label::Dim);
             line.push(&title, Label::Strong);
         }
         let whose = whose(lane, lanes, false);
@@ -219,7 +221,7 @@ impl Screen {
                 if line.width() > ui.width / 2 {
                     break;
                 }
-                line.push("⏵ ", Label::Lane(lane.colour));
+                line.push("► ", Label::Lane(lane.colour));
                 let running = live::running(call, &config);
                 line.append(&truncate(&running, 40));
                 let millis =

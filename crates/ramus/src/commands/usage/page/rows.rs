@@ -7,6 +7,7 @@ use ramus_render::{Label, Line};
 
 use super::super::By;
 use super::{dollars, short};
+use crate::project::project_name;
 use crate::table::cell;
 
 /// One row: names, amounts, and what stands behind them.
@@ -106,8 +107,8 @@ pub(super) fn rows(report: &Usage, by: By, now: &Zoned) -> Vec<Row> {
             .by_project
             .iter()
             .map(|row| {
-                let name = row.path.as_deref().unwrap_or(&row.project);
-                Row::new(vec![plain(name)], &row.amounts, vec![])
+                let name = project_name(row.path.as_deref(), &row.project);
+                Row::new(vec![plain(&name)], &row.amounts, vec![])
             })
             .collect(),
         By::Session => report
