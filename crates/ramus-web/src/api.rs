@@ -2,6 +2,7 @@
 
 mod act;
 mod diff;
+mod enter;
 mod events;
 mod export;
 mod files;
@@ -13,8 +14,9 @@ mod turns;
 mod usage;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -23,19 +25,24 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use ramus_render::sanitize::is_bidi;
 use serde::Serialize;
+use tokio::sync::mpsc::channel;
+use tokio_stream::wrappers::ReceiverStream;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::State;
 use crate::error::ApiError;
+use crate::work::Task;
 
 pub(crate) use act::Shown;
-pub(crate) use events::tell;
+pub(crate) use events::follow_files;
 
 type Answered<T> = Result<Json<T>, ApiError>;
 
 /// What is answered at once.
 pub(crate) fn timed() -> Router<Arc<State>> {
     Router::new()
+        .route("/enter", post(enter::enter))
+        .route("/ticket", post(enter::ticket))
         .route("/overview", get(list::overview))
         .route("/projects", get(list::projects))
         .route("/sessions", get(list::sessions))
@@ -71,25 +78,66 @@ pub(crate) async fn unknown() -> ApiError {
     ApiError::not_found("thing to ask for")
 }
 
-/// Does work that reads files away from the threads that talk.
+/// Does work that reads files away from the threads that talk, in the queue of its kind.
 async fn work<T: Send + 'static>(
     state: Arc<State>,
+    task: Task,
     work: impl FnOnce(&State) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(move || work(&state)).await;
-    done.unwrap_or_else(|error| {
-        let message = format!("this should not have happened: {error}");
-        let hint = "please report it; the other pages still work";
-        Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message, hint))
-    })
+    let worker = state.clone();
+    state.queues.run(task, move || work(&worker)).await?
 }
 
 /// The same, as JSON.
 async fn answer<T: Serialize + Send + 'static>(
     state: Arc<State>,
+    task: Task,
     make: impl FnOnce(&State) -> Result<T, ApiError> + Send + 'static,
 ) -> Answered<T> {
-    work(state, make).await.map(Json)
+    work(state, task, make).await.map(Json)
+}
+
+/// Sends what `step` makes, piece by piece as the reader takes it: a slow reader holds no thread.
+///
+/// `stop` is set when nobody reads any more.
+fn pieces<W: Send + 'static>(
+    state: Arc<State>,
+    task: Task,
+    mut worker: W,
+    stop: Arc<AtomicBool>,
+    step: fn(&mut W) -> std::io::Result<Option<Bytes>>,
+) -> Body {
+    let (sender, receiver) = channel::<std::io::Result<Bytes>>(1);
+    tokio::spawn(async move {
+        loop {
+            let work = state.queues.run(task, move || {
+                let made = step(&mut worker);
+                (worker, made)
+            });
+            let made = tokio::select! {
+                made = work => made,
+                () = sender.closed() => {
+                    stop.store(true, Ordering::Relaxed);
+                    return;
+                }
+            };
+            // The reader shall not take half an answer for a whole one.
+            let failed = |error: &'static str| Err(std::io::Error::other(error));
+            let piece = match made {
+                Ok((_, Ok(None))) => return,
+                Ok((back, Ok(Some(piece)))) => {
+                    worker = back;
+                    Ok(piece)
+                }
+                Ok((_, Err(error))) => return drop(sender.send(Err(error)).await),
+                Err(_) => return drop(sender.send(failed("the server is too busy")).await),
+            };
+            if sender.send(piece).await.is_err() {
+                return;
+            }
+        }
+    });
+    Body::from_stream(ReceiverStream::new(receiver))
 }
 
 /// Takes out what turns the direction of reading round, as the terminal does; `None`: there is nothing.

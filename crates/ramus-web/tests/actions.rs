@@ -59,14 +59,14 @@ impl Page {
     fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
         let request = Request::post(path)
             .header("host", "h:1")
-            .header("cookie", "ramus-1=teapot")
+            .header("authorization", "Bearer teapot")
             .header("origin", "http://h:1")
             .header("content-type", "application/json");
         self.send(request.body(Body::from(body.to_string())).unwrap())
     }
 
     fn get(&self, path: &str) -> Value {
-        let request = Request::get(path).header("host", "h:1").header("cookie", "ramus-1=teapot");
+        let request = Request::get(path).header("host", "h:1").header("authorization", "Bearer teapot");
         self.send(request.body(Body::empty()).unwrap()).1
     }
 
@@ -275,7 +275,7 @@ fn what_cannot_be_done_is_said() {
         assert_eq!(page.post("/api/plan", &wanted).0, status, "{wanted}");
     }
     assert_eq!(page.post("/api/apply", &json!({"plan": "guessed"})).0, StatusCode::NOT_FOUND);
-    let get = Request::get("/api/plan").header("host", "h:1").header("cookie", "ramus-1=teapot");
+    let get = Request::get("/api/plan").header("host", "h:1").header("authorization", "Bearer teapot");
     assert_eq!(page.send(get.body(Body::empty()).unwrap()).0, StatusCode::METHOD_NOT_ALLOWED);
 }
 

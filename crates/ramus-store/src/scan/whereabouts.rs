@@ -1,7 +1,7 @@
 //! Where hits lie: in which conversation of which session, and what became of it (R12).
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use ramus_core::agent::{AgentHint, call_of, inline_agents};
 use ramus_core::branches::{Conversation, Status};
@@ -63,7 +63,7 @@ impl Branch {
 #[derive(Debug)]
 pub struct Histories {
     rule: Rule,
-    last: Option<(PathBuf, Rc<History>)>,
+    last: Option<(PathBuf, Arc<History>)>,
     /// Where the agents of sessions hang.
     below: FxHashMap<PathBuf, FxHashMap<String, NodeId>>,
 }
@@ -75,13 +75,13 @@ impl Histories {
     }
 
     /// Reads a session file.
-    pub fn read(&mut self, path: &Path) -> Result<Rc<History>, PathError> {
+    pub fn read(&mut self, path: &Path) -> Result<Arc<History>, PathError> {
         if let Some((last, history)) = &self.last
             && last == path
         {
             return Ok(history.clone());
         }
-        let history = Rc::new(from_jsonl(path, self.rule)?);
+        let history = Arc::new(from_jsonl(path, self.rule)?);
         self.last = Some((path.to_owned(), history.clone()));
         Ok(history)
     }

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
+use crate::work::Task;
 use crate::library::Found;
 use crate::token::Token;
 use files::FilesView;
@@ -100,7 +101,7 @@ pub(crate) async fn plan(
     Extract(state): Extract<Arc<State>>,
     Json(wanted): Json<Wanted>,
 ) -> Answered<PlanView> {
-    answer(state, move |state| {
+    answer(state, Task::Changes, move |state| {
         let Planned { plan, merged, files } = planned(state, &wanted)?;
         let open = plan.root.as_deref().and_then(|root| open_in(root, &plan.session));
         let warning = open.map(|pid| {
@@ -311,7 +312,7 @@ pub(crate) async fn apply(
     Extract(state): Extract<Arc<State>>,
     Json(chosen): Json<Chosen>,
 ) -> Answered<DoneView> {
-    answer(state, move |state| {
+    answer(state, Task::Changes, move |state| {
         let shown = {
             let mut plans = state.plans();
             let at = plans.iter().position(|shown| shown.id == chosen.plan);

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
+use crate::work::Task;
 use crate::library::Found;
 use crate::transcript::{Placed, Transcript};
 use crate::view::{Look, View};
@@ -49,7 +50,7 @@ pub(crate) async fn diff(
     Extract(state): Extract<Arc<State>>,
     Query(sides): Query<Sides>,
 ) -> Answered<Answer<DiffView>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let open = |id: &str, leaf: &str| {
             let found = state.library.find(id)?;
             let path = state.library.transcript(&found, leaf)?;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::{Answered, answer, work};
 use crate::State;
 use crate::error::ApiError;
+use crate::work::Task;
 use crate::transcript::{Placed, Transcript};
 use crate::view::{Look, View, picture_type, pictures};
 
@@ -90,7 +91,7 @@ pub(crate) async fn path(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Answer<PathView>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let found = state.library.find(&id)?;
         let leaf = if at.leaf.is_empty() { &at.node } else { &at.leaf };
         let path = state.library.transcript(&found, leaf)?;
@@ -126,7 +127,7 @@ pub(crate) async fn turns(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Answer<Turns>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let path = at.path(state, &id)?;
         let to = at.to.clamp(at.from, at.from.saturating_add(MOST)).min(path.len());
         // Whole blocks are read anyway; what is sent begins and ends with them.
@@ -154,7 +155,7 @@ pub(crate) async fn turn(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Answer<View>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let (path, placed) = at.turn(state, &id)?;
         let look = Look { history: &path.parts[placed.part].history, whole: true };
         Ok(Answer::new("ramus.turn/1", look.turn(at.at, at.i, &placed.turn)))
@@ -168,7 +169,7 @@ pub(crate) async fn call(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Value> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let (path, placed) = at.turn(state, &id)?;
         let look = Look { history: &path.parts[placed.part].history, whole: at.whole };
         let call = placed.turn.calls().nth(at.n).ok_or_else(|| ApiError::not_found("call"))?;
@@ -183,7 +184,7 @@ pub(crate) async fn next(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Value> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let path = at.path(state, &id)?;
         let mut here = path.block(at.at.min(path.len().saturating_sub(1)));
         let mut looked_at = 0;
@@ -226,7 +227,7 @@ pub(crate) async fn picture(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Result<Response, ApiError> {
-    let (kind, bytes) = work(state, move |state| {
+    let (kind, bytes) = work(state, Task::Sessions, move |state| {
         let nothing = || ApiError::not_found("picture");
         let (_, placed) = at.turn(state, &id)?;
         let media = *pictures(&placed.turn).get(at.n).ok_or_else(nothing)?;
