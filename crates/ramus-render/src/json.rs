@@ -4,6 +4,7 @@
 //! number in the schema.
 
 mod diff;
+mod escape;
 mod files;
 mod list;
 mod merge;
@@ -15,6 +16,7 @@ mod watch;
 mod written;
 
 pub use diff::{Diff, diff};
+pub use escape::write;
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
 pub use list::{bookmarks, conversations, resume, session, tree};
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};

@@ -162,9 +162,12 @@ fn check(plan: &Plan, journal: &Journal, force: bool) -> Result<(), ApplyError> 
                 }
                 unchanged(file, before.as_ref())?;
             }
-            Step::Move { from, to } => {
+            Step::Move { from, to, before } => {
                 if is_history(from) && to.is_none() {
                     alone(plan, from, journal, is_shared)?;
+                }
+                if before.is_some() {
+                    unchanged(from, before.as_ref())?;
                 }
                 let taken = to.as_ref().filter(|to| to.symlink_metadata().is_ok());
                 if let Some(to) = taken {

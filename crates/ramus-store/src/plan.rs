@@ -26,7 +26,7 @@ pub use files::{FileBack, restore_files};
 pub use fix::{end_line, fix, fix_words};
 pub use fork::{Destination, fork};
 pub use merge::{Conversation, merge};
-pub use session::{goto, rename, trash};
+pub use session::{TitleError, goto, rename, title, trash};
 
 /// What is to be done to files, step by step.
 #[derive(Clone, Debug)]
@@ -88,8 +88,9 @@ pub enum Step {
     Link { from: PathBuf, to: PathBuf },
     /// Another content for a file; what was there is kept. `before` is `None` if nothing was.
     Put { file: PathBuf, before: Option<Stamp>, content: Content },
-    /// Another place; `to` is left out if it is the trash.
-    Move { from: PathBuf, to: Option<PathBuf> },
+    /// Another place; `to` is left out if it is the trash. `before` is what must be there; `None`:
+    /// anything.
+    Move { from: PathBuf, to: Option<PathBuf>, before: Option<Stamp> },
     /// The end of a session off, which was added before.
     Cut { file: PathBuf, before: Stamp, to: u64, modified: Moment },
     /// A directory that was made before, if it is empty.

@@ -12,6 +12,7 @@ use ramus_core::session::Session;
 use ramus_core::time::Time;
 
 use crate::error::PathError;
+use crate::scan::is_real_dir;
 
 /// Small enough to stay in a near cache between reading and scanning: a twentieth less CPU than 256 KB.
 const CHUNK: usize = 64 * 1024;
@@ -131,8 +132,11 @@ pub fn spilled(session: &Path, named: &Path) -> Option<String> {
         session.ancestors().find(|dir| dir.file_name().is_some_and(|name| name == "subagents"));
     let dir =
         agents.and_then(Path::parent).map_or_else(|| session.with_extension(""), Path::to_owned);
-    let path = dir.join("tool-results").join(name);
-    if !path.is_file() {
+    let results = dir.join("tool-results");
+    let path = results.join(name);
+    // A link could lead anywhere.
+    let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    if !is_file || !is_real_dir(&results) || !is_real_dir(&dir) {
         return None;
     }
     let mut bytes = Vec::new();

@@ -39,6 +39,7 @@ pub use merge::{Hit, Order};
 pub use newest::{Batch, newest};
 pub(crate) use pieces::pieces;
 use pieces::{Piece, last_time, stretches};
+pub(crate) use spill::is_real_dir;
 pub use spill::spills;
 pub use summary::summaries;
 pub(crate) use summary::{Named, collect as summaries_in};

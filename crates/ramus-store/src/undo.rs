@@ -116,7 +116,9 @@ fn reversed(operation: &Operation, deed: &Deed) -> Result<Option<Step>, UndoErro
             }
             Step::Cut { file: file.clone(), before: now, to: before.len, modified: *modified }
         }
-        Deed::Make { file } if as_left(file) => Step::Move { from: file.clone(), to: None },
+        Deed::Make { file } if as_left(file) => {
+            Step::Move { from: file.clone(), to: None, before: None }
+        }
         Deed::Make { file } => return Err(went_on(file)),
         Deed::MakeDir { dir } => Step::Tidy { dir: dir.clone() },
         Deed::Put { file, saved, .. } => {
@@ -129,10 +131,12 @@ fn reversed(operation: &Operation, deed: &Deed) -> Result<Option<Step>, UndoErro
                     before: Stamp::at(file).ok(),
                     content: Content::Copy(saved.clone()),
                 },
-                None => Step::Move { from: file.clone(), to: None },
+                None => Step::Move { from: file.clone(), to: None, before: None },
             }
         }
-        Deed::Move { from, to } => Step::Move { from: to.clone(), to: Some(from.clone()) },
+        Deed::Move { from, to } => {
+            Step::Move { from: to.clone(), to: Some(from.clone()), before: None }
+        }
         Deed::Cut { .. } => return Ok(None),
     }))
 }

@@ -120,8 +120,7 @@ impl Peers {
     fn admit(&self) -> Option<Arc<Peer>> {
         let mut inside = self.lock();
         let (next, peers) = &mut *inside;
-        let unknown =
-            || peers.values().filter(|peer| !peer.is_trusted.load(Ordering::Relaxed));
+        let unknown = || peers.values().filter(|peer| !peer.is_trusted.load(Ordering::Relaxed));
         if peers.len() >= ALL || unknown().count() >= UNKNOWN {
             let oldest = unknown().next()?.clone();
             peers.remove(&oldest.number);
@@ -205,17 +204,11 @@ impl AsyncWrite for Impatient {
         self.stream.is_write_vectored()
     }
 
-    fn poll_flush(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.watch(context, AsyncWrite::poll_flush)
     }
 
-    fn poll_shutdown(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.watch(context, AsyncWrite::poll_shutdown)
     }
 }

@@ -38,7 +38,9 @@ pub(crate) async fn check(
             false => ApiError::new(status, why.to_string(), why.hint()).into_response(),
         };
     }
-    if needs_token(request.uri()) && let Some(peer) = request.extensions().get::<Arc<Peer>>() {
+    if needs_token(request.uri())
+        && let Some(peer) = request.extensions().get::<Arc<Peer>>()
+    {
         peer.trust();
     }
     next.run(request).await

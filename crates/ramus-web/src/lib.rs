@@ -31,11 +31,11 @@ use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
 use api::Shown;
-use token::Codes;
-use work::Queues;
 pub use library::Library;
 pub use serve::{Listen, Listening, ServeError, serve};
+use token::Codes;
 pub use token::Token;
+use work::Queues;
 
 /// What the server knows: the histories, and who may ask.
 #[derive(Debug)]

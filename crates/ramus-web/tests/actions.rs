@@ -66,7 +66,8 @@ impl Page {
     }
 
     fn get(&self, path: &str) -> Value {
-        let request = Request::get(path).header("host", "h:1").header("authorization", "Bearer teapot");
+        let request =
+            Request::get(path).header("host", "h:1").header("authorization", "Bearer teapot");
         self.send(request.body(Body::empty()).unwrap()).1
     }
 
@@ -275,7 +276,8 @@ fn what_cannot_be_done_is_said() {
         assert_eq!(page.post("/api/plan", &wanted).0, status, "{wanted}");
     }
     assert_eq!(page.post("/api/apply", &json!({"plan": "guessed"})).0, StatusCode::NOT_FOUND);
-    let get = Request::get("/api/plan").header("host", "h:1").header("authorization", "Bearer teapot");
+    let get =
+        Request::get("/api/plan").header("host", "h:1").header("authorization", "Bearer teapot");
     assert_eq!(page.send(get.body(Body::empty()).unwrap()).0, StatusCode::METHOD_NOT_ALLOWED);
 }
 

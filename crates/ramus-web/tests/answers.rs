@@ -46,7 +46,8 @@ async fn ask_one_by_one(
     let state = Arc::new(State::new(library, own, Token::new("teapot"), hosts, |_| {}));
     let mut answers = Vec::new();
     for path in paths {
-        let request = Request::get(*path).header("host", "h:1").header("authorization", "Bearer teapot");
+        let request =
+            Request::get(*path).header("host", "h:1").header("authorization", "Bearer teapot");
         let request = request.body(Body::empty()).unwrap();
         let response = app(state.clone()).oneshot(request).await.unwrap();
         let status = response.status();

@@ -79,7 +79,10 @@ fn without_the_token_no_data_is_sent() {
         // A cookie may come from any port of this machine: it neither opens nor closes anything.
         let tossed = "ramus=teapot; ramus-7468=teapot; token=teapot";
         check(bare().header("cookie", tossed), StatusCode::UNAUTHORIZED);
-        check(bare().header("cookie", tossed).uri(format!("{path}?token=teapot")), StatusCode::UNAUTHORIZED);
+        check(
+            bare().header("cookie", tossed).uri(format!("{path}?token=teapot")),
+            StatusCode::UNAUTHORIZED,
+        );
     }
     let tossed = get("/api/projects").header("cookie", "ramus-7468=evil; ramus=evil");
     check(tossed, StatusCode::OK);
@@ -125,9 +128,8 @@ fn a_code_is_exchanged_for_the_token_once() {
     let address = server.state.new_address().unwrap();
     let code = address.rsplit_once("token=").unwrap().1.to_owned();
     assert!(!address.contains("teapot"), "the address holds no token");
-    let enter = |code: &str| {
-        server.send(Request::post("/api/enter"), &format!("{{\"code\":\"{code}\"}}"))
-    };
+    let enter =
+        |code: &str| server.send(Request::post("/api/enter"), &format!("{{\"code\":\"{code}\"}}"));
     assert_eq!(enter("guessed").0, StatusCode::UNAUTHORIZED);
     assert_eq!(enter(&code), (StatusCode::OK, r#"{"token":"teapot"}"#.to_owned()));
     assert_eq!(enter(&code).0, StatusCode::UNAUTHORIZED, "once");

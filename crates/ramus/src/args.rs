@@ -76,6 +76,9 @@ pub(crate) struct Global {
         hide_default_value = true
     )]
     pub(crate) color: Color,
+    /// Only files below the Claude directories are read: whoever asks is not the person whose files they are.
+    #[arg(skip)]
+    pub(crate) confined: bool,
 }
 
 /// How to choose the active branch.

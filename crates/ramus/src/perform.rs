@@ -264,11 +264,11 @@ fn show_bytes(ui: &mut Ui, plan: &Plan) -> Result<(), CommandError> {
                 ui.say(&Line::plain(&format!("  makes {}", file.display())));
             }
             Step::Link { to, .. } => ui.say(&Line::plain(&format!("  links {}", to.display()))),
-            Step::Move { from, to: Some(to) } => {
+            Step::Move { from, to: Some(to), .. } => {
                 let line = format!("  moves {} to {}", from.display(), to.display());
                 ui.say(&Line::plain(&line));
             }
-            Step::Move { from, to: None } => {
+            Step::Move { from, to: None, .. } => {
                 ui.say(&Line::plain(&format!("  moves {} to the trash", from.display())));
             }
             Step::Cut { file, before, to, .. } => {

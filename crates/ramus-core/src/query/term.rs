@@ -15,15 +15,20 @@ pub(super) struct Term {
     pub(super) weight: usize,
 }
 
+/// How much memory the states of a search may take. The longest text that can be looked for fits in:
+/// where its states do not fit, each letter of a file is compared with each letter of the text.
+pub(super) const STATES: usize = 32 * 1024 * 1024;
+
 impl Term {
-    pub(super) fn word(word: &str) -> Self {
+    pub(super) fn word(word: &str) -> Result<Self, QueryError> {
         let any_case = !word.chars().any(char::is_uppercase);
-        let regex = RegexBuilder::new(&regex::escape(word)).case_insensitive(any_case).build();
-        Self {
-            regex: regex.expect("because an escaped text is a pattern"),
-            escaped: Escaped::of_text(word, any_case),
-            weight: word.len(),
-        }
+        let regex = RegexBuilder::new(&regex::escape(word))
+            .case_insensitive(any_case)
+            .dfa_size_limit(STATES)
+            .build()
+            .map_err(|error| QueryError { message: error.to_string(), span: None })?;
+        let escaped = Escaped::of_text(word, any_case);
+        Ok(Self { regex, escaped, weight: word.len() })
     }
 
     pub(super) fn regex(pattern: &str) -> Result<Self, QueryError> {

@@ -39,7 +39,7 @@ pub(super) fn deeds(state: &State, plan: &Plan, op: u64) -> Result<Vec<Deed>, Ap
                 let saved = before.as_ref().map(|_| trash(file));
                 Deed::Put { file: file.clone(), before: before.clone(), saved }
             }
-            Step::Move { from, to } => {
+            Step::Move { from, to, .. } => {
                 let to = to.clone().unwrap_or_else(|| trash(from));
                 Deed::Move { from: from.clone(), to }
             }

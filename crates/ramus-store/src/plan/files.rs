@@ -23,11 +23,11 @@ pub fn restore_files(
     files: Vec<FileBack>,
 ) -> Result<Plan, PathError> {
     let step = |FileBack { path, content }: FileBack| {
-        let Some(content) = content else { return Ok(Step::Move { from: path, to: None }) };
         let before = match path.symlink_metadata() {
             Ok(_) => Some(Stamp::at(&path).map_err(|source| PathError::new(&path, source))?),
             Err(_) => None,
         };
+        let Some(content) = content else { return Ok(Step::Move { from: path, to: None, before }) };
         Ok(Step::Put { file: path, before, content })
     };
     Ok(Plan {

@@ -23,8 +23,13 @@ pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
     let mut found = Vec::new();
     for session in sessions {
         let dir = project.session_dir(&session.id).join("tool-results");
+        // A link could lead anywhere.
+        if !is_real_dir(&dir) || !dir.parent().is_some_and(is_real_dir) {
+            continue;
+        }
         let Ok(entries) = fs::read_dir(&dir) else { continue };
-        for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()) {
+        let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+        for path in entries.flatten().filter(is_file).map(|entry| entry.path()) {
             let Ok(mut file) = HistoryFile::at(&path) else { continue };
             if let Ok(relative) = path.strip_prefix(&project.root) {
                 let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
@@ -35,6 +40,11 @@ pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
         }
     }
     found
+}
+
+/// Whether a path is a directory and no link to one.
+pub(crate) fn is_real_dir(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
 /// The record that a spilled result belongs to.

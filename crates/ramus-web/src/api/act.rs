@@ -28,9 +28,9 @@ use serde::{Deserialize, Serialize};
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
-use crate::work::Task;
 use crate::library::Found;
 use crate::token::Token;
+use crate::work::Task;
 use files::FilesView;
 pub(crate) use log::log;
 use merge::MergedView;
@@ -200,10 +200,7 @@ fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
         title: &title,
     };
     let plan = match &*wanted.what {
-        "rename" if !wanted.title.trim().is_empty() => {
-            plan::rename(subject, wanted.title.trim(), now)?
-        }
-        "rename" => return Err(ApiError::bad("a title has at least one letter")),
+        "rename" => plan::rename(subject, given_title(&wanted.title)?, now)?,
         "trash" => plan::trash(subject),
         "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)?
             .map_err(|refusal| refused(&refusal))?,
@@ -224,11 +221,16 @@ fn fork(
     let parts = parts_to(state, found, &wanted.node)?;
     let title = match wanted.title.trim() {
         "" => format!("{} (fork)", subject.title),
-        title => title.to_owned(),
+        title => given_title(title)?.to_owned(),
     };
     let to = Destination { dir: subject.dir, cwd: None, title: &title };
     let made = plan::fork(subject, &parts, to, now)?;
     made.map(|(plan, _)| plan).map_err(|refusal| refused(&refusal))
+}
+
+/// Returns a title that was typed, if it can be one.
+fn given_title(typed: &str) -> Result<&str, ApiError> {
+    plan::title(typed).map_err(|error| ApiError::bad(error.to_string()))
 }
 
 /// Returns the path to the end of a message.
@@ -286,7 +288,7 @@ fn step(step: &Step) -> String {
         Step::Make { file, .. } => format!("write the new file {}", name(file)),
         Step::Link { to, .. } => format!("take along {}", name(to)),
         Step::Put { file, .. } => format!("put an earlier content back into {}", name(file)),
-        Step::Move { from, to: None } => format!("move {} to ramus's own trash", name(from)),
+        Step::Move { from, to: None, .. } => format!("move {} to ramus's own trash", name(from)),
         Step::Move { to: Some(to), .. } => format!("move {} back to its place", name(to)),
         Step::Cut { file, to, .. } => format!("cut {} back to {to} bytes", name(file)),
         Step::Tidy { dir } => format!("remove the empty directory {}", name(dir)),

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
-use crate::work::Task;
 use crate::library::Found;
 use crate::transcript::{Placed, Transcript};
 use crate::view::{Look, View};
+use crate::work::Task;
 
 /// How many turns of each side are shown.
 const SHOWN: usize = 300;

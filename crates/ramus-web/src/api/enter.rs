@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::Answered;
 use crate::State;
@@ -41,6 +42,11 @@ pub(crate) async fn enter(
         (state.log)(&format!("a browser was let in; for another one open {address}"));
     }
     Ok(Json(Let { token: state.token.word().to_owned() }))
+}
+
+/// Says that the server is there, and knows who asks.
+pub(crate) async fn ping() -> Json<Value> {
+    Json(json!({"ok": true}))
 }
 
 #[derive(Debug, Deserialize)]

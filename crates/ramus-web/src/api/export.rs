@@ -59,7 +59,9 @@ pub(crate) async fn export(
     });
     let (path, named) = path.await?;
     let writing = match format {
-        Some(format) => Writing::Document { format, head: Some(Box::new(header(&path, named))), at: 0 },
+        Some(format) => {
+            Writing::Document { format, head: Some(Box::new(header(&path, named))), at: 0 }
+        }
         None => Writing::Lines { part: 0, at: 0, bodies: None },
     };
     let export = Export { path, writing, withheld: WithheldThoughts::default() };
@@ -95,7 +97,11 @@ enum Writing {
         at: usize,
     },
     /// The records as they stand in their files.
-    Lines { part: usize, at: usize, bodies: Option<Bodies> },
+    Lines {
+        part: usize,
+        at: usize,
+        bodies: Option<Bodies>,
+    },
     Done,
 }
 

@@ -25,8 +25,8 @@ use ramus_render::json::{Answer, Hit as JsonHit, HitPlace};
 use ramus_render::sanitize::is_bidi;
 use ramus_store::place::{FileRole, Project};
 use ramus_store::scan::{
-    Again, Branch, Content, Filter, Histories, Hit, Order, Place, Source, Spot, ToolFilter, on_own_threads,
-    scan_while, spills,
+    Again, Branch, Content, Filter, Histories, Hit, Order, Place, Source, Spot, ToolFilter,
+    on_own_threads, scan_while, spills,
 };
 use ramus_store::survey::Survey;
 use serde::{Deserialize, Serialize};

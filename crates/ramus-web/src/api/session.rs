@@ -19,8 +19,8 @@ use serde::Serialize;
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
-use crate::work::Task;
 use crate::library::Found;
+use crate::work::Task;
 
 /// A session, as its own file tells.
 #[derive(Debug, Serialize)]

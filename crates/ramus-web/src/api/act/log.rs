@@ -8,8 +8,8 @@ use ramus_store::undo::{self, is_below};
 use serde::Serialize;
 
 use crate::State;
-use crate::work::Task;
 use crate::api::{Answered, answer};
+use crate::work::Task;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Log {
