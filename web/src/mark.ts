@@ -39,3 +39,12 @@ export function highlight(ranges: Range[]): void {
   if (ranges.length > 0) css.highlights.set(NAME, new Highlight(...ranges));
   else css.highlights.delete(NAME);
 }
+
+/** Scrolls what is longer than its own window, such as an output, until words in it are seen there. */
+export function reveal(words: Range, within: Element): void {
+  for (let box = words.startContainer.parentElement; box && box !== within; box = box.parentElement) {
+    if (box.scrollHeight <= box.clientHeight + 1) continue;
+    const [at, window] = [words.getBoundingClientRect(), box.getBoundingClientRect()];
+    if (at.top < window.top || at.bottom > window.bottom) box.scrollTop += at.top - window.top - window.height / 2;
+  }
+}

@@ -5,7 +5,7 @@
 
 import { Component, createRef, type RefObject } from "preact";
 import { type PathView, type View, get, query } from "./api";
-import { findWords, highlight } from "./mark";
+import { findWords, highlight, reveal } from "./mark";
 import type { Place } from "./route";
 import { type Doing, Turn, type Where } from "./turn";
 
@@ -104,14 +104,15 @@ export class Transcript extends Component<Props, { tick: number }> {
     const [box, row] = [this.box.current, mark && this.box.current?.querySelector(`.row[data-at="${mark.at}"]`)];
     const found = box && row && mark ? findWords(row, mark.text) : [];
     highlight(found);
-    if (!box || !mark || found.length === 0 || this.shown === mark) return;
+    if (!box || !row || !mark || found.length === 0 || this.shown === mark) return;
+    if (!mark.seen) reveal(found[0], row);
+    const [words, drawn, window] = [found[0].getBoundingClientRect(), row.getBoundingClientRect(), box.getBoundingClientRect()];
+    // A row that has just grown will be measured; until then nobody knows where its words are.
+    if (Math.abs(drawn.height - this.heights[mark.at]) > 1) return;
     this.shown = mark;
-    if (mark.seen) return;
-    const [words, window] = [found[0].getBoundingClientRect(), box.getBoundingClientRect()];
-    if (words.top >= window.top && words.bottom <= window.bottom) return;
-    const top = Math.max(0, box.scrollTop + words.top - window.top - window.height / 3);
+    if (mark.seen || (words.top >= window.top && words.bottom <= window.bottom)) return;
     this.following = false;
-    this.hold(top);
+    this.hold(Math.max(0, this.tops[mark.at] + words.top - drawn.top - window.height / 3));
     this.settled = box.scrollTop;
     this.draw();
   }
@@ -243,8 +244,8 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.look();
     let changed = false;
     for (const entry of entries) changed = this.take(entry.target as HTMLElement, entry.borderBoxSize[0].blockSize) || changed;
-    this.markWords();
-    if (!changed) return;
+    // What was unfolded has come; where it is, is known when all heights are.
+    if (!changed) { this.markWords(); return; }
     this.sum();
     this.draw();
   }

@@ -17,14 +17,23 @@ const MOST_UNFOLDED = 2000;
 
 export const callName = (where: Where, at: number, i: number, n: number) => `${where.session}|${where.leaf}|${at}|${i}|${n}`;
 
-/** Unfolds a call before it is drawn; `whole`: with nothing left out. */
+const drawn = new Set<(name: string) => void>();
+
+/** Unfolds a call, whether it is drawn yet or not; `whole`: with nothing left out. */
 export function unfold(name: string, whole = false): void {
-  unfolded.add(name);
-  if (whole) unfolded.add(`${name}|whole`);
+  for (const one of whole ? [`${name}|whole`, name] : [name]) {
+    unfolded.add(one);
+    drawn.forEach((hear) => hear(one));
+  }
 }
 
 function useUnfolded(name: string): [boolean, (open: boolean) => void] {
   const [, draw] = useState(0);
+  useEffect(() => {
+    const hear = (other: string) => { if (other === name) draw((n) => n + 1); };
+    drawn.add(hear);
+    return () => void drawn.delete(hear);
+  }, [name]);
   const set = (open: boolean) => {
     if (open === unfolded.has(name)) return;
     if (!open) unfolded.delete(name);
