@@ -15,7 +15,8 @@ export interface Where { session: string; leaf: string }
 const unfolded = new Set<string>();
 const MOST_UNFOLDED = 2000;
 
-export const callName = (where: Where, at: number, i: number, n: number) => `${where.session}|${where.leaf}|${at}|${i}|${n}`;
+/** Names a part of a message: by its uuid, since a path that grows has another leaf. */
+export const partName = (session: string, view: { uuid?: string | null; at: number; i: number }, n: number) => `${session}|${view.uuid ?? view.at}|${view.i}|${n}`;
 
 const drawn = new Set<(name: string) => void>();
 
@@ -77,7 +78,7 @@ export const Turn = memo(function Turn({ view, where, doing, goesOn }: { view: V
           )}
         </header>
       )}
-      {shown.parts.map((piece, index) => <PieceView key={index} piece={piece} name={callName(where, view.at, view.i, -1 - index)} view={view} where={where} onAll={all} />)}
+      {shown.parts.map((piece, index) => <PieceView key={index} piece={piece} name={partName(where.session, view, -1 - index)} view={view} where={where} onAll={all} />)}
     </article>
   );
 });
@@ -126,7 +127,7 @@ function Picture({ piece, view, where }: { piece: Piece & { t: "picture" }; view
 }
 
 function CallView({ call, view, where }: { call: Call; view: View; where: Where }) {
-  const name = callName(where, view.at, view.i, call.n);
+  const name = partName(where.session, view, call.n);
   const [open, setOpen] = useUnfolded(name);
   return (
     <details class={`call ${call.tool}${call.failed ? " failed" : ""}`} open={open} onToggle={(event) => { if (event.target === event.currentTarget) setOpen(event.currentTarget.open); }}>

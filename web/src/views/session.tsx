@@ -8,7 +8,7 @@ import { Dialog, Failure, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { Printed, usePrinted } from "../print";
 import { type Mark, Transcript } from "../transcript";
-import { callName, unfold } from "../turn";
+import { partName, unfold } from "../turn";
 import { Tree } from "../tree";
 import { useTyped } from "../typed";
 import { place, several, short } from "../words";
@@ -67,11 +67,10 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
   useEffect(() => {
     if (!mark || start === null || !told) { setMarked(undefined); return; }
     let off = false;
-    const where = { session: id, leaf: told.leaf };
-    get<{ calls: { i: number; n: number; whole: boolean }[]; folds: { i: number; n: number }[] }>(`${address}/holds${query({ leaf: told.leaf, at: start, text: mark })}`).then((found) => {
+    get<{ calls: { uuid?: string | null; i: number; n: number; whole: boolean }[]; folds: { uuid?: string | null; i: number; n: number }[] }>(`${address}/holds${query({ leaf: told.leaf, at: start, text: mark })}`).then((found) => {
       if (off) return;
-      found.calls.forEach(({ i, n, whole }) => unfold(callName(where, start, i, n), whole));
-      found.folds.forEach(({ i, n }) => unfold(callName(where, start, i, -1 - n)));
+      found.calls.forEach((one) => unfold(partName(id, { ...one, at: start }, one.n), one.whole));
+      found.folds.forEach((one) => unfold(partName(id, { ...one, at: start }, -1 - one.n)));
       setMarked({ at: start, text: mark, seen: been });
     }, () => { if (!off) setMarked({ at: start, text: mark, seen: been }); });
     return () => { off = true; };

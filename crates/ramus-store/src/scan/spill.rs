@@ -176,3 +176,37 @@ pub(super) fn session_file(path: &Path) -> std::path::PathBuf {
     let dir = path.parent().and_then(Path::parent).unwrap_or(path);
     dir.with_extension("jsonl")
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_among_the_results_are_not_followed() {
+        let home = testkit::Home::new();
+        let session = home.session("-p/0a1b2c3d.jsonl", "a user hello");
+        let project = |home: &testkit::Home| {
+            Project::list(&home.claude(), home.claude().join("projects/-p"), &mut Vec::new())
+        };
+        let results = session.with_extension("").join("tool-results");
+        fs::create_dir_all(&results).unwrap();
+        let secret = home.path().join("secret.txt");
+        fs::write(&secret, "the samovar").unwrap();
+        fs::write(results.join("own.txt"), "the teapot").unwrap();
+        symlink(&secret, results.join("link.txt")).unwrap();
+        let found = spills(&project(&home), None);
+        assert_eq!(found.iter().map(|file| &*file.id).collect::<Vec<_>>(), ["own"]);
+        assert_eq!(
+            crate::read::spilled(&session, Path::new("own.txt")).as_deref(),
+            Some("the teapot")
+        );
+        assert_eq!(crate::read::spilled(&session, Path::new("link.txt")), None);
+        // Nor is a directory of them that is a link.
+        fs::rename(&results, home.path().join("elsewhere")).unwrap();
+        symlink(home.path().join("elsewhere"), &results).unwrap();
+        assert!(spills(&project(&home), None).is_empty());
+        assert_eq!(crate::read::spilled(&session, Path::new("own.txt")), None);
+    }
+}

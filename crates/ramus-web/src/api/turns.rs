@@ -199,17 +199,18 @@ pub(crate) async fn holds(
         let (mut calls, mut folds) = (Vec::new(), Vec::new());
         for i in 0.. {
             let Ok(placed) = path.turn(words.at, i) else { break };
+            let uuid = &placed.turn.uuid;
             let look = |whole| Look { history: &path.parts[placed.part].history, whole };
             for (n, call) in placed.turn.calls().enumerate() {
                 let is_in = |whole| holds_words(&look(whole).opened(call), &words.text);
                 let whole = !is_in(false);
                 if !whole || is_in(true) {
-                    calls.push(json!({"i": i, "n": n, "whole": whole}));
+                    calls.push(json!({"uuid": uuid, "i": i, "n": n, "whole": whole}));
                 }
             }
             let folded = look(false).folded(&placed.turn).into_iter();
             let folded = folded.filter(|(_, html)| holds_words(html, &words.text));
-            folds.extend(folded.map(|(n, _)| json!({"i": i, "n": n})));
+            folds.extend(folded.map(|(n, _)| json!({"uuid": uuid, "i": i, "n": n})));
         }
         Ok(json!({"calls": calls, "folds": folds}))
     })
