@@ -48,6 +48,7 @@ const { origin } = new URL(url);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
 const page = await context.newPage();
+await page.addInitScript(() => { globalThis.ask = (path) => fetch(path, { headers: { authorization: `Bearer ${localStorage.getItem("ramus-token")}` } }); });
 await page.goto(url);
 await page.waitForSelector(".side section", { timeout: 120_000 });
 

@@ -55,6 +55,8 @@ export function noteLink(next: State): void {
 export function look(): void {
   clearTimeout(looking);
   looking = undefined;
+  // A tab that nobody sees looks when it is seen again.
+  if (document.hidden) return;
   fetch("/api/ping", { headers: headers() }).then(
     (answer) => noteLink(answer.status === 401 ? "locked" : answer.ok ? "up" : "down"),
     () => noteLink("down"),

@@ -121,7 +121,6 @@ function Locked() {
       <p>This page shows the histories of Claude Code on this machine, and this browser was not let in yet.</p>
       {lockedWhy() && <p class="note bad">The address did not open it: {lockedWhy()}.</p>}
       <p>Open the address that <code>ramus serve</code> printed last in its terminal. Each address lets one browser in; when it was used, the next one is printed below it. <code>ramus serve --open</code> opens the browser for you.</p>
-      <p><button type="button" onClick={look}>Try again</button></p>
     </main>
   );
 }

@@ -180,3 +180,69 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     }
     Response::from_parts(parts, Body::from(bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use ramus_core::resume::Rule;
+    use ramus_store::place::Place;
+    use testkit::Home;
+    use tokio_stream::StreamExt as _;
+
+    use super::*;
+    use crate::{Library, Token};
+
+    fn state(home: &Home) -> Arc<State> {
+        home.session("-p/0a1b2c3d.jsonl", "a user hello");
+        let library = Library::new(Place::open(vec![home.claude()]).unwrap(), Rule::Client);
+        let own = ramus_store::State::new(home.path().join("state"));
+        Arc::new(State::new(library, own, Token::new("teapot"), Vec::new(), |_| {}))
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_takes_nothing_holds_no_thread_and_gets_no_more_than_a_few_pieces() {
+        let home = Home::new();
+        let state = state(&home);
+        let (made, count) = mpsc::channel();
+        let step = |made: &mut mpsc::Sender<()>| {
+            let _ = made.send(());
+            Ok(Some(Bytes::from_static(b"piece")))
+        };
+        let bodies: Vec<Body> = (0..20)
+            .map(|_| pieces(state.clone(), Task::Exports, made.clone(), Arc::default(), step))
+            .collect();
+        // Others that write the same kind of thing get their turn.
+        assert!(work(state.clone(), Task::Exports, |_| Ok(())).await.is_ok());
+        let mut stream = bodies.into_iter().next_back().unwrap().into_data_stream();
+        for _ in 0..100 {
+            assert_eq!(stream.next().await.unwrap().unwrap(), "piece");
+        }
+        drop(stream);
+        assert!(count.try_iter().count() < 100 + 20 * 4, "nothing is made that nobody takes");
+    }
+
+    #[tokio::test]
+    async fn what_is_abandoned_is_told_to_stop() {
+        let home = Home::new();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (begun, waits) = mpsc::channel();
+        let worker = (begun, stop.clone());
+        let body = pieces(state(&home), Task::Searches, worker, stop, |(begun, stop)| {
+            let _ = begun.send(());
+            while !stop.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            let _ = begun.send(());
+            Ok(None)
+        });
+        let waited = tokio::task::spawn_blocking(move || {
+            waits.recv().unwrap();
+            waits
+        });
+        let waits = waited.await.unwrap();
+        drop(body);
+        // Without being told it would work for ever.
+        tokio::task::spawn_blocking(move || waits.recv().unwrap()).await.unwrap();
+    }
+}

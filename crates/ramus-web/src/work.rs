@@ -129,7 +129,7 @@ mod tests {
         let slow = |gate: &Arc<std::sync::Mutex<mpsc::Receiver<()>>>| {
             let (queues, gate) = (queues.clone(), gate.clone());
             tokio::spawn(async move {
-                queues.run(Task::Searches, move || drop(gate.lock().unwrap().recv())).await
+                queues.run(Task::Searches, move || gate.lock().unwrap().recv().is_ok()).await
             })
         };
         let (_, threads, most) = SIZES[2];
