@@ -1,7 +1,7 @@
 // One turn of a transcript: who speaks, what was said, which tools ran.
 
 import { memo } from "preact/compat";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Agent } from "./agent";
 import { type Call, type Piece, type View, type Way, get, picture, query } from "./api";
 import { useGet } from "./hooks";
@@ -30,7 +30,8 @@ export function unfold(name: string, whole = false): void {
 
 function useUnfolded(name: string): [boolean, (open: boolean) => void] {
   const [, draw] = useState(0);
-  useEffect(() => {
+  // Before anything else happens: what is unfolded between drawing and listening would stay folded.
+  useLayoutEffect(() => {
     const hear = (other: string) => { if (other === name) draw((n) => n + 1); };
     drawn.add(hear);
     return () => void drawn.delete(hear);
