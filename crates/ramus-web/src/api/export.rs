@@ -64,7 +64,7 @@ pub(crate) async fn export(
         }
         None => Writing::Lines { part: 0, at: 0, bodies: None },
     };
-    let export = Export { path, writing, withheld: WithheldThoughts::default() };
+    let export = Export { path, writing, withheld: WithheldThoughts::default(), is_first: true };
     let body = pieces(state, Task::Exports, export, Arc::default(), Export::next);
     let short: String = name.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
     let headers = [
@@ -86,6 +86,8 @@ struct Export {
     path: Arc<Transcript>,
     writing: Writing,
     withheld: WithheldThoughts,
+    /// No turn was written yet.
+    is_first: bool,
 }
 
 enum Writing {
@@ -123,10 +125,8 @@ impl Export {
     ) -> io::Result<Bytes> {
         let path = self.path.clone();
         let mut text = String::new();
-        let mut first = false;
         if let Some(head) = head {
             export::head(format, &head, &mut text);
-            first = true;
         }
         let to = match path.len() {
             0 => 0,
@@ -146,10 +146,9 @@ impl Export {
                 agent: &|_| None,
                 picture: &|_| None,
             };
-            if !first {
+            if !std::mem::take(&mut self.is_first) {
                 text.push_str(export::between(format));
             }
-            first = false;
             export::turn(format, session, &turn, &config, &mut text);
         }
         if to < path.len() {
