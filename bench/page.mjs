@@ -48,6 +48,7 @@ const { origin } = new URL(url);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
 const page = await context.newPage();
+await page.addInitScript(() => { globalThis.ask = (path) => fetch(path, { headers: { authorization: `Bearer ${localStorage.getItem("ramus-token")}` } }); });
 await page.goto(url);
 await page.waitForSelector(".side section", { timeout: 120_000 });
 
@@ -106,7 +107,7 @@ row("tasks over 50 ms while scrolling", `${scrolled.long.length}${scrolled.long.
 for (const q of [word, "the"]) {
   const hit = await page.evaluate(async (q) => {
     const start = performance.now();
-    const response = await fetch(`/api/find?q=${q}`);
+    const response = await ask(`/api/find?q=${q}`);
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
     let text = "";
@@ -124,7 +125,7 @@ for (const q of [word, "the"]) {
 await page.goto(origin);
 await page.waitForSelector(".sessions li", { timeout: 120_000 });
 row("server memory: peak, now", `${Math.round(memory(server.pid, "VmHWM"))} MB, ${Math.round(memory(server.pid, "VmRSS"))} MB`);
-const used = async () => page.evaluate(async () => { const start = performance.now(); await (await fetch("/api/usage")).json(); return Math.round(performance.now() - start); });
+const used = async () => page.evaluate(async () => { const start = performance.now(); await (await ask("/api/usage")).json(); return Math.round(performance.now() - start); });
 row("usage: first time, again", `${await used()} ms, ${await used()} ms`);
 row("server memory after usage: peak, now", `${Math.round(memory(server.pid, "VmHWM"))} MB, ${Math.round(memory(server.pid, "VmRSS"))} MB`);
 const dist = join(root, "web/dist");

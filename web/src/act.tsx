@@ -1,7 +1,7 @@
 // Changing something: the server plans, a person reads the plan, then it is done.
 
 import { useEffect, useState } from "preact/hooks";
-import { type Conversation, Refused, post } from "./api";
+import { type Conversation, type Refused, asRefused, post } from "./api";
 import { Html } from "./html";
 import { Dialog, Failure, Waiting } from "./parts";
 import { bytes, several } from "./words";
@@ -33,15 +33,21 @@ export function Act({ request, onDone, onClose }: { request: Request; onDone: (d
   const [error, setError] = useState<Refused>();
   const [busy, setBusy] = useState(false);
   const [wanted, setWanted] = useState(request);
-  useEffect(() => { post<Plan>("plan", wanted).then(setPlan, setError); }, [wanted]);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    setError(undefined);
+    post<Plan>("plan", wanted).then(setPlan, (failure) => setError(asRefused(failure)));
+  }, [wanted, tries]);
   const act = () => {
     if (!plan) return;
     setBusy(true);
-    post<Done>("apply", { plan: plan.id }).then(onDone, (failure) => { setError(failure); setBusy(false); });
+    post<Done>("apply", { plan: plan.id }).then(onDone, (failure) => { setError(asRefused(failure)); setBusy(false); });
   };
+  /** A plan that could not be carried out is made again: what it was made for may have changed. */
+  const again = () => { setPlan(undefined); setTries(tries + 1); };
   return (
     <Dialog title={TITLES[request.what] ?? request.what} onClose={onClose} wide={request.what === "restore-files"}>
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={again} />}
       {!plan && !error && <Waiting what="Planning" />}
       {plan && !error && (
         <div class="plan">

@@ -1,5 +1,7 @@
 // What the server answers, and how it is asked.
 
+import { headers, noteLink } from "./link";
+
 export interface Session {
   id: string; file: string; project: string; title: string | null; version: string | null;
   messages: number; conversations: number; forks: number; compactions: number; agents: number;
@@ -115,37 +117,76 @@ export class Refused extends Error {
   constructor(message: string, readonly hint: string, readonly status: number, readonly candidates: string[] = []) { super(message); }
 }
 
+/** Whatever went wrong, as something that can be shown. */
+export function asRefused(error: unknown): Refused {
+  if (error instanceof Refused) return error;
+  return new Refused("Something went wrong on this page", String(error), 0);
+}
+
 export function query(values: Record<string, string | number | boolean | undefined | null>): string {
   const pairs = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== "");
   return pairs.length === 0 ? "" : "?" + new URLSearchParams(pairs.map(([key, value]) => [key, String(value)]));
 }
 
+const SILENT = () => new Refused("The server does not answer", "It may have been stopped: `ramus serve` starts it again. This page goes on by itself then.", 0);
+
+/** Sends a request with the token, and notes whether the server is there. */
+async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(`/api/${path}`, { ...init, headers: { ...headers(), ...init.headers } });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    noteLink("down");
+    throw SILENT();
+  }
+  noteLink(response.status === 401 ? "locked" : "up");
+  if (!response.ok) throw await refused(response);
+  return response;
+}
+
 async function refused(response: Response): Promise<Refused> {
   const told = await response.json().catch(() => ({}));
-  return new Refused(told.error ?? `the server answered ${response.status}`, told.hint ?? "", response.status, told.candidates);
+  return new Refused(told.error ?? `The server answered with status ${response.status}`, told.hint ?? "", response.status, told.candidates ?? []);
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const response = await fetch(`/api/${path}`, { signal, credentials: "same-origin" });
-  if (!response.ok) throw await refused(response);
-  return response.json();
+  return (await send(path, { signal })).json();
 }
 
 export async function post<T>(path: string, body: unknown): Promise<T> {
-  const response = await fetch(`/api/${path}`, {
-    method: "POST",
-    credentials: "same-origin",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw await refused(response);
-  return response.json();
+  return (await send(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) })).json();
+}
+
+/** Reads a picture; its address must be given back. */
+export async function picture(path: string, signal: AbortSignal): Promise<string> {
+  return URL.createObjectURL(await (await send(path, { signal })).blob());
+}
+
+/** Reads at once, while everything waits: printing does not wait for an answer. */
+export function getNow<T>(path: string): T {
+  const request = new XMLHttpRequest();
+  request.open("GET", `/api/${path}`, false);
+  for (const [name, value] of Object.entries(headers())) request.setRequestHeader(name, value);
+  request.send();
+  if (request.status !== 200) throw new Refused(`The server answered with status ${request.status}`, "", request.status);
+  return JSON.parse(request.responseText) as T;
+}
+
+/** Downloads something: the browser asks for it with a ticket, since it cannot send our header. */
+export async function download(path: string): Promise<void> {
+  const address = `/api/${path}`;
+  const { ticket } = await post<{ ticket: string }>("ticket", { path: address });
+  const link = document.createElement("a");
+  link.href = `${address}${address.includes("?") ? "&" : "?"}ticket=${ticket}`;
+  link.download = "";
+  link.click();
 }
 
 /** Reads an answer that comes one object a line. */
 export async function stream<T>(path: string, signal: AbortSignal, each: (line: T) => void): Promise<void> {
-  const response = await fetch(`/api/${path}`, { signal, credentials: "same-origin" });
-  if (!response.ok || !response.body) throw await refused(response);
+  const response = await send(path, { signal });
+  if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {

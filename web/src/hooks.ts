@@ -1,7 +1,11 @@
 // Asking the server from a component.
 
-import { useEffect, useRef, useState } from "preact/hooks";
-import { Refused, get } from "./api";
+import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { type Refused, asRefused, get } from "./api";
+import { type State, linkState, onReturn, watchLink } from "./link";
+import { type News, hearNews } from "./news";
+
+export type { News };
 
 export interface Asked<T> {
   data?: T; error?: Refused; busy: boolean;
@@ -10,46 +14,57 @@ export interface Asked<T> {
   again: () => void;
 }
 
-/** Keeps what was answered last until the next answer is there. */
+/**
+ * Keeps what was answered last until the next answer is there.
+ *
+ * What is asked again while an answer is on its way is asked once when that has come: news may come faster
+ * than answers do.
+ */
 export function useGet<T>(path: string | null): Asked<T> {
   const [state, set] = useState<{ path: string | null; data?: T; error?: Refused; busy: boolean }>({ path: null, busy: true });
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
+  const asking = useRef<{ stop: AbortController; stale: boolean } | undefined>(undefined);
+  const wanted = useRef(path);
+  wanted.current = path;
+  const ask = () => {
+    const path = wanted.current;
     if (path === null) return;
-    const stop = new AbortController();
+    if (asking.current) { asking.current.stale = true; return; }
+    const one = { stop: new AbortController(), stale: false };
+    asking.current = one;
     set((was) => ({ ...was, busy: true, ...(was.path === path ? {} : { error: undefined }) }));
-    get<T>(path, stop.signal).then(
-      (data) => set({ path, data, busy: false }),
-      (error) => {
-        if (stop.signal.aborted) return;
-        const told = error instanceof Refused ? error : new Refused("the server does not answer", "start `ramus serve` again and open the address it prints", 0);
-        set({ path, error: told, busy: false });
-      },
-    );
-    return () => stop.abort();
-  }, [path, turn]);
-  return { data: state.data, error: state.path === path || state.error ? state.error : undefined, busy: state.busy, current: state.path === path, again: () => setTurn((n) => n + 1) };
+    get<T>(path, one.stop.signal).then(
+      (data) => ({ path, data, error: undefined, busy: false }),
+      (error) => ({ path, error: asRefused(error), busy: false }),
+    ).then((next) => {
+      if (one.stop.signal.aborted) return;
+      asking.current = undefined;
+      // What was there stays while the server is away.
+      set((was) => ({ ...(was.path === path ? was : {}), ...next }));
+      if (one.stale) ask();
+    });
+  };
+  const latest = useRef(ask);
+  latest.current = ask;
+  useEffect(() => {
+    latest.current();
+    return () => { asking.current?.stop.abort(); asking.current = undefined; };
+  }, [path]);
+  useEffect(() => onReturn(() => latest.current()), []);
+  return { data: state.data, error: state.path === path || state.error ? state.error : undefined, busy: state.busy, current: state.path === path, again: () => latest.current() };
 }
-
-export interface News { session: string; agent: boolean; kind: string; owner: string | null }
-
-const hearers = new Set<(news: News) => void>();
-let source: EventSource | undefined;
 
 /** Hears what happens to files while the page is open. */
 export function useNews(hear: (news: News) => void): void {
   const latest = useRef(hear);
   latest.current = hear;
-  useEffect(() => {
-    const told = (news: News) => latest.current(news);
-    hearers.add(told);
-    // One connection for the whole page: a browser has few of them.
-    if (!source) {
-      source = new EventSource("/api/events");
-      source.onmessage = (event) => hearers.forEach((hearer) => hearer(JSON.parse(event.data) as News));
-    }
-    return () => void hearers.delete(told);
-  }, []);
+  useEffect(() => hearNews((news) => latest.current(news)), []);
+}
+
+/** Whether the server answers. */
+export function useLink(): State {
+  const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
+  useEffect(() => watchLink(() => draw()), []);
+  return linkState();
 }
 
 /** Keys for a view; keys typed into fields are not ours. */

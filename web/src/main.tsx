@@ -3,12 +3,14 @@
 import { render } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Project, Session } from "./api";
-import { useGet, useKeys, useNews } from "./hooks";
+import { useGet, useKeys, useLink, useNews } from "./hooks";
 import { copied } from "./html";
-import { Branch } from "./parts";
+import { enter, lockedWhy, look, token } from "./link";
+import { startNews } from "./news";
+import { Branch, Guard } from "./parts";
 import { Help } from "./help";
 import { Palette } from "./palette";
-import { follow, go, project as projectAt, key, listed, session as sessionAt, useRoute } from "./route";
+import { follow, go, project as projectAt, key, listed, notePlace, onLeave, placeHere, session as sessionAt, useRoute } from "./route";
 import { Compare } from "./views/compare";
 import { FilesView } from "./views/files";
 import { Log } from "./views/log";
@@ -50,7 +52,7 @@ function App() {
   }, []);
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useNews((news) => {
-    if (news.kind === "found" || news.kind === "gone") { projects.again(); sessions.again(); }
+    if (news.kind === "found" || news.kind === "gone" || news.kind === "missed") { projects.again(); sessions.again(); }
     // Titles and times change with what is said; nobody waits for that.
     else later.current ??= setTimeout(() => { later.current = undefined; sessions.again(); }, LATER);
   });
@@ -71,6 +73,8 @@ function App() {
     return () => removeEventListener("keydown", hear);
   }, []);
   useEffect(() => setDrawer(false), [path, query.toString()]);
+  useMainPlace(path + query);
+  const link = useLink();
   const [, kind = "", id = ""] = path.split("/").map(decode);
   return (
     <div class="frame" onClick={(event) => { copied(event, say); follow(event); }}>
@@ -85,13 +89,65 @@ function App() {
         <button type="button" class="quiet" onClick={() => setSheet("help")} aria-label="Keys" title="Keys">?</button>
       </header>
       <Side open={drawer} view={kind} projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} here={kind === "s" ? id : ""} project={kind === "p" ? id : ""} busy={sessions.busy && !sessions.data} />
-      <main id="main" tabIndex={-1}>{view(kind, id, query, say, sessions.data?.sessions.find((one) => key(one) === id)?.title)}</main>
+      <main id="main" tabIndex={-1}>
+        {link !== "up" && <Link state={link} />}
+        <Guard key={path}>{view(kind, id, query, say, sessions.data?.sessions.find((one) => key(one) === id)?.title)}</Guard>
+      </main>
       {drawer && <div class="shade" onClick={() => setDrawer(false)} />}
       {sheet === "help" && <Help onClose={() => setSheet(null)} />}
       {sheet === "palette" && <Palette projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} onTheme={nextTheme} onHelp={() => setSheet("help")} onClose={() => setSheet((now) => (now === "palette" ? null : now))} />}
       <div class="toast" role="status" aria-live="polite">{toast}</div>
     </div>
   );
+}
+
+/** Says that the server is away, and what happens next. */
+function Link({ state }: { state: "down" | "locked" }) {
+  return (
+    <div class="link-banner" role="alert">
+      {state === "down"
+        ? <p><b>The server does not answer.</b> It was stopped, or is being started again. This page tries again by itself; what you see may be old.</p>
+        : <p><b>The server was started anew and does not know this browser.</b> Open the address that it printed last in its terminal; this tab goes on by itself then. <code>ramus serve --keep-token</code> spares you that.</p>}
+      <button type="button" onClick={look}>Try now</button>
+    </div>
+  );
+}
+
+/** What somebody sees who has no access at all. */
+function Locked() {
+  return (
+    <main class="locked">
+      <h1><Branch /> ramus</h1>
+      <p>This page shows the histories of Claude Code on this machine, and this browser was not let in yet.</p>
+      {lockedWhy() && <p class="note bad">The address did not open it: {lockedWhy()}.</p>}
+      <p>Open the address that <code>ramus serve</code> printed last in its terminal. Each address lets one browser in; when it was used, the next one is printed below it. <code>ramus serve --open</code> opens the browser for you.</p>
+    </main>
+  );
+}
+
+/** How long a view that is come back to may take to be as long as it was. */
+const COMING = 5000;
+
+/** Brings the reader back to where a view was left. */
+function useMainPlace(address: string) {
+  useEffect(() => {
+    const main = document.getElementById("main");
+    const top = placeHere().top ?? 0;
+    if (!main) return;
+    const until = performance.now() + COMING;
+    let frame = 0;
+    const stop = () => cancelAnimationFrame(frame);
+    const settle = () => {
+      main.scrollTop = top;
+      if (Math.abs(main.scrollTop - top) > 1 && performance.now() < until) frame = requestAnimationFrame(settle);
+    };
+    settle();
+    // Whoever moves by themselves does not want to be moved.
+    const acts = ["wheel", "pointerdown", "keydown", "touchstart"];
+    acts.forEach((act) => addEventListener(act, stop, { passive: true }));
+    const forget = onLeave(() => ({ top: main.scrollTop }));
+    return () => { stop(); forget(); acts.forEach((act) => removeEventListener(act, stop)); };
+  }, [address]);
 }
 
 function decode(part: string): string {
@@ -102,7 +158,7 @@ function view(kind: string, id: string, query: URLSearchParams, say: (text: stri
   switch (kind) {
     case "": return <Overview />;
     case "p": return <ProjectView key={id} name={id} />;
-    case "s": return <SessionView key={id} id={id} leaf={query.get("leaf") ?? ""} at={query.get("at") ?? ""} listed={listed} say={say} />;
+    case "s": return <SessionView key={id} id={id} leaf={query.get("leaf") ?? ""} at={query.get("at") ?? ""} mark={query.get("mark") ?? ""} listed={listed} say={say} />;
     case "f": return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} say={say} />;
     case "compare": return <Compare query={query} />;
     case "search": return <Search query={query} />;
@@ -157,5 +213,21 @@ function Side({ open, projects, sessions, here, view, project, busy }: { open: b
   );
 }
 
+/** The page, once the browser is known; a page that is open stays when it is not any more. */
+function Start() {
+  const link = useLink();
+  const known = useRef(false);
+  if (link === "up" || token()) known.current = true;
+  return known.current ? <App /> : <Locked />;
+}
+
+// A page that is loaded again, or come back to from elsewhere, is where it was.
+addEventListener("pagehide", notePlace);
+
 const root = document.getElementById("app");
-if (root) { root.textContent = ""; render(<App />, root); }
+void enter().then(() => {
+  if (!root) return;
+  root.textContent = "";
+  render(<Start />, root);
+  startNews();
+});

@@ -1,8 +1,8 @@
 // Small things that many views use.
 
-import type { ComponentChildren } from "preact";
+import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Refused, Session } from "./api";
+import { type Refused, type Session, asRefused } from "./api";
 import * as route from "./route";
 import { bytes, count, exactly, place, several, short, when } from "./words";
 
@@ -22,6 +22,16 @@ export function Failure({ error, again }: { error: Refused; again?: () => void }
       {again && <button type="button" onClick={again}>Try again</button>}
     </div>
   );
+}
+
+/** Shows what went wrong in place of a part of the page that cannot be drawn, instead of nothing. */
+export class Guard extends Component<{ children: ComponentChildren }, { error?: unknown }> {
+  state: { error?: unknown } = {};
+  componentDidCatch(error: unknown) { this.setState({ error }); }
+  render() {
+    if (this.state.error === undefined) return this.props.children;
+    return <div class="page"><Failure error={asRefused(this.state.error)} again={() => this.setState({ error: undefined })} /></div>;
+  }
 }
 
 export function Waiting({ what }: { what: string }) {
@@ -92,7 +102,7 @@ export function Dialog({ title, onClose, children, wide }: { title: string; onCl
     <dialog ref={box} class={wide ? "wide" : ""} aria-label={title} onClose={onClose} onClick={(event) => { if (event.target === box.current) onClose(); }}>
       <div class="dialog-in">
         <header><h2>{title}</h2><button type="button" class="quiet" onClick={onClose} aria-label="Close">✕</button></header>
-        {children}
+        <Guard>{children}</Guard>
       </div>
     </dialog>
   );

@@ -12,9 +12,30 @@ const changed = new Set<() => void>();
 const tell = () => changed.forEach((hear) => hear());
 addEventListener("popstate", tell);
 
+/** Where the reader was in a view; it is kept with the entry of the browser's history. */
+export interface Place { top?: number; cursor?: number; at?: number; offset?: number; end?: boolean }
+
+const leaving = new Set<() => Place>();
+
+/** Asks for the place when another address is gone to. */
+export function onLeave(place: () => Place): () => void {
+  leaving.add(place);
+  return () => void leaving.delete(place);
+}
+
+/** The place that this entry of the history was left at. */
+export const placeHere = (): Place => (history.state as { place?: Place } | null)?.place ?? {};
+
+/** Notes the place with this entry, for when it is come back to. */
+export function notePlace(): void {
+  let place = placeHere();
+  for (const where of leaving) place = { ...place, ...where() };
+  history.replaceState({ ...history.state, place }, "");
+}
+
 export function go(to: string, how: "push" | "replace" = "push"): void {
   if (to === location.pathname + location.search) return;
-  if (how === "push") history.pushState(null, "", to);
+  if (how === "push") { notePlace(); history.pushState(null, "", to); }
   else history.replaceState(null, "", to);
   tell();
 }
@@ -54,10 +75,11 @@ export const beside = (key: string, id: string) => (key.includes("~") ? `${id}${
 /** The id alone. */
 export const plain = (key: string) => key.replace(/~.*$/, "");
 
-export const session = (id: string, leaf?: string, at?: string) => {
+export const session = (id: string, leaf?: string, at?: string, mark?: string) => {
   const query = new URLSearchParams();
   if (leaf) query.set("leaf", leaf);
   if (at) query.set("at", at);
+  if (mark) query.set("mark", mark);
   return `/s/${encodeURIComponent(id)}${query.size ? `?${query}` : ""}`;
 };
 export const files = (id: string, at: string, path = "") =>

@@ -5,6 +5,8 @@
 
 import { Component, createRef, type RefObject } from "preact";
 import { type PathView, type View, get, query } from "./api";
+import { findWords, highlight, reveal } from "./mark";
+import type { Place } from "./route";
 import { type Doing, Turn, type Where } from "./turn";
 
 /** How many positions are asked for at once, and how far beyond the window, so that few rows are drawn empty. */
@@ -14,7 +16,11 @@ const AHEAD = 4000;
 const BEYOND = 900;
 const NEAR = 700;
 
+/** Words to be marked in a message; `seen`: the reader has been led there already. */
+export interface Mark { at: number; text: string; seen: boolean }
+
 interface Props {
+  mark?: Mark; back?: Place;
   session: string; path: PathView; start: number | null; doing: Doing;
   onSee: (at: number) => void; onLoad: () => void; selected: number | null; handle: RefObject<Transcript | null>;
 }
@@ -43,7 +49,10 @@ export class Transcript extends Component<Props, { tick: number }> {
   where: Where = { session: "", leaf: "" };
   stop = new AbortController();
 
-  componentWillMount() { this.begin(this.props, this.props.start ?? Math.max(0, this.props.path.count - 1), this.props.start === null); }
+  componentWillMount() {
+    this.begin(this.props, this.props.start ?? Math.max(0, this.props.path.count - 1), this.props.start === null);
+    if (this.props.back) this.restore(this.props.back);
+  }
 
   componentDidMount() {
     if (this.props.handle) (this.props.handle as { current: Transcript | null }).current = this;
@@ -54,6 +63,7 @@ export class Transcript extends Component<Props, { tick: number }> {
   }
 
   componentWillUnmount() {
+    highlight([]);
     this.stop.abort();
     this.observer?.disconnect();
     cancelAnimationFrame(this.frame);
@@ -67,7 +77,45 @@ export class Transcript extends Component<Props, { tick: number }> {
     else this.begin(next, next.start ?? this.anchor.at, false);
   }
 
-  componentDidUpdate() { this.settle(); }
+  componentDidUpdate() { this.settle(); this.markWords(); }
+
+  /** Where the reader is, to be come back to. */
+  place(): Place {
+    this.look();
+    return { at: this.anchor.at, offset: this.anchor.offset, end: this.following };
+  }
+
+  /** Goes back to such a place. */
+  back(place: Place) { this.restore(place); this.draw(); this.props.onSee(this.anchor.at); }
+
+  restore({ at = 0, offset = 0, end = false }: Place) {
+    cancelAnimationFrame(this.frame);
+    this.settled = this.box.current?.scrollTop ?? -1;
+    this.anchor = { at: Math.min(at, Math.max(0, this.heights.length - 1)), offset };
+    this.following = end;
+  }
+
+  /** The mark that the window was moved to. */
+  shown?: Mark;
+
+  /** Marks the words that were looked for, and brings them into the window once. */
+  markWords() {
+    const { mark } = this.props;
+    const [box, row] = [this.box.current, mark && this.box.current?.querySelector(`.row[data-at="${mark.at}"]`)];
+    const found = box && row && mark ? findWords(row, mark.text) : [];
+    highlight(found);
+    if (!box || !row || !mark || found.length === 0 || this.shown === mark) return;
+    if (!mark.seen) reveal(found[0], row);
+    const [words, drawn, window] = [found[0].getBoundingClientRect(), row.getBoundingClientRect(), box.getBoundingClientRect()];
+    // A row that has just grown will be measured; until then nobody knows where its words are.
+    if (Math.abs(drawn.height - this.heights[mark.at]) > 1) return;
+    this.shown = mark;
+    if (mark.seen || (words.top >= window.top && words.bottom <= window.bottom)) return;
+    this.following = false;
+    this.hold(Math.max(0, this.tops[mark.at] + words.top - drawn.top - window.height / 3));
+    this.settled = box.scrollTop;
+    this.draw();
+  }
 
   /** Forgets everything but where the reader is. */
   begin(props: Props, at: number, atEnd: boolean) {
@@ -196,7 +244,8 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.look();
     let changed = false;
     for (const entry of entries) changed = this.take(entry.target as HTMLElement, entry.borderBoxSize[0].blockSize) || changed;
-    if (!changed) return;
+    // What was unfolded has come; where it is, is known when all heights are.
+    if (!changed) { this.markWords(); return; }
     this.sum();
     this.draw();
   }
@@ -281,7 +330,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     return () => this.observer?.unobserve(row);
   };
 
-  render({ session, path, doing, selected }: Props) {
+  render({ session, path, doing, selected, mark }: Props) {
     const [first, last] = this.range(BEYOND);
     this.first = first;
     this.last = last;
@@ -301,7 +350,7 @@ export class Transcript extends Component<Props, { tick: number }> {
       if (!views) before = undefined;
       const left = path.left_at !== null && at > path.left_at;
       rows.push(
-        <div key={`${this.begun}-${at}-${views ? "" : "ghost"}`} ref={this.keep} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}`} data-at={at}
+        <div key={`${this.begun}-${at}-${views ? "" : "ghost"}`} ref={this.keep} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}${mark?.at === at ? " hit" : ""}`} data-at={at}
           style={views ? undefined : { blockSize: `${this.heights[at]}px` }}>
           {views ? views.map((view, index) => <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />) : <div class="ghost" />}
         </div>,

@@ -1,15 +1,53 @@
 // One turn of a transcript: who speaks, what was said, which tools ran.
 
 import { memo } from "preact/compat";
-import { useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Agent } from "./agent";
-import { type Call, type Piece, type View, type Way, get, query } from "./api";
+import { type Call, type Piece, type View, type Way, get, picture, query } from "./api";
 import { useGet } from "./hooks";
 import { Html } from "./html";
 import { Failure, Time } from "./parts";
 import { bytes, model, several } from "./words";
 
 export interface Where { session: string; leaf: string }
+
+/** What was unfolded: it stays so when it comes into the window again, or is come back to. */
+const unfolded = new Set<string>();
+const MOST_UNFOLDED = 2000;
+
+/** Names a part of a message: by its uuid, since a path that grows has another leaf. */
+export const partName = (session: string, view: { uuid?: string | null; at: number; i: number }, n: number) => `${session}|${view.uuid ?? view.at}|${view.i}|${n}`;
+
+const drawn = new Set<(name: string) => void>();
+
+/** Unfolds a call, whether it is drawn yet or not; `whole`: with nothing left out. */
+export function unfold(name: string, whole = false): void {
+  for (const one of whole ? [`${name}|whole`, name] : [name]) {
+    unfolded.add(one);
+    drawn.forEach((hear) => hear(one));
+  }
+}
+
+function useUnfolded(name: string): [boolean, (open: boolean) => void] {
+  const [, draw] = useState(0);
+  // Before anything else happens: what is unfolded between drawing and listening would stay folded.
+  useLayoutEffect(() => {
+    const hear = (other: string) => { if (other === name) draw((n) => n + 1); };
+    drawn.add(hear);
+    return () => void drawn.delete(hear);
+  }, [name]);
+  const set = (open: boolean) => {
+    if (open === unfolded.has(name)) return;
+    if (!open) unfolded.delete(name);
+    else {
+      // The oldest goes.
+      if (unfolded.size >= MOST_UNFOLDED) for (const first of unfolded) { unfolded.delete(first); break; }
+      unfolded.add(name);
+    }
+    draw((n) => n + 1);
+  };
+  return [unfolded.has(name), set];
+}
 export interface Doing { onTurn?: (view: View, anchor: HTMLElement) => void; onWay?: (way: Way, at: number) => void }
 
 const SIGNS: Record<string, string> = {
@@ -41,21 +79,21 @@ export const Turn = memo(function Turn({ view, where, doing, goesOn }: { view: V
           )}
         </header>
       )}
-      {shown.parts.map((piece, index) => <PieceView key={index} piece={piece} view={view} where={where} onAll={all} />)}
+      {shown.parts.map((piece, index) => <PieceView key={index} piece={piece} name={partName(where.session, view, -1 - index)} view={view} where={where} onAll={all} />)}
     </article>
   );
 });
 
-function PieceView({ piece, view, where, onAll }: { piece: Piece; view: View; where: Where; onAll: () => void }) {
+function PieceView({ piece, name, view, where, onAll }: { piece: Piece; name: string; view: View; where: Where; onAll: () => void }) {
   switch (piece.t) {
     case "html": return <><Html html={piece.html} />{piece.cut && <More cut={piece.cut} onAll={onAll} />}</>;
     case "text": return <><div class="said">{piece.text}</div>{piece.cut && <More cut={piece.cut} onAll={onAll} />}</>;
     case "note": return <p class={piece.bad ? "note bad" : "note"}>{piece.text}</p>;
-    case "fold": return <Folded title={piece.title} html={piece.html} />;
+    case "fold": return <Folded name={name} title={piece.title} html={piece.html} />;
     case "thinking":
       return piece.html === null
         ? <p class="note thinking" title="The client kept only a signature of it">∴ Thinking (the text was withheld)</p>
-        : <Folded title="∴ Thinking" html={piece.html} />;
+        : <Folded name={name} title="∴ Thinking" html={piece.html} />;
     case "picture": return <Picture piece={piece} view={view} where={where} />;
     case "call": return <CallView call={piece} view={view} where={where} />;
   }
@@ -65,8 +103,8 @@ const More = ({ cut, onAll }: { cut: number; onAll: () => void }) => (
   <button type="button" class="more" onClick={onAll}>Show all {bytes(cut)}</button>
 );
 
-function Folded({ title, html }: { title: string; html: string }) {
-  const [open, set] = useState(false);
+function Folded({ name, title, html }: { name: string; title: string; html: string }) {
+  const [open, set] = useUnfolded(name);
   return (
     <details class="fold" open={open} onToggle={(event) => set(event.currentTarget.open)}>
       <summary>{title}</summary>
@@ -76,13 +114,22 @@ function Folded({ title, html }: { title: string; html: string }) {
 }
 
 function Picture({ piece, view, where }: { piece: Piece & { t: "picture" }; view: View; where: Where }) {
-  if (!piece.shown) return <p class="note">▣ {piece.name}</p>;
-  const src = `/api/sessions/${encodeURIComponent(where.session)}/picture${query({ leaf: where.leaf, at: view.at, i: view.i, n: piece.n })}`;
-  return <p class="picture"><img src={src} alt={piece.name} loading="lazy" decoding="async" /></p>;
+  const [src, setSrc] = useState("");
+  const path = piece.shown ? `sessions/${encodeURIComponent(where.session)}/picture${query({ leaf: where.leaf, at: view.at, i: view.i, n: piece.n })}` : "";
+  useEffect(() => {
+    if (!path) return;
+    const stop = new AbortController();
+    let made = "";
+    picture(path, stop.signal).then((address) => { made = address; if (stop.signal.aborted) URL.revokeObjectURL(made); else setSrc(made); }, () => {});
+    return () => { stop.abort(); URL.revokeObjectURL(made); };
+  }, [path]);
+  if (!src) return <p class="note">▣ {piece.name}</p>;
+  return <p class="picture"><img src={src} alt={piece.name} decoding="async" /></p>;
 }
 
 function CallView({ call, view, where }: { call: Call; view: View; where: Where }) {
-  const [open, setOpen] = useState(false);
+  const name = partName(where.session, view, call.n);
+  const [open, setOpen] = useUnfolded(name);
   return (
     <details class={`call ${call.tool}${call.failed ? " failed" : ""}`} open={open} onToggle={(event) => { if (event.target === event.currentTarget) setOpen(event.currentTarget.open); }}>
       <summary>
@@ -91,22 +138,22 @@ function CallView({ call, view, where }: { call: Call; view: View; where: Where 
         <span class="subject">{call.subject}</span>
         <span class="outcome">{call.running ? "no result" : call.outcome}</span>
       </summary>
-      {open && <Opened call={call} view={view} where={where} />}
+      {open && <Opened name={name} call={call} view={view} where={where} />}
     </details>
   );
 }
 
-function Opened({ call, view, where }: { call: Call; view: View; where: Where }) {
-  const [whole, setWhole] = useState(false);
-  const [unfolded, setUnfolded] = useState(false);
-  const { data, error } = useGet<{ html: string }>(`sessions/${encodeURIComponent(where.session)}/call${query({ leaf: where.leaf, at: view.at, i: view.i, n: call.n, whole: whole || undefined })}`);
+function Opened({ name, call, view, where }: { name: string; call: Call; view: View; where: Where }) {
+  const [whole, setWhole] = useUnfolded(`${name}|whole`);
+  const [agent, setAgent] = useUnfolded(`${name}|agent`);
+  const { data, error, again } = useGet<{ html: string }>(`sessions/${encodeURIComponent(where.session)}/call${query({ leaf: where.leaf, at: view.at, i: view.i, n: call.n, whole: whole || undefined })}`);
   return (
     <div class="opened" onClick={(event) => { if ((event.target as Element).closest("[data-more]")) setWhole(true); }}>
-      {data ? <Html html={data.html} class="pieces" /> : error ? <Failure error={error} /> : <p class="hush">…</p>}
+      {data ? <Html html={data.html} class="pieces" /> : error ? <Failure error={error} again={again} /> : <p class="hush">…</p>}
       {call.agent && (
-        <details class="fold agent-fold" open={unfolded} onToggle={(event) => { if (event.target === event.currentTarget) setUnfolded(event.currentTarget.open); }}>
+        <details class="fold agent-fold" open={agent} onToggle={(event) => { if (event.target === event.currentTarget) setAgent(event.currentTarget.open); }}>
           <summary>What the agent did</summary>
-          {unfolded && <Agent id={call.agent} of={where.session} />}
+          {agent && <Agent id={call.agent} of={where.session} />}
         </details>
       )}
     </div>

@@ -88,7 +88,7 @@ test("a hostile history", async (t) => {
   await page.waitForSelector(".row[data-at='0'] .said");
   await sound("session");
   // Opens everything there is, from the first to the last message.
-  const count = await page.evaluate(async (address) => (await (await fetch(address)).json()).count, `/api/sessions/${session}/path`);
+  const count = await page.evaluate(async (address) => (await (await ask(address)).json()).count, `/api/sessions/${session}/path`);
   for (let at = 0; at < count; at++) {
     await page.keyboard.press("o");
     await page.waitForTimeout(60);
@@ -131,9 +131,9 @@ test("a hostile history", async (t) => {
   await sound("compare");
   // Only pictures that do nothing but draw are sent.
   const kinds = await page.evaluate(async (session) => {
-    const path = await (await fetch(`/api/sessions/${session}/turns?to=10`)).json();
+    const path = await (await ask(`/api/sessions/${session}/turns?to=10`)).json();
     const turn = path.turns.find((one) => one.parts.some((part) => part.t === "picture"));
-    const answers = await Promise.all([0, 1, 2, 3].map((n) => fetch(`/api/sessions/${session}/picture?at=${turn.at}&i=${turn.i}&n=${n}`)));
+    const answers = await Promise.all([0, 1, 2, 3].map((n) => ask(`/api/sessions/${session}/picture?at=${turn.at}&i=${turn.i}&n=${n}`)));
     return answers.map((answer) => [answer.status, answer.headers.get("content-type")?.split(";")[0]]);
   }, session);
   assert.deepEqual(kinds, [[200, "image/png"], [404, "application/json"], [404, "application/json"], [404, "application/json"]]);
@@ -145,7 +145,7 @@ test("a page of another site gets nothing", async (t) => {
   const { session } = history(claude);
   const server = await serve(t, claude);
   const { page } = await open(t, server);
-  // The browser has the cookie now, and another port is the same site to it; still that page can neither read nor act.
+  // Another port is the same site to a browser; still that page can neither read nor act.
   const foreign = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<title>evil</title>"));
   await new Promise((ready) => foreign.listen(0, "127.0.0.1", ready));
   t.after(() => foreign.close());

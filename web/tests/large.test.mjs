@@ -108,7 +108,7 @@ for (const [name, make] of [
     const claude = make(t);
     if (!claude) { t.skip("they are not beside the project"); return; }
     const { page, go, wrong } = await open(t, await serve(t, claude));
-    const sessions = await page.evaluate(async () => (await (await fetch("/api/sessions")).json()).sessions);
+    const sessions = await page.evaluate(async () => (await (await ask("/api/sessions")).json()).sessions);
     assert.ok(sessions.length > 0 && readdirSync(claude).length > 0);
     sessions.sort((a, b) => b.conversations - a.conversations || b.messages - a.messages);
     for (const session of sessions.filter((one) => one.messages > 0).slice(0, 12)) {

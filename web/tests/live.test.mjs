@@ -4,13 +4,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { demo, file, id, open, serve } from "./page.mjs";
-
-const record = (parent, uuid, kind, text, session) => JSON.stringify({
-  parentUuid: parent, isSidechain: false, userType: "external", cwd: "/home/dev/teapot", sessionId: session, version: "2.1.240", type: kind,
-  message: kind === "user" ? { role: "user", content: text } : { id: `msg_${uuid}`, type: "message", role: "assistant", model: "claude-opus-5", content: [{ type: "text", text }] },
-  uuid, timestamp: new Date().toISOString(),
-});
+import { demo, file, id, open, record, serve } from "./page.mjs";
 
 test("an append appears", async (t) => {
   const claude = demo(t);
@@ -24,7 +18,7 @@ test("an append appears", async (t) => {
   await unfolded.locator(".code").waitFor();
   await page.keyboard.press("G");
   const path = file(claude, "7ea9");
-  const leaf = await page.evaluate(async (address) => (await (await fetch(address)).json()).leaf, `/api/sessions/${session}/path`);
+  const leaf = await page.evaluate(async (address) => (await (await ask(address)).json()).leaf, `/api/sessions/${session}/path`);
   const uuid = "aaaaaaaa-0000-4000-8000-000000000001";
   appendFileSync(path, `${record(leaf, uuid, "user", "And a lid, please: live.", session)}\n`);
   appendFileSync(path, `${JSON.stringify({ type: "last-prompt", lastPrompt: "And a lid", leafUuid: uuid, sessionId: session })}\n`);
@@ -43,7 +37,7 @@ test("a fork that appears in what is read is shown there", async (t) => {
   const claude = demo(t);
   const session = id(claude, "7ea9");
   const { page, go, wrong } = await open(t, await serve(t, claude));
-  const told = await page.evaluate(async (address) => (await fetch(address)).json(), `/api/sessions/${session}/path`);
+  const told = await page.evaluate(async (address) => (await ask(address)).json(), `/api/sessions/${session}/path`);
   await go(`/s/${session}?leaf=${told.leaf}`);
   await page.waitForSelector(".turn.answer");
   const forks = await page.locator("nav.fork").count();

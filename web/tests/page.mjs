@@ -31,11 +31,10 @@ export function copy(t, from) {
   return dir;
 }
 
-/** Starts the server and returns its address with the token. */
-export async function serve(t, claude, args = []) {
-  const home = scratch(t);
-  const server = spawn(ramus, ["--claude-dir", claude, "serve", "--port", "7700", ...args], {
-    env: { ...process.env, HOME: home, RAMUS_STATE_DIR: join(home, "state"), TZ: "UTC" },
+/** Starts the server and returns its address, which lets one browser in. */
+export async function serve(t, claude, args = [], { home = scratch(t), port = 7700, env = {} } = {}) {
+  const server = spawn(ramus, ["--claude-dir", claude, "serve", "--port", String(port), ...args], {
+    env: { ...process.env, HOME: home, RAMUS_STATE_DIR: join(home, "state"), TZ: "UTC", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const log = [];
@@ -56,17 +55,49 @@ export async function open(t, server, { width = 1440, height = 900, scheme = "li
   t.after(() => browser.close());
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, timezoneId: "UTC", locale: "en-GB", bypassCSP: !csp, acceptDownloads: true });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
+  // What a test asks the server for itself needs the token, too.
+  await context.addInitScript(() => {
+    globalThis.ask = (path, init = {}) => fetch(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${localStorage.getItem("ramus-token")}` } });
+  });
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(`${message.text()} ${message.location().url}`); });
   page.on("pageerror", (error) => wrong.push(error.message));
   page.on("dialog", (dialog) => { wrong.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
-  page.on("request", (request) => { if (!request.url().startsWith(server.origin) && !request.url().startsWith("data:")) wrong.push(`request to ${request.url()}`); });
+  page.on("request", (request) => { if (!request.url().startsWith(server.origin) && !/^(data|blob):/.test(request.url())) wrong.push(`request to ${request.url()}`); });
   page.setDefaultTimeout(20_000);
   await page.goto(server.url);
   await page.waitForSelector(".side section, .failure-box", { state: "attached" });
   return { page, context, browser, wrong, go: (path) => page.goto(new URL(path, server.origin).href) };
 }
+
+/** Exchanges an address for the token, as a page does. */
+export async function enter(server) {
+  const code = new URL(server.url).searchParams.get("token");
+  const answer = await fetch(`${server.origin}/api/enter`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
+  assert.equal(answer.status, 200);
+  return (await answer.json()).token;
+}
+
+/** Waits until something is true, and looks often. */
+export async function until(what, isTrue) {
+  for (let n = 0; n < 3000; n += 1) {
+    if (await isTrue()) return;
+    await new Promise((wake) => setTimeout(wake, 20));
+  }
+  throw new Error(`still not true: ${what}`);
+}
+
+/** A record as Claude Code writes it. */
+export const record = (parent, uuid, kind, content, session) => JSON.stringify({
+  parentUuid: parent, isSidechain: false, userType: "external", cwd: "/home/dev/teapot", sessionId: session, version: "2.1.240", type: kind,
+  message: kind === "user" ? { role: "user", content } : { id: `msg_${uuid}`, type: "message", role: "assistant", model: "claude-opus-5", content: typeof content === "string" ? [{ type: "text", text: content }] : content },
+  uuid, timestamp: new Date().toISOString(),
+});
+
+/** What a person says next: the record, and that the session goes on there. */
+export const said = (parent, uuid, text, session) =>
+  `${record(parent, uuid, "user", text, session)}\n${JSON.stringify({ type: "last-prompt", lastPrompt: text, leafUuid: uuid, sessionId: session })}\n`;
 
 export async function shot(page, name) {
   mkdirSync(shots, { recursive: true });

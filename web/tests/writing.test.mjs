@@ -176,7 +176,7 @@ test("of two sessions with one id the one that was clicked is meant", async (t) 
   // An address from before there were two asks which is meant.
   writeFileSync(other, readFileSync(path));
   const answer = await page.waitForFunction(async (address) => {
-    const response = await fetch(address);
+    const response = await ask(address);
     return response.status === 409 && response.json();
   }, `/api/sessions/${session}`, { polling: 300 });
   assert.deepEqual((await answer.jsonValue()).candidates, [`${session}~-home-dev-copy`, `${session}~-home-dev-teapot`]);

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use memchr::memmem;
@@ -92,13 +93,40 @@ pub struct Finding<'a> {
     pub count: u32,
 }
 
+/// How long a query may be, and how many words it may have. Matching takes time in proportion to both.
+const LONGEST: usize = 1000;
+const WORDS: usize = 64;
+
+/// Refuses what would take too long to look for.
+fn check_length(text: &str) -> Result<(), QueryError> {
+    let letters = text.chars().count();
+    if letters <= LONGEST {
+        return Ok(());
+    }
+    let message = format!(
+        "the search text has {letters} characters, at most {LONGEST} are allowed: look for a part of it"
+    );
+    Err(QueryError { message, span: None })
+}
+
 impl Query {
     /// Reads plain text: words, all of which must occur; quotes keep several together.
     ///
     /// Case counts in words that hold an upper-case letter.
     pub fn words(text: &str) -> Result<Self, QueryError> {
+        check_length(text)?;
+        let mut words = split(text);
+        let mut seen = HashSet::new();
+        words.retain(|word| seen.insert(word.clone()));
+        if words.len() > WORDS {
+            let message = format!(
+                "{} words are too many, at most {WORDS} are allowed: put words that stand together in quotes",
+                words.len()
+            );
+            return Err(QueryError { message, span: None });
+        }
         let terms: Vec<Term> =
-            split(text).iter().map(|word| Term::word(word)).collect::<Result<_, _>>()?;
+            words.iter().map(|word| Term::word(word)).collect::<Result<_, QueryError>>()?;
         if terms.is_empty() {
             return Err(QueryError { message: "there is nothing to look for".into(), span: None });
         }
@@ -107,6 +135,7 @@ impl Query {
 
     /// Reads a regular expression; case counts unless it says `(?i)`.
     pub fn regex(pattern: &str) -> Result<Self, QueryError> {
+        check_length(pattern)?;
         Ok(Self::of(vec![Term::regex(pattern)?]))
     }
 

@@ -5,6 +5,7 @@
 
 mod diff;
 mod document;
+mod escape;
 mod files;
 mod list;
 mod merge;
@@ -17,6 +18,7 @@ mod written;
 
 pub use diff::{Diff, diff};
 pub use document::{DemoWritten, Document, Pages};
+pub use escape::write;
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
 pub use list::{bookmarks, conversations, resume, session, tree};
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};

@@ -110,6 +110,29 @@ pub fn is_bidi(char: char) -> bool {
     matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Whether a terminal obeys the character, or a reader is deceived by it, instead of seeing it: controls,
+/// marks of direction, line ends that are none, and tags.
+pub fn is_obeyed(char: char) -> bool {
+    char.is_control()
+        || is_bidi(char)
+        || matches!(
+            char,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'
+                ..='\u{e007f}'
+        )
+}
+
+/// Whether the character is part of a text and is not seen: it can carry words that only a machine reads.
+pub fn is_hidden(char: char) -> bool {
+    is_bidi(char)
+        || matches!(char,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Returns the visible sign of a C0 control or DEL. `None`: it just goes.
 fn sign(char: char) -> Option<char> {
     match char {

@@ -28,7 +28,7 @@ pub use files::{FileBack, restore_files};
 pub use fix::{end_line, fix, fix_words};
 pub use fork::{Destination, fork};
 pub use merge::{Conversation, merge};
-pub use session::{goto, rename, trash};
+pub use session::{TitleError, goto, rename, title, trash};
 
 /// What is to be done to files, step by step.
 #[derive(Clone, Debug)]

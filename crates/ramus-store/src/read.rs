@@ -13,6 +13,7 @@ use ramus_core::time::Time;
 
 use crate::error::PathError;
 use crate::regular;
+use crate::scan::is_real_dir;
 
 /// Small enough to stay in a near cache between reading and scanning: a twentieth less CPU than 256 KB.
 const CHUNK: usize = 64 * 1024;
@@ -133,7 +134,13 @@ pub fn spilled(session: &Path, named: &Path) -> Option<String> {
         session.ancestors().find(|dir| dir.file_name().is_some_and(|name| name == "subagents"));
     let dir =
         agents.and_then(Path::parent).map_or_else(|| session.with_extension(""), Path::to_owned);
-    let path = dir.join("tool-results").join(name);
+    let results = dir.join("tool-results");
+    let path = results.join(name);
+    // A link could lead anywhere.
+    let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    if !is_file || !is_real_dir(&results) || !is_real_dir(&dir) {
+        return None;
+    }
     let mut bytes = Vec::new();
     regular::open(&path).and_then(|file| file.take(SPILLED).read_to_end(&mut bytes)).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

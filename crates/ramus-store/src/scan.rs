@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::LazyLock;
 
 use memchr::memchr_iter;
 use ramus_core::name::Key;
@@ -15,6 +16,7 @@ use ramus_core::record::ByteSpan;
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustc_hash::FxHashSet;
 
 use crate::error::PathError;
@@ -37,6 +39,7 @@ pub use merge::{Hit, Order};
 pub use newest::{Batch, newest};
 pub(crate) use pieces::{LeftOut, pieces};
 use pieces::{Piece, last_time, stretches};
+pub(crate) use spill::is_real_dir;
 pub use spill::spills;
 pub use summary::summaries;
 pub(crate) use summary::{Named, collect as summaries_in};
@@ -150,6 +153,32 @@ pub fn scan(
     filter: &Filter,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Scan {
+    scan_while(sources, query, tool, order, filter, on_read, &|| true)
+}
+
+/// Runs work whose parts run in parallel on threads of its own, half of those there are, so that what
+/// others do in parallel meanwhile does not wait for it.
+pub fn on_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+        let threads = rayon::current_num_threads().div_ceil(2);
+        ThreadPoolBuilder::new().num_threads(threads).build().ok()
+    });
+    match &*POOL {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
+/// Like [`scan`], but ends early, with what was found by then, once `go_on` says no.
+pub fn scan_while(
+    sources: &[Source],
+    query: &Query,
+    tool: Option<&ToolFilter>,
+    order: Order,
+    filter: &Filter,
+    on_read: &(dyn Fn(u64) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Scan {
     let sights = filter.sights(sources, query);
     let detail = match order {
         Order::Time => Detail::Whether,
@@ -162,7 +191,8 @@ pub fn scan(
         .par_iter()
         .with_max_len(1)
         .map(|&index| {
-            let sight = Seeing { filter, sight: &sights[index], titles: order == Order::Relevance };
+            let sight = if go_on() { &sights[index] } else { &Sight::Nothing };
+            let sight = Seeing { filter, sight, titles: order == Order::Relevance, go_on };
             let found = look(index, &sources[index], query, tool, detail, sight);
             on_read(sources[index].file.bytes);
             found
@@ -190,6 +220,8 @@ struct Seeing<'a> {
     sight: &'a Sight,
     /// Titles of other sessions are wanted, too.
     titles: bool,
+    /// Whether anybody still wants to know.
+    go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
 fn look(
@@ -242,6 +274,9 @@ fn records(
         let mut counted = 0;
         let mut line = piece.line;
         for range in query.lines(piece.bytes) {
+            if !(seeing.go_on)() {
+                return;
+            }
             line += memchr_iter(b'\n', &piece.bytes[counted..range.start]).count() as u32;
             counted = range.start;
             query.findings(&piece.bytes[range.clone()], detail, |finding| {

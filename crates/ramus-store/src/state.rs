@@ -50,6 +50,34 @@ impl State {
         entries.filter_map(number).max().unwrap_or(0)
     }
 
+    /// Writes a file that only its owner can read, in place of one of that name.
+    pub fn write_private(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, WriteError> {
+        disk::create_dirs(&self.dir)?;
+        let path = self.dir.join(name);
+        // A file that is there may be readable by others, and would stay so.
+        disk::remove(&path)?;
+        let file = disk::create(&path)?;
+        disk::write(&path, &file, bytes)?;
+        Ok(path)
+    }
+
+    /// Reads such a file; `None`: there is none, or others can read it too.
+    pub fn read_private(&self, name: &str) -> Option<String> {
+        let path = self.dir.join(name);
+        let meta = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+        #[cfg(unix)]
+        if std::os::unix::fs::MetadataExt::mode(&meta) & 0o077 != 0 {
+            return None;
+        }
+        let _ = meta;
+        std::fs::read_to_string(path).ok()
+    }
+
+    /// Removes such a file, if it is there.
+    pub fn remove_private(&self, name: &str) -> Result<(), WriteError> {
+        disk::remove(&self.dir.join(name))
+    }
+
     /// Waits until no other ramus writes.
     pub(crate) fn lock(&self) -> Written<Lock> {
         disk::create_dirs(&self.dir)?;

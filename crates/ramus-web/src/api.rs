@@ -2,6 +2,7 @@
 
 mod act;
 mod diff;
+mod enter;
 mod events;
 mod export;
 mod files;
@@ -13,8 +14,9 @@ mod turns;
 mod usage;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -23,19 +25,25 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use ramus_render::sanitize::is_bidi;
 use serde::Serialize;
+use tokio::sync::mpsc::channel;
+use tokio_stream::wrappers::ReceiverStream;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::State;
 use crate::error::ApiError;
+use crate::work::Task;
 
 pub(crate) use act::Shown;
-pub(crate) use events::tell;
+pub(crate) use events::follow_files;
 
 type Answered<T> = Result<Json<T>, ApiError>;
 
 /// What is answered at once.
 pub(crate) fn timed() -> Router<Arc<State>> {
     Router::new()
+        .route("/enter", post(enter::enter))
+        .route("/ticket", post(enter::ticket))
+        .route("/ping", get(enter::ping))
         .route("/overview", get(list::overview))
         .route("/projects", get(list::projects))
         .route("/sessions", get(list::sessions))
@@ -52,6 +60,7 @@ pub(crate) fn timed() -> Router<Arc<State>> {
         .route("/sessions/{id}/path", get(turns::path))
         .route("/sessions/{id}/turns", get(turns::turns))
         .route("/sessions/{id}/next", get(turns::next))
+        .route("/sessions/{id}/holds", get(turns::holds))
         .route("/sessions/{id}/turn", get(turns::turn))
         .route("/sessions/{id}/call", get(turns::call))
         .route("/sessions/{id}/files", get(files::files))
@@ -71,25 +80,66 @@ pub(crate) async fn unknown() -> ApiError {
     ApiError::not_found("thing to ask for")
 }
 
-/// Does work that reads files away from the threads that talk.
+/// Does work that reads files away from the threads that talk, in the queue of its kind.
 async fn work<T: Send + 'static>(
     state: Arc<State>,
+    task: Task,
     work: impl FnOnce(&State) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(move || work(&state)).await;
-    done.unwrap_or_else(|error| {
-        let message = format!("this should not have happened: {error}");
-        let hint = "please report it; the other pages still work";
-        Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message, hint))
-    })
+    let worker = state.clone();
+    state.queues.run(task, move || work(&worker)).await?
 }
 
 /// The same, as JSON.
 async fn answer<T: Serialize + Send + 'static>(
     state: Arc<State>,
+    task: Task,
     make: impl FnOnce(&State) -> Result<T, ApiError> + Send + 'static,
 ) -> Answered<T> {
-    work(state, make).await.map(Json)
+    work(state, task, make).await.map(Json)
+}
+
+/// Sends what `step` makes, piece by piece as the reader takes it: a slow reader holds no thread.
+///
+/// `stop` is set when nobody reads any more.
+fn pieces<W: Send + 'static>(
+    state: Arc<State>,
+    task: Task,
+    mut worker: W,
+    stop: Arc<AtomicBool>,
+    step: fn(&mut W) -> std::io::Result<Option<Bytes>>,
+) -> Body {
+    let (sender, receiver) = channel::<std::io::Result<Bytes>>(1);
+    tokio::spawn(async move {
+        loop {
+            let work = state.queues.run(task, move || {
+                let made = step(&mut worker);
+                (worker, made)
+            });
+            let made = tokio::select! {
+                made = work => made,
+                () = sender.closed() => {
+                    stop.store(true, Ordering::Relaxed);
+                    return;
+                }
+            };
+            // The reader shall not take half an answer for a whole one.
+            let failed = |error: &'static str| Err(std::io::Error::other(error));
+            let piece = match made {
+                Ok((_, Ok(None))) => return,
+                Ok((back, Ok(Some(piece)))) => {
+                    worker = back;
+                    Ok(piece)
+                }
+                Ok((_, Err(error))) => return drop(sender.send(Err(error)).await),
+                Err(_) => return drop(sender.send(failed("the server is too busy")).await),
+            };
+            if sender.send(piece).await.is_err() {
+                return;
+            }
+        }
+    });
+    Body::from_stream(ReceiverStream::new(receiver))
 }
 
 /// Takes out what turns the direction of reading round, as the terminal does; `None`: there is nothing.
@@ -129,4 +179,70 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
         return Response::from_parts(parts, Body::empty());
     }
     Response::from_parts(parts, Body::from(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use ramus_core::resume::Rule;
+    use ramus_store::place::Place;
+    use testkit::Home;
+    use tokio_stream::StreamExt as _;
+
+    use super::*;
+    use crate::{Library, Token};
+
+    fn state(home: &Home) -> Arc<State> {
+        home.session("-p/0a1b2c3d.jsonl", "a user hello");
+        let library = Library::new(Place::open(vec![home.claude()]).unwrap(), Rule::Client);
+        let own = ramus_store::State::new(home.path().join("state"));
+        Arc::new(State::new(library, own, Token::new("teapot"), Vec::new(), |_| {}))
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_takes_nothing_holds_no_thread_and_gets_no_more_than_a_few_pieces() {
+        let home = Home::new();
+        let state = state(&home);
+        let (made, count) = mpsc::channel();
+        let step = |made: &mut mpsc::Sender<()>| {
+            let _ = made.send(());
+            Ok(Some(Bytes::from_static(b"piece")))
+        };
+        let bodies: Vec<Body> = (0..20)
+            .map(|_| pieces(state.clone(), Task::Exports, made.clone(), Arc::default(), step))
+            .collect();
+        // Others that write the same kind of thing get their turn.
+        assert!(work(state.clone(), Task::Exports, |_| Ok(())).await.is_ok());
+        let mut stream = bodies.into_iter().next_back().unwrap().into_data_stream();
+        for _ in 0..100 {
+            assert_eq!(stream.next().await.unwrap().unwrap(), "piece");
+        }
+        drop(stream);
+        assert!(count.try_iter().count() < 100 + 20 * 4, "nothing is made that nobody takes");
+    }
+
+    #[tokio::test]
+    async fn what_is_abandoned_is_told_to_stop() {
+        let home = Home::new();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (begun, waits) = mpsc::channel();
+        let worker = (begun, stop.clone());
+        let body = pieces(state(&home), Task::Searches, worker, stop, |(begun, stop)| {
+            let _ = begun.send(());
+            while !stop.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            let _ = begun.send(());
+            Ok(None)
+        });
+        let waited = tokio::task::spawn_blocking(move || {
+            waits.recv().unwrap();
+            waits
+        });
+        let waits = waited.await.unwrap();
+        drop(body);
+        // Without being told it would work for ever.
+        tokio::task::spawn_blocking(move || waits.recv().unwrap()).await.unwrap();
+    }
 }

@@ -1,20 +1,21 @@
-//! Who may ask: the page of this start, and nobody else.
+//! Who may ask: the page of this server, and nobody else.
 //!
 //! A foreign page can make a browser send requests here, and a foreign name can be
 //! made to mean this machine. So the host must be ours (DNS rebinding), the origin
-//! ours or none (cross-site requests), and the token that of this start.
+//! ours or none (cross-site requests), and whoever asks for data must send the
+//! token in a header. The page itself holds nothing of a history: it is sent to
+//! everybody, and says what to do when it has no token.
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State as Extract};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Html, IntoResponse, Response};
 
 use crate::State;
+use crate::connections::Peer;
 use crate::error::ApiError;
-
-const COOKIE: &str = "ramus";
 
 /// Lets a request through or refuses it.
 pub(crate) async fn check(
@@ -33,20 +34,16 @@ pub(crate) async fn check(
         let accepted = one(request.headers(), header::ACCEPT);
         return match accepted.is_some_and(|accepted| accepted.contains("text/html")) {
             // Somebody opened this in a browser and reads the answer.
-            true => (status, format!("ramus: {why}\n{}\n", why.hint())).into_response(),
+            true => (status, Html(refusal_page(why))).into_response(),
             false => ApiError::new(status, why.to_string(), why.hint()).into_response(),
         };
     }
-    match request.uri().query().and_then(token_of) {
-        // The token goes from the address, which is seen and kept, into a cookie.
-        Some(_) if !request.uri().path().starts_with("/api/") => {
-            let (name, word) = (cookie_name(request.headers()), state.token.word());
-            let cookie = format!("{name}={word}; Path=/; HttpOnly; SameSite=Strict");
-            let to = format!("/{}", request.uri().path().trim_start_matches('/'));
-            ([(header::SET_COOKIE, cookie)], Redirect::to(&to)).into_response()
-        }
-        _ => next.run(request).await,
+    if needs_token(request.uri())
+        && let Some(peer) = request.extensions().get::<Arc<Peer>>()
+    {
+        peer.trust();
     }
+    next.run(request).await
 }
 
 /// Why a request is refused.
@@ -56,21 +53,33 @@ enum Refusal {
     Host,
     #[error("the request comes from another site")]
     Origin,
-    #[error("the token of this start is missing")]
+    #[error("the token of this server is missing or not valid any more")]
     NoToken,
     #[error("the address holds `..`")]
     Path,
-    #[error("only reading and asked-for actions are answered")]
+    #[error("only GET and POST are answered")]
     Method,
 }
 
 impl Refusal {
     fn hint(self) -> &'static str {
-        match self {
-            Self::NoToken => "open the address that `ramus serve` printed",
-            _ => "open the page by the address that `ramus serve` printed",
-        }
+        "open the address that `ramus serve` printed last in its terminal"
     }
+}
+
+fn refusal_page(why: Refusal) -> String {
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>ramus</title>\
+        <h1>ramus does not answer this request</h1><p>Reason: {why}.</p><p>What to do: {}.</p></html>",
+        why.hint(),
+    )
+}
+
+/// The path at which a code is exchanged for the token.
+pub(crate) const ENTER: &str = "/api/enter";
+
+fn needs_token(uri: &Uri) -> bool {
+    uri.path() == "/api" || uri.path().starts_with("/api/") && uri.path() != ENTER
 }
 
 fn refusal(state: &State, request: &Request) -> Option<Refusal> {
@@ -91,8 +100,28 @@ fn refusal(state: &State, request: &Request) -> Option<Refusal> {
     {
         return Some(Refusal::Path);
     }
-    let mut given = uri.query().and_then(token_of).into_iter().chain(cookie(headers));
-    (!given.any(|word| state.token.is(word))).then_some(Refusal::NoToken)
+    if !needs_token(uri) {
+        return None;
+    }
+    let may = match bearer(headers) {
+        Some(word) => state.token.is(word),
+        None => *request.method() == Method::GET && has_ticket(state, uri),
+    };
+    (!may).then_some(Refusal::NoToken)
+}
+
+/// Returns the token that a request sends along.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    one(headers, header::AUTHORIZATION)?.strip_prefix("Bearer ")
+}
+
+/// Uses up the ticket in an address: a download cannot send a header.
+fn has_ticket(state: &State, uri: &Uri) -> bool {
+    let Some((query, ticket)) = uri.query().and_then(|query| query.rsplit_once("ticket=")) else {
+        return false;
+    };
+    let opens = format!("{}?{}", uri.path(), query.trim_end_matches('&'));
+    state.codes.redeem(ticket, opens.trim_end_matches('?'))
 }
 
 /// Whether a request was made by a page of another site.
@@ -123,21 +152,4 @@ fn one(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(first)
-}
-
-fn token_of(query: &str) -> Option<&str> {
-    query.split('&').find_map(|pair| pair.strip_prefix("token="))
-}
-
-/// Returns the name of our cookie: cookies do not know ports, and several of us may run at once.
-fn cookie_name(headers: &HeaderMap) -> String {
-    let port = one(headers, header::HOST).and_then(|host| host.rsplit_once(':'));
-    format!("{COOKIE}-{}", port.map_or("80", |(_, port)| port))
-}
-
-fn cookie(headers: &HeaderMap) -> Option<&str> {
-    let name = cookie_name(headers);
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies.flat_map(|cookies| cookies.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(&*name)?.strip_prefix('='))
 }

@@ -2,10 +2,11 @@
 //!
 //! [`app`] is all of it as a value that answers requests; `serve` gives it an
 //! address. Whoever asks must come from this machine's own page: every request is
-//! checked for its host, its origin and the token of this start. Addresses are
-//! ids, never paths. What a transcript says is sent as escaped text.
+//! checked for its host and its origin, and every request for data for the token.
+//! Addresses are ids, never paths. What a transcript says is sent as escaped text.
 
 mod api;
+mod connections;
 mod error;
 mod guard;
 mod library;
@@ -14,6 +15,7 @@ mod serve;
 mod token;
 mod transcript;
 mod view;
+mod work;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -31,7 +33,9 @@ use tower_http::timeout::TimeoutLayer;
 use api::Shown;
 pub use library::Library;
 pub use serve::{Listen, Listening, ServeError, serve};
+use token::Codes;
 pub use token::Token;
+use work::Queues;
 
 /// What the server knows: the histories, and who may ask.
 #[derive(Debug)]
@@ -44,12 +48,15 @@ pub struct State {
     pub log: fn(&str),
     /// Ramus's own directory, with the journal.
     own: ramus_store::State,
-    news: Sender<String>,
+    /// Codes that let a browser in, and tickets for downloads.
+    codes: Codes,
+    queues: Queues,
+    news: Sender<Arc<str>>,
     plans: Mutex<Vec<Shown>>,
 }
 
-/// News that a page may be behind before it misses some.
-const NEWS: usize = 256;
+/// How many times news may be sent before a page that took none of it has missed some.
+const NEWS: usize = 64;
 
 impl State {
     pub fn new(
@@ -60,7 +67,18 @@ impl State {
         log: fn(&str),
     ) -> Self {
         let (news, plans) = (Sender::new(NEWS), Mutex::default());
-        Self { library, token, hosts, log, own, news, plans }
+        let (codes, queues) = (Codes::default(), Queues::default());
+        Self { library, token, hosts, log, own, codes, queues, news, plans }
+    }
+
+    /// Returns an address that lets one browser in.
+    pub fn new_address(&self) -> Result<String, getrandom::Error> {
+        Ok(self.address_with(&self.codes.issue("", None)?))
+    }
+
+    fn address_with(&self, code: &Token) -> String {
+        let host = self.hosts.first().map_or("", String::as_str);
+        format!("http://{host}/?token={}", code.word())
     }
 
     fn plans(&self) -> MutexGuard<'_, Vec<Shown>> {

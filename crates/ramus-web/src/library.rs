@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path as FilePath, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,15 +24,18 @@ use crate::transcript::Transcript;
 
 /// How long a listing of the directories is good for.
 const FRESH: Duration = Duration::from_secs(2);
-/// How many sessions and how many of their paths are kept in memory.
+/// How many sessions and how many of their paths are kept in memory in any case, and how many if their
+/// files are small together: many pages may follow as many sessions.
 const KEPT: usize = 4;
+const KEPT_SMALL: usize = 64;
+const KEPT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The Claude directories and what was read of them.
 #[derive(Debug)]
 pub struct Library {
     pub place: Place,
     pub rule: Rule,
-    listed: Mutex<Option<(Instant, Arc<Vec<Project>>)>>,
+    listed: Mutex<Option<(Made, Arc<Vec<Project>>)>>,
     surveyed: Arc<Surveyed>,
     open: Mutex<Vec<Opened>>,
     /// Held while a session is read: a page asks for several things of it at once.
@@ -46,9 +50,28 @@ pub struct Library {
 #[derive(Debug, Default)]
 struct Surveyed {
     /// The last survey and when it was made; held while a new one is made.
-    last: Mutex<Option<(Instant, Arc<Survey>)>>,
+    last: Mutex<Option<(Made, Arc<Survey>)>>,
     /// The same, for those who do not wait.
     known: Mutex<Option<Arc<Survey>>>,
+    /// How often something was heard of that changed on disk.
+    changes: AtomicU64,
+}
+
+/// When something was read, and how many changes were known by then.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    at: Instant,
+    changes: u64,
+}
+
+impl Surveyed {
+    fn now(&self) -> Made {
+        Made { at: Instant::now(), changes: self.changes.load(Ordering::Relaxed) }
+    }
+
+    fn is_fresh(&self, made: Made) -> bool {
+        made.at.elapsed() < FRESH && made.changes == self.changes.load(Ordering::Relaxed)
+    }
 }
 
 #[derive(Debug)]
@@ -60,6 +83,7 @@ struct Opened {
 #[derive(Debug)]
 struct Kept {
     file: PathBuf,
+    bytes: u64,
     leaf: String,
     history: Arc<History>,
     transcript: Arc<Transcript>,
@@ -125,22 +149,19 @@ impl Library {
 
     /// Looks at the directories again when the next one asks.
     pub(crate) fn forget(&self) {
-        *lock(&self.listed) = None;
-        if let Some((at, _)) = &mut *lock(&self.surveyed.last)
-            && let Some(earlier) = at.checked_sub(FRESH)
-        {
-            *at = earlier;
-        }
+        // Waits for nobody: whoever tells of changes must not stand behind a survey that runs.
+        self.surveyed.changes.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Lists the projects and their files.
     pub(crate) fn projects(&self) -> Arc<Vec<Project>> {
         let mut listed = lock(&self.listed);
         match &*listed {
-            Some((at, projects)) if at.elapsed() < FRESH => projects.clone(),
+            Some((made, projects)) if self.surveyed.is_fresh(*made) => projects.clone(),
             _ => {
+                let made = self.surveyed.now();
                 let projects = Arc::new(self.place.projects().projects);
-                *listed = Some((Instant::now(), projects.clone()));
+                *listed = Some((made, projects.clone()));
                 projects
             }
         }
@@ -249,7 +270,8 @@ impl Library {
         let mut open = lock(&self.open);
         open.retain(|known| known.file.path != file.path);
         open.insert(0, Opened { file: file.clone(), history: history.clone() });
-        open.truncate(KEPT);
+        let kept = kept(open.iter().map(|opened| opened.file.bytes));
+        open.truncate(kept);
         Ok(history)
     }
 
@@ -311,16 +333,28 @@ impl Library {
         let transcript = Arc::new(Transcript::new(self, found, history.clone(), leaf)?);
         let mut paths = lock(&self.paths);
         paths.retain(|kept| kept.file != found.file.path || kept.leaf != leaf);
-        let kept = Kept {
+        let newest = Kept {
             file: found.file.path.clone(),
+            bytes: found.file.bytes,
             leaf: leaf.to_owned(),
             history,
             transcript: transcript.clone(),
         };
-        paths.insert(0, kept);
-        paths.truncate(KEPT);
+        paths.insert(0, newest);
+        let kept = kept(paths.iter().map(|kept| kept.bytes));
+        paths.truncate(kept);
         Ok(transcript)
     }
+}
+
+/// Returns how many of these are kept, the newest first.
+fn kept(sizes: impl Iterator<Item = u64>) -> usize {
+    let mut sum = 0;
+    let small = sizes.take(KEPT_SMALL).take_while(|size| {
+        sum += size;
+        sum <= KEPT_BYTES
+    });
+    small.count().max(KEPT)
 }
 
 /// Returns the files of an id, each with the place of its project.
@@ -341,15 +375,16 @@ fn survey(place: &Place, rule: Rule, surveyed: &Surveyed) -> Arc<Survey> {
     // Held while reading: whoever asks meanwhile wants the same answer.
     let mut held = lock(&surveyed.last);
     let earlier = match held.take() {
-        Some((at, survey)) if at.elapsed() < FRESH => {
-            *held = Some((at, survey.clone()));
+        Some((made, survey)) if surveyed.is_fresh(made) => {
+            *held = Some((made, survey.clone()));
             return survey;
         }
         Some((_, survey)) => survey,
         None => Arc::default(),
     };
+    let made = surveyed.now();
     let survey = Arc::new(resurvey(&place.index, &earlier, place.projects(), rule, &|_| {}));
-    *held = Some((Instant::now(), survey.clone()));
+    *held = Some((made, survey.clone()));
     *lock(&surveyed.known) = Some(survey.clone());
     survey
 }

@@ -13,7 +13,7 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 struct Dist;
 
 /// Nothing runs but our script, nothing is loaded but from here, nobody frames us.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
     font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types ramus";
 

@@ -2,12 +2,17 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ramus_store::WriteError;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
-use crate::api::tell;
+use crate::api::follow_files;
+use crate::connections::accept;
+use crate::work::THREADS;
 use crate::{Library, State, Token, app};
 
 /// Where to listen.
@@ -18,14 +23,21 @@ pub struct Listen {
     pub port: u16,
     /// Names under which it may be asked besides its address.
     pub names: Vec<String>,
+    /// Write the file that leads a browser here.
+    pub open: bool,
+    /// Keep the token for the next start, so that pages that are open then go on.
+    pub keep_token: bool,
 }
 
 /// What is being listened to.
 #[derive(Clone, Debug)]
 pub struct Listening {
     pub address: SocketAddr,
-    /// The address to open, with the token in it.
+    /// The address to open, with a code in it that lets one browser in.
     pub url: String,
+    /// A file that leads a browser to an address of its own: what is on a command line, everybody on the
+    /// machine can read. It goes when it was used, or after a minute.
+    pub page: Option<PathBuf>,
 }
 
 /// Why there is no server.
@@ -41,12 +53,19 @@ pub enum ServeError {
     Run(#[source] io::Error),
     #[error("the system gives no random numbers")]
     Random(#[from] getrandom::Error),
+    #[error("the token cannot be kept")]
+    Keep(#[from] WriteError),
 }
 
 /// How many ports are tried.
 const TRIES: u16 = 50;
 /// How long open requests may take to end when the server is stopped.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long a browser may take to open the file that leads it here, and how often that is looked at.
+const OPENING: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(500);
+/// Where the token is kept, if it is.
+const KEPT: &str = "serve-token";
 
 /// Listens until Ctrl-C; `ready` hears where. `own` is ramus's own directory.
 pub fn serve(
@@ -58,7 +77,7 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        .max_blocking_threads(4)
+        .max_blocking_threads(THREADS)
         .enable_all()
         .build()
         .map_err(ServeError::Run)?;
@@ -76,22 +95,75 @@ async fn run(
 ) -> Result<(), ServeError> {
     let listener = bind(listen).await?;
     let address = listener.local_addr().map_err(ServeError::Run)?;
-    let token = Token::random()?;
-    let url = format!("http://{address}/?token={}", token.word());
-    let state = Arc::new(State::new(library, own, token, hosts(address, &listen.names), log));
+    let token = if listen.keep_token { kept_token(&own)? } else { Token::random()? };
+    let hosts = hosts(address, &listen.names);
+    let state = Arc::new(State::new(library, own, token, hosts, log));
     state.library.warm_up();
     // It ends with the process: nothing waits for a thread that only reads.
-    let teller = state.clone();
+    let follower = state.clone();
     std::thread::Builder::new()
         .name("news".to_owned())
-        .spawn(move || tell(&teller))
+        .spawn(move || follow_files(&follower))
         .map_err(ServeError::Run)?;
-    ready(&Listening { address, url });
-    let server = axum::serve(listener, app(state)).with_graceful_shutdown(stopped());
+    let page = if listen.open { Some(LeadingPage::write(&state)?) } else { None };
+    let path = page.as_ref().and_then(|page| page.path.clone());
+    ready(&Listening { address, url: state.new_address()?, page: path });
+    let (stop, stopping) = watch::channel(false);
+    let served = accept(listener, app(state), stopping);
     tokio::select! {
-        ended = server => ended.map_err(ServeError::Run),
+        () = served => {}
         // Pages that listen for news would keep the server for ever.
-        () = async { stopped().await; tokio::time::sleep(GRACE).await } => Ok(()),
+        () = async {
+            stopped().await;
+            stop.send_replace(true);
+            tokio::time::sleep(GRACE).await;
+        } => {}
+    }
+    Ok(())
+}
+
+/// Returns the token of the last start, or draws one and keeps it.
+fn kept_token(own: &ramus_store::State) -> Result<Token, ServeError> {
+    if let Some(token) = own.read_private(KEPT).as_deref().and_then(Token::parse) {
+        return Ok(token);
+    }
+    let token = Token::random()?;
+    own.write_private(KEPT, format!("{}\n", token.word()).as_bytes())?;
+    Ok(token)
+}
+
+/// A file that is there until the server ends, or it was used.
+struct LeadingPage {
+    state: Arc<State>,
+    name: String,
+    path: Option<PathBuf>,
+}
+
+impl LeadingPage {
+    /// Writes the file; where that fails, there is still the address that is printed.
+    fn write(state: &Arc<State>) -> Result<Self, ServeError> {
+        let code = state.codes.issue("", Some(OPENING))?;
+        let html = format!(
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>ramus</title>\
+            <meta http-equiv=\"refresh\" content=\"0;url={}\"></html>",
+            state.address_with(&code)
+        );
+        let name = format!("open-{}.html", std::process::id());
+        let path = state.own.write_private(&name, html.as_bytes()).ok();
+        let (watched, used) = (state.clone(), name.clone());
+        tokio::spawn(async move {
+            while watched.codes.is_open(&code) {
+                tokio::time::sleep(LOOK).await;
+            }
+            let _ = watched.own.remove_private(&used);
+        });
+        Ok(Self { state: state.clone(), name, path })
+    }
+}
+
+impl Drop for LeadingPage {
+    fn drop(&mut self) {
+        let _ = self.state.own.remove_private(&self.name);
     }
 }
 

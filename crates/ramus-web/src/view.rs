@@ -140,6 +140,16 @@ impl Look<'_> {
         }
     }
 
+    /// Returns the parts of a turn that are folded at first, each with its place among all parts.
+    pub(crate) fn folded(&self, turn: &Turn) -> Vec<(usize, String)> {
+        let parts = self.contents(turn).2.into_iter().enumerate();
+        let folded = parts.filter_map(|(n, part)| match part {
+            Piece::Fold { html, .. } | Piece::Thinking { html: Some(html) } => Some((n, html)),
+            _ => None,
+        });
+        folded.collect()
+    }
+
     fn contents(&self, turn: &Turn) -> (&'static str, String, Vec<Piece>) {
         let note = |text: String, bad: bool| vec![Piece::Note { text, bad }];
         let none = String::new;

@@ -59,14 +59,15 @@ impl Page {
     fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
         let request = Request::post(path)
             .header("host", "h:1")
-            .header("cookie", "ramus-1=teapot")
+            .header("authorization", "Bearer teapot")
             .header("origin", "http://h:1")
             .header("content-type", "application/json");
         self.send(request.body(Body::from(body.to_string())).unwrap())
     }
 
     fn get(&self, path: &str) -> Value {
-        let request = Request::get(path).header("host", "h:1").header("cookie", "ramus-1=teapot");
+        let request =
+            Request::get(path).header("host", "h:1").header("authorization", "Bearer teapot");
         self.send(request.body(Body::empty()).unwrap()).1
     }
 
@@ -275,19 +276,56 @@ fn what_cannot_be_done_is_said() {
         assert_eq!(page.post("/api/plan", &wanted).0, status, "{wanted}");
     }
     assert_eq!(page.post("/api/apply", &json!({"plan": "guessed"})).0, StatusCode::NOT_FOUND);
-    let get = Request::get("/api/plan").header("host", "h:1").header("cookie", "ramus-1=teapot");
+    let get =
+        Request::get("/api/plan").header("host", "h:1").header("authorization", "Bearer teapot");
     assert_eq!(page.send(get.body(Body::empty()).unwrap()).0, StatusCode::METHOD_NOT_ALLOWED);
 }
 
 #[test]
 fn a_session_that_grew_since_the_plan_is_left_alone() {
+    for wanted in [
+        json!({"what": "goto", "session": ID, "node": "b"}),
+        json!({"what": "rename", "session": ID, "title": "A pot"}),
+        json!({"what": "trash", "session": ID}),
+    ] {
+        let page = Page::new();
+        let (_, plan) = page.post("/api/plan", &wanted);
+        let mut longer = page.bytes();
+        longer.extend_from_slice(b"{\"type\":\"mode\"}\n");
+        fs::write(page.file(), &longer).unwrap();
+        let (status, told) = page.post("/api/apply", &json!({"plan": plan["id"]}));
+        assert_eq!(status, StatusCode::CONFLICT, "{wanted}: {told}");
+        assert_eq!(page.bytes(), longer);
+    }
+}
+
+#[test]
+fn an_agent_that_grew_since_the_plan_keeps_its_session_from_the_trash() {
     let page = Page::new();
-    let (_, plan) = page.post("/api/plan", &json!({"what": "goto", "session": ID, "node": "b"}));
-    let path = page.home.claude().join("projects/-home-dev-app").join(format!("{ID}.jsonl"));
-    let mut longer = page.bytes();
-    longer.extend_from_slice(b"{\"type\":\"mode\"}\n");
-    fs::write(&path, &longer).unwrap();
+    let agent = page.home.session("-home-dev-app/agent-a9.jsonl", "x user steep");
+    let mut line: Value = serde_json::from_str(&fs::read_to_string(&agent).unwrap()).unwrap();
+    line["sessionId"] = json!(ID);
+    fs::write(&agent, format!("{line}\n")).unwrap();
+    let (_, plan) = page.post("/api/plan", &json!({"what": "trash", "session": ID}));
+    assert_eq!(plan["steps"].as_array().unwrap().len(), 2, "{plan}");
+    fs::write(&agent, format!("{line}\n{line}\n")).unwrap();
     let (status, told) = page.post("/api/apply", &json!({"plan": plan["id"]}));
     assert_eq!(status, StatusCode::CONFLICT, "{told}");
-    assert_eq!(page.bytes(), longer);
+    assert!(page.file().exists() && agent.exists());
+}
+
+#[test]
+fn a_title_is_short_and_visible() {
+    let page = Page::of(FORKED);
+    for title in
+        ["a".repeat(201), "a\u{1b}[2Jb".to_owned(), "a\nb".to_owned(), "\u{202e}a".to_owned()]
+    {
+        for wanted in [
+            json!({"what": "rename", "session": ID, "title": title}),
+            json!({"what": "fork", "session": ID, "node": "b", "title": title}),
+            json!({"what": "merge", "session": ID, "leaves": ["d", "f"], "title": title}),
+        ] {
+            assert_eq!(page.post("/api/plan", &wanted).0, StatusCode::BAD_REQUEST, "{wanted}");
+        }
+    }
 }

@@ -46,7 +46,8 @@ async fn ask_one_by_one(
     let state = Arc::new(State::new(library, own, Token::new("teapot"), hosts, |_| {}));
     let mut answers = Vec::new();
     for path in paths {
-        let request = Request::get(*path).header("host", "h:1").header("cookie", "ramus-1=teapot");
+        let request =
+            Request::get(*path).header("host", "h:1").header("authorization", "Bearer teapot");
         let request = request.body(Body::empty()).unwrap();
         let response = app(state.clone()).oneshot(request).await.unwrap();
         let status = response.status();
@@ -348,4 +349,30 @@ fn a_damaged_file_is_read_as_far_as_it_can_be() {
     assert_eq!(detail["id"], ID);
     assert_eq!(json(&home, &format!("/api/sessions/{ID}/path"))["count"], 0);
     json(&home, &format!("/api/sessions/{ID}/outline"));
+}
+
+#[test]
+fn a_message_tells_which_of_its_calls_holds_words() {
+    let long = "steam\\n".repeat(300);
+    let home = home(&format!(
+        "p user look\nc < p call:t1:Bash ls\nr < c result:t1 nothing\nd < r call:t2:Bash cat\ns < d result:t2 {long}the samovar is hidden\ne < s assistant done"
+    ));
+    let path = json(&home, &format!("/api/sessions/{ID}/path?node=s"));
+    let at = path["at"].as_u64().unwrap();
+    let holds = json(&home, &format!("/api/sessions/{ID}/holds?at={at}&text=samovar%20%20is"));
+    assert_eq!(holds["calls"].as_array().unwrap().len(), 1, "{holds}");
+    let none = json(&home, &format!("/api/sessions/{ID}/holds?at={at}&text=kettle"));
+    assert_eq!(none, serde_json::json!({"calls": [], "folds": []}));
+}
+
+#[test]
+fn what_would_take_too_long_to_look_for_is_refused() {
+    let home = home("a user hello");
+    let words: String = (0..65).map(|n| format!("w{n}%20")).collect();
+    for query in ["a".repeat(1001), words, "%C3%A9".repeat(2000)] {
+        let (status, body) = ask(&home, &format!("/api/find?q={query}"));
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
+        assert!(body.len() < 500, "what was asked is not repeated: {}", body.len());
+    }
+    assert_eq!(ask(&home, &format!("/api/find?q={}", "a".repeat(1000))).0, StatusCode::OK);
 }

@@ -42,7 +42,7 @@ async fn send(home: &Home, request: Request<Body>) -> Response<Body> {
 }
 
 fn get(path: &str) -> axum::http::request::Builder {
-    Request::get(path).header("host", HOST).header("cookie", "a=b; ramus-7468=teapot")
+    Request::get(path).header("host", HOST).header("authorization", "Bearer teapot")
 }
 
 #[track_caller]
@@ -70,39 +70,110 @@ fn the_page_of_this_start_is_let_in() {
 }
 
 #[test]
-fn without_the_token_nothing_is_answered() {
-    for path in ["/", "/api/projects", "/assets/x.js", "/s/abc", "/api/nothing"] {
-        let bare = Request::get(path).header("host", HOST);
-        check(bare, StatusCode::UNAUTHORIZED);
-        let wrong = Request::get(path).header("host", HOST).header("cookie", "ramus-7468=teapots");
-        check(wrong, StatusCode::UNAUTHORIZED);
+fn without_the_token_no_data_is_sent() {
+    for path in ["/api/projects", "/api/nothing", "/api", "/api/events", "/api/ticket"] {
+        let bare = || Request::get(path).header("host", HOST);
+        check(bare(), StatusCode::UNAUTHORIZED);
+        check(bare().header("authorization", "Bearer teapots"), StatusCode::UNAUTHORIZED);
+        check(bare().header("authorization", "teapot"), StatusCode::UNAUTHORIZED);
+        // A cookie may come from any port of this machine: it neither opens nor closes anything.
+        let tossed = "ramus=teapot; ramus-7468=teapot; token=teapot";
+        check(bare().header("cookie", tossed), StatusCode::UNAUTHORIZED);
+        check(
+            bare().header("cookie", tossed).uri(format!("{path}?token=teapot")),
+            StatusCode::UNAUTHORIZED,
+        );
     }
+    let tossed = get("/api/projects").header("cookie", "ramus-7468=evil; ramus=evil");
+    check(tossed, StatusCode::OK);
     assert!(REFUSED.lock().unwrap().iter().any(|line| line.contains("token")));
 }
 
-#[test]
-fn the_token_moves_from_the_address_into_a_cookie() {
-    let request = Request::get("/s/abc?token=teapot").header("host", HOST);
-    let response = check(request, StatusCode::SEE_OTHER);
-    assert_eq!(response.headers()["location"], "/s/abc");
-    let cookie = response.headers()["set-cookie"].to_str().unwrap();
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
-    // Cookies do not know ports: another one of us in the same browser has its own.
-    assert!(cookie.starts_with("ramus-7468=teapot;"), "{cookie}");
+/// A server that is asked several times.
+struct Server {
+    app: axum::Router,
+    state: Arc<State>,
+    runtime: tokio::runtime::Runtime,
+    _home: Home,
+}
+
+impl Server {
+    fn new() -> Self {
+        let home = home();
+        let place = Place::open(vec![home.claude()]).unwrap();
+        let own = ramus_store::State::new(home.path().join("state"));
+        let library = Library::new(place, Rule::Client);
+        let hosts = vec![HOST.to_owned()];
+        let state = Arc::new(State::new(library, own, Token::new("teapot"), hosts, |_| {}));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self { app: app(state.clone()), state, runtime, _home: home }
+    }
+
+    fn send(&self, request: axum::http::request::Builder, body: &str) -> (StatusCode, String) {
+        let request = request.header("host", HOST).header("content-type", "application/json");
+        let request = request.body(Body::from(body.to_owned())).unwrap();
+        self.runtime.block_on(async {
+            let response = self.app.clone().oneshot(request).await.unwrap();
+            assert!(response.headers().get("set-cookie").is_none(), "no cookie is ever set");
+            let status = response.status();
+            let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            (status, String::from_utf8(bytes.to_vec()).unwrap())
+        })
+    }
 }
 
 #[test]
-fn a_person_without_the_token_reads_what_to_do() {
-    let request = Request::get("/s/abc").header("host", HOST).header("accept", "text/html,*/*");
+fn a_code_is_exchanged_for_the_token_once() {
+    let server = Server::new();
+    let address = server.state.new_address().unwrap();
+    let code = address.rsplit_once("token=").unwrap().1.to_owned();
+    assert!(!address.contains("teapot"), "the address holds no token");
+    let enter =
+        |code: &str| server.send(Request::post("/api/enter"), &format!("{{\"code\":\"{code}\"}}"));
+    assert_eq!(enter("guessed").0, StatusCode::UNAUTHORIZED);
+    assert_eq!(enter(&code), (StatusCode::OK, r#"{"token":"teapot"}"#.to_owned()));
+    assert_eq!(enter(&code).0, StatusCode::UNAUTHORIZED, "once");
+    // Another site cannot use a code up.
+    let other = server.state.new_address().unwrap();
+    let body = format!("{{\"code\":\"{}\"}}", other.rsplit_once("token=").unwrap().1);
+    let foreign = Request::post("/api/enter").header("origin", "http://127.0.0.1:9");
+    assert_eq!(server.send(foreign, &body).0, StatusCode::FORBIDDEN);
+    assert_eq!(server.send(Request::post("/api/enter"), &body).0, StatusCode::OK);
+}
+
+#[test]
+fn a_ticket_opens_one_download_once() {
+    let server = Server::new();
+    let path = format!("/api/sessions/{ID}/export?format=md&leaf=b");
+    let asked = Request::post("/api/ticket").header("authorization", "Bearer teapot");
+    let (status, body) = server.send(asked, &format!("{{\"path\":\"{path}\"}}"));
+    assert_eq!(status, StatusCode::OK, "{body}");
+    let ticket = body.split('"').nth(3).unwrap();
+    let get = |path: &str| server.send(Request::get(format!("{path}&ticket={ticket}")), "").0;
+    assert_eq!(get(&format!("/api/sessions/{ID}/export?format=jsonl")), StatusCode::UNAUTHORIZED);
+    assert_eq!(get(&path), StatusCode::OK);
+    assert_eq!(get(&path), StatusCode::UNAUTHORIZED);
+    let unasked = server.send(Request::post("/api/ticket"), "{\"path\":\"/api/projects\"}");
+    assert_eq!(unasked.0, StatusCode::UNAUTHORIZED);
+}
+
+#[test]
+fn the_page_itself_is_sent_to_everybody_with_its_address_as_it_is() {
+    for path in ["/", "/s/abc?leaf=x&token=y", "/search?q=pot"] {
+        let response = check(Request::get(path).header("host", HOST), StatusCode::OK);
+        assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/html"));
+        assert!(!text(response).contains("teapot"));
+    }
+}
+
+#[test]
+fn a_person_who_is_refused_reads_what_to_do() {
+    let request =
+        Request::get("/api/projects").header("host", HOST).header("accept", "text/html,*/*");
     let response = check(request, StatusCode::UNAUTHORIZED);
-    assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
-}
-
-#[test]
-fn a_redirect_never_leaves_this_host() {
-    let request = Request::get("//evil.example/?token=teapot").header("host", HOST);
-    let response = check(request, StatusCode::SEE_OTHER);
-    assert_eq!(response.headers()["location"], "/evil.example/");
+    assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
+    let page = text(response);
+    assert!(page.contains("ramus serve") && !page.contains("<script"), "{page}");
 }
 
 #[test]
@@ -111,10 +182,10 @@ fn other_hosts_are_refused() {
     {
         let request = Request::get("/api/projects")
             .header("host", host)
-            .header("cookie", "ramus-7468=teapot");
+            .header("authorization", "Bearer teapot");
         check(request, StatusCode::FORBIDDEN);
     }
-    check(Request::get("/").header("cookie", "ramus-7468=teapot"), StatusCode::FORBIDDEN);
+    check(Request::get("/").header("authorization", "Bearer teapot"), StatusCode::FORBIDDEN);
     let two = get("/").header("host", "evil.example");
     check(two, StatusCode::FORBIDDEN);
 }
@@ -161,7 +232,7 @@ fn addresses_are_ids_and_never_paths() {
 fn large_bodies_and_other_methods_are_refused() {
     let large = Request::post("/api/projects")
         .header("host", HOST)
-        .header("cookie", "ramus-7468=teapot")
+        .header("authorization", "Bearer teapot")
         .header("content-length", "10000000")
         .body(Body::from(vec![b'x'; 100_000]))
         .unwrap();

@@ -87,6 +87,9 @@ pub(crate) struct Global {
         value_parser = FalseyValueParser::new()
     )]
     pub(crate) ascii: bool,
+    /// Only files below the Claude directories are read: whoever asks is not the person whose files they are.
+    #[arg(skip)]
+    pub(crate) confined: bool,
 }
 
 /// How to choose the active branch.

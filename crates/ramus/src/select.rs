@@ -31,6 +31,8 @@ pub(crate) struct Library {
     place: Place,
     pub(crate) projects: Vec<Project>,
     pub(crate) rule: Rule,
+    /// Files elsewhere are not read.
+    confined: bool,
     /// What sessions of a project are called by others, read when it is asked for.
     summaries: Arc<Mutex<HashMap<usize, Arc<Summaries>>>>,
 }
@@ -70,10 +72,11 @@ impl Library {
             .rsplit_once(".jsonl")
             .map_or(address, |(stem, _)| &address[..stem.len() + ".jsonl".len()]);
         match Self::open(ui, global) {
-            Err(_) if Path::new(session).is_file() => Ok(Self {
+            Err(_) if !global.confined && Path::new(session).is_file() => Ok(Self {
                 place: Place { roots: Vec::new(), index: env::index(global) },
                 projects: Vec::new(),
                 rule: global.active.rule(),
+                confined: false,
                 summaries: Arc::default(),
             }),
             library => library,
@@ -82,11 +85,15 @@ impl Library {
 
     pub(crate) fn open(ui: &mut Ui, global: &Global) -> Result<Self, CommandError> {
         let place = env::place(global)?;
-        let Listing { projects, problems } = place.projects();
+        let Listing { mut projects, problems } = place.projects();
         for problem in &problems {
             ui.warn(problem);
         }
-        Ok(Self { place, projects, rule: global.active.rule(), summaries: Arc::default() })
+        if global.confined {
+            leave_links_out(&place, &mut projects);
+        }
+        let (rule, confined) = (global.active.rule(), global.confined);
+        Ok(Self { place, projects, rule, confined, summaries: Arc::default() })
     }
 
     /// Reads every file of a scope in short, with a progress bar.
@@ -213,7 +220,9 @@ impl Library {
             {
                 return Ok(Some(self.at_path(&path)?));
             }
-            return Err(CommandError::user(format!("no file at {text}")));
+            // Whether there is a file elsewhere is nothing to tell, either.
+            let whose = if self.confined { "of the history is " } else { "" };
+            return Err(CommandError::user(format!("no file {whose}at {text}")));
         }
         let id = text.strip_prefix("agent-").unwrap_or(text);
         let wants_agent = id != text;
@@ -263,6 +272,9 @@ impl Library {
         }
         match known.into_iter().next() {
             Some(found) => Ok(found),
+            None if self.confined => {
+                Err(CommandError::user(format!("no file of the history is at {}", path.display())))
+            }
             None => Ok(Found { project: None, file: HistoryFile::at(path)? }),
         }
     }
@@ -369,6 +381,20 @@ impl Library {
     pub(crate) fn read(&self, found: &Found) -> Result<History, CommandError> {
         Ok(History::new(self.index().read(&found.file.path)?, self.rule))
     }
+}
+
+/// Leaves out the files that links lead to from outside of the Claude directories.
+fn leave_links_out(place: &Place, projects: &mut Vec<Project>) {
+    let real = |path: &Path| path.canonicalize().ok();
+    // The directory itself, or its projects, may well be somewhere else: that was decided by the user.
+    let roots = place.roots.iter().flat_map(|root| [root.clone(), root.join("projects")]);
+    let roots: Vec<PathBuf> = roots.filter_map(|root| real(&root)).collect();
+    for project in projects.iter_mut() {
+        project.files.retain(|file| {
+            real(&file.path).is_some_and(|file| roots.iter().any(|root| file.starts_with(root)))
+        });
+    }
+    projects.retain(|project| !project.files.is_empty());
 }
 
 fn no_project(text: &str) -> CommandError {

@@ -7,11 +7,10 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramus_render::ansi::{Theme, to_ansi};
 use ramus_render::highlight::Highlight;
-use ramus_render::json::{Answer, Document};
+use ramus_render::json::{Answer, Document, write as write_json};
 use ramus_render::layout::truncate;
 use ramus_render::symbols::Symbols;
 use ramus_render::{Label, Line};
-use serde_json::to_writer;
 
 use crate::args::{Color, Global};
 use crate::error::{CommandError, ErrorKind};
@@ -253,7 +252,7 @@ impl Ui {
 
     /// Writes one JSON object to stdout.
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), CommandError> {
-        to_writer(self.out(), value)?;
+        write_json(self.out(), value)?;
         writeln!(self.out())?;
         Ok(())
     }

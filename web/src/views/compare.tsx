@@ -13,7 +13,7 @@ const unpriced = (spent: DiffSpent) => Object.entries(spent.unpriced).map(([name
 export function Compare({ query }: { query: URLSearchParams }) {
   const values = { a: query.get("a"), a_leaf: query.get("al"), b: query.get("b"), b_leaf: query.get("bl") };
   const { data, error } = useGet<Diff>(values.a && values.b ? `diff${asQuery(values)}` : null);
-  if (error) return <div class="page"><Failure error={error} /></div>;
+  if (error && !data) return <div class="page"><Failure error={error} /></div>;
   if (!values.a || !values.b) return <div class="page"><Head title="Compare" /><p>Choose two conversations in the details of a session.</p></div>;
   if (!data) return <div class="page"><Waiting what="Comparing" /></div>;
   const sides = [{ side: data.a, id: values.a, views: data.views_a, spent: data.usage.a }, { side: data.b, id: values.b, views: data.views_b, spent: data.usage.b }];

@@ -31,7 +31,7 @@ export function FilesView({ id, at, path, say }: { id: string; at: string; path:
   const changed = data?.files.filter((file) => all || !file.only_read) ?? [];
   const chosen = path || changed[0]?.path || "";
   const shown = useGet<{ path: string; html: string; note: string }>(chosen && data ? `${address}/file${query({ node: at, path: chosen, than: since ? end.data?.leaf : undefined })}` : null);
-  if (error) return <div class="page"><Failure error={error} again={again} /></div>;
+  if (error && !data) return <div class="page"><Failure error={error} again={again} /></div>;
   if (!data) return <div class="page"><Waiting what="Looking for the files" /></div>;
   const name = (file: string) => (data.cwd && file.startsWith(`${data.cwd}/`) ? file.slice(data.cwd.length + 1) : file);
   const doubt = (file: File) => (file.doubt === "commands-ran" ? `${several(file.commands ?? 0, "command")} ran since` : file.doubt ? (DOUBTS[file.doubt] ?? file.doubt) : "");

@@ -12,7 +12,7 @@ interface Operation { op: number; at: string; what: string; session: string; wor
 export function Log({ say }: { say: (text: string) => void }) {
   const { data, error, again } = useGet<{ operations: Operation[] }>("log");
   const [request, setRequest] = useState<Request>();
-  if (error) return <div class="page"><Failure error={error} again={again} /></div>;
+  if (error && !data) return <div class="page"><Failure error={error} again={again} /></div>;
   if (!data) return <div class="page"><Waiting what="Reading the log" /></div>;
   return (
     <div class="page">

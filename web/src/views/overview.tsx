@@ -9,7 +9,7 @@ import { bytes, exactly, several, short, until } from "../words";
 export function Overview() {
   const { data, error, again } = useGet<Told>("overview");
   useNews((news) => { if (!news.agent) again(); });
-  if (error) return <div class="page"><Failure error={error} again={again} /></div>;
+  if (error && !data) return <div class="page"><Failure error={error} again={again} /></div>;
   if (!data) return <div class="page"><Waiting what="Reading the histories" /></div>;
   const live = data.recent.filter((session) => data.live.includes(session.id));
   const recent = data.recent.filter((session) => !data.live.includes(session.id));

@@ -10,7 +10,7 @@ export function ProjectView({ name }: { name: string }) {
   const { data, error, again } = useGet<{ sessions: Session[] }>(`sessions${query({ project: name })}`);
   const stats = useGet<Stats>(`stats${query({ project: name })}`);
   useNews(() => again());
-  if (error) return <div class="page"><Failure error={error} again={again} /></div>;
+  if (error && !data) return <div class="page"><Failure error={error} again={again} /></div>;
   if (!data) return <div class="page"><Waiting what="Reading the sessions" /></div>;
   const path = data.sessions.find((session) => session.cwd)?.cwd ?? name;
   const numbers = stats.data;

@@ -1,31 +1,44 @@
 // Search: hits as they are found.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Hit, type Progress, Refused, query as asQuery, stream } from "../api";
+import { type Hit, type Progress, type Refused, asRefused, query as asQuery, stream } from "../api";
 import { useKeys } from "../hooks";
 import { Failure, Head, Time } from "../parts";
-import { beside, go, key, session } from "../route";
+import { beside, go, key, onLeave, placeHere, session } from "../route";
 import { several, short } from "../words";
 
 const FIELDS = ["q", "regex", "role", "branch", "tool", "since", "until", "project", "session"] as const;
 
+/** What was found last: whoever comes back to it sees it at once, as it was. */
+let last: { asked: string; hits: Hit[]; progress?: Progress } | undefined;
+
 export function Search({ query }: { query: URLSearchParams }) {
   const asked = query.toString();
-  const [hits, setHits] = useState<Hit[]>([]);
-  const [progress, setProgress] = useState<Progress>();
+  // Only what was left has a place.
+  const back = useRef(placeHere().top !== undefined && last?.asked === asked ? last : undefined);
+  const [hits, setHits] = useState<Hit[]>(back.current?.hits ?? []);
+  const [progress, setProgress] = useState<Progress | undefined>(back.current?.progress);
   const [error, setError] = useState<Refused>();
   const [busy, setBusy] = useState(false);
-  const [cursor, setCursor] = useState(-1);
+  const [tries, setTries] = useState(0);
+  const [cursor, setCursor] = useState(placeHere().cursor ?? -1);
+  const where = useRef(cursor);
+  where.current = cursor;
+  useEffect(() => onLeave(() => ({ cursor: where.current })), []);
   const form = useRef<HTMLFormElement>(null);
   const q = query.get("q") ?? "";
   // At once, so that what is typed next is typed there.
   useLayoutEffect(() => { if (!q) form.current?.querySelector<HTMLInputElement>("#query")?.focus(); }, []);
   useEffect(() => {
+    const returned = back.current;
+    back.current = undefined;
+    if (returned) return;
     const stop = new AbortController();
-    setHits([]); setProgress(undefined); setError(undefined); setCursor(-1);
+    setHits([]); setProgress(undefined); setError(undefined);
     if (!q.trim()) { setBusy(false); return; }
     setBusy(true);
     let held: Hit[] = [];
+    let reached: Progress | undefined;
     let drawn = 0;
     const draw = () => { drawn = 0; setHits(held); };
     const values = Object.fromEntries(FIELDS.map((field) => [field, query.get(field)]));
@@ -33,18 +46,19 @@ export function Search({ query }: { query: URLSearchParams }) {
       if (line.schema === "ramus.find/1") {
         held = [...held, line as Hit];
         drawn ||= requestAnimationFrame(draw);
-      } else setProgress(line as Progress);
+      } else setProgress((reached = line as Progress));
     }).then(
-      () => { draw(); setBusy(false); },
-      (failure) => { if (!stop.signal.aborted) { setError(failure instanceof Refused ? failure : new Refused("the server does not answer", "", 0)); setBusy(false); } },
+      () => { draw(); setBusy(false); last = { asked, hits: held, progress: reached }; },
+      (failure) => { if (!stop.signal.aborted) { draw(); setError(asRefused(failure)); setBusy(false); } },
     );
     return () => { stop.abort(); cancelAnimationFrame(drawn); };
-  }, [asked]);
+  }, [asked, tries]);
   const submit = (event?: Event) => {
     event?.preventDefault();
     if (!form.current) return;
     const values = new FormData(form.current);
     const next = Object.fromEntries(FIELDS.map((field) => [field, String(values.get(field) ?? "")]));
+    setCursor(-1);
     go(`/search${asQuery(next)}`, "replace");
   };
   const open = (hit: Hit | undefined) => { if (hit) go(to(hit)); };
@@ -62,7 +76,7 @@ export function Search({ query }: { query: URLSearchParams }) {
       <Head title="Search" />
       <form class="search" ref={form} onSubmit={submit} role="search">
         <div class="search-line">
-          <input id="query" name="q" type="search" aria-label="What to look for" placeholder={'words, or "words together"'} value={q} autocomplete="off" />
+          <input id="query" name="q" type="search" aria-label="What to look for" maxLength={1000} placeholder={'words, or "words together"'} value={q} autocomplete="off" />
           <button type="submit">Search</button>
         </div>
         <div class="filters">
@@ -82,7 +96,7 @@ export function Search({ query }: { query: URLSearchParams }) {
           busy ? `Looking… ${several(hits.length, "hit")}` :
           progress ? `${several(progress.found, "message")}${progress.shown < progress.found ? `, the newest ${progress.shown} are shown` : ""}` : ""}
       </p>
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} again={() => setTries(tries + 1)} />}
       <ol class="hits">
         {hits.map((hit, index) => (
           <li key={`${hit.address}-${index}`} class={cursor === index ? "cursor" : ""}>
@@ -110,5 +124,6 @@ function Snippet({ hit }: { hit: Hit }) {
 const to = (hit: Hit) => {
   const id = hit.agent ? `agent-${hit.agent}` : hit.session;
   const node = hit.address.includes(":") ? hit.address.slice(hit.address.indexOf(":") + 1) : "";
-  return session(beside(key({ id: hit.session, project: hit.project ?? "" }), id), "", node);
+  const mark = [...hit.snippet].slice(...hit.match).join("");
+  return session(beside(key({ id: hit.session, project: hit.project ?? "" }), id), "", node, node && mark);
 };

@@ -2,11 +2,13 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Act, Merge, Rename, type Request } from "../act";
-import { type Conversation, type Detail, type PathView, Refused, type Row, type View, get, query } from "../api";
+import { type Conversation, type Detail, type PathView, Refused, type Row, type View, asRefused, download, get, query } from "../api";
 import { type News, useGet, useKeys, useNews } from "../hooks";
 import { Dialog, Failure, Time, Waiting } from "../parts";
 import * as route from "../route";
-import { Transcript } from "../transcript";
+import { Printed, usePrinted } from "../print";
+import { type Mark, Transcript } from "../transcript";
+import { partName, unfold } from "../turn";
 import { Tree } from "../tree";
 import { useTyped } from "../typed";
 import { place, several, short } from "../words";
@@ -14,7 +16,7 @@ import { Details } from "./details";
 
 type Panel = "tree" | "details";
 
-export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: string; at: string; listed: string | null | undefined; say: (text: string) => void }) {
+export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; leaf: string; at: string; mark: string; listed: string | null | undefined; say: (text: string) => void }) {
   const address = `sessions/${encodeURIComponent(id)}`;
   const detail = useGet<Detail>(address);
   const path = useGet<PathView>(`${address}/path${query({ leaf, node: at })}`);
@@ -33,16 +35,15 @@ export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: s
   const here = Math.min(seen, Math.max(0, (told?.count ?? 1) - 1));
   const missed = useRef<News | undefined>(undefined);
   const hear = (news: News) => {
-    clearTimeout(later.current);
     missed.current = undefined;
     setGone(news.kind === "gone" ? id : "");
     if (news.kind === "gone") return;
     detail.again(); path.again();
-    // Drawing the tree anew is the dearest of them, and nobody waits for it.
-    later.current = setTimeout(outline.again, 1200);
+    // Drawing the tree anew is the dearest of them, and nobody waits for it; yet it must come although news goes on.
+    later.current ??= setTimeout(() => { later.current = undefined; outline.again(); }, 1200);
   };
   useNews((news) => {
-    if (news.session !== route.plain(id).replace(/^agent-/, "")) return;
+    if (news.kind !== "missed" && news.session !== route.plain(id).replace(/^agent-/, "")) return;
     // Behind a plan nothing moves: what it does may take the session away.
     if (request) missed.current = news;
     else hear(news);
@@ -53,7 +54,28 @@ export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: s
   useEffect(() => { document.title = `${detail.data?.title ?? short(id)} · ramus`; }, [detail.data?.title]);
   // A node that was asked for is gone to when its path is there.
   const start = useMemo(() => told?.at ?? null, [told]);
-  useEffect(() => { if (start !== null && at) list.current?.jump(start); }, [start, at]);
+  // Where this entry of the browser's history was left, if it was: that comes before what it was opened at.
+  const [entry, setEntry] = useState(() => ({ address: location.href, place: route.placeHere() }));
+  if (entry.address !== location.href) setEntry({ address: location.href, place: route.placeHere() });
+  const wasAt = entry.address === location.href ? entry.place : route.placeHere();
+  const been = wasAt.at !== undefined;
+  useEffect(() => route.onLeave(() => list.current?.place() ?? {}), []);
+  useEffect(() => { if (start !== null && at && !been) list.current?.jump(start); }, [start, at]);
+  useEffect(() => { if (been && path.current) list.current?.back(wasAt); }, [entry, path.current]);
+  // A hit in a call or a fold is unfolded before it is looked for.
+  const [marked, setMarked] = useState<Mark>();
+  useEffect(() => {
+    if (!mark || start === null || !told) { setMarked(undefined); return; }
+    let off = false;
+    get<{ calls: { uuid?: string | null; i: number; n: number; whole: boolean }[]; folds: { uuid?: string | null; i: number; n: number }[] }>(`${address}/holds${query({ leaf: told.leaf, at: start, text: mark })}`).then((found) => {
+      if (off) return;
+      found.calls.forEach((one) => unfold(partName(id, { ...one, at: start }, one.n), one.whole));
+      found.folds.forEach((one) => unfold(partName(id, { ...one, at: start }, -1 - one.n)));
+      setMarked({ at: start, text: mark, seen: been });
+    }, () => { if (!off) setMarked({ at: start, text: mark, seen: been }); });
+    return () => { off = true; };
+  }, [mark, start, told?.leaf]);
+  const printed = usePrinted(id, told);
   const onWay = useMemo(() => (way: { leaf: string }, position: number) => {
     list.current?.jump(position);
     route.go(route.session(id, way.leaf));
@@ -79,7 +101,8 @@ export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: s
     next(by, (other) => other === position);
   };
   const failure = async (back: boolean) => {
-    const found = await get<{ at: number | null }>(`${address}/next${query({ leaf: told?.leaf, at: here, back: back || undefined })}`);
+    const found = await get<{ at: number | null }>(`${address}/next${query({ leaf: told?.leaf, at: here, back: back || undefined })}`).catch((error) => { say(asRefused(error).message); });
+    if (!found) return;
     if (found.at === null) say("There are no more failures that way");
     else list.current?.jump(found.at);
   };
@@ -91,7 +114,7 @@ export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: s
     const taken = ways.findIndex((one) => one.taken);
     if (ways.length > 0) onWay(ways[(taken + step + ways.length) % ways.length], at);
   };
-  const unfold = () => {
+  const unfoldHere = () => {
     if (!list.current?.has(here)) return false;
     const folds = [...document.querySelectorAll<HTMLDetailsElement>(`.row[data-at="${here}"] > .turn > details`)];
     const closed = folds.some((one) => !one.open);
@@ -104,7 +127,7 @@ export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: s
     ArrowRight: () => way(1), ArrowLeft: () => way(-1),
     e: () => failure(false), E: () => failure(true),
     g: () => list.current?.jump(0), G: () => list.current?.end(),
-    o: unfold,
+    o: unfoldHere,
     m: () => {
       if (!list.current?.has(here)) return false;
       const view = list.current.views.get(here)?.find((one) => one.uuid && !one.fork);
@@ -147,7 +170,7 @@ export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: s
       <div class="session-in">
         {path.error && !told ? <div class="page"><Failure error={path.error} again={path.again} /></div>
           : told?.count === 0 ? <div class="page"><p>There is nothing to read in this session yet.</p></div>
-          : told ? <Transcript key={id} handle={list} session={id} path={told} start={start} doing={doing} selected={here} onSee={setSeen} onLoad={onLoad} />
+          : told ? <Transcript key={id} handle={list} session={id} path={told} start={start} doing={doing} selected={here} onSee={setSeen} onLoad={onLoad} mark={marked} back={been ? wasAt : undefined} />
           : <Waiting what="Opening the session" />}
         {told && told.count > 0 && <Place told={told} seen={here} onGo={(position) => list.current?.jump(position)} />}
         {open && (
@@ -159,6 +182,7 @@ export function SessionView({ id, leaf, at, listed, say }: { id: string; leaf: s
           </aside>
         )}
       </div>
+      {printed && told && <Printed views={printed} title={title} told={told} session={id} />}
       {chosen && <TurnMenu view={chosen} id={id} leaf={told?.leaf ?? ""} say={say} onClose={() => setChosen(undefined)} onAct={(next) => { setChosen(undefined); setRequest(next); }} />}
       {asking === "rename" && <Rename title={title} onClose={() => setAsking(null)} onTitle={(text) => { setAsking(null); setRequest({ what: "rename", session: id, title: text }); }} />}
       {merging && <Merge of={merging} title={title} onClose={() => setMerging(undefined)} onMerge={(how) => { setMerging(undefined); setRequest({ what: "merge", session: id, ...how }); }} />}
@@ -214,11 +238,14 @@ function TurnMenu({ view, id, leaf, say, onClose, onAct }: { view: View; id: str
 
 function Export({ id, leaf, onClose }: { id: string; leaf: string; onClose: () => void }) {
   const formats: [string, string, string][] = [["md", "Markdown", "reads well everywhere"], ["html", "HTML", "one file, opens in any browser"], ["txt", "Text", "as the terminal shows it"], ["json", "JSON", "for programs"], ["jsonl", "JSONL", "the original lines"]];
+  const [error, setError] = useState<Refused>();
+  const fetchIt = (format: string) => void download(`sessions/${encodeURIComponent(id)}/export${query({ leaf, format })}`).then(onClose, (failure) => setError(asRefused(failure)));
   return (
     <Dialog title="Export this conversation" onClose={onClose}>
       <ul class="menu-list">
-        {formats.map(([format, name, what]) => <li key={format}><a download href={`/api/sessions/${encodeURIComponent(id)}/export${query({ leaf, format })}`} onClick={() => setTimeout(onClose)}><b>{name}</b><span>{what}</span></a></li>)}
+        {formats.map(([format, name, what]) => <li key={format}><button type="button" onClick={() => fetchIt(format)}><b>{name}</b><span>{what}</span></button></li>)}
       </ul>
+      {error && <Failure error={error} />}
     </Dialog>
   );
 }

@@ -11,7 +11,7 @@ const sorted = (of: Record<string, number>, most = 14): [string, number][] =>
 
 export function StatsView() {
   const { data, error, again } = useGet<Stats>("stats");
-  if (error) return <div class="page"><Failure error={error} again={again} /></div>;
+  if (error && !data) return <div class="page"><Failure error={error} again={again} /></div>;
   if (!data) return <div class="page"><Waiting what="Counting" /></div>;
   return (
     <div class="page">

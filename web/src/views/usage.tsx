@@ -19,7 +19,7 @@ const MOST = 12;
 export function UsageView() {
   const { data, error, again } = useGet<Usage>("usage");
   const [chosen, setMeasure] = useState<Measure>();
-  if (error) return <div class="page"><Failure error={error} again={again} /></div>;
+  if (error && !data) return <div class="page"><Failure error={error} again={again} /></div>;
   if (!data) return <div class="page"><Waiting what="Adding up" /></div>;
   if (data.totals.messages === 0) return <div class="page"><Head title="Usage" /><section class="card"><p>No message with tokens was found.</p></section></div>;
   const measure = chosen ?? (data.totals.cost_usd ? "cost" : "tokens");

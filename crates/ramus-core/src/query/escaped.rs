@@ -8,11 +8,12 @@
 //! too often, never "no" too often.
 
 use memchr::memmem::Finder;
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Seq};
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 use super::grams::Clue;
+use super::term::STATES;
 
 /// Finds places in raw lines that may hold what is looked for.
 #[derive(Clone, Debug)]
@@ -61,7 +62,9 @@ impl Escaped {
             _ => {
                 let spellings: Vec<String> = texts.iter().map(|text| spellings(text)).collect();
                 let case = if any_case { "(?i)" } else { "" };
-                Usual::Pattern(Regex::new(&format!("{case}(?:{})", spellings.join("|"))).ok()?)
+                let pattern = format!("{case}(?:{})", spellings.join("|"));
+                let regex = RegexBuilder::new(&pattern).dfa_size_limit(STATES).build();
+                Usual::Pattern(regex.ok()?)
             }
         };
         let unusual = Unusual::of(texts, any_case);

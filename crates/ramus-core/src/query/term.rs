@@ -15,12 +15,17 @@ pub(super) struct Term {
     pub(super) weight: usize,
 }
 
+/// How much memory the states of a search may take. The longest text that can be looked for fits in:
+/// where its states do not fit, each letter of a file is compared with each letter of the text.
+pub(super) const STATES: usize = 32 * 1024 * 1024;
+
 impl Term {
     pub(super) fn word(word: &str) -> Result<Self, QueryError> {
         let any_case = !word.chars().any(char::is_uppercase);
         // An escaped text is always a pattern, but a long one can need more memory than is allowed.
         let regex = RegexBuilder::new(&regex::escape(word))
             .case_insensitive(any_case)
+            .dfa_size_limit(STATES)
             .build()
             .map_err(|_| QueryError {
                 message: format!("a word of {} bytes is too long to look for", word.len()),

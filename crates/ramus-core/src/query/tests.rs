@@ -201,3 +201,36 @@ proptest! {
         query.findings(&bytes, Detail::Where, |_| {});
     }
 }
+
+#[test]
+fn long_queries_are_refused_and_the_longest_one_does_not_panic() {
+    for text in ["é".repeat(1000), "k".repeat(1000), "ſ\u{212a}ß".repeat(333)] {
+        Query::words(&text).unwrap();
+    }
+    for text in ["a".repeat(60_000), "é".repeat(1001), "a ".repeat(400) + &"b".repeat(400)] {
+        assert!(Query::words(&text).is_err(), "{}", text.len());
+        assert!(Query::regex(&text.replace(' ', "x")).is_err());
+    }
+    let many: String = (0..65).map(|n| format!("w{n} ")).collect();
+    assert!(Query::words(&many).unwrap_err().message.contains("65 words"));
+    assert!(Query::words(&"again ".repeat(100)).is_ok(), "the same word counts once");
+}
+
+/// Were each letter of the text compared with each of the query, this would take minutes.
+#[test]
+fn equal_letters_are_looked_for_in_linear_time() {
+    let text = "a".repeat(3_000_000);
+    for query in
+        [format!("{}b", "a".repeat(999)), format!("b{}", "a".repeat(999)), "a".repeat(1000)]
+    {
+        let line = format!(
+            r#"{{"type":"user","uuid":"x","message":{{"role":"user","content":"{text}"}}}}"#
+        );
+        let query = Query::words(&query).unwrap();
+        let mut found = 0;
+        for range in query.lines(line.as_bytes()) {
+            query.findings(&line.as_bytes()[range], Detail::Where, |_| found += 1);
+        }
+        assert!(found <= 1);
+    }
+}

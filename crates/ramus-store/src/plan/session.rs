@@ -11,6 +11,7 @@ use crate::agents::agents_of;
 use crate::error::PathError;
 use crate::place::FileRole;
 use crate::regular;
+use crate::stamp::Stamp;
 
 /// Plans to make a node the resume point (R25); the inner `Err` says why that cannot be.
 pub fn goto(
@@ -29,6 +30,42 @@ pub fn goto(
         }
         Err(refusal) => Ok(Err(refusal)),
     }
+}
+
+/// How many characters a title may have.
+const TITLE: usize = 200;
+
+/// Why a text cannot be the title of a session.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TitleError {
+    #[error("The title is empty")]
+    Empty,
+    #[error("The title has {0} characters; at most {TITLE} are allowed")]
+    Long(usize),
+    #[error("The title contains U+{0:04X}, a character that is not visible")]
+    Invisible(u32),
+}
+
+/// Returns a title without the space around it, if it can be one: everything that lists sessions prints it.
+pub fn title(text: &str) -> Result<&str, TitleError> {
+    let title = text.trim();
+    let length = title.chars().count();
+    if length == 0 {
+        return Err(TitleError::Empty);
+    }
+    if length > TITLE {
+        return Err(TitleError::Long(length));
+    }
+    match title.chars().find(|char| is_invisible(*char)) {
+        Some(char) => Err(TitleError::Invisible(char.into())),
+        None => Ok(title),
+    }
+}
+
+/// Whether a character controls a terminal, turns the direction of reading or ends a line.
+fn is_invisible(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Plans to give a session a title.
@@ -101,8 +138,31 @@ pub fn trash(subject: Subject<'_>) -> Result<Plan, PathError> {
         file: subject.file.path.clone(),
         root: subject.root.map(Path::to_owned),
         words: format!("{:?}", subject.title),
-        steps: there.map(|from| Step::Move { from, to: None, before: None }).collect(),
+        steps: there.map(away).collect(),
         resume: None,
         undoes: None,
     })
+}
+
+/// Moves a file to the trash as it is now: what is written to it after the plan was shown was never meant.
+fn away(from: PathBuf) -> Step {
+    let before = if from.is_file() { Stamp::at(&from).ok() } else { None };
+    Step::Move { from, to: None, before }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TITLE, TitleError, title};
+
+    #[test]
+    fn a_title_is_short_and_visible() {
+        assert_eq!(title("  A pot of tea, ümläut 🫖 "), Ok("A pot of tea, ümläut 🫖"));
+        assert_eq!(title(&"ä".repeat(TITLE)).map(str::len), Ok(2 * TITLE));
+        assert_eq!(title(" \n"), Err(TitleError::Empty));
+        assert_eq!(title(&"a".repeat(TITLE + 1)), Err(TitleError::Long(TITLE + 1)));
+        for bad in ["a\nb", "a\x1b[2Jb", "a\u{9b}b", "a\x7fb", "a\u{202e}b", "a\u{e0041}b", "a\0b"]
+        {
+            assert!(matches!(title(bad), Err(TitleError::Invisible(_))), "{bad:?}");
+        }
+    }
 }

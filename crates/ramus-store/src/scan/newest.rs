@@ -58,7 +58,8 @@ pub fn newest<B>(
         while !stop.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(&index) = order.get(at) else { break };
-            let seeing = Seeing { filter, sight: &sights[index], titles: true };
+            let go_on = &|| true;
+            let seeing = Seeing { filter, sight: &sights[index], titles: true, go_on };
             let found = look(index, &sources[index], query, tool, Detail::Whether, seeing);
             on_read(sources[index].file.bytes);
             if send.send((at, found)).is_err() {

@@ -25,8 +25,13 @@ pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
     let mut found = Vec::new();
     for session in sessions {
         let dir = project.session_dir(&session.id).join("tool-results");
+        // A link could lead anywhere.
+        if !is_real_dir(&dir) || !dir.parent().is_some_and(is_real_dir) {
+            continue;
+        }
         let Ok(entries) = fs::read_dir(&dir) else { continue };
-        for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()) {
+        let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+        for path in entries.flatten().filter(is_file).map(|entry| entry.path()) {
             let Ok(mut file) = HistoryFile::at(&path) else { continue };
             if let Ok(relative) = path.strip_prefix(&project.root) {
                 let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
@@ -37,6 +42,11 @@ pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
         }
     }
     found
+}
+
+/// Whether a path is a directory and no link to one.
+pub(crate) fn is_real_dir(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
 /// The record that a spilled result belongs to.
@@ -175,4 +185,38 @@ fn with_owner(source: &Source, mut each: impl FnMut(u64, &[u8])) -> io::Result<(
 pub(super) fn session_file(path: &Path) -> std::path::PathBuf {
     let dir = path.parent().and_then(Path::parent).unwrap_or(path);
     dir.with_extension("jsonl")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_among_the_results_are_not_followed() {
+        let home = testkit::Home::new();
+        let session = home.session("-p/0a1b2c3d.jsonl", "a user hello");
+        let project = |home: &testkit::Home| {
+            Project::list(&home.claude(), home.claude().join("projects/-p"), &mut Vec::new())
+        };
+        let results = session.with_extension("").join("tool-results");
+        fs::create_dir_all(&results).unwrap();
+        let secret = home.path().join("secret.txt");
+        fs::write(&secret, "the samovar").unwrap();
+        fs::write(results.join("own.txt"), "the teapot").unwrap();
+        symlink(&secret, results.join("link.txt")).unwrap();
+        let found = spills(&project(&home), None);
+        assert_eq!(found.iter().map(|file| &*file.id).collect::<Vec<_>>(), ["own"]);
+        assert_eq!(
+            crate::read::spilled(&session, Path::new("own.txt")).as_deref(),
+            Some("the teapot")
+        );
+        assert_eq!(crate::read::spilled(&session, Path::new("link.txt")), None);
+        // Nor is a directory of them that is a link.
+        fs::rename(&results, home.path().join("elsewhere")).unwrap();
+        symlink(home.path().join("elsewhere"), &results).unwrap();
+        assert!(spills(&project(&home), None).is_empty());
+        assert_eq!(crate::read::spilled(&session, Path::new("own.txt")), None);
+    }
 }

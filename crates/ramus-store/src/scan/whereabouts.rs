@@ -1,8 +1,7 @@
 //! Where hits lie: in which conversation of which session, and what became of it (R12).
 
-use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ramus_core::agent::{AgentHint, SpawnIndex, inline_agents};
 use ramus_core::branches::{Conversation, Status};
@@ -31,7 +30,7 @@ pub struct Whereabouts {
     /// One for each place asked about.
     pub spots: Vec<Spot>,
     /// The records that the nodes of `spots` belong to. The file may be another one by now.
-    pub history: Rc<History>,
+    pub history: Arc<History>,
 }
 
 fn cwd(history: &History) -> Option<String> {
@@ -72,7 +71,7 @@ impl Branch {
 #[derive(Debug)]
 pub struct Histories {
     rule: Rule,
-    last: Option<(PathBuf, Rc<Known>)>,
+    last: Option<(PathBuf, Arc<Known>)>,
     /// Where the agents of sessions hang.
     below: FxHashMap<PathBuf, FxHashMap<String, NodeId>>,
 }
@@ -80,13 +79,13 @@ pub struct Histories {
 /// A session with what is found out about it when somebody asks, once for all hits in it.
 #[derive(Debug)]
 struct Known {
-    history: Rc<History>,
-    digest: OnceCell<Digest>,
-    spawns: OnceCell<SpawnIndex>,
+    history: Arc<History>,
+    digest: OnceLock<Digest>,
+    spawns: OnceLock<SpawnIndex>,
     /// The calls that started the sidechains inside its file, by their first records.
-    sidechains: OnceCell<FxHashMap<NodeId, Option<NodeId>>>,
+    sidechains: OnceLock<FxHashMap<NodeId, Option<NodeId>>>,
     /// The first records of the sidechains that nodes belong to.
-    roots: RefCell<FxHashMap<NodeId, NodeId>>,
+    roots: Mutex<FxHashMap<NodeId, NodeId>>,
 }
 
 impl Histories {
@@ -96,13 +95,13 @@ impl Histories {
     }
 
     /// Reads a session file.
-    fn read(&mut self, path: &Path) -> Result<Rc<Known>, PathError> {
+    fn read(&mut self, path: &Path) -> Result<Arc<Known>, PathError> {
         if let Some((last, known)) = &self.last
             && last == path
         {
             return Ok(known.clone());
         }
-        let known = Rc::new(Known::new(from_jsonl(path, self.rule)?));
+        let known = Arc::new(Known::new(from_jsonl(path, self.rule)?));
         self.last = Some((path.to_owned(), known.clone()));
         Ok(known)
     }
@@ -216,11 +215,11 @@ fn session_of(role: &FileRole) -> Option<&str> {
 impl Known {
     fn new(history: History) -> Self {
         Self {
-            history: Rc::new(history),
-            digest: OnceCell::new(),
-            spawns: OnceCell::new(),
-            sidechains: OnceCell::new(),
-            roots: RefCell::default(),
+            history: Arc::new(history),
+            digest: OnceLock::new(),
+            spawns: OnceLock::new(),
+            sidechains: OnceLock::new(),
+            roots: Mutex::default(),
         }
     }
 
@@ -280,7 +279,7 @@ impl Known {
     /// Returns the first record of the sidechain that a node belongs to; remembers what it passed.
     fn sidechain_root(&self, node: NodeId) -> NodeId {
         let History { session, tree, .. } = &*self.history;
-        let mut roots = self.roots.borrow_mut();
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
         let mut passed = Vec::new();
         let mut at = node;
         let root = loop {

@@ -30,6 +30,7 @@ use crate::State;
 use crate::error::ApiError;
 use crate::library::Found;
 use crate::token::Token;
+use crate::work::Task;
 use files::FilesView;
 pub(crate) use log::log;
 use merge::MergedView;
@@ -100,7 +101,7 @@ pub(crate) async fn plan(
     Extract(state): Extract<Arc<State>>,
     Json(wanted): Json<Wanted>,
 ) -> Answered<PlanView> {
-    answer(state, move |state| {
+    answer(state, Task::Changes, move |state| {
         let Planned { plan, merged, files } = planned(state, &wanted)?;
         let open = plan.root.as_deref().and_then(|root| open_in(root, &plan.session));
         let warning = open.map(|pid| {
@@ -200,10 +201,7 @@ fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
         title: &title,
     };
     let plan = match &*wanted.what {
-        "rename" if !wanted.title.trim().is_empty() => {
-            plan::rename(subject, wanted.title.trim(), now)?
-        }
-        "rename" => return Err(ApiError::bad("a title has at least one letter")),
+        "rename" => plan::rename(subject, given_title(&wanted.title)?, now)?,
         "trash" => plan::trash(subject)?,
         "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)?
             .map_err(|refusal| refused(&refusal))?,
@@ -224,11 +222,16 @@ fn fork(
     let parts = parts_to(state, found, &wanted.node)?;
     let title = match wanted.title.trim() {
         "" => format!("{} (fork)", subject.title),
-        title => title.to_owned(),
+        title => given_title(title)?.to_owned(),
     };
     let to = Destination { dir: subject.dir, cwd: None, title: &title };
     let made = plan::fork(subject, &parts, to, now)?;
     made.map(|(plan, _)| plan).map_err(|refusal| refused(&refusal))
+}
+
+/// Returns a title that was typed, if it can be one.
+fn given_title(typed: &str) -> Result<&str, ApiError> {
+    plan::title(typed).map_err(|error| ApiError::bad(error.to_string()))
 }
 
 /// Returns the path to the end of a message.
@@ -319,7 +322,7 @@ pub(crate) async fn apply(
     Extract(state): Extract<Arc<State>>,
     Json(chosen): Json<Chosen>,
 ) -> Answered<DoneView> {
-    answer(state, move |state| {
+    answer(state, Task::Changes, move |state| {
         let shown = {
             let mut plans = state.plans();
             let at = plans.iter().position(|shown| shown.id == chosen.plan);

@@ -20,6 +20,7 @@ use crate::error::ApiError;
 use crate::library::Found;
 use crate::transcript::{Placed, Transcript};
 use crate::view::{Look, View};
+use crate::work::Task;
 
 /// How many turns of each side are shown.
 const SHOWN: usize = 300;
@@ -49,7 +50,7 @@ pub(crate) async fn diff(
     Extract(state): Extract<Arc<State>>,
     Query(sides): Query<Sides>,
 ) -> Answered<Answer<DiffView>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let open = |id: &str, leaf: &str| {
             let found = state.library.find(id)?;
             let path = state.library.transcript(&found, leaf)?;

@@ -1,8 +1,9 @@
 //! A path as a document to keep, sent while it is written.
 
+use std::io;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Path, Query, State as Extract};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -10,13 +11,12 @@ use ramus_render::export::{self, Config, Format, Header, Tools};
 use ramus_render::text::WithheldThoughts;
 use ramus_store::Bodies;
 use serde::Deserialize;
-use tokio::sync::mpsc::{Sender, channel};
-use tokio_stream::wrappers::ReceiverStream;
 
-use super::work;
+use super::{pieces, work};
 use crate::State;
 use crate::error::ApiError;
 use crate::transcript::{Placed, Transcript};
+use crate::work::Task;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Wanted {
@@ -25,8 +25,6 @@ pub(crate) struct Wanted {
     #[serde(default)]
     format: String,
 }
-
-type Out = Sender<Result<Bytes, std::io::Error>>;
 
 /// How many messages are written at a time.
 const STRIDE: usize = 64;
@@ -49,7 +47,7 @@ pub(crate) async fn export(
         }
     };
     let name = id.clone();
-    let path = work(state, move |state| {
+    let path = work(state.clone(), Task::Sessions, move |state| {
         let found = state.library.find(&id)?;
         let path = state.library.transcript(&found, &wanted.leaf)?;
         let history = path.parts.last().map(|part| part.history.clone());
@@ -60,23 +58,20 @@ pub(crate) async fn export(
         Ok((path, named))
     });
     let (path, named) = path.await?;
-    let (sender, receiver) = channel(4);
-    tokio::task::spawn_blocking(move || {
-        let written = match format {
-            Some(format) => document(&path, named, format, &sender),
-            None => lines(&path, &sender),
-        };
-        if let Err(error) = written {
-            // The browser shall not take half a file for a whole one.
-            let _ = sender.blocking_send(Err(error));
+    let writing = match format {
+        Some(format) => {
+            Writing::Document { format, head: Some(Box::new(header(&path, named))), at: 0 }
         }
-    });
+        None => Writing::Lines { part: 0, at: 0, bodies: None },
+    };
+    let export = Export { path, writing, withheld: WithheldThoughts::default(), is_first: true };
+    let body = pieces(state, Task::Exports, export, Arc::default(), Export::next);
     let short: String = name.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
     let headers = [
         (header::CONTENT_TYPE, kind.to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"ramus-{short}.{ending}\"")),
     ];
-    Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
+    Ok((headers, body).into_response())
 }
 
 /// What only the library knows of a path.
@@ -86,18 +81,61 @@ struct Named {
     title: Option<String>,
 }
 
-fn document(path: &Transcript, named: Named, format: Format, out: &Out) -> std::io::Result<()> {
-    let mut text = String::new();
-    export::head(format, &header(path, named), &mut text);
-    let mut first = true;
-    let mut withheld = WithheldThoughts::default();
-    let mut at = 0;
-    while at < path.len() {
-        let to = path.block((at + STRIDE).min(path.len()) - 1).end;
-        let placed = path.read(at..to).map_err(|_| std::io::ErrorKind::Other)?;
+/// A document while it is written.
+struct Export {
+    path: Arc<Transcript>,
+    writing: Writing,
+    withheld: WithheldThoughts,
+    /// No turn was written yet.
+    is_first: bool,
+}
+
+enum Writing {
+    Document {
+        format: Format,
+        /// Not written yet.
+        head: Option<Box<Header>>,
+        /// The position to go on at.
+        at: usize,
+    },
+    /// The records as they stand in their files.
+    Lines {
+        part: usize,
+        at: usize,
+        bodies: Option<Bodies>,
+    },
+    Done,
+}
+
+impl Export {
+    /// Writes the next piece; `None`: all is written.
+    fn next(&mut self) -> io::Result<Option<Bytes>> {
+        match std::mem::replace(&mut self.writing, Writing::Done) {
+            Writing::Document { format, head, at } => self.document(format, head, at).map(Some),
+            Writing::Lines { part, at, bodies } => self.lines(part, at, bodies),
+            Writing::Done => Ok(None),
+        }
+    }
+
+    fn document(
+        &mut self,
+        format: Format,
+        head: Option<Box<Header>>,
+        at: usize,
+    ) -> io::Result<Bytes> {
+        let path = self.path.clone();
+        let mut text = String::new();
+        if let Some(head) = head {
+            export::head(format, &head, &mut text);
+        }
+        let to = match path.len() {
+            0 => 0,
+            len => path.block((at + STRIDE).min(len) - 1).end,
+        };
+        let placed = path.read(at..to).map_err(|_| io::ErrorKind::Other)?;
         for Placed { part, mut turn, .. } in placed {
             if format != Format::Json {
-                withheld.fold(&mut turn);
+                self.withheld.fold(&mut turn);
             }
             let session = &path.parts[part].history.session;
             let config = Config {
@@ -108,38 +146,43 @@ fn document(path: &Transcript, named: Named, format: Format, out: &Out) -> std::
                 agent: &|_| None,
                 picture: &|_| None,
             };
-            if !first {
+            if !std::mem::take(&mut self.is_first) {
                 text.push_str(export::between(format));
             }
-            first = false;
             export::turn(format, session, &turn, &config, &mut text);
         }
-        send(out, std::mem::take(&mut text).into())?;
-        at = to;
-    }
-    export::foot(format, &mut text);
-    send(out, text.into())
-}
-
-/// Writes the records of the path as they stand in their files.
-fn lines(path: &Transcript, out: &Out) -> std::io::Result<()> {
-    for part in &path.parts {
-        let mut bodies = Bodies::open(&part.file.path).map_err(|error| error.source)?;
-        for nodes in part.path.nodes.chunks(STRIDE) {
-            let mut bytes = Vec::new();
-            for node in nodes {
-                let span = part.history.session.record(*node).span;
-                bytes.extend(bodies.bytes(span).map_err(|error| error.source)?);
-                bytes.push(b'\n');
-            }
-            send(out, bytes.into())?;
+        if to < path.len() {
+            self.writing = Writing::Document { format, head: None, at: to };
+        } else {
+            export::foot(format, &mut text);
         }
+        Ok(text.into())
     }
-    Ok(())
-}
 
-fn send(out: &Out, bytes: Bytes) -> std::io::Result<()> {
-    out.blocking_send(Ok(bytes)).map_err(|_| std::io::ErrorKind::BrokenPipe.into())
+    fn lines(
+        &mut self,
+        index: usize,
+        at: usize,
+        bodies: Option<Bodies>,
+    ) -> io::Result<Option<Bytes>> {
+        let Some(part) = self.path.parts.get(index) else { return Ok(None) };
+        let mut bodies = match bodies {
+            Some(bodies) => bodies,
+            None => Bodies::open(&part.file.path).map_err(|error| error.source)?,
+        };
+        let to = (at + STRIDE).min(part.path.nodes.len());
+        let mut bytes = Vec::new();
+        for node in &part.path.nodes[at..to] {
+            let span = part.history.session.record(*node).span;
+            bytes.extend(bodies.bytes(span).map_err(|error| error.source)?);
+            bytes.push(b'\n');
+        }
+        self.writing = match to < part.path.nodes.len() {
+            true => Writing::Lines { part: index, at: to, bodies: Some(bodies) },
+            false => Writing::Lines { part: index + 1, at: 0, bodies: None },
+        };
+        Ok(Some(bytes.into()))
+    }
 }
 
 fn header(path: &Transcript, named: Named) -> Header {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
+use crate::work::Task;
 
 /// How much of a file is shown.
 const SHOWN: usize = 512 * 1024;
@@ -35,7 +36,7 @@ pub(crate) async fn files(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Answer<Files>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let mut at = files_at(state, &id, &at.node)?;
         let files = std::mem::take(&mut at.files);
         let files = files.iter().map(|file| json::file(file, at.size(file))).collect();
@@ -61,7 +62,7 @@ pub(crate) async fn file(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Shown> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let then = text(&mut files_at(state, &id, &at.node)?, &at.path)?;
         if at.than.is_empty() {
             let (html, note) = match then {

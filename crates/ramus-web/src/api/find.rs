@@ -5,9 +5,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Query as Asked, State as Extract};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -22,18 +25,17 @@ use ramus_render::json::{Answer, Hit as JsonHit, HitPlace};
 use ramus_render::sanitize::is_bidi;
 use ramus_store::place::{FileRole, Project};
 use ramus_store::scan::{
-    Again, Branch, Content, Filter, Histories, Hit, Order, Place, Source, Spot, ToolFilter, scan,
-    spills,
+    Again, Branch, Content, Filter, Histories, Hit, Order, Place, Source, Spot, ToolFilter,
+    on_own_threads, scan_while, spills,
 };
 use ramus_store::survey::Survey;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::mpsc::{Sender, channel};
-use tokio_stream::wrappers::ReceiverStream;
 
-use super::unturned;
+use super::{pieces, unturned};
 use crate::State;
 use crate::error::ApiError;
+use crate::work::Task;
 
 /// How many bytes the first batch has; each one after is twice as large, up to a limit.
 const BATCH: u64 = 16 * 1024 * 1024;
@@ -42,6 +44,8 @@ const LARGEST: u64 = 128 * 1024 * 1024;
 const ROOM: usize = 240;
 /// How many hits are sent at most.
 const MOST: usize = 500;
+/// How long hits are gathered before they are sent.
+const GATHERED: Duration = Duration::from_millis(40);
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Wanted {
@@ -64,17 +68,17 @@ pub(crate) async fn find(
     Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, ApiError> {
     let query = query(&wanted)?;
-    let (sender, receiver) = channel::<Result<Bytes, std::convert::Infallible>>(64);
-    tokio::task::spawn_blocking(move || {
-        let mut search = Search::new(&state, &query, &wanted, sender);
-        search.run();
-    });
+    let stop = Arc::new(AtomicBool::new(false));
+    let (searched, stopped) = (state.clone(), stop.clone());
+    let begin = move || Search::new(&searched, query, &wanted, stopped);
+    let search = state.queues.run(Task::Searches, begin).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/x-ndjson"),
         // Compressing would hold hits back until there are more.
         (header::CONTENT_ENCODING, "identity"),
     ];
-    Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
+    let body = pieces(state, Task::Searches, search, stop, Search::next);
+    Ok((headers, body).into_response())
 }
 
 fn query(wanted: &Wanted) -> Result<Query, ApiError> {
@@ -102,10 +106,10 @@ fn start_of(day: Option<&str>, after: i64, zone: &TimeZone) -> Result<Option<Tim
 }
 
 /// One search while it runs.
-struct Search<'a> {
+struct Search {
     projects: Arc<Vec<Project>>,
     survey: Option<Arc<Survey>>,
-    query: &'a Query,
+    query: Query,
     tool: Option<ToolFilter>,
     filter: Filter,
     status: Option<Status>,
@@ -116,19 +120,26 @@ struct Search<'a> {
     seen: HashSet<u128>,
     sent: usize,
     found: usize,
-    out: Sender<Result<Bytes, std::convert::Infallible>>,
+    /// The next file to look through, how many bytes come with it, and how many were looked through.
+    from: usize,
+    batch: u64,
+    done: u64,
+    /// What was found last and is not sent yet.
+    told: Option<Told>,
+    /// Nobody reads any more.
+    stop: Arc<AtomicBool>,
 }
 
-/// Nobody listens any more.
-struct Gone;
+/// The hits of one batch, while they are looked up and sent.
+struct Told {
+    hits: Vec<Hit>,
+    by_source: BTreeMap<u32, Vec<usize>>,
+    known: Vec<Option<(String, Option<String>, Spot)>>,
+    next: usize,
+}
 
-impl<'a> Search<'a> {
-    fn new(
-        state: &State,
-        query: &'a Query,
-        wanted: &Wanted,
-        out: Sender<Result<Bytes, std::convert::Infallible>>,
-    ) -> Self {
+impl Search {
+    fn new(state: &State, query: Query, wanted: &Wanted, stop: Arc<AtomicBool>) -> Self {
         let projects = state.library.projects();
         let mut sources = sources(&projects, wanted);
         sources.sort_by_key(|source| Reverse(source.file.modified));
@@ -151,73 +162,98 @@ impl<'a> Search<'a> {
             seen: HashSet::new(),
             sent: 0,
             found: 0,
-            out,
+            from: 0,
+            batch: BATCH,
+            done: 0,
+            told: None,
+            stop,
         }
     }
 
-    fn run(&mut self) {
-        let all: u64 = self.sources.iter().map(|source| source.file.bytes).sum();
-        let (mut from, mut batch, mut done) = (0, BATCH, 0);
-        while from < self.sources.len() {
-            let mut to = from;
-            let mut bytes = 0;
-            while to < self.sources.len() && (bytes < batch || to == from) {
-                bytes += self.sources[to].file.bytes;
-                to += 1;
+    /// Looks on until there is something to send; `None`: all was looked through, or nobody reads.
+    fn next(&mut self) -> io::Result<Option<Bytes>> {
+        let begun = Instant::now();
+        let mut out = Vec::new();
+        while !self.stop.load(Ordering::Relaxed) {
+            match self.told.take() {
+                Some(mut told) => {
+                    while told.next < told.hits.len() && self.sent < self.limit {
+                        self.tell(&mut told, &mut out)?;
+                        if begun.elapsed() > GATHERED {
+                            self.told = Some(told);
+                            return Ok(Some(out.into()));
+                        }
+                    }
+                    self.tell_progress(&mut out)?;
+                }
+                None if self.from == self.sources.len() => {
+                    return Ok(Some(out.into()).filter(|out: &Bytes| !out.is_empty()));
+                }
+                None => self.told = Some(self.look_through()),
             }
-            if self.batch(from, to).is_err() {
-                return;
-            }
-            (from, batch, done) = (to, (batch * 2).min(LARGEST), done + bytes);
-            let progress = json!({"schema": "ramus.find.progress/1", "bytes": done, "of": all,
-                "found": self.found, "shown": self.sent});
-            if self.send(&progress).is_err() {
-                return;
+            if !out.is_empty() && begun.elapsed() > GATHERED {
+                return Ok(Some(out.into()));
             }
         }
+        Ok(None)
     }
 
-    fn batch(&mut self, from: usize, to: usize) -> Result<(), Gone> {
-        let found = scan(
-            &self.sources[from..to],
-            self.query,
-            self.tool.as_ref(),
-            Order::Time,
-            &self.filter,
-            &|_| {},
-        );
+    /// Looks through the next batch of files.
+    fn look_through(&mut self) -> Told {
+        let from = self.from;
+        let mut bytes = 0;
+        while self.from < self.sources.len() && (bytes < self.batch || self.from == from) {
+            bytes += self.sources[self.from].file.bytes;
+            self.from += 1;
+        }
+        self.batch = (self.batch * 2).min(LARGEST);
+        self.done += bytes;
+        let batch = &self.sources[from..self.from];
+        let go_on = || !self.stop.load(Ordering::Relaxed);
+        let tool = self.tool.as_ref();
+        // On threads of its own: lists that others wait for are made on all the others.
+        let found = on_own_threads(|| {
+            scan_while(batch, &self.query, tool, Order::Time, &self.filter, &|_| {}, &go_on)
+        });
         let mut places = found.places;
         for place in &mut places {
             place.source += from as u32;
         }
         let hits = Hit::merge(places, &self.sources, Order::Time);
-        let new: Vec<Hit> =
+        let hits: Vec<Hit> =
             hits.into_iter().filter(|hit| self.seen.insert(hit.place.identity)).collect();
-        self.found += new.len();
+        self.found += hits.len();
         let mut by_source: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, hit) in new.iter().enumerate() {
+        for (index, hit) in hits.iter().enumerate() {
             by_source.entry(hit.place.source).or_default().push(index);
         }
-        let mut known: Vec<Option<(String, Option<String>, Spot)>> =
-            new.iter().map(|_| None).collect();
-        for index in 0..new.len() {
-            if self.sent >= self.limit {
-                return Ok(());
-            }
-            let source = new[index].place.source;
-            if let Some(together) = by_source.remove(&source) {
-                self.look_up(source, &together, &new, &mut known);
-            }
-            let (session, title, spot) = known[index].take().unwrap_or_default();
-            if self.status.is_some() && self.status != spot.branch.map(|branch| branch.status) {
-                continue;
-            }
-            if let Some(hit) = self.hit(&new[index], session, title, spot) {
-                self.sent += 1;
-                self.send(&Answer::new("ramus.find/1", hit))?;
-            }
+        Told { known: hits.iter().map(|_| None).collect(), hits, by_source, next: 0 }
+    }
+
+    /// Sends the next hit of a batch, if it is wanted.
+    fn tell(&mut self, told: &mut Told, out: &mut Vec<u8>) -> io::Result<()> {
+        let index = told.next;
+        told.next += 1;
+        let source = told.hits[index].place.source;
+        if let Some(together) = told.by_source.remove(&source) {
+            self.look_up(source, &together, &told.hits, &mut told.known);
+        }
+        let (session, title, spot) = told.known[index].take().unwrap_or_default();
+        if self.status.is_some() && self.status != spot.branch.map(|branch| branch.status) {
+            return Ok(());
+        }
+        if let Some(hit) = self.hit(&told.hits[index], session, title, spot) {
+            self.sent += 1;
+            add_line(&Answer::new("ramus.find/1", hit), out)?;
         }
         Ok(())
+    }
+
+    fn tell_progress(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        let all: u64 = self.sources.iter().map(|source| source.file.bytes).sum();
+        let progress = json!({"schema": "ramus.find.progress/1", "bytes": self.done, "of": all,
+            "found": self.found, "shown": self.sent});
+        add_line(&progress, out)
     }
 
     /// Finds out where all hits of one file lie.
@@ -252,7 +288,7 @@ impl<'a> Search<'a> {
         spot: Spot,
     ) -> Option<JsonHit> {
         let source = &self.sources[hit.place.source as usize];
-        let shown = self.again.read(source, &hit.place, self.query, |finding| {
+        let shown = self.again.read(source, &hit.place, &self.query, |finding| {
             let (snippet, matched) = snippet(&finding.text, finding.range.clone());
             (finding.text_kind, finding.time, snippet, matched)
         });
@@ -301,13 +337,13 @@ impl<'a> Search<'a> {
             context: None,
         })
     }
+}
 
-    fn send(&self, line: &impl Serialize) -> Result<(), Gone> {
-        let bytes = serde_json::to_vec(line).map_err(|_| Gone)?;
-        let mut bytes = unturned(&bytes).unwrap_or(bytes);
-        bytes.push(b'\n');
-        self.out.blocking_send(Ok(bytes.into())).map_err(|_| Gone)
-    }
+fn add_line(line: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
+    let bytes = serde_json::to_vec(line)?;
+    out.extend(unturned(&bytes).unwrap_or(bytes));
+    out.push(b'\n');
+    Ok(())
 }
 
 /// Cuts the text around a match, with white space folded.

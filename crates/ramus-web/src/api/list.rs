@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
+use crate::work::Task;
 
 /// How many sessions the overview shows.
 const RECENT: usize = 40;
@@ -50,7 +51,7 @@ pub(crate) struct Leaving {
 }
 
 pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Overview>> {
-    answer(state, |state| {
+    answer(state, Task::Lists, |state| {
         let survey = state.library.survey();
         let set = state.library.place.retention_days();
         let days = set.unwrap_or(RETENTION_DAYS);
@@ -115,7 +116,7 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
 }
 
 pub(crate) async fn projects(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Projects>> {
-    answer(state, |state| {
+    answer(state, Task::Lists, |state| {
         let survey = state.library.survey();
         let mut projects: Vec<Project> = survey.projects.iter().map(project).collect();
         projects.retain(|project| project.sessions > 0);
@@ -135,7 +136,7 @@ pub(crate) async fn sessions(
     Extract(state): Extract<Arc<State>>,
     Query(only): Query<Only>,
 ) -> Answered<Answer<Sessions>> {
-    answer(state, move |state| {
+    answer(state, Task::Lists, move |state| {
         let survey = state.library.survey();
         let wanted = |project: &&ProjectSurvey| {
             only.project.as_ref().is_none_or(|name| project.name == *name)

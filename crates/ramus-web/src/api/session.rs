@@ -20,6 +20,7 @@ use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
 use crate::library::Found;
+use crate::work::Task;
 
 /// A session, as its own file tells.
 #[derive(Debug, Serialize)]
@@ -50,7 +51,7 @@ pub(crate) async fn session(
     Extract(state): Extract<Arc<State>>,
     Path(id): Path<String>,
 ) -> Answered<Answer<Detail>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let found = state.library.find(&id)?;
         let history = state.library.read(&found.file)?;
         let (digest, summaries) = state.library.told(&found, &history);
@@ -106,7 +107,7 @@ pub(crate) async fn conversations(
     Extract(state): Extract<Arc<State>>,
     Path(id): Path<String>,
 ) -> Answered<Answer<Conversations>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let found = state.library.find(&id)?;
         let history = state.library.read(&found.file)?;
         let (digest, summaries) = state.library.told(&found, &history);
@@ -121,7 +122,7 @@ pub(crate) async fn tree(
     Extract(state): Extract<Arc<State>>,
     Path(id): Path<String>,
 ) -> Answered<Answer<Tree>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let found = state.library.find(&id)?;
         let history = state.library.read(&found.file)?;
         let tree = json::tree(&found.file.id, &history, found.file.role.is_agent());
@@ -134,7 +135,7 @@ pub(crate) async fn outline(
     Extract(state): Extract<Arc<State>>,
     Path(id): Path<String>,
 ) -> Answered<Answer<Outline>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let found = state.library.find(&id)?;
         let history = state.library.read(&found.file)?;
         let config = OutlineConfig {

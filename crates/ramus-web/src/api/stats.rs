@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::{Answered, answer};
 use crate::State;
+use crate::work::Task;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Only {
@@ -19,7 +20,7 @@ pub(crate) async fn stats(
     Extract(state): Extract<Arc<State>>,
     Query(only): Query<Only>,
 ) -> Answered<Answer<json::Stats>> {
-    answer(state, move |state| {
+    answer(state, Task::Lists, move |state| {
         let survey = state.library.survey();
         let is_wanted = |project: &&ProjectSurvey| {
             only.project.as_ref().is_none_or(|name| project.name == *name)

@@ -16,6 +16,7 @@ use crate::State;
 use crate::error::ApiError;
 use crate::transcript::{Placed, Transcript};
 use crate::view::{Look, View, picture_type, pictures};
+use crate::work::Task;
 
 /// How many positions are sent at once.
 const MOST: usize = 200;
@@ -90,7 +91,7 @@ pub(crate) async fn path(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Answer<PathView>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let found = state.library.find(&id)?;
         let leaf = if at.leaf.is_empty() { &at.node } else { &at.leaf };
         let path = state.library.transcript(&found, leaf)?;
@@ -126,23 +127,24 @@ pub(crate) async fn turns(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Answer<Turns>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let path = at.path(state, &id)?;
         let to = at.to.clamp(at.from, at.from.saturating_add(MOST)).min(path.len());
         // Whole blocks are read anyway; what is sent begins and ends with them.
         let (first, last) = (path.block(at.from), path.block(to.saturating_sub(1)));
         let placed = path.read(first.start..last.end)?;
-        let views = views(&path, &placed);
+        let views = views(&path, &placed, at.whole);
         Ok(Answer::new("ramus.turns/1", Turns { from: first.start, to: last.end, turns: views }))
     })
     .await
 }
 
-pub(super) fn views(path: &Transcript, placed: &[Placed]) -> Vec<View> {
+/// Shows turns; `whole`: with nothing left out, as they are printed.
+pub(super) fn views(path: &Transcript, placed: &[Placed], whole: bool) -> Vec<View> {
     let mut views: Vec<View> = Vec::with_capacity(placed.len());
     for Placed { at, part, turn } in placed {
         let i = views.iter().rev().take_while(|view| view.at == *at).count();
-        let look = Look { history: &path.parts[*part].history, whole: false };
+        let look = Look { history: &path.parts[*part].history, whole };
         views.push(look.turn(*at, i, turn));
     }
     views
@@ -154,7 +156,7 @@ pub(crate) async fn turn(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Answer<View>> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let (path, placed) = at.turn(state, &id)?;
         let look = Look { history: &path.parts[placed.part].history, whole: true };
         Ok(Answer::new("ramus.turn/1", look.turn(at.at, at.i, &placed.turn)))
@@ -168,7 +170,7 @@ pub(crate) async fn call(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Value> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let (path, placed) = at.turn(state, &id)?;
         let look = Look { history: &path.parts[placed.part].history, whole: at.whole };
         let call = placed.turn.calls().nth(at.n).ok_or_else(|| ApiError::not_found("call"))?;
@@ -177,13 +179,67 @@ pub(crate) async fn call(
     .await
 }
 
+#[derive(Debug, Deserialize)]
+pub(crate) struct Words {
+    #[serde(default)]
+    leaf: String,
+    at: usize,
+    text: String,
+}
+
+/// Finds out which calls and folds of a message hold some words: a hit in one of them must be unfolded to
+/// be seen.
+pub(crate) async fn holds(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+    Query(words): Query<Words>,
+) -> Answered<Value> {
+    answer(state, Task::Sessions, move |state| {
+        let path = state.library.transcript(&state.library.find(&id)?, &words.leaf)?;
+        let (mut calls, mut folds) = (Vec::new(), Vec::new());
+        for i in 0.. {
+            let Ok(placed) = path.turn(words.at, i) else { break };
+            let uuid = &placed.turn.uuid;
+            let look = |whole| Look { history: &path.parts[placed.part].history, whole };
+            for (n, call) in placed.turn.calls().enumerate() {
+                let is_in = |whole| holds_words(&look(whole).opened(call), &words.text);
+                let whole = !is_in(false);
+                if !whole || is_in(true) {
+                    calls.push(json!({"uuid": uuid, "i": i, "n": n, "whole": whole}));
+                }
+            }
+            let folded = look(false).folded(&placed.turn).into_iter();
+            let folded = folded.filter(|(_, html)| holds_words(html, &words.text));
+            folds.extend(folded.map(|(n, _)| json!({"uuid": uuid, "i": i, "n": n})));
+        }
+        Ok(json!({"calls": calls, "folds": folds}))
+    })
+    .await
+}
+
+/// Whether the text of some HTML holds words; white space may be any.
+fn holds_words(html: &str, words: &str) -> bool {
+    let mut text = String::with_capacity(html.len());
+    for part in html.split('<') {
+        // What stands before the first tag has no end of one.
+        text.push_str(part.split_once('>').map_or(part, |(_, after)| after));
+    }
+    for (entity, char) in
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
+    {
+        text = text.replace(entity, char);
+    }
+    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    fold(&text).contains(&fold(words))
+}
+
 /// Finds the next failure of a tool or of the service.
 pub(crate) async fn next(
     Extract(state): Extract<Arc<State>>,
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Answered<Value> {
-    answer(state, move |state| {
+    answer(state, Task::Sessions, move |state| {
         let path = at.path(state, &id)?;
         let mut here = path.block(at.at.min(path.len().saturating_sub(1)));
         let mut looked_at = 0;
@@ -226,7 +282,7 @@ pub(crate) async fn picture(
     Path(id): Path<String>,
     Query(at): Query<At>,
 ) -> Result<Response, ApiError> {
-    let (kind, bytes) = work(state, move |state| {
+    let (kind, bytes) = work(state, Task::Sessions, move |state| {
         let nothing = || ApiError::not_found("picture");
         let (_, placed) = at.turn(state, &id)?;
         let media = *pictures(&placed.turn).get(at.n).ok_or_else(nothing)?;

@@ -9,8 +9,9 @@ use axum::response::{IntoResponse, Response};
 use super::work;
 use crate::State;
 use crate::error::ApiError;
+use crate::work::Task;
 
 pub(crate) async fn usage(Extract(state): Extract<Arc<State>>) -> Result<Response, ApiError> {
-    let usage = work(state, |state| state.library.usage()).await?;
+    let usage = work(state, Task::Lists, |state| state.library.usage()).await?;
     Ok(([(CONTENT_TYPE, "application/json")], usage).into_response())
 }

@@ -76,7 +76,8 @@ pub(crate) fn fork_at(
     let history = site.history.clone();
     let parts = trace(subject.files, site.found.file.clone(), history, path, library.rule)?;
     let place = to.place(ui, library, site)?;
-    let title = to.title.clone().unwrap_or_else(|| format!("{} (fork)", short(&site.title)));
+    let title = given_title(to.title.as_deref())?;
+    let title = title.unwrap_or_else(|| format!("{} (fork)", short(&site.title)));
     let destination = Destination { dir: &place.dir, cwd: place.cwd.as_deref(), title: &title };
     let (plan, new) = plan::fork(subject, &parts, destination, env::now())?
         .map_err(|refusal| CommandError::user(format!("cannot fork: {refusal}")))?;
@@ -162,6 +163,13 @@ pub(crate) fn comes_along(plan: &Plan) -> Option<Line> {
         many => parts.push(format!("{many} backups and outputs")),
     }
     (!parts.is_empty()).then(|| Line::plain(&format!("  with {}", parts.join(" and "))))
+}
+
+/// Returns the title that was typed, if it can be one.
+pub(crate) fn given_title(typed: Option<&str>) -> Result<Option<String>, CommandError> {
+    let title = typed.map(ramus_store::plan::title).transpose();
+    let title = title.map_err(|error| CommandError::user(error.to_string()))?;
+    Ok(title.map(str::to_owned))
 }
 
 /// Shortens a title that something is added to.

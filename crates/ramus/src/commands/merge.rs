@@ -10,7 +10,7 @@ use ramus_store::plan::{self, Conversation, Plan};
 use ramus_store::trace::{Part, trace};
 
 use crate::args::Global;
-use crate::commands::fork::{ForkTo, comes_along, short};
+use crate::commands::fork::{ForkTo, comes_along, given_title, short};
 use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::perform::{Proposal, Site, WriteArgs, perform_as, written};
@@ -126,7 +126,7 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
         sites.push((site, parts));
     }
     let place = args.to.place(ui, &library, &sites[0].0)?;
-    let title = args.to.title.clone().unwrap_or_else(|| title(&sites));
+    let title = given_title(args.to.title.as_deref())?.unwrap_or_else(|| title(&sites));
     let conversations: Vec<Conversation<'_>> = sites
         .iter()
         .map(|(site, parts)| Conversation { subject: site.subject(&library), parts })

@@ -21,10 +21,7 @@ pub(crate) struct RenameArgs {
 }
 
 pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<(), CommandError> {
-    let title = args.title.trim();
-    if title.is_empty() {
-        return Err(CommandError::user("a title has to say something"));
-    }
+    let title = plan::title(&args.title).map_err(|error| CommandError::user(error.to_string()))?;
     let library = Library::open_for(ui, global, &args.session)?;
     let (found, _) = library.address(ui, &args.session)?;
     let site = Site::read(&library, found)?;

@@ -1,4 +1,5 @@
 use std::net::IpAddr;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use ramus_render::{Label, Line};
@@ -14,8 +15,8 @@ use crate::ui::Ui;
 /// Open the histories in the browser
 ///
 /// A page on this machine: projects, sessions, transcripts with their trees, search, comparison. It
-/// listens on the loopback address only and answers only to who has the address it prints: that holds
-/// a token that is new at every start. Nothing leaves the machine. Ctrl-C ends it.
+/// listens on the loopback address only. The address it prints lets one browser in; after that it prints
+/// the address for the next one. Nothing leaves the machine. Ctrl-C ends it.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  ramus serve --open\n  ramus serve --port 9000\n  ramus serve --listen 192.0.2.7    be careful: whoever has the address can read everything"
@@ -30,6 +31,9 @@ pub(crate) struct ServeArgs {
     /// Listen on another address than this machine's own
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", hide_default_value = true)]
     listen: IpAddr,
+    /// Let pages that are open go on after a restart: keep their token in a file that only you can read
+    #[arg(long)]
+    keep_token: bool,
     /// Answer to this name, too, such as that of this machine in its network
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
@@ -41,7 +45,13 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
     let told = prices.to_json();
     let library = Library::new(env::place(global)?, global.active.rule());
     let library = library.priced(prices.list, told);
-    let wanted = Listen { address: args.listen, port: args.port, names: args.host.clone() };
+    let wanted = Listen {
+        address: args.listen,
+        port: args.port,
+        names: args.host.clone(),
+        open: args.open,
+        keep_token: args.keep_token,
+    };
     if args.listen.is_unspecified() && args.host.is_empty() {
         return Err(CommandError::user(
             "whoever asks must name this machine, and it is not known how",
@@ -59,7 +69,7 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
         let _ = writeln!(ui.out(), "{}", listening.url);
         let _ = ui.out().flush();
         ui.say(&Line::new("Open that address in a browser; Ctrl-C ends the server.", Label::Dim));
-        if args.open && !open(&listening.url) {
+        if args.open && !listening.page.as_deref().is_some_and(open) {
             ui.say(&Line::plain(
                 "There is no browser to be found here; open the address yourself.",
             ));
@@ -68,8 +78,8 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
     served.map_err(CommandError::from)
 }
 
-/// Opens an address in the browser; `false`: there is none.
-fn open(url: &str) -> bool {
+/// Opens a file in the browser; `false`: there is none.
+fn open(page: &Path) -> bool {
     let programs: &[&[&str]] = if cfg!(target_os = "macos") {
         &[&["open"]]
     } else if cfg!(windows) {
@@ -80,7 +90,7 @@ fn open(url: &str) -> bool {
     programs.iter().any(|program| {
         Command::new(program[0])
             .args(&program[1..])
-            .arg(url)
+            .arg(page)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -7,7 +7,7 @@ use rmcp::model::{
 
 use super::ask;
 use super::brief::{self, text};
-use super::page::Page;
+use super::page::{Page, visible};
 use super::read::{Depth, read as read_path};
 use crate::args::Global;
 use crate::error::CommandError;
@@ -35,10 +35,11 @@ pub(super) fn list(
     let page = sessions.iter().skip(from).take(MANY);
     let resources = page.filter_map(|row| {
         let id = text(row, "id")?;
-        let resource = Resource::new(format!("{SCHEME}{id}"), text(row, "title").unwrap_or(id));
+        let title = brief::row(&visible(text(row, "title").unwrap_or(id)));
+        let resource = Resource::new(format!("{SCHEME}{id}"), title.trim_end());
         Some(
             resource
-                .with_description(brief::session(row).trim_end())
+                .with_description(brief::row(&visible(&brief::session(row))).trim_end())
                 .with_mime_type("text/markdown"),
         )
     });

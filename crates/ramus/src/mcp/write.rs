@@ -91,7 +91,7 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         let found = self.take_plan(&asked.plan);
-        self.answer(&context, None, None, move |global, page| {
+        self.answer(&context, None, None, move |global, _| {
             let Some(pending) = found else {
                 return Err(CommandError::user(format!("there is no plan {:?}", asked.plan))
                     .hinted("`goto` and `fork` make plans; each can be confirmed once"));
@@ -103,7 +103,7 @@ impl Server {
             let options: Vec<String> =
                 pending.options.iter().cloned().chain(["--yes".to_owned()]).collect();
             let done = ask(global, &options, &[&pending.address])?;
-            Ok(page.of("", &[told(&done, "Done")]))
+            Ok(told(&done, "Done"))
         })
         .await
     }
@@ -122,7 +122,7 @@ impl Server {
         address: String,
     ) -> CallToolResult {
         let pending = self.pending.clone();
-        self.answer(context, None, None, move |global, page| {
+        self.answer(context, None, None, move |global, _| {
             let stamp = stamp(global, &address)?;
             let dry: Vec<String> =
                 options.iter().cloned().chain(["--dry-run".to_owned()]).collect();
@@ -135,7 +135,7 @@ impl Server {
             if pending.len() > MOST {
                 pending.remove(0);
             }
-            Ok(page.of("", &[told]))
+            Ok(told)
         })
         .await
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::State;
 use crate::api::{Answered, answer};
+use crate::work::Task;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Log {
@@ -32,7 +33,7 @@ pub(crate) struct OperationView {
 
 /// Tells what was done to the histories that are served, the newest first.
 pub(crate) async fn log(Extract(state): Extract<Arc<State>>) -> Answered<Log> {
-    answer(state, |state| {
+    answer(state, Task::Changes, |state| {
         let journal = Journal::read(&state.own)?;
         let roots = &state.library.place.roots;
         let here = journal.operations.iter().rev().filter(|operation| is_below(operation, roots));

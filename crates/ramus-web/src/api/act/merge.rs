@@ -7,7 +7,7 @@ use ramus_store::plan::{self, Conversation, Subject};
 use ramus_store::trace::Part;
 use serde::Serialize;
 
-use super::{Planned, Wanted, cannot, parts_to};
+use super::{Planned, Wanted, cannot, given_title, parts_to};
 use crate::State;
 use crate::error::ApiError;
 use crate::library::Found;
@@ -41,7 +41,7 @@ pub(super) fn merge(
         parts.iter().map(|parts| Conversation { subject, parts }).collect();
     let title = match wanted.title.trim() {
         "" => format!("{} (merge)", subject.title),
-        title => title.to_owned(),
+        title => given_title(title)?.to_owned(),
     };
     let policy = policy(&wanted.on_conflict)?;
     let strategy = strategy(&wanted.strategy)?;

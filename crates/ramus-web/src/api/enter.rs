@@ -1,0 +1,74 @@
+//! The way in: a code for the token, and the token for tickets.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State as Extract;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::Answered;
+use crate::State;
+use crate::error::ApiError;
+
+/// How long a download may wait to be begun.
+const TICKET: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Code {
+    code: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Let {
+    token: String,
+}
+
+/// Exchanges the code of an address, once, for the token that goes into the header of every request.
+pub(crate) async fn enter(
+    Extract(state): Extract<Arc<State>>,
+    Json(code): Json<Code>,
+) -> Answered<Let> {
+    if !state.codes.redeem(&code.code, "") {
+        let message = "this address was used before, or belongs to another start of the server";
+        let hint = "open the address that `ramus serve` printed last in its terminal";
+        return Err(ApiError::new(StatusCode::UNAUTHORIZED, message, hint));
+    }
+    // There is always one good address at the end of the terminal.
+    if let Ok(address) = state.new_address() {
+        (state.log)(&format!("a browser was let in; for another one open {address}"));
+    }
+    Ok(Json(Let { token: state.token.word().to_owned() }))
+}
+
+/// Says that the server is there, and knows who asks.
+pub(crate) async fn ping() -> Json<Value> {
+    Json(json!({"ok": true}))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Download {
+    /// The path and query to be opened.
+    path: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Ticket {
+    ticket: String,
+}
+
+/// Gives out a ticket for one download: the browser makes that request without our header.
+pub(crate) async fn ticket(
+    Extract(state): Extract<Arc<State>>,
+    Json(download): Json<Download>,
+) -> Answered<Ticket> {
+    let ticket = state
+        .codes
+        .issue(&download.path, Some(TICKET))
+        .map_err(|error| ApiError::bad(error.to_string()))?;
+    Ok(Json(Ticket { ticket: ticket.word().to_owned() }))
+}

@@ -1,0 +1,239 @@
+//! Connections: how many there are, and how long they may be silent.
+//!
+//! Whoever has not shown the token yet can only hold one of a few places, and
+//! loses it to the next one. So thousands of connections that say nothing do not
+//! keep a reader out.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Sleep, sleep};
+use tower::ServiceExt as _;
+
+/// How long a request may take to be sent, and how long a connection may wait for the next one.
+const REQUEST: Duration = Duration::from_secs(20);
+/// How long a reader may take nothing of what it asked for.
+const STALLED: Duration = Duration::from_secs(30);
+/// How many connections may wait that have not shown the token, and how many there may be in all. Both
+/// leave room below the usual limit of 1024 open files.
+const UNKNOWN: usize = 128;
+const ALL: usize = 512;
+/// No request line with its headers needs more.
+const HEAD: usize = 64 * 1024;
+/// How long to wait when the system has no file left for a connection.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// Takes connections until `stop` says so, then lets those that are open end.
+pub(crate) async fn accept(listener: TcpListener, app: Router, mut stop: watch::Receiver<bool>) {
+    let (peers, stopping) = (Arc::new(Peers::default()), stop.clone());
+    let mut tasks = JoinSet::new();
+    loop {
+        tokio::select! {
+            taken = listener.accept() => match taken {
+                Ok((stream, _)) => {
+                    if let Some(peer) = peers.admit() {
+                        tasks.spawn(talk(stream, app.clone(), peer, peers.clone(), stopping.clone()));
+                    }
+                }
+                Err(_) => sleep(AGAIN).await,
+            },
+            Some(_) = tasks.join_next() => {}
+            _ = stop.wait_for(|stop| *stop) => break,
+        }
+    }
+    drop(listener);
+    while tasks.join_next().await.is_some() {}
+}
+
+/// Answers one connection until it ends.
+async fn talk(
+    stream: TcpStream,
+    app: Router,
+    peer: Arc<Peer>,
+    peers: Arc<Peers>,
+    mut stop: watch::Receiver<bool>,
+) {
+    // News are small and shall not wait for more.
+    let _ = stream.set_nodelay(true);
+    let known = peer.clone();
+    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(known.clone());
+        app.clone().oneshot(request)
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(REQUEST).max_buf_size(HEAD);
+    let connection = builder.serve_connection(TokioIo::new(Impatient::new(stream)), service);
+    let mut connection = std::pin::pin!(connection);
+    let mut stopping = false;
+    loop {
+        tokio::select! {
+            _ = connection.as_mut() => break,
+            () = peer.evicted.notified() => break,
+            _ = stop.wait_for(|stop| *stop), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+        }
+    }
+    peers.leave(&peer);
+}
+
+/// Who is at the other end of a connection.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    number: u64,
+    is_trusted: AtomicBool,
+    evicted: Notify,
+}
+
+impl Peer {
+    /// Notes that this one has shown the token.
+    pub(crate) fn trust(&self) {
+        self.is_trusted.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Everybody who is connected, in the order they came.
+#[derive(Debug, Default)]
+struct Peers {
+    inside: Mutex<(u64, BTreeMap<u64, Arc<Peer>>)>,
+}
+
+impl Peers {
+    /// Makes room for one more; `None`: too many are at work.
+    fn admit(&self) -> Option<Arc<Peer>> {
+        let mut inside = self.lock();
+        let (next, peers) = &mut *inside;
+        let unknown = || peers.values().filter(|peer| !peer.is_trusted.load(Ordering::Relaxed));
+        if peers.len() >= ALL || unknown().count() >= UNKNOWN {
+            let oldest = unknown().next()?.clone();
+            peers.remove(&oldest.number);
+            oldest.evicted.notify_one();
+        }
+        let peer = Arc::new(Peer {
+            number: *next,
+            is_trusted: AtomicBool::new(false),
+            evicted: Notify::new(),
+        });
+        *next += 1;
+        peers.insert(peer.number, peer.clone());
+        Some(peer)
+    }
+
+    fn leave(&self, peer: &Peer) {
+        self.lock().1.remove(&peer.number);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (u64, BTreeMap<u64, Arc<Peer>>)> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection that gives up when the other end takes nothing for a while.
+struct Impatient {
+    stream: TcpStream,
+    /// Runs while something waits to be taken.
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl Impatient {
+    fn new(stream: TcpStream) -> Self {
+        Self { stream, stalled: None }
+    }
+
+    fn watch<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        write: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let written = write(Pin::new(&mut self.stream), context);
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        let timer = self.stalled.get_or_insert_with(|| Box::pin(sleep(STALLED)));
+        ready!(timer.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Impatient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Impatient {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.watch(context, |stream, context| stream.poll_write(context, bytes))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.watch(context, |stream, context| stream.poll_write_vectored(context, slices))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.watch(context, AsyncWrite::poll_flush)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.watch(context, AsyncWrite::poll_shutdown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_shows_no_token_makes_room_for_the_next() {
+        let peers = Peers::default();
+        let reader = peers.admit().unwrap();
+        reader.trust();
+        let silent: Vec<_> = (0..10 * UNKNOWN).map(|_| peers.admit().unwrap()).collect();
+        assert_eq!(peers.lock().1.len(), UNKNOWN + 1);
+        assert!(peers.lock().1.contains_key(&reader.number), "who reads is not sent away");
+        assert!(!peers.lock().1.contains_key(&silent[0].number), "the oldest goes first");
+    }
+
+    #[test]
+    fn there_is_an_end_to_those_who_are_trusted_too() {
+        let peers = Peers::default();
+        for _ in 0..ALL {
+            peers.admit().unwrap().trust();
+        }
+        assert!(peers.admit().is_none());
+    }
+}

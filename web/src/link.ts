@@ -1,0 +1,86 @@
+// The link to the server: whether it answers, and the token that opens it.
+//
+// No cookie holds the token: a browser sends cookies to every port of a host. It lies in the storage of
+// this origin, which no other port can read, and goes along in a header.
+
+const TOKEN = "ramus-token";
+
+/** `down`: nobody answers. `locked`: somebody does, and does not know this browser. */
+export type State = "up" | "down" | "locked";
+
+let state: State = "up";
+let why = "";
+const watchers = new Set<() => void>();
+const returns = new Set<() => void>();
+let looking: ReturnType<typeof setTimeout> | undefined;
+
+/** How often a server that does not answer is looked for. */
+const AGAIN = 1500;
+
+export const linkState = () => state;
+/** Why the browser was not let in, if somebody tried. */
+export const lockedWhy = () => why;
+
+export function token(): string {
+  try { return localStorage.getItem(TOKEN) ?? ""; } catch { return ""; }
+}
+
+export function headers(): Record<string, string> {
+  return { authorization: `Bearer ${token()}` };
+}
+
+/** Hears of every other state. */
+export function watchLink(hear: () => void): () => void {
+  watchers.add(hear);
+  return () => void watchers.delete(hear);
+}
+
+/** Hears when the server is back: what was asked for meanwhile must be asked for again. */
+export function onReturn(hear: () => void): () => void {
+  returns.add(hear);
+  return () => void returns.delete(hear);
+}
+
+/** Notes how a request went. */
+export function noteLink(next: State): void {
+  if (next !== "up") looking ??= setTimeout(look, AGAIN);
+  if (next === state) return;
+  const was = state;
+  state = next;
+  watchers.forEach((hear) => hear());
+  if (next === "up" && was !== "up") returns.forEach((hear) => hear());
+}
+
+/** Looks whether the server answers, and goes on doing so until it does. */
+export function look(): void {
+  clearTimeout(looking);
+  looking = undefined;
+  // A tab that nobody sees looks when it is seen again.
+  if (document.hidden) return;
+  fetch("/api/ping", { headers: headers() }).then(
+    (answer) => noteLink(answer.status === 401 ? "locked" : answer.ok ? "up" : "down"),
+    () => noteLink("down"),
+  );
+}
+
+// Another tab was let in, or this one comes back from the background: perhaps it goes on now.
+addEventListener("storage", (event) => { if (event.key === TOKEN && state !== "up") look(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden && state !== "up") look(); });
+
+/** Exchanges the code in the address, if there is one, for the token; the rest of the address stays. */
+export async function enter(): Promise<void> {
+  const url = new URL(location.href);
+  const code = url.searchParams.get("token");
+  if (code !== null) {
+    url.searchParams.delete("token");
+    history.replaceState(history.state, "", url.pathname + url.search + url.hash);
+    try {
+      const answer = await fetch("/api/enter", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
+      const told = await answer.json();
+      if (answer.ok) { localStorage.setItem(TOKEN, told.token); return; }
+      why = told.error ?? "";
+    } catch { noteLink("down"); return; }
+  }
+  // A code that was used before does no harm to a browser that is known.
+  if (!token()) noteLink("locked");
+}

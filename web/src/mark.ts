@@ -1,0 +1,50 @@
+// Words that were looked for, marked where they are drawn: nothing in the page is changed for it.
+
+interface Highlights { set(name: string, highlight: object): void; delete(name: string): void }
+interface WithHighlights { CSS?: { highlights?: Highlights }; Highlight?: new (...ranges: Range[]) => object }
+
+const NAME = "hit";
+
+/** Finds words in what is drawn of an element; white space may be any. */
+export function findWords(element: Element, words: string): Range[] {
+  const nodes: { node: Text; from: number }[] = [];
+  let text = "";
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode() as Text | null; node; node = walker.nextNode() as Text | null) {
+    nodes.push({ node, from: text.length });
+    text += node.data;
+  }
+  const parts = words.trim().split(/\s+/).filter(Boolean).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  if (parts.length === 0) return [];
+  const at = (position: number, isEnd: boolean): [Text, number] | undefined => {
+    const found = nodes.findLast(({ from }) => (isEnd ? from < position : from <= position));
+    return found && [found.node, position - found.from];
+  };
+  const ranges: Range[] = [];
+  for (const match of text.matchAll(new RegExp(parts.join("\\s+"), "g"))) {
+    const [start, end] = [at(match.index, false), at(match.index + match[0].length, true)];
+    if (!start || !end) continue;
+    const range = document.createRange();
+    range.setStart(...start);
+    range.setEnd(...end);
+    ranges.push(range);
+  }
+  return ranges;
+}
+
+/** Marks these and nothing else; a browser that cannot shows the message alone as found. */
+export function highlight(ranges: Range[]): void {
+  const { CSS: css, Highlight } = globalThis as WithHighlights;
+  if (!css?.highlights || !Highlight) return;
+  if (ranges.length > 0) css.highlights.set(NAME, new Highlight(...ranges));
+  else css.highlights.delete(NAME);
+}
+
+/** Scrolls what is longer than its own window, such as an output, until words in it are seen there. */
+export function reveal(words: Range, within: Element): void {
+  for (let box = words.startContainer.parentElement; box && box !== within; box = box.parentElement) {
+    if (box.scrollHeight <= box.clientHeight + 1) continue;
+    const [at, window] = [words.getBoundingClientRect(), box.getBoundingClientRect()];
+    if (at.top < window.top || at.bottom > window.bottom) box.scrollTop += at.top - window.top - window.height / 2;
+  }
+}
