@@ -3,9 +3,10 @@
 //! Lists, statistics and links between sessions need one of these per file and
 //! no more, so gigabytes of history can be listed in little memory.
 
-use bitcode::{Decode, Encode};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use crate::agent::inline_agents;
@@ -146,9 +147,22 @@ pub struct Chain {
     pub names: Vec<Name>,
     /// The place of each node's parent; `u32::MAX` for none in this file.
     pub parents: Vec<u32>,
+    /// When each was written, in seconds since 1970; 0 where its record does not say.
+    pub times: Vec<u32>,
+    /// The names that merged nodes had where they were copied from, by their place.
+    pub merged: Vec<(u32, Name)>,
 }
 
 impl Chain {
+    /// Returns the names that tell what a path holds: those of merged nodes where they come from.
+    pub fn original_names(&self) -> Cow<'_, [Name]> {
+        let mut names = Cow::Borrowed(&self.names[..]);
+        for (place, origin) in &self.merged {
+            names.to_mut()[*place as usize] = *origin;
+        }
+        names
+    }
+
     /// Walks from a place up to its root.
     pub fn up(&self, place: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(place), |place| {
@@ -347,6 +361,8 @@ fn chain(history: &History) -> (Chain, Vec<u32>) {
             // A version is not what the name first meant, so it goes by another one here.
             let own = if tree.is_version(id, name) { name.version(record) } else { name };
             chain.names.push(own);
+            let seconds = record.time.map_or(0, |time| time.millis() / 1000);
+            chain.times.push(u32::try_from(seconds).unwrap_or_default());
         }
     }
     for (id, _) in session.nodes() {
@@ -355,6 +371,8 @@ fn chain(history: &History) -> (Chain, Vec<u32>) {
             chain.parents.push(parent);
         }
     }
+    let merged = session.merged().iter().map(|(id, origin)| (places[id.index()], *origin));
+    chain.merged = merged.filter(|(place, _)| *place != u32::MAX).collect();
     (chain, places)
 }
 

@@ -105,7 +105,7 @@ pub struct Session {
     pub resume_leaf: Option<String>,
     pub cwd: Option<String>,
     pub git_branch: Option<String>,
-    /// `linear`, or any of `branching`, `sidechain`, `forked`.
+    /// `linear`, or any of `branching`, `sidechain`, `forked`, `merged`.
     pub flow: Vec<&'static str>,
     pub complexity: u32,
     pub links: Vec<Link>,
@@ -235,6 +235,7 @@ pub struct Stats {
     pub sessions_with_forks: u64,
     pub sessions_with_sidechains: u64,
     pub forked_sessions: u64,
+    pub merged_sessions: u64,
     pub linear_sessions: u64,
     pub complex_sessions: u64,
     pub largest_branching: u32,

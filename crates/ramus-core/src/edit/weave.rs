@@ -355,6 +355,10 @@ impl<'a, 'w> Weave<'a, 'w> {
         }
         if let Some(name) = record.name {
             origin.put(&mut splice, self.config.provenance, name);
+            if self.config.provenance == "mergedFrom" {
+                // What a source was once forked from is no origin of the merged session.
+                splice.drop("forkedFrom");
+            }
         }
         if !renames.is_empty() {
             splice.rename(renames);
