@@ -18,7 +18,7 @@ use crate::link::LinkKind;
 use crate::name::{Key, Name};
 use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Reason, Rule, resume_in};
-use crate::session::{Facts, LineCounts, NodeId};
+use crate::session::{Facts, LineCounts, NodeId, Session};
 use crate::time::Time;
 use crate::title::Summaries;
 
@@ -62,6 +62,8 @@ pub struct Digest {
     pub defects: Vec<Defect>,
     /// Tool calls without a result, and results without a call.
     pub unpaired: Vec<Defect>,
+    /// Messages without a date that decide where the session is resumed.
+    pub undated: Vec<Defect>,
     /// Nodes whose parent is not in this file.
     pub missing: Vec<Missing>,
     pub chain: Chain,
@@ -92,6 +94,8 @@ pub struct ResumeDigest {
     /// The point, climbed to the nearest user or assistant record.
     pub leaf: Box<str>,
     pub reason: Reason,
+    /// When the point was written; `None`: its record does not say.
+    pub time: Option<Time>,
     /// The line of the record that decided.
     pub line: u32,
     /// The rule that was asked for, and the client's own era.
@@ -188,6 +192,7 @@ impl Digest {
             },
             defects: defects(history),
             unpaired: unpaired(history),
+            undated: undated(history),
             missing: missing(history, &places),
             ..told
         }
@@ -279,6 +284,7 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
         repeated_names: tree.repeated_names(),
         defects: Vec::new(),
         unpaired: Vec::new(),
+        undated: Vec::new(),
         missing: Vec::new(),
         chain,
     };
@@ -322,6 +328,7 @@ fn resume_digest(history: &History, spell: &dyn Fn(NodeId) -> Box<str>) -> Optio
         point: spell(resume.point),
         leaf: spell(resume.leaf),
         reason: resume.reason,
+        time: session.record(resume.point).time,
         line: session.record(resume.decided_by).line,
         rule: branches.rule,
         era,
@@ -418,6 +425,44 @@ fn unpaired(history: &History) -> Vec<Defect> {
         .collect();
     unpaired.sort_by_key(|defect| (defect.line, defect.kind.word()));
     unpaired
+}
+
+/// Finds the messages that the rule by dates passes over because they have none.
+///
+/// Only in files of clients that resume by dates, and only what was written after the resume point.
+fn undated(history: &History) -> Vec<Defect> {
+    let History { session, tree, branches, .. } = history;
+    let Some(resume) = branches.resume.filter(|_| Era::of(session) == Era::Timestamp) else {
+        return Vec::new();
+    };
+    let lane = history.lane();
+    let is_passed_over = |(id, record): &(NodeId, &Record)| {
+        *id > resume.point
+            && record.time.is_none()
+            && record.voice.is_displayable()
+            && lane.has(record.sidechain)
+            && tree.is_first(*id)
+    };
+    let undated = session.nodes().filter(is_passed_over);
+    let defect = |record: &Record| Defect {
+        at: record.span.at,
+        line: record.line,
+        kind: DefectKind::MissingDate,
+    };
+    undated.map(|(_, record)| defect(record)).collect()
+}
+
+/// Finds the records that are dated later than `now`.
+pub fn future_dates(session: &Session, now: Time) -> Vec<Defect> {
+    let dated = session.nodes().filter_map(|(_, record)| Some((record, record.time?)));
+    dated
+        .filter(|(_, time)| *time > now)
+        .map(|(record, time)| Defect {
+            at: record.span.at,
+            line: record.line,
+            kind: DefectKind::FutureDate { time },
+        })
+        .collect()
 }
 
 fn by_type(history: &History, wanted: impl Fn(Kind) -> bool) -> BTreeMap<Box<str>, u32> {

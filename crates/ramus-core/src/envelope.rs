@@ -126,7 +126,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
             b"requestId" => found.request_id = c.string_or_skip()?,
             // The oldest records have these beside the message.
             b"usage" => found.usage = Some(raw(c)?),
-            b"costUSD" => found.cost = Some(raw(c)?),
+            b"costUSD" | b"costUsd" => found.cost = Some(raw(c)?),
             b"model" if found.model.is_none() => found.model = c.string_or_skip()?,
             b"compactMetadata" => found.preserved = preserved(c)?,
             b"toolUseResult" => found.result_agent = member(c, b"agentId")?,

@@ -65,6 +65,7 @@ pub mod lineage;
 pub mod link;
 pub mod live;
 mod loader;
+pub mod message;
 pub mod name;
 pub mod price;
 pub mod query;

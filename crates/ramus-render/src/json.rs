@@ -135,6 +135,8 @@ pub struct Bookmark {
 #[derive(Debug, Serialize)]
 pub struct Conversation {
     pub session: String,
+    /// Its session's path from the Claude directory on.
+    pub file: String,
     pub n: usize,
     pub leaf: String,
     pub status: &'static str,

@@ -169,9 +169,16 @@ impl Survey {
     }
 
     /// Makes something of all sessions, project by project, on all threads.
-    pub fn list<T: Send>(&self, each: impl Fn(Listed<'_>) -> Option<T> + Sync) -> Vec<T> {
+    pub fn list<T: Send>(
+        &self,
+        each: impl Fn(&ProjectSurvey, &Surveyed, Listed<'_>) -> Option<T> + Sync,
+    ) -> Vec<T> {
         let projects = self.projects.par_iter().with_max_len(1);
-        projects.flat_map_iter(|project| project.linked().filter_map(&each)).collect()
+        let rows = projects.flat_map_iter(|project| {
+            let sessions = project.sessions.iter().zip(project.linked());
+            sessions.filter_map(|(session, listed)| each(project, session, listed))
+        });
+        rows.collect()
     }
 }
 

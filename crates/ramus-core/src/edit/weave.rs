@@ -461,7 +461,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         let Some(body) = bodies(source, node) else { return Hollow::No };
         let is_hollow = |block: &Block| match block {
             Block::Thinking(thinking) => {
-                thinking.signature_len == 0
+                thinking.signature.is_empty()
                     || self.config.thinking == Thinking::Withheld && thinking.is_withheld()
             }
             _ => false,

@@ -39,6 +39,8 @@ pub struct Facts {
     /// Thinking blocks, and those whose text is withheld (R17).
     pub thinking: u32,
     pub withheld_thinking: u32,
+    /// Records that tell of an error of the server.
+    pub api_errors: u32,
     /// How many `system` records there are of each subtype.
     pub system: BTreeMap<Box<str>, u32>,
 }
@@ -115,6 +117,8 @@ impl Facts {
                 None => drop(self.system.insert(subtype.into(), 1)),
             }
         }
+        let is_error = record.api_error || found.subtype == Some(b"api_error");
+        self.api_errors += u32::from(is_error);
         self.sidechain_records += u32::from(record.sidechain);
         self.thinking += found.thinking;
         self.withheld_thinking += found.withheld;

@@ -46,11 +46,17 @@ pub fn session(listed: Listed<'_>) -> Session {
 }
 
 /// Turns the conversations of a session into what scripts get.
-pub fn conversations(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<Conversation> {
+pub fn conversations(
+    session: &str,
+    file: &str,
+    digest: &Digest,
+    summaries: &Summaries,
+) -> Vec<Conversation> {
     (1..)
         .zip(&digest.conversations)
         .map(|(n, conversation)| Conversation {
             session: session.to_owned(),
+            file: file.to_owned(),
             n,
             leaf: conversation.leaf.to_string(),
             status: conversation.status.word(),

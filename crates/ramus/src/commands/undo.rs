@@ -1,4 +1,5 @@
 use ramus_core::history::History;
+use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
 use ramus_core::session::Session;
 use ramus_render::{Label, Line};
@@ -77,7 +78,7 @@ pub(crate) fn restore(
     let plan = undo::restore(&journal, &session, args.at, library.roots()).map_err(explained)?;
     let lines = vec![
         Line::plain("Session ")
-            .with(session.get(..8).unwrap_or(&session), Label::Id)
+            .with(short_id(&session), Label::Id)
             .with(&format!("  {}", plan.words), Label::Plain),
         Line::new(&format!("  in {}", plan.file.display()), Label::Dim),
     ];
@@ -142,7 +143,7 @@ pub(crate) fn journal(ui: &Ui) -> Result<Journal, CommandError> {
 }
 
 pub(crate) fn described(operation: &Operation) -> Line {
-    let session = operation.session.get(..8).unwrap_or(&operation.session);
+    let session = short_id(&operation.session);
     Line::new(&format!("{} ", operation.op), Label::Strong)
         .with(operation.what.word(), Label::Branch)
         .with(&format!(" {session} "), Label::Id)

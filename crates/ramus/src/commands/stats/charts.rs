@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::tz::TimeZone;
 use ramus_core::history::{AgentClass, Class};
 use ramus_core::lineage::Lineage;
-use ramus_core::name::Key;
+use ramus_core::name::{Key, short_id};
 use ramus_core::stats::{Complexity, Descent};
 use ramus_core::time::Time;
 use ramus_core::title::session_title;
@@ -182,7 +182,7 @@ fn hours(files: &[(&ProjectSurvey, &Surveyed)], zone: &TimeZone) -> Box<[[u64; 2
 const TITLE: usize = 48;
 
 fn name((project, file): &(&ProjectSurvey, &Surveyed)) -> String {
-    let id = file.file.id.get(..8).unwrap_or(&file.file.id);
+    let id = short_id(&file.file.id);
     let title = session_title(&file.digest, &project.summaries).unwrap_or("untitled");
     match title.char_indices().nth(TITLE) {
         Some((end, _)) => format!("{id} {}…", title[..end].trim_end()),
