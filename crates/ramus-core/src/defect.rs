@@ -1,9 +1,11 @@
 //! What is wrong in the data: a value, never a failure.
 
-use bitcode::{Decode, Encode};
 use std::fmt;
 
+use bitcode::{Decode, Encode};
+
 use crate::line::LONGEST_LINE;
+use crate::time::Time;
 
 /// One thing that is wrong in a file, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
@@ -42,6 +44,10 @@ pub enum DefectKind {
     UnansweredTool,
     /// A tool result without its call.
     StrayResult,
+    /// A message without a date, in a file where clients resume by dates.
+    MissingDate,
+    /// A record that is dated in the future: clients that go by dates resume there until then.
+    FutureDate { time: Time },
 }
 
 impl DefectKind {
@@ -60,6 +66,8 @@ impl DefectKind {
             Self::Version => "version",
             Self::UnansweredTool => "unanswered-tool",
             Self::StrayResult => "stray-result",
+            Self::MissingDate => "missing-date",
+            Self::FutureDate { .. } => "future-date",
         }
     }
 
@@ -99,6 +107,13 @@ impl fmt::Display for DefectKind {
             Self::Version => f.write_str("the uuid was used before with other content"),
             Self::UnansweredTool => f.write_str("a tool call without a result"),
             Self::StrayResult => f.write_str("a tool result without its call"),
+            Self::MissingDate => f.write_str(
+                "a message without a timestamp: Claude Code up to 2.1.100 resumes by timestamps and passes it over",
+            ),
+            Self::FutureDate { time } => write!(
+                f,
+                "dated {time}, in the future: Claude Code up to 2.1.100 resumes at the newest timestamp"
+            ),
         }
     }
 }

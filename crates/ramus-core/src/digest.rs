@@ -3,9 +3,10 @@
 //! Lists, statistics and links between sessions need one of these per file and
 //! no more, so gigabytes of history can be listed in little memory.
 
-use bitcode::{Decode, Encode};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use crate::agent::inline_agents;
@@ -17,7 +18,7 @@ use crate::link::LinkKind;
 use crate::name::{Key, Name};
 use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Reason, Rule, resume_in};
-use crate::session::{Facts, LineCounts, NodeId};
+use crate::session::{Facts, LineCounts, NodeId, Session};
 use crate::time::Time;
 use crate::title::Summaries;
 
@@ -61,6 +62,8 @@ pub struct Digest {
     pub defects: Vec<Defect>,
     /// Tool calls without a result, and results without a call.
     pub unpaired: Vec<Defect>,
+    /// Messages without a date that decide where the session is resumed.
+    pub undated: Vec<Defect>,
     /// Nodes whose parent is not in this file.
     pub missing: Vec<Missing>,
     pub chain: Chain,
@@ -91,6 +94,8 @@ pub struct ResumeDigest {
     /// The point, climbed to the nearest user or assistant record.
     pub leaf: Box<str>,
     pub reason: Reason,
+    /// When the point was written; `None`: its record does not say.
+    pub time: Option<Time>,
     /// The line of the record that decided.
     pub line: u32,
     /// The rule that was asked for, and the client's own era.
@@ -146,9 +151,22 @@ pub struct Chain {
     pub names: Vec<Name>,
     /// The place of each node's parent; `u32::MAX` for none in this file.
     pub parents: Vec<u32>,
+    /// When each was written, in seconds since 1970; 0 where its record does not say.
+    pub times: Vec<u32>,
+    /// The names that merged nodes had where they were copied from, by their place.
+    pub merged: Vec<(u32, Name)>,
 }
 
 impl Chain {
+    /// Returns the names that tell what a path holds: those of merged nodes where they come from.
+    pub fn original_names(&self) -> Cow<'_, [Name]> {
+        let mut names = Cow::Borrowed(&self.names[..]);
+        for (place, origin) in &self.merged {
+            names.to_mut()[*place as usize] = *origin;
+        }
+        names
+    }
+
     /// Walks from a place up to its root.
     pub fn up(&self, place: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(place), |place| {
@@ -174,6 +192,7 @@ impl Digest {
             },
             defects: defects(history),
             unpaired: unpaired(history),
+            undated: undated(history),
             missing: missing(history, &places),
             ..told
         }
@@ -265,6 +284,7 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
         repeated_names: tree.repeated_names(),
         defects: Vec::new(),
         unpaired: Vec::new(),
+        undated: Vec::new(),
         missing: Vec::new(),
         chain,
     };
@@ -308,6 +328,7 @@ fn resume_digest(history: &History, spell: &dyn Fn(NodeId) -> Box<str>) -> Optio
         point: spell(resume.point),
         leaf: spell(resume.leaf),
         reason: resume.reason,
+        time: session.record(resume.point).time,
         line: session.record(resume.decided_by).line,
         rule: branches.rule,
         era,
@@ -347,6 +368,8 @@ fn chain(history: &History) -> (Chain, Vec<u32>) {
             // A version is not what the name first meant, so it goes by another one here.
             let own = if tree.is_version(id, name) { name.version(record) } else { name };
             chain.names.push(own);
+            let seconds = record.time.map_or(0, |time| time.millis() / 1000);
+            chain.times.push(u32::try_from(seconds).unwrap_or_default());
         }
     }
     for (id, _) in session.nodes() {
@@ -355,6 +378,8 @@ fn chain(history: &History) -> (Chain, Vec<u32>) {
             chain.parents.push(parent);
         }
     }
+    let merged = session.merged().iter().map(|(id, origin)| (places[id.index()], *origin));
+    chain.merged = merged.filter(|(place, _)| *place != u32::MAX).collect();
     (chain, places)
 }
 
@@ -400,6 +425,44 @@ fn unpaired(history: &History) -> Vec<Defect> {
         .collect();
     unpaired.sort_by_key(|defect| (defect.line, defect.kind.word()));
     unpaired
+}
+
+/// Finds the messages that the rule by dates passes over because they have none.
+///
+/// Only in files of clients that resume by dates, and only what was written after the resume point.
+fn undated(history: &History) -> Vec<Defect> {
+    let History { session, tree, branches, .. } = history;
+    let Some(resume) = branches.resume.filter(|_| Era::of(session) == Era::Timestamp) else {
+        return Vec::new();
+    };
+    let lane = history.lane();
+    let is_passed_over = |(id, record): &(NodeId, &Record)| {
+        *id > resume.point
+            && record.time.is_none()
+            && record.voice.is_displayable()
+            && lane.has(record.sidechain)
+            && tree.is_first(*id)
+    };
+    let undated = session.nodes().filter(is_passed_over);
+    let defect = |record: &Record| Defect {
+        at: record.span.at,
+        line: record.line,
+        kind: DefectKind::MissingDate,
+    };
+    undated.map(|(_, record)| defect(record)).collect()
+}
+
+/// Finds the records that are dated later than `now`.
+pub fn future_dates(session: &Session, now: Time) -> Vec<Defect> {
+    let dated = session.nodes().filter_map(|(_, record)| Some((record, record.time?)));
+    dated
+        .filter(|(_, time)| *time > now)
+        .map(|(record, time)| Defect {
+            at: record.span.at,
+            line: record.line,
+            kind: DefectKind::FutureDate { time },
+        })
+        .collect()
 }
 
 fn by_type(history: &History, wanted: impl Fn(Kind) -> bool) -> BTreeMap<Box<str>, u32> {

@@ -27,8 +27,8 @@ pub(crate) struct Envelope<'a> {
     pub(crate) agent_id: Option<&'a [u8]>,
     pub(crate) source: Option<&'a [u8]>,
     pub(crate) forked_from: Option<Origin<'a>>,
-    /// The record that a merge copied.
-    pub(crate) merged_from: Option<&'a [u8]>,
+    /// The session and record that a merge copied; a summary of several records names several.
+    pub(crate) merged_from: Vec<Origin<'a>>,
     pub(crate) origin: Option<&'a [u8]>,
     pub(crate) message_id: Option<&'a [u8]>,
     pub(crate) model: Option<&'a [u8]>,
@@ -108,8 +108,14 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
             b"gitBranch" => found.git_branch = c.string_or_skip()?,
             b"agentId" => found.agent_id = c.string_or_skip()?,
             b"sourceToolAssistantUUID" => found.source = c.string_or_skip()?,
-            b"forkedFrom" => found.forked_from = forked_from(c)?,
-            b"mergedFrom" => found.merged_from = member(c, b"messageUuid")?,
+            b"forkedFrom" => found.forked_from = origin(c)?,
+            b"mergedFrom" => match c.peek() {
+                Some(b'[') => c.array(|c| {
+                    found.merged_from.extend(origin(c)?);
+                    Ok(())
+                })?,
+                _ => found.merged_from.extend(origin(c)?),
+            },
             b"origin" => found.origin = member(c, b"kind")?,
             b"message" => {
                 c.peek();
@@ -120,7 +126,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
             b"requestId" => found.request_id = c.string_or_skip()?,
             // The oldest records have these beside the message.
             b"usage" => found.usage = Some(raw(c)?),
-            b"costUSD" => found.cost = Some(raw(c)?),
+            b"costUSD" | b"costUsd" => found.cost = Some(raw(c)?),
             b"model" if found.model.is_none() => found.model = c.string_or_skip()?,
             b"compactMetadata" => found.preserved = preserved(c)?,
             b"toolUseResult" => found.result_agent = member(c, b"agentId")?,
@@ -432,9 +438,9 @@ fn preserved<'a>(c: &mut Cursor<'a>) -> Result<Option<Vec<&'a [u8]>>, Broken> {
 }
 
 /// The session and message a record was copied from.
-type Origin<'a> = (&'a [u8], &'a [u8]);
+pub(crate) type Origin<'a> = (&'a [u8], &'a [u8]);
 
-fn forked_from<'a>(c: &mut Cursor<'a>) -> Result<Option<Origin<'a>>, Broken> {
+fn origin<'a>(c: &mut Cursor<'a>) -> Result<Option<Origin<'a>>, Broken> {
     // The earliest documents know it as a plain session id.
     if c.peek() == Some(b'"') {
         return Ok(Some((c.string()?, b"")));
@@ -448,7 +454,8 @@ fn forked_from<'a>(c: &mut Cursor<'a>) -> Result<Option<Origin<'a>>, Broken> {
         }
         Ok(())
     })?;
-    Ok(session.map(|session| (session, message.unwrap_or_default())))
+    let is_known = session.is_some() || message.is_some();
+    Ok(is_known.then(|| (session.unwrap_or_default(), message.unwrap_or_default())))
 }
 
 /// Returns the value at the cursor as it is written.

@@ -62,6 +62,13 @@ impl fmt::Debug for Name {
     }
 }
 
+/// Returns the start of an id that is enough to find it again: eight letters of a uuid or of another
+/// hexadecimal id. Any other id is returned whole, because ids such as `message-12` differ at their ends.
+pub fn short_id(id: &str) -> &str {
+    let is_hexadecimal = id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if is_hexadecimal { id.get(..8).unwrap_or(id) } else { id }
+}
+
 /// Reads a lower-case uuid in its 8-4-4-4-12 form.
 fn parse_uuid(spelling: &[u8]) -> Option<u128> {
     let bytes: &[u8; 36] = spelling.try_into().ok()?;

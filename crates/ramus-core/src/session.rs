@@ -56,6 +56,7 @@ pub struct Session {
     preserved: Vec<(NodeId, Vec<Name>)>,
     parts: Vec<(NodeId, Vec<u64>)>,
     briefings: Vec<NodeId>,
+    merged: Vec<(NodeId, Name)>,
     defects: Vec<Defect>,
     counts: LineCounts,
     facts: Facts,
@@ -258,6 +259,11 @@ impl Session {
         self.briefings.binary_search(&id).is_ok()
     }
 
+    /// Returns the records that a merge gave a new name, with the one they were copied from.
+    pub fn merged(&self) -> &[(NodeId, Name)] {
+        &self.merged
+    }
+
     /// Returns the ids of the tool calls a record makes or answers.
     pub fn tool_ids(&self, record: &Record) -> &[Key] {
         &self.tool_ids[record.tools_at as usize..][..usize::from(record.tools)]
@@ -436,6 +442,12 @@ impl Session {
             && let Some(text) = found.text
         {
             self.openings.push((id, Key::new(text)));
+        }
+        if let [(_, message)] = found.merged_from[..]
+            && found.uuid != Some(message)
+        {
+            let origin = self.name(message);
+            self.merged.push((id, origin));
         }
         if let Some(agent) = found.result_agent {
             self.agent_results.push((id, json::unescape(agent).into()));

@@ -7,8 +7,10 @@ use rustc_hash::FxHashSet;
 use crate::branches::{Artefact, ForkKind, Status};
 use crate::digest::Digest;
 use crate::history::{AgentClass, Class};
-use crate::link::{LinkKind, links};
+use crate::lineage::{Lineage, SessionEntry};
+use crate::link::LinkKind;
 use crate::name::Name;
+use crate::time::Time;
 use crate::unique::unique_paths;
 
 /// Counts over all files of a scope.
@@ -43,6 +45,8 @@ pub struct Stats {
     pub sessions_with_sidechains: u64,
     /// Sessions that began as a copy of another, with and without saying so.
     pub forked_sessions: u64,
+    /// Sessions that were merged from others.
+    pub merged_sessions: u64,
     pub rules: Branching,
     pub raw: Branching,
     pub raw_leaves: u64,
@@ -81,6 +85,7 @@ pub enum Flow {
     Branching,
     Sidechain,
     Forked,
+    Merged,
 }
 
 impl Flow {
@@ -91,6 +96,7 @@ impl Flow {
             Self::Branching => "branching",
             Self::Sidechain => "sidechain",
             Self::Forked => "forked",
+            Self::Merged => "merged",
         }
     }
 }
@@ -98,7 +104,7 @@ impl Flow {
 /// How much there is to find one's way through, as parts of a sum.
 ///
 /// `3·forks + 2·(conversations − 1) + 2·compactions + agents + (most ways − 2)`
-/// plus 3 for a session that was forked from another. A linear session without
+/// plus 3 for a session that was forked or merged from others. A linear session without
 /// agents or compactions scores 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Complexity {
@@ -108,24 +114,44 @@ pub struct Complexity {
     pub agents: u32,
     pub ways: u32,
     pub forked: u32,
+    pub merged: u32,
+}
+
+/// Whether a session began with the records of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Descent {
+    pub forked: bool,
+    pub merged: bool,
+}
+
+impl Descent {
+    /// Judges by what a session itself records, and by its links to others.
+    pub fn new(digest: &Digest, links: impl IntoIterator<Item = LinkKind>) -> Self {
+        let facts = &digest.facts;
+        let merged = facts.forked_from.is_none() && !facts.merged_from.is_empty();
+        let is_copy = |kind| matches!(kind, LinkKind::Fork | LinkKind::Copy);
+        Self { forked: facts.forked_from.is_some() || links.into_iter().any(is_copy), merged }
+    }
 }
 
 impl Complexity {
     /// Measures a session that started this many agents in files of their own.
-    pub fn new(digest: &Digest, agents: u32, forked: bool) -> Self {
+    pub fn new(digest: &Digest, agents: u32, descent: Descent) -> Self {
         Self {
             forks: 3 * digest.forks.values().sum::<u32>(),
             conversations: 2 * (digest.conversations.len() as u32).saturating_sub(1),
             compactions: 2 * digest.facts.compactions.len() as u32,
             agents: agents + digest.inline_agents,
             ways: digest.most_ways.saturating_sub(2),
-            forked: if forked { 3 } else { 0 },
+            forked: if descent.forked { 3 } else { 0 },
+            merged: if descent.merged { 3 } else { 0 },
         }
     }
 
     /// Returns the sum of the parts.
     pub fn score(&self) -> u32 {
-        self.forks + self.conversations + self.compactions + self.agents + self.ways + self.forked
+        let Self { forks, conversations, compactions, agents, ways, forked, merged } = self;
+        forks + conversations + compactions + agents + ways + forked + merged
     }
 }
 
@@ -134,6 +160,8 @@ impl Complexity {
 pub struct SessionInput<'a> {
     pub id: &'a str,
     pub digest: &'a Digest,
+    /// When its file was created, where the file system knows.
+    pub created: Option<Time>,
     /// Agents with files of their own, warm-ups left out.
     pub agents: u32,
     pub orphans: u32,
@@ -221,35 +249,39 @@ impl Stats {
     }
 
     fn add_relations(&mut self, sessions: &[SessionInput<'_>]) {
-        let mut by_age: Vec<&Digest> = sessions.iter().map(|session| session.digest).collect();
-        by_age.sort_by_key(|digest| (digest.facts.started, digest.facts.last_active));
+        let entries: Vec<SessionEntry<'_>> = sessions
+            .iter()
+            .map(|&SessionInput { id, digest, created, .. }| SessionEntry { id, digest, created })
+            .collect();
+        let lineage = Lineage::new(&entries);
+        let mut order: Vec<usize> = (0..sessions.len()).collect();
+        order.sort_by_key(|index| {
+            let facts = &sessions[*index].digest.facts;
+            (facts.started, lineage.generation(*index), facts.last_active)
+        });
+        let by_age: Vec<&Digest> = order.iter().map(|index| sessions[*index].digest).collect();
         self.unique_paths = unique_paths(&by_age).len() as u64;
         let boundaries: FxHashSet<Name> = sessions
             .iter()
             .flat_map(|session| session.digest.facts.compactions.iter().copied())
             .collect();
         self.compactions = boundaries.len() as u64;
-        let named: Vec<(&str, &Digest)> =
-            sessions.iter().map(|session| (session.id, session.digest)).collect();
-        let copies = links(&named)
-            .into_iter()
-            .filter(|link| matches!(link.kind, LinkKind::Fork | LinkKind::Copy));
-        let forked: FxHashSet<usize> = copies.map(|link| link.from).collect();
         for (index, session) in sessions.iter().enumerate() {
             if session.digest.class == Class::Conversation {
-                self.add_shape(index, session, forked.contains(&index));
+                let kinds = lineage.origins(index).iter().map(|(_, kind)| *kind);
+                self.add_shape(index, session, Descent::new(session.digest, kinds));
             }
         }
         self.forked_sessions = self.flows.get(&Flow::Forked).copied().unwrap_or(0);
+        self.merged_sessions = self.flows.get(&Flow::Merged).copied().unwrap_or(0);
         self.sessions_with_sidechains = self.flows.get(&Flow::Sidechain).copied().unwrap_or(0);
     }
 
-    fn add_shape(&mut self, index: usize, session: &SessionInput<'_>, copied: bool) {
-        let forked = copied || session.digest.facts.forked_from.is_some();
-        for flow in flows(session.digest, session.agents, forked) {
+    fn add_shape(&mut self, index: usize, session: &SessionInput<'_>, descent: Descent) {
+        for flow in flows(session.digest, session.agents, descent) {
             *self.flows.entry(flow).or_default() += 1;
         }
-        let complexity = Complexity::new(session.digest, session.agents, forked);
+        let complexity = Complexity::new(session.digest, session.agents, descent);
         let held = self.most_complex.map_or(0, |(_, most)| most.score());
         if complexity.score() > held {
             self.most_complex = Some((index, complexity));
@@ -258,7 +290,7 @@ impl Stats {
 }
 
 /// Tells the shapes of a session.
-pub fn flows(digest: &Digest, agents: u32, forked: bool) -> Vec<Flow> {
+pub fn flows(digest: &Digest, agents: u32, descent: Descent) -> Vec<Flow> {
     let mut flows = Vec::new();
     if !digest.forks.is_empty() {
         flows.push(Flow::Branching);
@@ -266,8 +298,11 @@ pub fn flows(digest: &Digest, agents: u32, forked: bool) -> Vec<Flow> {
     if agents > 0 || digest.inline_agents > 0 {
         flows.push(Flow::Sidechain);
     }
-    if forked {
+    if descent.forked {
         flows.push(Flow::Forked);
+    }
+    if descent.merged {
+        flows.push(Flow::Merged);
     }
     if flows.is_empty() {
         flows.push(Flow::Linear);

@@ -5,10 +5,12 @@
 //! compared: a path is known by its leaf and by a hash of the way to it, so one
 //! look-up per leaf finds the sessions in which it goes on or ends alike.
 
+use std::borrow::Cow;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::digest::{Chain, Digest};
+use crate::digest::Digest;
 use crate::name::Name;
 
 /// A conversation of one of many sessions: the session's and its own index.
@@ -25,20 +27,22 @@ struct Spot {
 ///
 /// `sessions` stand in the order of their age: of equal paths the first stays.
 pub fn unique_paths(sessions: &[&Digest]) -> Vec<PathId> {
+    let names: Vec<Cow<'_, [Name]>> =
+        sessions.iter().map(|digest| digest.chain.original_names()).collect();
     let mut spots: FxHashMap<Name, Vec<Spot>> = FxHashMap::default();
-    for digest in sessions {
-        let leaves = digest.conversations.iter().filter_map(|end| name(&digest.chain, end.place));
+    for (digest, names) in sessions.iter().zip(&names) {
+        let leaves = digest.conversations.iter().filter_map(|end| name(names, end.place));
         let parents = digest.missing.iter().map(|missing| missing.parent);
         spots.extend(leaves.chain(parents).map(|name| (name, Vec::new())));
     }
-    for (session, digest) in sessions.iter().enumerate() {
-        for (place, name) in (0..).zip(&digest.chain.names) {
+    for (session, names) in names.iter().enumerate() {
+        for (place, name) in (0..).zip(&**names) {
             if let Some(spots) = spots.get_mut(name) {
                 spots.push(Spot { session, place });
             }
         }
     }
-    let ways = Ways::new(sessions, &spots);
+    let ways = Ways::new(sessions, &names, &spots);
     let mut kept = Vec::new();
     for (session, digest) in sessions.iter().enumerate() {
         for (index, end) in digest.conversations.iter().enumerate() {
@@ -51,13 +55,15 @@ pub fn unique_paths(sessions: &[&Digest]) -> Vec<PathId> {
     kept
 }
 
-fn name(chain: &Chain, place: u32) -> Option<Name> {
-    chain.names.get(place as usize).copied()
+fn name(names: &[Name], place: u32) -> Option<Name> {
+    names.get(place as usize).copied()
 }
 
 /// The ways that lead to all nodes of all sessions.
 struct Ways<'a> {
     sessions: &'a [&'a Digest],
+    /// The names of each session's nodes; a merged one goes by the name it was copied from.
+    names: &'a [Cow<'a, [Name]>],
     /// A hash of the names from the root, through links, to each place; of sessions that share an end with
     /// another one, and those they continue.
     hashes: Vec<Vec<u64>>,
@@ -68,9 +74,14 @@ struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    fn new(sessions: &'a [&'a Digest], spots: &FxHashMap<Name, Vec<Spot>>) -> Self {
+    fn new(
+        sessions: &'a [&'a Digest],
+        names: &'a [Cow<'a, [Name]>],
+        spots: &FxHashMap<Name, Vec<Spot>>,
+    ) -> Self {
         let mut ways = Self {
             sessions,
+            names,
             hashes: vec![Vec::new(); sessions.len()],
             ends: FxHashSet::default(),
             continued: FxHashSet::default(),
@@ -144,7 +155,7 @@ impl<'a> Ways<'a> {
                         links.get(&place).map_or(0, |name| self.linked_hash(session, *name, spots))
                     }
                 };
-                hashes[place as usize] = Some(step(above, chain.names[place as usize]));
+                hashes[place as usize] = Some(step(above, self.names[session][place as usize]));
             }
         }
         hashes.into_iter().map(Option::unwrap_or_default).collect()
@@ -170,7 +181,7 @@ impl<'a> Ways<'a> {
         if self.continued.contains(&own) {
             return true;
         }
-        let Some(name) = name(&self.sessions[own.session].chain, own.place) else { return false };
+        let Some(name) = name(&self.names[own.session], own.place) else { return false };
         let others = spots.get(&name).into_iter().flatten().filter(|spot| **spot != own);
         others.into_iter().any(|&other| {
             let same_way = self.hash(other) == self.hash(own);
@@ -208,7 +219,8 @@ impl<'a> Ways<'a> {
 
     fn names_up(&self, spot: Spot) -> impl Iterator<Item = Name> {
         let chain = &self.sessions[spot.session].chain;
-        chain.up(spot.place).filter_map(|place| name(chain, place))
+        let names = &self.names[spot.session];
+        chain.up(spot.place).filter_map(move |place| name(names, place))
     }
 }
 

@@ -109,7 +109,7 @@ pub struct Session {
     pub resume_leaf: Option<String>,
     pub cwd: Option<String>,
     pub git_branch: Option<String>,
-    /// `linear`, or any of `branching`, `sidechain`, `forked`.
+    /// `linear`, or any of `branching`, `sidechain`, `forked`, `merged`.
     pub flow: Vec<&'static str>,
     pub complexity: u32,
     pub links: Vec<Link>,
@@ -139,6 +139,8 @@ pub struct Bookmark {
 #[derive(Debug, Serialize)]
 pub struct Conversation {
     pub session: String,
+    /// Its session's path from the Claude directory on.
+    pub file: String,
     pub n: usize,
     pub leaf: String,
     pub status: &'static str,
@@ -239,6 +241,7 @@ pub struct Stats {
     pub sessions_with_forks: u64,
     pub sessions_with_sidechains: u64,
     pub forked_sessions: u64,
+    pub merged_sessions: u64,
     pub linear_sessions: u64,
     pub complex_sessions: u64,
     pub largest_branching: u32,

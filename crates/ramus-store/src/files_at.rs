@@ -8,6 +8,7 @@ use ramus_core::compare::Stretch;
 use ramus_core::files::restore::{Change, How, Restore, restore};
 use ramus_core::files::{self, Backups, FileState, Held, Moment, moment};
 use ramus_core::history::{History, Path};
+use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -118,7 +119,7 @@ impl FilesAt {
         let back: Vec<FileBack> = wanted.changes.iter().map(back).collect();
         let when = if self.is_before { "before" } else { "after" };
         let node = self.node.as_deref().unwrap_or_default();
-        let words = format!("{} files as {when} {}", back.len(), node.get(..8).unwrap_or(node));
+        let words = format!("{} files as {when} {}", back.len(), short_id(node));
         let plan = restore_files(&self.session, &self.file, self.root.as_deref(), words, back)?;
         Ok((wanted, Some(plan)))
     }

@@ -32,6 +32,7 @@ impl<'a> Ledger<'a> {
                     account,
                     digest: &file.digest,
                     id: &file.file.id,
+                    created: file.entry().created,
                     session: None,
                     agent: file.parent_session().is_some(),
                     call: None,

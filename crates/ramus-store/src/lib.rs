@@ -46,6 +46,7 @@ pub mod new;
 pub mod on_disk;
 pub mod place;
 pub mod plan;
+pub mod prompts;
 mod read;
 mod regular;
 pub mod scan;

@@ -43,6 +43,8 @@ pub struct HistoryFile {
     pub role: FileRole,
     pub bytes: u64,
     pub modified: SystemTime,
+    /// When it was created, where the file system knows.
+    pub created: Option<SystemTime>,
     /// What it can be recognised by; `None`: it changed a moment ago.
     pub identity: Option<Identity>,
 }
@@ -212,6 +214,7 @@ impl HistoryFile {
             role,
             bytes: meta.len(),
             modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            created: meta.created().ok(),
             identity: Identity::of(meta),
         })
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use ramus_core::edit::NewLine;
 use ramus_core::history::History;
-use ramus_core::name::Name;
+use ramus_core::name::{Name, short_id};
 use serde::{Deserialize, Serialize};
 
 use crate::error::PathError;
@@ -241,7 +241,7 @@ fn stamp(path: &Path, history: &History) -> Result<Stamp, PathError> {
 
 /// Returns the beginning of an id, which is enough for people.
 fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
+    short_id(id)
 }
 
 /// Returns what to type into a shell to go on with a session in the client.

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use ramus_core::branches::Conversation;
 use ramus_core::history::History;
+use ramus_core::message::Message;
 use ramus_core::record::ByteSpan;
 use ramus_core::resume::Rule;
 use ramus_core::session::Session;
@@ -108,6 +110,33 @@ impl Bodies {
     /// Reads the bytes of one record.
     pub fn bytes(&mut self, span: ByteSpan) -> Result<Vec<u8>, PathError> {
         read_at(&mut self.file, span).map_err(|source| PathError::new(&self.path, source))
+    }
+}
+
+impl Bodies {
+    /// Reads the messages of a conversation, first to last, each when the iterator comes to it.
+    ///
+    /// ```
+    /// use ramus_core::resume::Rule;
+    /// use ramus_store::{Bodies, from_jsonl};
+    ///
+    /// # let home = testkit::Home::new();
+    /// # let path = home.session("-app/s.jsonl", "a user hello\nb < a assistant hi");
+    /// let history = from_jsonl(&path, Rule::Client)?;
+    /// let mut bodies = Bodies::open(&path)?;
+    /// let conversation = history.branches.resuming().expect("there is something to resume");
+    /// for message in bodies.messages(&history, conversation) {
+    ///     let message = message?;
+    ///     println!("{}: {}", message.role.word(), message.text());
+    /// }
+    /// # Ok::<(), ramus_store::PathError>(())
+    /// ```
+    pub fn messages<'a>(
+        &'a mut self,
+        history: &'a History,
+        conversation: &Conversation,
+    ) -> impl Iterator<Item = Result<Message, PathError>> + 'a {
+        history.messages(conversation, |span| self.bytes(span))
     }
 }
 

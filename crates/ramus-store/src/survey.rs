@@ -14,6 +14,7 @@ use ramus_core::activity::Activity;
 use ramus_core::defect::Defect;
 use ramus_core::digest::{Digest, Listed};
 use ramus_core::history::{AgentClass, History};
+use ramus_core::lineage::SessionEntry;
 use ramus_core::link::links;
 use ramus_core::name::Name;
 use ramus_core::price::PriceList;
@@ -92,6 +93,12 @@ impl Surveyed {
         }
     }
 
+    /// Returns what tells an original from a copy.
+    pub fn entry(&self) -> SessionEntry<'_> {
+        let created = self.file.created.map(to_time);
+        SessionEntry { id: &self.file.id, digest: &self.digest, created }
+    }
+
     /// Whether an agent did more than warm up.
     fn is_at_work(&self) -> bool {
         self.digest.agent_class != AgentClass::Warmup
@@ -122,9 +129,8 @@ impl ProjectSurvey {
 
     /// Returns the sessions for a list, each with the sessions it is linked to.
     pub fn linked(&self) -> impl Iterator<Item = Listed<'_>> {
-        let named: Vec<(&str, &Digest)> =
-            self.sessions.iter().map(|session| (&*session.file.id, &*session.digest)).collect();
-        let mut links = links(&named).into_iter().peekable();
+        let entries: Vec<SessionEntry<'_>> = self.sessions.iter().map(Surveyed::entry).collect();
+        let mut links = links(&entries).into_iter().peekable();
         let agents = self.agent_counts();
         self.sessions.iter().enumerate().map(move |(index, session)| {
             let own = std::iter::from_fn(|| links.next_if(|link| link.from == index));
@@ -163,9 +169,16 @@ impl Survey {
     }
 
     /// Makes something of all sessions, project by project, on all threads.
-    pub fn list<T: Send>(&self, each: impl Fn(Listed<'_>) -> Option<T> + Sync) -> Vec<T> {
+    pub fn list<T: Send>(
+        &self,
+        each: impl Fn(&ProjectSurvey, &Surveyed, Listed<'_>) -> Option<T> + Sync,
+    ) -> Vec<T> {
         let projects = self.projects.par_iter().with_max_len(1);
-        projects.flat_map_iter(|project| project.linked().filter_map(&each)).collect()
+        let rows = projects.flat_map_iter(|project| {
+            let sessions = project.sessions.iter().zip(project.linked());
+            sessions.filter_map(|(session, listed)| each(project, session, listed))
+        });
+        rows.collect()
     }
 }
 

@@ -5,6 +5,7 @@ mod commands;
 mod demo;
 mod env;
 mod error;
+mod filter;
 mod mcp;
 mod memory;
 mod panic;

@@ -1,5 +1,6 @@
 //! Plan, show, ask, do, tell: the way of every command that writes.
 
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,13 +8,14 @@ use ramus_core::digest::Digest;
 use ramus_core::edit::end_of_message;
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
+use ramus_core::name::short_id;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
 use ramus_render::json::{Answer, Written};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 use ramus_store::apply::{ApplyError, apply};
-use ramus_store::plan::{self, Plan, Step, Subject, What};
+use ramus_store::plan::{self, Content, Plan, Step, Subject, What};
 use ramus_store::{Bodies, PathError};
 use serde::Serialize;
 
@@ -109,7 +111,7 @@ impl Site {
         let time = time.map(|time| Clock::new().message(time)).unwrap_or_default();
         let id = said.uuid.unwrap_or_default();
         let label = if said.role == "user" { Label::Prompt } else { Label::Plain };
-        Ok(Line::new(id.get(..8).unwrap_or(&id), Label::Id)
+        Ok(Line::new(short_id(&id), Label::Id)
             .with(&format!("  {time}  "), Label::Time)
             .with(&format!("{}: ", said.role), Label::Dim)
             .with(&said.text, label))
@@ -259,9 +261,10 @@ fn show_bytes(ui: &mut Ui, plan: &Plan) -> Result<(), CommandError> {
     for step in &plan.steps {
         match step {
             Step::Append { bytes, .. } => ui.out().write_all(bytes)?,
-            Step::Make { file, content } | Step::Put { file, content, .. }
-                if *file == plan.file =>
-            {
+            Step::Put { file, before, content } if *file == plan.file => {
+                ui.line(&put_line(file, before.as_ref().map(|stamp| stamp.len), content)?)?;
+            }
+            Step::Make { file, content } if *file == plan.file => {
                 content.read::<CommandError>(&mut |bytes| Ok(ui.out().write_all(bytes)?))?;
             }
             Step::Make { file, .. } | Step::Put { file, .. } => {
@@ -288,6 +291,22 @@ fn show_bytes(ui: &mut Ui, plan: &Plan) -> Result<(), CommandError> {
         }
     }
     Ok(())
+}
+
+/// Says which version of a file is put back in its place.
+fn put_line(file: &Path, before: Option<u64>, content: &Content) -> Result<Line, CommandError> {
+    let (mut size, mut lines) = (0_u64, 0_u64);
+    content.read::<CommandError>(&mut |bytes| {
+        size += bytes.len() as u64;
+        lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Ok(())
+    })?;
+    let line = format!("  puts back {}: {lines} lines, {size} bytes", file.display());
+    let instead = match before {
+        Some(before) => format!(", in place of {before} bytes that are kept"),
+        None => ", which is gone now".to_owned(),
+    };
+    Ok(Line::plain(&line).with(&instead, Label::Dim))
 }
 
 fn explained(error: ApplyError) -> CommandError {

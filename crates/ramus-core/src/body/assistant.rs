@@ -3,6 +3,8 @@
 use super::block::{Block, blocks};
 use super::fields::Fields;
 use super::usage::Usage;
+use serde_json::Value;
+
 use crate::name::Key;
 
 /// The body of an `assistant` record.
@@ -11,10 +13,14 @@ pub struct AssistantBody {
     /// The same on all records of one message (R8).
     pub message_id: Option<String>,
     pub model: Option<String>,
+    /// `assistant`.
+    pub role: Option<String>,
     pub content: Vec<Block>,
     pub stop_reason: Option<String>,
     pub stop_sequence: Option<String>,
     pub usage: Option<Usage>,
+    /// What the server cleared from the context.
+    pub context_management: Option<Value>,
     /// `None` where the answer did not come from the model's own server.
     pub request_id: Option<String>,
     /// The record that a merge copied; the copy may have another id.
@@ -55,11 +61,13 @@ impl AssistantBody {
         Self {
             message_id: message.text("id"),
             model: message.text("model").or_else(|| fields.text("model")),
+            role: message.text("role"),
             content: blocks(content),
             stop_reason: message.text("stop_reason"),
             stop_sequence: message.text("stop_sequence"),
             // The oldest records have it beside the message.
             usage: message.usage().or_else(|| fields.usage()),
+            context_management: message.take("context_management"),
             request_id: fields.text("requestId"),
             merged_from: fields.object("mergedFrom").and_then(|mut from| from.text("messageUuid")),
             is_api_error: fields.flag("isApiErrorMessage"),
@@ -76,7 +84,7 @@ impl AssistantBody {
                 mcp_server: fields.text("attributionMcpServer"),
                 mcp_tool: fields.text("attributionMcpTool"),
             },
-            cost_usd: fields.float("costUSD"),
+            cost_usd: fields.float("costUSD").or_else(|| fields.float("costUsd")),
             duration_ms: fields.number("durationMs"),
         }
     }

@@ -34,7 +34,8 @@ pub enum Block {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thinking {
     pub text: String,
-    pub signature_len: usize,
+    /// What the model's server knows it by; empty where none was written.
+    pub signature: String,
 }
 
 impl Thinking {
@@ -50,6 +51,8 @@ pub struct ToolUse {
     pub id: String,
     pub name: String,
     pub input: Value,
+    /// Who called: the model itself, or code that it runs on its server.
+    pub caller: Option<Value>,
 }
 
 /// What a tool answered, as the model saw it.
@@ -179,7 +182,7 @@ fn model(fields: &mut Fields, key: &str) -> Option<String> {
 
 impl Thinking {
     fn of(mut fields: Fields) -> Self {
-        Self { text: fields.string("thinking"), signature_len: fields.text_len("signature") }
+        Self { text: fields.string("thinking"), signature: fields.string("signature") }
     }
 }
 
@@ -189,6 +192,7 @@ impl ToolUse {
             id: fields.string("id"),
             name: fields.string("name"),
             input: fields.take("input").unwrap_or_default(),
+            caller: fields.take("caller"),
         }
     }
 }

@@ -3,15 +3,57 @@
 //! A key that is missing, null or of another type is absent; nothing here fails.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
 
-use serde_json::Value;
+use rustc_hash::FxHashSet;
+use serde_json::{Map, Value};
 
 use super::json::{Json, unescape};
 use super::usage::Usage;
 
 /// The keys of one object. Values are moved out, and decoded only then.
 #[derive(Debug, Default)]
-pub(super) struct Fields<'a>(Json<'a>);
+pub(super) struct Fields<'a>(Json<'a>, Option<Asked>);
+
+/// Notes which keys were asked for, so that the others can be kept; `message/id` is one in an object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    prefix: String,
+    keys: Rc<RefCell<FxHashSet<String>>>,
+}
+
+impl Asked {
+    fn note(&self, key: &str) {
+        self.keys.borrow_mut().insert(format!("{}{key}", self.prefix));
+    }
+
+    fn within(&self, key: &str) -> Self {
+        Self { prefix: format!("{}{key}/", self.prefix), keys: Rc::clone(&self.keys) }
+    }
+
+    /// Returns the members of an object that nobody asked for; of objects that were looked into, theirs.
+    pub(super) fn unknown(&self, object: Value) -> Map<String, Value> {
+        let Value::Object(object) = object else { return Map::new() };
+        let keys = self.keys.borrow();
+        let is_asked = |key: &str| keys.contains(&format!("{}{key}", self.prefix));
+        let mut unknown = Map::new();
+        for (key, value) in object {
+            if !is_asked(&key) {
+                unknown.insert(key, value);
+                continue;
+            }
+            let inner = self.within(&key);
+            if value.is_object() && keys.iter().any(|asked| asked.starts_with(&inner.prefix)) {
+                let rest = inner.unknown(value);
+                if !rest.is_empty() {
+                    unknown.insert(key, Value::Object(rest));
+                }
+            }
+        }
+        unknown
+    }
+}
 
 impl<'a> Fields<'a> {
     /// Returns the fields of an object, and no fields for anything else.
@@ -21,7 +63,18 @@ impl<'a> Fields<'a> {
 
     /// Returns the fields of an object; `None` for anything else.
     pub(super) fn object_of(value: Json<'a>) -> Option<Self> {
-        matches!(value, Json::Object(_)).then_some(Self(value))
+        matches!(value, Json::Object(_)).then_some(Self(value, None))
+    }
+
+    /// Notes from here on which keys are asked for.
+    pub(super) fn noting(self, asked: &Asked) -> Self {
+        Self(self.0, Some(asked.clone()))
+    }
+
+    fn note(&self, key: &str) {
+        if let Some(asked) = &self.1 {
+            asked.note(key);
+        }
     }
 
     #[cfg(test)]
@@ -39,6 +92,7 @@ impl<'a> Fields<'a> {
 
     /// Says whether the key is there, be it null.
     pub(super) fn has(&self, key: &str) -> bool {
+        self.note(key);
         self.0.get(key).is_some()
     }
 
@@ -49,6 +103,7 @@ impl<'a> Fields<'a> {
 
     /// Looks at a value without taking it.
     pub(super) fn peek(&self, key: &str) -> Option<&Json<'a>> {
+        self.note(key);
         self.0.get(key).filter(|value| !matches!(value, Json::Null))
     }
 
@@ -59,6 +114,7 @@ impl<'a> Fields<'a> {
 
     /// Takes a value as it is; a null stays in its place, so the order of keys is kept.
     pub(super) fn json(&mut self, key: &str) -> Option<Json<'a>> {
+        self.note(key);
         self.0.take(key).filter(|value| !matches!(value, Json::Null))
     }
 
@@ -68,10 +124,19 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
+        self.note(key);
         let value = self.0.get_mut(key)?;
         let text = value.text()?.into_owned();
         *value = Json::Null;
         Some(text)
+    }
+
+    /// Looks at a text in the object at `key`.
+    pub(super) fn object_text(&self, key: &str, inner: &str) -> Option<String> {
+        if let Some(asked) = &self.1 {
+            asked.within(key).note(inner);
+        }
+        self.peek(key)?.get(inner)?.text().map(Cow::into_owned)
     }
 
     /// Returns how long a text is, 0 if absent.
@@ -114,7 +179,10 @@ impl<'a> Fields<'a> {
     /// Takes the fields of the object at `key`.
     pub(super) fn object(&mut self, key: &str) -> Option<Self> {
         match self.peek(key)? {
-            Json::Object(_) => self.json(key).map(Self),
+            Json::Object(_) => {
+                let asked = self.1.as_ref().map(|asked| asked.within(key));
+                self.json(key).map(|value| Self(value, asked))
+            }
             _ => None,
         }
     }
@@ -160,7 +228,7 @@ impl<'a> Fields<'a> {
         key: &str,
     ) -> impl Iterator<Item = (String, Json<'a>)> + use<'a> {
         let pairs = match self.object(key) {
-            Some(Self(Json::Object(pairs))) => pairs,
+            Some(Self(Json::Object(pairs), _)) => pairs,
             _ => Vec::new(),
         };
         pairs.into_iter().map(|(key, value)| (unescape(key).into_owned(), value))

@@ -1,6 +1,7 @@
 //! The bodies of records: the bytes of one line into typed values, on demand.
 //!
-//! Nothing here fails for what a record says: unknown keys are passed over,
+//! Nothing here fails for what a record says: unknown keys are passed over (and kept by
+//! [`WholeRecord`]),
 //! values of the wrong type are absent, and records of unknown types are kept as
 //! they are. Only a line that is not JSON is an error.
 
@@ -23,6 +24,7 @@ mod said;
 mod system;
 mod usage;
 mod user;
+mod whole;
 
 pub use assistant::{AssistantBody, Attribution};
 pub use attachment::{
@@ -51,6 +53,7 @@ pub use system::{
 };
 pub use usage::{CacheWrites, Iteration, Usage, Word};
 pub use user::{Origin, ThinkingMetadata, UserBody};
+pub use whole::{RecordHead, WholeRecord};
 
 /// What a record says.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,10 +122,16 @@ impl Body {
     }
 
     fn of(value: Json<'_>) -> Self {
-        let Some(kind) = value.get("type").and_then(Json::text) else {
-            return Self::Unknown(value.into_value());
+        match value {
+            Json::Object(_) => Self::of_fields(Fields::of(value)),
+            value => Self::Unknown(value.into_value()),
+        }
+    }
+
+    fn of_fields(fields: Fields<'_>) -> Self {
+        let Some(kind) = fields.peek_text("type") else {
+            return Self::Unknown(fields.into_value());
         };
-        let fields = Fields::of(value);
         match &*kind {
             "user" => Self::User(Box::new(UserBody::of(fields))),
             "assistant" => Self::Assistant(Box::new(AssistantBody::of(fields))),

@@ -8,6 +8,8 @@ use serde_json::Value;
 /// The body of a `user` record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserBody {
+    /// `user`; `None` in records that are no message.
+    pub role: Option<String>,
     pub content: Vec<Block>,
     pub tool_use_result: Option<ToolUseResult>,
     /// Put in by the client, not typed by a person.
@@ -55,16 +57,20 @@ pub struct Origin {
 }
 
 /// How hard the model was asked to think.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ThinkingMetadata {
     pub level: Option<String>,
     pub disabled: bool,
     pub max_thinking_tokens: Option<u64>,
+    /// The words of the prompt that asked for it.
+    pub triggers: Vec<Value>,
 }
 
 impl UserBody {
     pub(super) fn of(mut fields: Fields) -> Self {
+        let role = fields.object_text("message", "role");
         Self {
+            role,
             content: content(&mut fields),
             tool_use_result: fields.json("toolUseResult").and_then(ToolUseResult::of),
             is_meta: fields.flag("isMeta"),
@@ -138,6 +144,7 @@ impl ThinkingMetadata {
             level: fields.text("level"),
             disabled: fields.flag("disabled"),
             max_thinking_tokens: fields.number("maxThinkingTokens"),
+            triggers: fields.values("triggers"),
         }
     }
 }

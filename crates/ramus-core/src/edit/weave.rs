@@ -355,6 +355,10 @@ impl<'a, 'w> Weave<'a, 'w> {
         }
         if let Some(name) = record.name {
             origin.put(&mut splice, self.config.provenance, name);
+            if self.config.provenance == "mergedFrom" {
+                // What a source was once forked from is no origin of the merged session.
+                splice.drop("forkedFrom");
+            }
         }
         if !renames.is_empty() {
             splice.rename(renames);
@@ -457,7 +461,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         let Some(body) = bodies(source, node) else { return Hollow::No };
         let is_hollow = |block: &Block| match block {
             Block::Thinking(thinking) => {
-                thinking.signature_len == 0
+                thinking.signature.is_empty()
                     || self.config.thinking == Thinking::Withheld && thinking.is_withheld()
             }
             _ => false,

@@ -29,6 +29,8 @@ pub struct Facts {
     pub session_ids: Vec<Box<str>>,
     /// The session it was forked from and the last message taken along, by the last `forkedFrom`.
     pub forked_from: Option<(Box<str>, Box<str>)>,
+    /// The sessions it was merged from, in order of appearance.
+    pub merged_from: Vec<Box<str>>,
     pub started: Option<Time>,
     pub last_active: Option<Time>,
     /// The names of the compaction boundaries.
@@ -37,6 +39,8 @@ pub struct Facts {
     /// Thinking blocks, and those whose text is withheld (R17).
     pub thinking: u32,
     pub withheld_thinking: u32,
+    /// Records that tell of an error of the server.
+    pub api_errors: u32,
     /// How many `system` records there are of each subtype.
     pub system: BTreeMap<Box<str>, u32>,
 }
@@ -91,9 +95,13 @@ impl Facts {
         fill(&mut self.cwd, found.cwd);
         fill(&mut self.git_branch, found.git_branch);
         fill(&mut self.agent, found.agent_id);
-        if let Some((session, message)) = found.forked_from {
-            self.forked_from =
-                Some((json::unescape(session).into(), json::unescape(message).into()));
+        match found.forked_from.filter(|(session, _)| !session.is_empty()) {
+            Some((session, message)) => {
+                self.forked_from =
+                    Some((json::unescape(session).into(), json::unescape(message).into()));
+            }
+            // A fork of a merged session keeps `mergedFrom` on the records it copies.
+            None => found.merged_from.iter().for_each(|(session, _)| self.add_merged(session)),
         }
         if let Some(time) = record.time {
             self.started = Some(self.started.map_or(time, |first| first.min(time)));
@@ -109,9 +117,23 @@ impl Facts {
                 None => drop(self.system.insert(subtype.into(), 1)),
             }
         }
+        let is_error = record.api_error || found.subtype == Some(b"api_error");
+        self.api_errors += u32::from(is_error);
         self.sidechain_records += u32::from(record.sidechain);
         self.thinking += found.thinking;
         self.withheld_thinking += found.withheld;
+    }
+}
+
+impl Facts {
+    fn add_merged(&mut self, session: &[u8]) {
+        let is_known = self.merged_from.iter().any(|known| known.as_bytes() == session);
+        if !session.is_empty() && !is_known && self.merged_from.len() < MOST_IDS {
+            let session: Box<str> = json::unescape(session).into();
+            if !self.merged_from.contains(&session) {
+                self.merged_from.push(session);
+            }
+        }
     }
 }
 

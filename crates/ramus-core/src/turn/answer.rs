@@ -63,6 +63,7 @@ pub(crate) fn add(answer: &mut Answer, calls: &mut CallIndex, body: Body) {
                 id: record.tool_use_id.unwrap_or_default(),
                 name: record.tool_name.unwrap_or_default(),
                 input: record.input.unwrap_or_default(),
+                caller: None,
             };
             if named {
                 add_call(answer, calls, call);
@@ -80,7 +81,7 @@ fn add_block(answer: &mut Answer, calls: &mut CallIndex, block: Block) {
         Block::Text(text) if text.trim().is_empty() => return,
         Block::Text(text) => Part::Text(text),
         Block::Thinking(thinking) if thinking.is_withheld() => {
-            Part::Thinking(Thought::Withheld { signature: thinking.signature_len })
+            Part::Thinking(Thought::Withheld { signature: thinking.signature.len() })
         }
         Block::Thinking(thinking) => Part::Thinking(Thought::Text(thinking.text)),
         Block::RedactedThinking { data_len } => {
@@ -120,7 +121,7 @@ fn add_block(answer: &mut Answer, calls: &mut CallIndex, block: Block) {
 }
 
 fn add_call(answer: &mut Answer, calls: &mut CallIndex, call: ToolUse) {
-    let ToolUse { id, name, input } = call;
+    let ToolUse { id, name, input, .. } = call;
     // A message that was written twice makes its calls once.
     if id.is_empty() || !calls.by_id.contains_key(&id) {
         calls.by_id.entry(id.clone()).or_insert(answer.parts.len());

@@ -10,6 +10,7 @@ use super::stretch::{Quarter, Stretch};
 use super::{Sum, uses};
 use crate::branches::Status;
 use crate::digest::Digest;
+use crate::lineage::{Lineage, SessionEntry};
 use crate::name::Key;
 use crate::time::Time;
 
@@ -19,6 +20,8 @@ pub struct FileAccount<'a> {
     pub account: &'a Account,
     pub digest: &'a Digest,
     pub id: &'a str,
+    /// When the file was created, where the file system knows.
+    pub created: Option<Time>,
     /// The file of the session it belongs to: its own place, or that of the session which started
     /// the agent. `None`: that session is gone.
     pub session: Option<usize>,
@@ -247,15 +250,22 @@ fn home(
 }
 
 /// Orders files so that an original comes before its copies, and sessions before agents.
-///
-/// A copy begins as early as its original but goes on later; what was last active first is the
-/// original.
 fn by_age(files: &[FileAccount<'_>]) -> Vec<usize> {
+    let entries: Vec<SessionEntry<'_>> = files
+        .iter()
+        .filter(|file| !file.agent)
+        .map(|&FileAccount { id, digest, created, .. }| SessionEntry { id, digest, created })
+        .collect();
+    let lineage = Lineage::new(&entries);
+    let mut generations = vec![0; files.len()];
+    let sessions = (0..files.len()).filter(|index| !files[*index].agent);
+    for (entry, file) in sessions.enumerate() {
+        generations[file] = lineage.generation(entry);
+    }
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|index| {
         let file = &files[*index];
-        let facts = &file.digest.facts;
-        (file.agent, facts.forked_from.is_some(), facts.last_active, file.id)
+        (file.agent, generations[*index], file.digest.facts.last_active, file.id)
     });
     order
 }

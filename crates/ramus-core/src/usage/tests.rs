@@ -63,6 +63,7 @@ fn books(files: &[(&str, bool, Vec<Value>)]) -> Books {
             account,
             digest,
             id,
+            created: None,
             session: agent.then_some(0),
             agent: *agent,
             call: None,

@@ -52,7 +52,10 @@ impl Uses {
             record,
             message,
             request,
-            merged: found.merged_from.map(|origin| request.unwrap_or_else(|| Key::new(origin))),
+            merged: found
+                .merged_from
+                .first()
+                .map(|(_, message)| request.unwrap_or_else(|| Key::new(message))),
             model,
             usage: Usage::read(raw),
             noted: found.cost.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok()),

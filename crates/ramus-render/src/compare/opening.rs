@@ -1,6 +1,7 @@
 //! Which two are compared, and what they have in common.
 
 use ramus_core::compare::Common;
+use ramus_core::name::short_id;
 
 use super::{CompareConfig, Compared};
 use crate::layout;
@@ -38,7 +39,7 @@ fn in_common(common: &Common, config: &CompareConfig<'_>) -> Line {
         let line = line.with("nothing in common", Label::Strong);
         return line.with(&format!(": {a} on A, {b} on B"), Label::Plain);
     }
-    let node: String = common.node.iter().flat_map(|node| node.chars().take(8)).collect();
+    let node = common.node.as_deref().map_or("", short_id);
     let mut line = line.with(&messages, Label::Strong).with(" in common, up to ", Label::Plain);
     line.push(&node, Label::Id);
     if let Some(time) = common.time {

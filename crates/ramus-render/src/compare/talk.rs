@@ -1,6 +1,7 @@
 //! What was said on each side: prompt by prompt, answer by answer.
 
 use ramus_core::compare::{Exchange, Own, alike, pairs};
+use ramus_core::name::short_id;
 use ramus_core::turn::{Answer, Part, Turn, TurnKind};
 
 use super::Compared;
@@ -60,7 +61,7 @@ fn header(mut line: Line, turn: &Turn, sheet: &Sheet<'_>) -> Line {
         line.push(&format!("  {}", (sheet.config.time)(time)), Label::Time);
     }
     if let Some(uuid) = &turn.uuid {
-        line.push(&format!("  {}", uuid.chars().take(8).collect::<String>()), Label::Dim);
+        line.push(&format!("  {}", short_id(uuid)), Label::Dim);
     }
     line
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use ramus_core::name::short_id;
+
 use super::{html, markdown};
 use crate::text::count;
 
@@ -94,7 +96,7 @@ fn html_session(session: &Session, out: &mut String) {
         markdown::html(&session.title),
         session.days,
         count(main.messages, "message"),
-        markdown::html(session.id.get(..8).unwrap_or(&session.id)),
+        markdown::html(short_id(&session.id)),
     );
     if session.paths.len() > 1 {
         out.push_str("<details><summary>");

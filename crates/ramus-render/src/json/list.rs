@@ -4,9 +4,8 @@ use ramus_core::branches::{Artefact, ForkKind, Status};
 use ramus_core::digest::{ConversationDigest, Digest, Listed, resume_of};
 use ramus_core::fold::Placement;
 use ramus_core::history::History;
-use ramus_core::link::LinkKind;
 use ramus_core::session::NodeId;
-use ramus_core::stats::{Complexity, Flow, flows};
+use ramus_core::stats::{Complexity, Descent, Flow, flows};
 use ramus_core::title::{Summaries, conversation_title, session_title};
 
 use super::{Bookmark, Conversation, Fork, Link, Otherwise, Placed, Resume, Session, Tree};
@@ -15,8 +14,7 @@ use super::{Bookmark, Conversation, Fork, Link, Otherwise, Placed, Resume, Sessi
 pub fn session(listed: Listed<'_>) -> Session {
     let Listed { id, file, project, bytes, digest, summaries, agents, defects, links } = listed;
     let facts = &digest.facts;
-    let forked = facts.forked_from.is_some()
-        || links.iter().any(|(kind, _)| matches!(kind, LinkKind::Fork | LinkKind::Copy));
+    let descent = Descent::new(digest, links.iter().map(|(kind, _)| *kind));
     Session {
         id: id.to_owned(),
         file: file.to_owned(),
@@ -38,8 +36,8 @@ pub fn session(listed: Listed<'_>) -> Session {
         resume_leaf: digest.resume.as_ref().map(|resume| resume.leaf.to_string()),
         cwd: facts.cwd.as_deref().map(str::to_owned),
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
-        flow: flows(digest, agents as u32, forked).into_iter().map(Flow::word).collect(),
-        complexity: Complexity::new(digest, agents as u32, forked).score(),
+        flow: flows(digest, agents as u32, descent).into_iter().map(Flow::word).collect(),
+        complexity: Complexity::new(digest, agents as u32, descent).score(),
         links: links
             .into_iter()
             .map(|(kind, session)| Link { kind: kind.word(), session: session.to_owned() })
@@ -48,11 +46,17 @@ pub fn session(listed: Listed<'_>) -> Session {
 }
 
 /// Turns the conversations of a session into what scripts get.
-pub fn conversations(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<Conversation> {
+pub fn conversations(
+    session: &str,
+    file: &str,
+    digest: &Digest,
+    summaries: &Summaries,
+) -> Vec<Conversation> {
     (1..)
         .zip(&digest.conversations)
         .map(|(n, conversation)| Conversation {
             session: session.to_owned(),
+            file: file.to_owned(),
             n,
             leaf: conversation.leaf.to_string(),
             status: conversation.status.word(),

@@ -26,6 +26,7 @@ fn parts(complexity: &Complexity) -> BTreeMap<&'static str, u32> {
         ("agents", complexity.agents),
         ("ways", complexity.ways),
         ("forked", complexity.forked),
+        ("merged", complexity.merged),
     ])
 }
 
@@ -81,6 +82,7 @@ pub fn stats(stats: &Stats, projects: usize, most_complex: Option<MostComplex>) 
         sessions_with_forks: stats.rules.sessions,
         sessions_with_sidechains: stats.sessions_with_sidechains,
         forked_sessions: stats.forked_sessions,
+        merged_sessions: stats.merged_sessions,
         linear_sessions: flow(Flow::Linear),
         complex_sessions: sessions - flow(Flow::Linear),
         largest_branching: stats.rules.most_ways,

@@ -1,5 +1,6 @@
 //! The page being written: what stands on it, and where an empty line is due.
 
+use ramus_core::name::short_id;
 use ramus_core::turn::Turn;
 
 use super::TextConfig;
@@ -95,5 +96,5 @@ impl Page<'_, '_> {
 
 /// Returns the start of a uuid, enough to find it again.
 fn short(uuid: &str) -> String {
-    uuid.chars().take(8).collect()
+    short_id(uuid).to_owned()
 }

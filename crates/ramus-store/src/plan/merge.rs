@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ramus_core::edit::{self, Merge, Merged, NewLine, Refusal, Sources, Writer};
-use ramus_core::name::Key;
+use ramus_core::name::{Key, short_id};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -136,7 +136,7 @@ impl Backups {
                     let path = dir.join(&name);
                     match taken.get(&name) {
                         Some(first) if !is_same(first, &path) => {
-                            let id = session.get(..8).unwrap_or(&session);
+                            let id = short_id(&session);
                             others.insert(name.clone(), format!("{name}-{id}"));
                         }
                         Some(_) => {}

@@ -44,7 +44,7 @@ impl ToolFilter {
             Body::ToolUse(body) | Body::ToolResult(body) => {
                 let name = body.tool_name.clone().unwrap_or_default();
                 let input = body.input.clone().unwrap_or_default();
-                match self.is_meant(&ToolUse { id: String::new(), name, input }) {
+                match self.is_meant(&ToolUse { id: String::new(), name, input, caller: None }) {
                     true => Verdict::Yes,
                     false => Verdict::No,
                 }

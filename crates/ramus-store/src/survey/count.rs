@@ -34,6 +34,7 @@ pub fn count<'a>(
             inputs.push(SessionInput {
                 id: &session.file.id,
                 digest: &session.digest,
+                created: session.entry().created,
                 agents: agents.get(&*session.file.id).map_or(0, |count| *count as u32),
                 orphans: session.orphans.len() as u32,
             });

@@ -75,7 +75,13 @@ pub(crate) async fn session(
             started: facts.started.map(|time| time.to_string()),
             last_active: facts.last_active.map(|time| time.to_string()),
             resume: json::resume(&history),
-            conversations: conversations_of(&found.id, &history, &digest, &summaries),
+            conversations: conversations_of(
+                &found.id,
+                &found.file.relative,
+                &history,
+                &digest,
+                &summaries,
+            ),
             parent,
             forked_from: facts
                 .forked_from
@@ -92,11 +98,12 @@ pub(crate) async fn session(
 /// Lists the conversations with leaves that lead to them.
 fn conversations_of(
     id: &str,
+    file: &str,
     history: &History,
     digest: &Digest,
     summaries: &Summaries,
 ) -> Vec<Conversation> {
-    let mut told = json::conversations(id, digest, summaries);
+    let mut told = json::conversations(id, file, digest, summaries);
     for (conversation, found) in told.iter_mut().zip(&history.branches.conversations) {
         conversation.leaf = history.place_of(found.leaf);
     }
@@ -111,7 +118,8 @@ pub(crate) async fn conversations(
         let found = state.library.find(&id)?;
         let history = state.library.read(&found.file)?;
         let (digest, summaries) = state.library.told(&found, &history);
-        let conversations = json::conversations(&found.file.id, &digest, &summaries);
+        let (id, file) = (&found.file.id, &found.file.relative);
+        let conversations = json::conversations(id, file, &digest, &summaries);
         let bookmarks = json::bookmarks(&found.file.id, &digest, &summaries);
         Ok(Answer::new("ramus.conversations/1", Conversations { conversations, bookmarks }))
     })

@@ -2,25 +2,28 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use ramus_core::defect::Defect;
+use ramus_core::digest;
 use ramus_core::edit::Thinking;
+use ramus_core::time::Time;
 use ramus_render::json::{self, Answer, Check, Retention};
 use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ramus_store::place::RETENTION_DAYS;
+use ramus_store::read;
 use ramus_store::survey::{Survey, Surveyed, to_time};
 
 use crate::args::Global;
 use crate::commands::fix::fix;
 use crate::commands::secrets::list_secrets;
 use crate::commands::stats::in_scope;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::perform::WriteArgs;
 use crate::select::{Library, Scope};
 use crate::table::{bytes, number};
 use crate::ui::Ui;
 
-/// Look for damage: bad lines, broken links, unpaired tool calls, files about to be deleted
+/// Look for damage: bad lines, broken links, unpaired tool calls, wrong dates, files about to be deleted
 ///
 /// Every line of every file is accounted for as known, unknown or damaged. Nothing is changed, not
 /// even by `--fix`: it makes a copy of the conversation that Claude Code would resume, in which lost
@@ -71,7 +74,7 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
     }
     let files: Vec<&Surveyed> = files(&survey, &scope);
     let retention = retention(&files, library.retention_days(), SystemTime::now());
-    let check = count(&files, retention);
+    let check = count(&files, retention, env::now());
     let broken = !check.defects.is_empty();
     if args.fix {
         let thinking = if args.drop_thinking { Thinking::Withheld } else { Thinking::Unsigned };
@@ -96,7 +99,7 @@ fn files<'a>(survey: &'a Survey, scope: &Scope) -> Vec<&'a Surveyed> {
     all.filter(|file| in_scope(scope, file)).collect()
 }
 
-fn count(files: &[&Surveyed], retention: Retention) -> Check {
+fn count(files: &[&Surveyed], retention: Retention, now: Time) -> Check {
     let mut check = Check {
         files: files.len(),
         lines: 0,
@@ -122,7 +125,9 @@ fn count(files: &[&Surveyed], retention: Retention) -> Check {
         for (name, count) in &file.digest.unknown_types {
             *check.unknown_types.entry(name.to_string()).or_default() += u64::from(*count);
         }
-        let mut defects: Vec<&Defect> = file.defects().chain(&file.digest.unpaired).collect();
+        let future = future_dates(file, now);
+        let own = file.defects().chain(&file.digest.unpaired).chain(&file.digest.undated);
+        let mut defects: Vec<&Defect> = own.chain(&future).collect();
         defects.sort_by_key(|defect| defect.line);
         check.defects.extend(defects.into_iter().map(|defect| json::Defect {
             file: file.file.relative.clone(),
@@ -133,6 +138,19 @@ fn count(files: &[&Surveyed], retention: Retention) -> Check {
         }));
     }
     check
+}
+
+/// How far ahead of this machine's clock a record may be dated: clocks differ.
+const CLOCK_SKEW: i64 = 5 * 60 * 1000;
+
+/// Finds the records dated in the future; few files have one, so only those are read again.
+fn future_dates(file: &Surveyed, now: Time) -> Vec<Defect> {
+    let latest = Time::from_millis(now.millis() + CLOCK_SKEW);
+    if file.digest.facts.last_active.is_none_or(|newest| newest <= latest) {
+        return Vec::new();
+    }
+    // A file that cannot be read any more was reported when the survey read it.
+    read(&file.file.path).map(|session| digest::future_dates(&session, latest)).unwrap_or_default()
 }
 
 fn retention(files: &[&Surveyed], days: Option<u32>, now: SystemTime) -> Retention {

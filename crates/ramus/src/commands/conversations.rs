@@ -1,11 +1,17 @@
 use ramus_core::digest::ResumeDigest;
+use ramus_core::history::AgentClass;
+use ramus_core::name::short_id;
+use ramus_core::resume::Reason;
+use ramus_core::title;
 use ramus_render::json::{self, Answer, Conversation, Conversations};
 use ramus_render::layout::{truncate, wrap};
 use ramus_render::{Label, Line};
+use ramus_store::survey::{ProjectSurvey, Surveyed};
 
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
+use crate::filter::{FilterArgs, session_key};
 use crate::select::{Library, Scope};
 use crate::table::{Table, cell, number};
 use crate::ui::Ui;
@@ -23,6 +29,8 @@ pub(crate) struct ConversationsArgs {
     /// A session or a project [default: everything]
     #[arg(allow_hyphen_values = true)]
     scope: Option<String>,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 pub(crate) fn conversations(
@@ -32,30 +40,47 @@ pub(crate) fn conversations(
 ) -> Result<(), CommandError> {
     let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = library.scope(ui, args.scope.as_deref())?;
-    let survey = library.survey(ui, &scope);
+    let filter = args.filter.understood()?;
+    let survey = filter.survey(ui, library, &scope)?;
     let mut groups = Vec::new();
-    let mut bookmarks = Vec::new();
     for project in &survey.projects {
-        let files = project
-            .sessions
-            .iter()
-            .chain(project.agents.iter().filter(|_| matches!(scope, Scope::Session(_))));
+        let files = project.sessions.iter().chain(project.agents.iter().filter(|agent| {
+            let is_warm_up = agent.digest.agent_class == AgentClass::Warmup;
+            matches!(scope, Scope::Session(_)) || global.all && is_warm_up
+        }));
         for file in files {
             let wanted = match &scope {
                 Scope::Session(found) => found.file.path == file.file.path,
                 _ => global.all || !file.digest.class.is_hidden(),
             };
-            if wanted {
-                bookmarks.extend(json::bookmarks(&file.file.id, &file.digest, &project.summaries));
-                groups.push((
-                    &file.file.id,
-                    &file.digest,
-                    json::conversations(&file.file.id, &file.digest, &project.summaries),
-                ));
+            if wanted && filter.has_session(project, file) {
+                let key = session_key(project, file, &session_title(project, file));
+                groups.push((key, (project, file)));
             }
         }
     }
-    groups.sort_by_key(|(_, digest, _)| std::cmp::Reverse(digest.facts.last_active));
+    filter.arrange_all(&mut groups);
+    let mut room = filter.limit();
+    let mut bookmarks = Vec::new();
+    let mut groups: Vec<_> = groups
+        .into_iter()
+        .map(|(_, (project, file))| {
+            let digest = &file.digest;
+            let (id, relative) = (&file.file.id, &file.file.relative);
+            let mut rows = json::conversations(id, relative, digest, &project.summaries);
+            let times = |n: usize| digest.conversations.get(n - 1).and_then(|c| c.last_active);
+            rows.retain(|row| {
+                let is_status = filter.status().is_none_or(|status| row.status == status);
+                is_status && filter.has_time(digest.facts.started, times(row.n))
+            });
+            rows.truncate(room);
+            room -= rows.len();
+            if !rows.is_empty() || filter.limit() == usize::MAX {
+                bookmarks.extend(json::bookmarks(id, digest, &project.summaries));
+            }
+            (id, digest, rows)
+        })
+        .collect();
     if ui.json {
         let conversations: Vec<Conversation> =
             groups.into_iter().flat_map(|(_, _, conversations)| conversations).collect();
@@ -78,8 +103,8 @@ pub(crate) fn conversations(
         }
     }
     for bookmark in &bookmarks {
-        let id = bookmark.session.get(..8).unwrap_or(&bookmark.session);
-        let node = bookmark.node.get(..8).unwrap_or(&bookmark.node);
+        let id = short_id(&bookmark.session);
+        let node = short_id(&bookmark.node);
         let line = Line::new("◆  ", Label::Note)
             .with(&format!("{id}:{node}  "), Label::Id)
             .with(&bookmark.title, Label::Plain);
@@ -100,11 +125,15 @@ fn no_conversation() -> CommandError {
         .hinted("`--all` looks into files without messages too")
 }
 
+fn session_title(project: &ProjectSurvey, file: &Surveyed) -> String {
+    title::session_title(&file.digest, &project.summaries).unwrap_or_default().to_owned()
+}
+
 fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Clock) -> Table {
     let mut table =
         Table::new(&["", "ADDRESS", "?STATUS", "?LAST ACTIVE", ">?MESSAGES", "?LEFT AT", "*TITLE"]);
     for conversation in conversations {
-        let id = conversation.session.get(..8).unwrap_or(&conversation.session);
+        let id = short_id(&conversation.session);
         let (mark, label) = match (conversation.resumes, conversation.status) {
             (true, _) => ("▶", Label::Active),
             (_, "active") => ("●", Label::Active),
@@ -112,8 +141,9 @@ fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Cloc
         };
         let status = if conversation.draft { "draft" } else { conversation.status };
         let left = match (&conversation.fork_kind, &conversation.fork_point) {
-            (Some(kind), Some(point)) => Line::new(kind, Label::Branch)
-                .with(&format!(" {}", point.get(..8).unwrap_or(point)), Label::Id),
+            (Some(kind), Some(point)) => {
+                Line::new(kind, Label::Branch).with(&format!(" {}", short_id(point)), Label::Id)
+            }
             _ => Line::default(),
         };
         // The session's title says little about one of its branches.
@@ -144,9 +174,9 @@ fn resumes_inside(
     let resume = resume?;
     let resuming = conversations.iter().find(|conversation| conversation.resumes)?;
     (*resuming.leaf != *resume.leaf).then(|| {
-        let (id, leaf) = (session.get(..8).unwrap_or(session), &resume.leaf);
+        let (id, leaf) = (short_id(session), &resume.leaf);
         Line::new("▶  ", Label::Active)
-            .with(&format!("{id}:{}", leaf.get(..8).unwrap_or(leaf)), Label::Id)
+            .with(&format!("{id}:{}", short_id(leaf)), Label::Id)
             .with("  is where Claude Code goes on, before the end of ", Label::Plain)
             .with(&format!("@{}", resuming.n), Label::Id)
     })
@@ -155,6 +185,20 @@ fn resumes_inside(
 /// Tells in full how the resume point was chosen.
 pub(crate) fn explanation(session: &str, resume: Option<&ResumeDigest>, width: usize) -> Vec<Line> {
     explained(session, resume).iter().flat_map(|line| wrap(line, width, 4)).collect()
+}
+
+/// Says that a date which cannot be right chose the resume point.
+fn date_doubt(resume: &ResumeDigest) -> Option<String> {
+    match (resume.reason, resume.time) {
+        (Reason::NoTimestamps, _) => Some(
+            "no record has a timestamp, so what was said later is not resumed; `ramus check --fix` makes a copy with dates"
+                .to_owned(),
+        ),
+        (Reason::NewestTimestamp | Reason::NothingAbove, Some(time)) if time > env::now() => Some(format!(
+            "it is dated {time}, in the future: what is said before then is not resumed; `ramus check --fix` makes a copy without that date"
+        )),
+        _ => None,
+    }
 }
 
 fn explained(session: &str, resume: Option<&ResumeDigest>) -> Vec<Line> {
@@ -175,6 +219,9 @@ fn explained(session: &str, resume: Option<&ResumeDigest>) -> Vec<Line> {
     lines.push(Line::plain("  decided by").with(&format!(" line {}", resume.line), Label::Plain));
     if resume.leaf != resume.point {
         lines.push(Line::plain("  message   ").with(&resume.leaf, Label::Id));
+    }
+    if let Some(doubt) = date_doubt(resume) {
+        lines.push(Line::new("  beware    ", Label::Warning).with(&doubt, Label::Plain));
     }
     for (era, leaf) in &resume.otherwise {
         lines.push(

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use ramus_core::compare::{Common, Side, Stretch, common, files};
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
+use ramus_core::name::short_id;
 use ramus_core::record::Voice;
 use ramus_core::session::{NodeId, Session};
 use ramus_render::compare::{CompareConfig, Compared, Named, compare, stat};
@@ -157,7 +158,7 @@ fn named(
         Some(node) => history.conversation_of(node),
         None => history.branches.main(),
     };
-    let short = |id: &str| id.chars().take(8).collect::<String>();
+    let short = |id: &str| short_id(id).to_owned();
     let agent = if found.file.role.is_agent() { "agent-" } else { "" };
     let id = format!("{agent}{}", short(&found.file.id));
     let address = match (spot, conversation) {

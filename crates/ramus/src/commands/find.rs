@@ -10,7 +10,7 @@ use ramus_store::scan::{self, Filter, Hit, Order, ToolFilter};
 
 use crate::args::Global;
 use crate::commands::cache;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::select::{Library, Scope};
 use crate::ui::Ui;
 use crate::when;
@@ -18,8 +18,12 @@ use crate::when;
 /// From how many bytes on that had to be read the next search should have less to do.
 const WORTH_IT: u64 = 64 * 1024 * 1024;
 
+/// Matches the first letter of every text.
+const ANYTHING: &str = r"\A(?s:.)";
+
 mod context;
 mod page;
+mod prompts;
 mod rows;
 mod search;
 mod sources;
@@ -31,7 +35,8 @@ use search::Search;
 /// Find messages in all sessions, on every branch, the newest first
 ///
 /// Looks into prompts, answers, thinking, tool calls and their results, summaries, titles, queued
-/// prompts, agents and results kept in files of their own. All words must occur in one message;
+/// prompts, agents and results kept in files of their own; of sessions that are gone, into the prompts
+/// that Claude Code still remembers (`prompt only`). All words must occur in one message;
 /// quotes inside TEXT keep words together. Case counts only where TEXT has an upper-case letter. A
 /// message that stands in several files is found once.
 ///
@@ -39,11 +44,12 @@ use search::Search;
 /// The letters at the end of a row are the address for the next command.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus find 'connection pool'\n  ramus find '\"connection pool\" timeout' .\n  ramus find --regex 'TODO|FIXME' --role assistant --since 7d\n  ramus find migrate --branch abandoned --context 2\n  ramus find test --tool bash --files\n  ramus find needle --json | jq -r .address"
+    after_help = "Examples:\n  ramus find 'connection pool'\n  ramus find '\"connection pool\" timeout' .\n  ramus find --regex 'TODO|FIXME' --role assistant --since 7d\n  ramus find migrate --branch abandoned --context 2\n  ramus find test --tool bash --files\n  ramus find --file src/main.rs\n  ramus find needle --json | jq -r .address"
 )]
 pub(crate) struct FindArgs {
-    /// What to look for
-    text: String,
+    /// What to look for; with --tool or --file it can be left out
+    #[arg(required_unless_present_any = ["tool", "file"])]
+    text: Option<String>,
     /// Only in this project or session
     #[arg(allow_hyphen_values = true)]
     scope: Option<String>,
@@ -153,7 +159,21 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     if unknown > WORTH_IT && library.index().is_open() {
         cache::build_aside(global);
     }
-    found
+    let room = match &found {
+        Ok(shown) => args.limit.unwrap_or(usize::MAX).saturating_sub(*shown),
+        Err(error) if error.kind == ErrorKind::Nothing => args.limit.unwrap_or(usize::MAX),
+        Err(_) => 0,
+    };
+    let is_any = args.branch == BranchFilter::Any && args.agents != AgentFilter::Only;
+    if tool.is_some() || args.count || args.files || !is_any || room == 0 {
+        return found.map(drop);
+    }
+    let mut lost = prompts::lost_prompts(ui, &library, &scope, &query);
+    lost.truncate(room);
+    match lost.is_empty() {
+        true => found.map(drop),
+        false => prompts::write_prompts(ui, &query, &lost),
+    }
 }
 
 /// Tells what is newest as soon as it is certain.
@@ -163,7 +183,7 @@ fn newest(
     mut search: Search<'_>,
     tool: Option<&ToolFilter>,
     filter: &Filter,
-) -> Result<(), CommandError> {
+) -> Result<usize, CommandError> {
     let (sources, query) = (search.sources, search.query);
     let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
     let mut room = args.limit.unwrap_or(usize::MAX);
@@ -195,9 +215,9 @@ fn newest(
         ControlFlow::Break(Err(error)) => Err(error),
         ControlFlow::Break(Ok(())) => {
             ui.say(&Line::new("There are more; `--limit` says how many are shown", Label::Dim));
-            Ok(())
+            Ok(args.limit.unwrap_or(usize::MAX))
         }
-        ControlFlow::Continue(()) if found_any => Ok(()),
+        ControlFlow::Continue(()) if found_any => Ok(args.limit.unwrap_or(usize::MAX) - room),
         ControlFlow::Continue(()) => nothing(ui, args),
     }
 }
@@ -209,7 +229,7 @@ fn all(
     mut search: Search<'_>,
     tool: Option<&ToolFilter>,
     filter: &Filter,
-) -> Result<(), CommandError> {
+) -> Result<usize, CommandError> {
     let (sources, query) = (search.sources, search.query);
     let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
     let order = if args.sort == Sort::Time { Order::Time } else { Order::Relevance };
@@ -225,10 +245,10 @@ fn all(
         return nothing(ui, args);
     }
     if args.count {
-        return count(ui, &search);
+        return count(ui, &search).map(|()| search.hits.len());
     }
     if args.files {
-        return files(ui, &search);
+        return files(ui, &search).map(|()| search.hits.len());
     }
     let all = search.hits.len();
     search.truncate(args.limit.unwrap_or(usize::MAX));
@@ -237,12 +257,16 @@ fn all(
         let more = format!("{} more; `--limit` says how many are shown", all - search.hits.len());
         ui.say(&Line::new(&more, Label::Dim));
     }
-    Ok(())
+    Ok(search.hits.len())
 }
 
 fn query(ui: &Ui, args: &FindArgs) -> Result<Query, CommandError> {
-    let parsed = if args.regex { Query::regex(&args.text) } else { Query::words(&args.text) };
-    let mut query = parsed.map_err(|error| broken(ui, &args.text, &error))?;
+    let mut query = match &args.text {
+        Some(text) if args.regex => Query::regex(text),
+        Some(text) => Query::words(text),
+        None => Query::regex(ANYTHING),
+    }
+    .map_err(|error| broken(ui, args.text.as_deref().unwrap_or_default(), &error))?;
     let now = Zoned::now();
     let time = |text: &Option<String>, edge| {
         text.as_deref().map(|text| when::parse(text, edge, &now)).transpose()
@@ -250,6 +274,9 @@ fn query(ui: &Ui, args: &FindArgs) -> Result<Query, CommandError> {
     query.since = time(&args.since, when::Edge::Start)?;
     query.until = time(&args.until, when::Edge::End)?;
     query.kinds.clone_from(&args.kind);
+    if args.text.is_none() && args.kind.is_empty() {
+        query.kinds.push(TextKind::ToolInput);
+    }
     query.roles.clone_from(&args.role);
     Ok(query)
 }
@@ -269,7 +296,7 @@ fn broken(ui: &Ui, text: &str, error: &QueryError) -> CommandError {
     CommandError::user(error)
 }
 
-fn nothing(ui: &mut Ui, args: &FindArgs) -> Result<(), CommandError> {
+fn nothing(ui: &mut Ui, args: &FindArgs) -> Result<usize, CommandError> {
     if args.count {
         if ui.json {
             let none = HitCount { messages: 0, places: 0, files: 0 };
@@ -278,8 +305,11 @@ fn nothing(ui: &mut Ui, args: &FindArgs) -> Result<(), CommandError> {
             writeln!(ui.out(), "0")?;
         }
     }
-    let mut error = CommandError::nothing(format!("no message holds {:?}", args.text));
-    if !args.regex && args.text.split_whitespace().nth(1).is_some() {
+    let Some(text) = &args.text else {
+        return Err(CommandError::nothing("No tool call matches"));
+    };
+    let mut error = CommandError::nothing(format!("no message holds {text:?}"));
+    if !args.regex && text.split_whitespace().nth(1).is_some() {
         error = error.hinted("all words must occur in one message; fewer find more");
     }
     Err(error)

@@ -1,6 +1,7 @@
 //! `check --fix`: a repaired copy for each session that needs one.
 
 use ramus_core::edit::{Thinking, end_of_message, to_fix};
+use ramus_core::name::short_id;
 use ramus_render::json::{FixAnswer, Written};
 use ramus_render::{Label, Line};
 use ramus_store::journal::Journal;
@@ -136,8 +137,4 @@ fn propose(
         of: id.clone(),
         repairs: repairs.to_vec(),
     })
-}
-
-fn short_id(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
 }

@@ -1,5 +1,6 @@
 use ramus_core::edit::Refusal;
 use ramus_core::fold::FoldId;
+use ramus_core::name::short_id;
 use ramus_core::query::{Detail, Query};
 use ramus_core::session::NodeId;
 use ramus_render::{Label, Line};
@@ -118,7 +119,7 @@ fn go(
     let id = &site.found.file.id;
     let mut lines = vec![
         Line::plain("Session ")
-            .with(id.get(..8).unwrap_or(id), Label::Id)
+            .with(short_id(id), Label::Id)
             .with(&format!("  {}", site.title), Label::Strong),
     ];
     let now = match resume {

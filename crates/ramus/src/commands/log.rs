@@ -1,3 +1,4 @@
+use ramus_core::name::short_id;
 use ramus_core::time::Time;
 use ramus_render::json::{Answer, Log, LogEntry};
 use ramus_render::{Label, Line};
@@ -56,7 +57,7 @@ pub(crate) fn log(ui: &mut Ui, global: &Global, args: &LogArgs) -> Result<(), Co
             cell(operation.op.to_string(), Label::Strong),
             cell(when.unwrap_or_default(), Label::Time),
             cell(operation.what.word(), Label::Branch),
-            cell(operation.session.get(..8).unwrap_or(&operation.session), Label::Id),
+            cell(short_id(&operation.session), Label::Id),
             cell(&state, label),
             Line::plain(&operation.words),
         ]);

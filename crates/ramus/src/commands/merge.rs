@@ -3,6 +3,7 @@ use ramus_core::compare::Content;
 use ramus_core::edit::{
     Conflict, Exchange, Fate, Merge, Merged, Pick, Policy, Refusal, Strategy, end_of_message,
 };
+use ramus_core::name::short_id;
 use ramus_render::json::{self, MergeAnswer};
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
@@ -265,7 +266,7 @@ fn row(exchange: &Exchange, clock: &Clock) -> Line {
     let words = exchange.words.as_deref().unwrap_or("(no prompt)");
     Line::plain("  ")
         .with(&format!("{number:<6}"), Label::LineNumber)
-        .with(exchange.uuid.get(..8).unwrap_or(&exchange.uuid), Label::Id)
+        .with(short_id(&exchange.uuid), Label::Id)
         .with(&format!("  {time}  "), Label::Time)
         .with(fate, Label::Note)
         .with(&short(words), label)

@@ -5,6 +5,7 @@ use ramus_store::survey::ProjectSurvey;
 use crate::args::Global;
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::filter::{FilterArgs, RowFilter, SortKey, session_key};
 use crate::project::project_name;
 use crate::select::{Library, Scope};
 use crate::table::{Table, bytes, cell, number};
@@ -12,15 +13,26 @@ use crate::ui::Ui;
 
 /// List the projects, the most recently used first
 #[derive(Debug, clap::Args)]
-pub(crate) struct ProjectsArgs {}
+#[command(
+    after_help = "Examples:\n  ramus projects --since 7d\n  ramus projects --sort cost --limit 5"
+)]
+pub(crate) struct ProjectsArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+}
 
-pub(crate) fn projects(ui: &mut Ui, global: &Global, _: &ProjectsArgs) -> Result<(), CommandError> {
+pub(crate) fn projects(
+    ui: &mut Ui,
+    global: &Global,
+    args: &ProjectsArgs,
+) -> Result<(), CommandError> {
     let library = Library::open(ui, global)?;
-    let survey = library.survey(ui, &Scope::All);
-    let mut projects: Vec<Project> =
-        survey.projects.iter().map(|survey| project(survey, global.all)).collect();
-    projects.retain(|project| project.sessions > 0 || global.all);
-    projects.sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.name.cmp(&b.name)));
+    let filter = args.filter.understood()?;
+    let survey = filter.survey(ui, library, &Scope::All)?;
+    let mut rows: Vec<(SortKey, Project)> =
+        survey.projects.iter().filter_map(|survey| project(survey, global.all, &filter)).collect();
+    filter.arrange(&mut rows);
+    let projects: Vec<Project> = rows.into_iter().map(|(_, project)| project).collect();
     let nothing = projects.is_empty().then(|| {
         CommandError::nothing("no project has a session yet")
             .hinted("`ramus demo` writes a sample to look at")
@@ -52,11 +64,32 @@ pub(crate) fn projects(ui: &mut Ui, global: &Global, _: &ProjectsArgs) -> Result
     Ok(())
 }
 
-fn project(survey: &ProjectSurvey, all: bool) -> Project {
-    let shown: Vec<_> =
-        survey.sessions.iter().filter(|session| all || !session.digest.class.is_hidden()).collect();
+/// Sums up a project; `None`: none of its sessions is wanted.
+fn project(survey: &ProjectSurvey, all: bool, filter: &RowFilter) -> Option<(SortKey, Project)> {
+    let shown: Vec<_> = survey
+        .sessions
+        .iter()
+        .filter(|session| all || !session.digest.class.is_hidden())
+        .filter(|session| filter.has_session(survey, session))
+        .collect();
+    let is_empty = survey.sessions.is_empty() && all && filter.has_time(None, None);
+    if shown.is_empty() && !is_empty {
+        return None;
+    }
+    let keys = shown.iter().map(|session| session_key(survey, session, ""));
+    let mut key = keys.fold(SortKey::default(), |sum, key| SortKey {
+        active: sum.active.max(key.active),
+        started: sum.started.max(key.started),
+        messages: sum.messages + key.messages,
+        branches: sum.branches + key.branches,
+        size: sum.size + key.size,
+        cost: sum.cost + key.cost,
+        ..sum
+    });
+    key.title = survey.path.clone().unwrap_or_else(|| survey.name.clone());
+    key.file.clone_from(&survey.name);
     let files = survey.sessions.iter().chain(&survey.agents).chain(&survey.journals);
-    Project {
+    let project = Project {
         name: survey.name.clone(),
         path: survey.path.clone(),
         dir: survey.dir.display().to_string(),
@@ -69,5 +102,6 @@ fn project(survey: &ProjectSurvey, all: bool) -> Project {
             .filter_map(|session| session.digest.facts.last_active)
             .max()
             .map(|t| t.to_string()),
-    }
+    };
+    Some((key, project))
 }

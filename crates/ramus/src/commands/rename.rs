@@ -1,3 +1,4 @@
+use ramus_core::name::short_id;
 use ramus_render::{Label, Line};
 use ramus_store::plan;
 
@@ -28,7 +29,7 @@ pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<
     let plan = plan::rename(site.subject(&library), title, env::now())?;
     let id = &site.found.file.id;
     let lines = vec![
-        Line::plain("Session ").with(id.get(..8).unwrap_or(id), Label::Id),
+        Line::plain("Session ").with(short_id(id), Label::Id),
         Line::plain("  is called       ").with(&site.title, Label::Plain),
         Line::new("  will be called  ", Label::Active).with(title, Label::Strong),
     ];

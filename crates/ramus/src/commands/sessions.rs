@@ -1,11 +1,15 @@
 use std::collections::HashMap;
 
+use ramus_core::history::AgentClass;
+use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer, Session, Sessions};
 use ramus_render::{Label, Line};
+use ramus_store::survey::{ProjectSurvey, Surveyed};
 
 use crate::args::Global;
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::filter::{FilterArgs, RowFilter, SortKey, session_key};
 use crate::project::{project_end, project_name};
 use crate::select::{Library, Scope};
 use crate::table::{Table, bytes, cell, number};
@@ -17,12 +21,14 @@ use crate::ui::Ui;
 /// rewind left behind.
 #[derive(Debug, Default, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus sessions\n  ramus sessions .\n  ramus sessions --json | jq '.sessions[] | select(.forks > 0)'"
+    after_help = "Examples:\n  ramus sessions\n  ramus sessions .\n  ramus sessions --json | jq '.sessions[] | select(.forks > 0)'\n  ramus sessions --has forks --since 7d --sort cost"
 )]
 pub(crate) struct SessionsArgs {
     /// Only those of one project
     #[arg(allow_hyphen_values = true)]
     project: Option<String>,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 pub(crate) fn sessions(
@@ -35,17 +41,23 @@ pub(crate) fn sessions(
         Some(project) => Scope::Project(library.project(project)?),
         None => Scope::All,
     };
-    let survey = library.survey(ui, &scope);
-    let mut sessions: Vec<Session> = survey.list(|listed| {
-        let is_shown = global.all || !listed.digest.class.is_hidden();
-        is_shown.then(|| json::session(listed))
+    let filter = args.filter.understood()?;
+    let survey = filter.survey(ui, library, &scope)?;
+    let mut rows: Vec<(SortKey, Session)> = survey.list(|project, session, listed| {
+        let is_shown = global.all || !session.digest.class.is_hidden();
+        (is_shown && filter.has_session(project, session))
+            .then(|| row(project, session, json::session(listed)))
     });
+    if global.all {
+        rows.extend(survey.projects.iter().flat_map(|project| warm_ups(project, &filter)));
+    }
     let paths: HashMap<String, Option<String>> = { &survey.projects }
         .iter()
         .map(|project| (project.name.clone(), project.path.clone()))
         .collect();
     ui.let_go(survey);
-    sessions.sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
+    filter.arrange(&mut rows);
+    let sessions: Vec<Session> = rows.into_iter().map(|(_, session)| session).collect();
     let nothing = sessions.is_empty().then(|| {
         CommandError::nothing("no session here")
             .hinted("`--all` shows empty and metadata-only files")
@@ -68,6 +80,24 @@ pub(crate) fn sessions(
         ui.line(&line)?;
     }
     Ok(())
+}
+
+fn row(project: &ProjectSurvey, file: &Surveyed, session: Session) -> (SortKey, Session) {
+    let title = session.title.as_deref().unwrap_or_default();
+    (session_key(project, file, title), session)
+}
+
+/// Lists the agents that only warmed up, which belong to no conversation (R18).
+fn warm_ups<'a>(
+    project: &'a ProjectSurvey,
+    filter: &'a RowFilter,
+) -> impl Iterator<Item = (SortKey, Session)> + 'a {
+    let is_warm_up = |agent: &&Surveyed| agent.digest.agent_class == AgentClass::Warmup;
+    let agents = project.agents.iter().filter(is_warm_up);
+    agents.filter(|agent| filter.has_session(project, agent)).map(|agent| {
+        let listed = json::session(project.listed(agent));
+        row(project, agent, Session { class: AgentClass::Warmup.word(), ..listed })
+    })
 }
 
 fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock) -> Table {
@@ -98,7 +128,7 @@ fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock)
                 .with(&title.text(), Label::Plain);
         }
         table.row(vec![
-            cell(session.id.get(..8).unwrap_or(&session.id), Label::Id),
+            cell(short_id(&session.id), Label::Id),
             cell(name(session), Label::Dim),
             cell(clock.short_text(session.last_active.as_deref()), Label::Time),
             cell(number(u64::from(session.messages)), Label::Plain),

@@ -3,6 +3,7 @@ use std::path::Path as FilePath;
 use ramus_core::body::Body;
 use ramus_core::digest::resume_of;
 use ramus_core::history::{History, Path};
+use ramus_core::name::short_id;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, turns};
 use ramus_render::json::{self, Answer};
@@ -174,7 +175,7 @@ impl Target {
 /// Prints a part of the path and returns how many turns it had.
 fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError> {
     let clock = Clock::new();
-    let id = part.file.id.get(..8).unwrap_or(&part.file.id);
+    let id = short_id(&part.file.id);
     let agent = if part.file.role.is_agent() { "agent-" } else { "" };
     let command = format!("ramus show {agent}{id}");
     let facts = part.history.session.facts();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
+use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer};
 use ramus_render::layout::wrap;
 use ramus_render::pictures::{Picture, lines as draw, page};
@@ -176,7 +177,7 @@ fn lines(stats: &json::Stats) -> Vec<Line> {
     out.row("sidechain records", stats.sidechain_records, "");
     if let Some(most) = &stats.most_complex {
         let title = most.title.as_deref().unwrap_or("untitled");
-        let id = most.session.get(..8).unwrap_or(&most.session);
+        let id = short_id(&most.session);
         let parts: Vec<String> = most
             .parts
             .iter()

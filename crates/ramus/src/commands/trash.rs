@@ -1,3 +1,4 @@
+use ramus_core::name::short_id;
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ramus_store::plan::{self, Step};
@@ -35,7 +36,7 @@ pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<()
         .unwrap_or(0);
     let mut lines = vec![
         Line::plain("Session ")
-            .with(id.get(..8).unwrap_or(id), Label::Id)
+            .with(short_id(id), Label::Id)
             .with(&format!("  {}", site.title), Label::Strong),
         Line::plain(&format!(
             "  {}, the longest with {}",

@@ -90,6 +90,14 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         let line =
             Line::new("forked from ", Label::Dim).with(session, Label::Id).with(" at ", Label::Dim);
         ui.line(&line.with(message, Label::Id))?;
+    } else if let Some((last, rest)) = history.session.facts().merged_from.split_last() {
+        let mut line = Line::new("merged from ", Label::Dim);
+        for (n, session) in rest.iter().enumerate() {
+            let between = if n == 0 { "" } else { ", " };
+            line = line.with(between, Label::Dim).with(session, Label::Id);
+        }
+        let between = if rest.is_empty() { "" } else { " and " };
+        ui.line(&line.with(between, Label::Dim).with(last, Label::Id))?;
     }
     ui.line(&legend(&drawing))?;
     if global.explain {

@@ -1,4 +1,5 @@
 use ramus_core::history::History;
+use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
 use ramus_core::session::Session;
 use ramus_render::{Label, Line};
@@ -84,7 +85,7 @@ pub(crate) fn restore(
     let plan = plan.map_err(|error| explained_with(error, trashed))?;
     let lines = vec![
         Line::plain("Session ")
-            .with(session.get(..8).unwrap_or(&session), Label::Id)
+            .with(short_id(&session), Label::Id)
             .with(&format!("  {}", plan.words), Label::Plain),
         Line::new(&format!("  in {}", plan.file.display()), Label::Dim),
     ];
@@ -149,7 +150,7 @@ pub(crate) fn journal(ui: &Ui) -> Result<Journal, CommandError> {
 }
 
 pub(crate) fn described(operation: &Operation) -> Line {
-    let session = operation.session.get(..8).unwrap_or(&operation.session);
+    let session = short_id(&operation.session);
     Line::new(&format!("{} ", operation.op), Label::Strong)
         .with(operation.what.word(), Label::Branch)
         .with(&format!(" {session} "), Label::Id)

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ramus_core::branches::{Artefact, Conversation, ForkKind, Status};
 use ramus_core::digest::Digest;
 use ramus_core::history::{AgentClass, Class, History};
+use ramus_core::lineage::SessionEntry;
 use ramus_core::link::{LinkKind, links};
 use ramus_core::resume::{Reason, Rule};
 use ramus_core::session::Session;
@@ -186,7 +187,11 @@ fn a_uuid_and_a_line_occur_twice() {
 fn sessions_are_linked() {
     let ids = [OVERSHOOT, RESUMED, SUMMARIES, LANDING, DARK, EMPTY, SHOWCASE, BRANCH, LOAD_TEST];
     let digests = ids.map(|id| Digest::new(&history(id)));
-    let sessions: Vec<(&str, &Digest)> = ids.into_iter().zip(&digests).collect();
+    let sessions: Vec<SessionEntry<'_>> = ids
+        .into_iter()
+        .zip(&digests)
+        .map(|(id, digest)| SessionEntry { id, digest, created: None })
+        .collect();
     let found: BTreeSet<(&str, &str, LinkKind)> =
         links(&sessions).iter().map(|link| (ids[link.from], ids[link.to], link.kind)).collect();
     let expected = [

@@ -1,5 +1,6 @@
 //! Answers of commands in few words, each with the address that leads on.
 
+use ramus_core::name::short_id;
 use ramus_render::sanitize::sanitize;
 use ramus_render::text::count;
 use serde_json::Value;
@@ -89,7 +90,7 @@ pub(super) fn text<'a>(row: &'a Value, key: &str) -> Option<&'a str> {
 /// Returns as much of an id as names it.
 fn short<'a>(row: &'a Value, key: &str) -> &'a str {
     let id = text(row, key).unwrap_or_default();
-    id.get(..8).unwrap_or(id)
+    short_id(id)
 }
 
 /// Cuts a text to so many letters.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use ramus_core::name::short_id;
 use ramus_core::turn::{Turn, TurnKind};
 use ramus_render::export::{self, Config, Format, Tools};
 use ramus_store::trace::{Part, trace};
@@ -102,8 +103,8 @@ fn piece(part: &Part, turn: &Turn, depth: Depth) -> String {
     text.drain(..text.len() - text.trim_start_matches('\n').len());
     let speaks = matches!(turn.kind, TurnKind::Prompt(_) | TurnKind::Answer(_));
     if let (true, Some(uuid)) = (speaks && !text.is_empty(), &turn.uuid) {
-        let id = part.file.id.get(..8).unwrap_or(&part.file.id);
-        text = format!("{}\n[{id}:{}]\n\n", text.trim_end(), uuid.get(..8).unwrap_or(uuid));
+        let id = short_id(&part.file.id);
+        text = format!("{}\n[{id}:{}]\n\n", text.trim_end(), short_id(uuid));
     }
     text
 }

@@ -476,3 +476,32 @@ fn check_status(claude: &Path, truth: &Value, hit: &Value) {
         assert_eq!((&hit["status"], &hit["resumes"]), (&json!("active"), &json!(true)), "{hit}");
     }
 }
+
+#[test]
+fn prompts_outlive_their_sessions() {
+    let home = testkit::Home::new();
+    home.session("-w/here.jsonl", "a user an osprey nests\nb < a assistant where");
+    let note = |session: &str, text: &str, at: u64| {
+        format!(
+            "{{\"display\":\"{text}\",\"pastedContents\":{{}},\"timestamp\":{at},\"project\":\"/w\",\"sessionId\":\"{session}\"}}\n"
+        )
+    };
+    let notes = note("gone", "the osprey flew away", 1_767_225_600_000)
+        + "not json\n"
+        + &note("here", "an osprey nests", 1_767_225_600_000);
+    std::fs::write(home.claude().join("history.jsonl"), notes).unwrap();
+    let rows = |args: &[&str]| -> Vec<serde_json::Value> {
+        let output = crate::ramus(&home.claude(), &[args, &["--json"]].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let found = rows(&["find", "osprey"]);
+    assert_eq!(found.len(), 2);
+    assert_eq!((&found[1]["kind"], &found[1]["session"]), (&"prompt-only".into(), &"gone".into()));
+    assert_eq!(rows(&["find", "osprey", "--limit", "1"]).len(), 1);
+    assert_eq!(rows(&["find", "flew away"]).len(), 1);
+    assert!(rows(&["find", "flew", "--until", "2025-01-01"]).is_empty());
+    assert!(rows(&["find", "flew", "--role", "assistant"]).is_empty());
+    let output = crate::ramus(&home.claude(), &["find", "flew"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("prompt only"));
+}

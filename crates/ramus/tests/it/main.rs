@@ -8,12 +8,15 @@
 mod address;
 mod bad_input;
 mod cache;
+mod dates;
 mod diff;
 mod export;
 mod files;
 mod find;
 mod fix;
 mod golden;
+mod lineage;
+mod lists;
 mod mcp;
 mod merge;
 mod reading;

@@ -35,7 +35,7 @@ fn what_is_not_known_is_kept() {
 
 #[test]
 fn empty_thinking_is_withheld() {
-    let thinking = Thinking { text: String::new(), signature_len: 3 };
+    let thinking = Thinking { text: String::new(), signature: "abc".to_owned() };
     assert!(thinking.is_withheld());
     check(
         r#"[{"type":"thinking","thinking":"","signature":"abc"},{"type":"redacted_thinking","data":"xy"}]"#,
@@ -49,6 +49,7 @@ fn tools_are_called_and_answer() {
         id: "t".into(),
         name: "Bash".into(),
         input: serde_json::json!({"command": "ls"}),
+        caller: None,
     };
     check(
         r#"[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]"#,

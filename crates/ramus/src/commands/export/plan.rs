@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ramus_core::agent::inline_agents;
 use ramus_core::digest::{ConversationDigest, Digest};
 use ramus_core::history::AgentClass;
+use ramus_core::lineage::{Lineage, SessionEntry};
 use ramus_core::name::Name;
 use ramus_core::redact::{Found, redact_text};
 use ramus_core::resume::Rule;
@@ -81,9 +82,7 @@ impl<'a> Plan<'a> {
             });
             sessions.extend(files.map(|file| (index, project, file)));
         }
-        sessions.sort_by_key(|(_, _, file)| {
-            (file.digest.facts.started, file.digest.facts.last_active, &file.file.relative)
-        });
+        sort_by_age(&mut sessions);
         let digests: Vec<&Digest> = sessions.iter().map(|(_, _, file)| &*file.digest).collect();
         let mut paths: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (session, conversation) in unique_paths(&digests) {
@@ -141,9 +140,7 @@ impl<'a> Plan<'a> {
             let own = own.filter(|agent| wanted.all || !is_warmup(agent));
             agents.extend(own.map(|agent| (index, project, agent)));
         }
-        agents.sort_by_key(|(_, _, file)| {
-            (file.digest.facts.started, file.digest.facts.last_active, &file.file.relative)
-        });
+        sort_by_age(&mut agents);
         let digests: Vec<&Digest> = agents.iter().map(|(_, _, file)| &*file.digest).collect();
         let mut paths: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (agent, conversation) in unique_paths(&digests) {
@@ -301,6 +298,19 @@ fn homes(survey: &Survey) -> BTreeMap<(usize, u128), &Surveyed> {
         }
     }
     homes
+}
+
+/// Puts originals before their copies: of equal paths the first is written (R14).
+fn sort_by_age(files: &mut Vec<(usize, &ProjectSurvey, &Surveyed)>) {
+    let entries: Vec<SessionEntry<'_>> = files.iter().map(|(.., file)| file.entry()).collect();
+    let lineage = Lineage::new(&entries);
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    order.sort_by_key(|index| {
+        let (.., file) = files[*index];
+        let facts = &file.digest.facts;
+        (facts.started, lineage.generation(*index), facts.last_active, &file.file.relative)
+    });
+    *files = order.into_iter().map(|index| files[index]).collect();
 }
 
 /// Names for files, none of them twice.

@@ -2,6 +2,7 @@
 
 use ramus_core::files::place::below;
 use ramus_core::files::{Doubt, FileState, Held, Source};
+use ramus_core::name::short_id;
 use ramus_render::{Label, Line};
 
 use super::point::Point;
@@ -46,7 +47,7 @@ pub(super) fn shown<'p>(path: &'p str, cwd: &str) -> &'p str {
 pub(super) fn heading(point: &Point, clock: &Clock) -> Line {
     let id = point.node.as_deref().unwrap_or("?");
     let mut line = Line::new(if point.is_before { "Before " } else { "After " }, Label::Strong);
-    line.push(id.get(..8).unwrap_or(id), Label::Id);
+    line.push(short_id(id), Label::Id);
     if let Some(time) = point.time {
         line.push(&format!("  {}", clock.short(time)), Label::Time);
     }

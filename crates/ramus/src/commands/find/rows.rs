@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use ramus_core::branches::Status;
+use ramus_core::name::short_id;
 use ramus_core::time::Time;
 use ramus_render::layout::{pad, truncate};
 use ramus_render::snippet::Snippet;
@@ -39,7 +40,7 @@ const ADDRESS: usize = 18;
 
 impl Heading<'_> {
     pub(super) fn line(&self, width: usize, clock: &Clock) -> Line {
-        let id = self.session.get(..8).unwrap_or(self.session);
+        let id = short_id(self.session);
         let time = self.time.map(|time| clock.short(time)).unwrap_or_default();
         let end = Line::new(" · ", Label::Dim)
             .with(id, Label::Id)
@@ -142,7 +143,7 @@ fn kind_label(kind: &str) -> Label {
 
 /// Returns the row of a message before or after a hit.
 pub(super) fn neighbour(sign: &str, role: &str, text: &str, id: &str, width: usize) -> Line {
-    let id = id.get(..8).unwrap_or(id);
+    let id = short_id(id);
     let head = format!("      {sign} {role:<10}");
     let room = width.saturating_sub(head.chars().count() + 11).max(12);
     let mut line = Line::new(&head, Label::Dim);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ramus_core::branches::Status;
+use ramus_core::name::short_id;
 use ramus_core::query::{Finding, Query};
 use ramus_core::title::Summaries;
 use ramus_render::json::HitContext;
@@ -206,7 +207,7 @@ impl<'a> Search<'a> {
 
     /// Returns what to give to the next command to get to a hit.
     pub(super) fn address(&self, index: usize) -> String {
-        let short = |id: &str| id.chars().take(8).collect::<String>();
+        let short = |id: &str| short_id(id).to_owned();
         let source = self.hits[index].place.source;
         let file = &self.sources[source as usize].file;
         let session = match self.titles.get(&source) {

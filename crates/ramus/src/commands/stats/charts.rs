@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use jiff::tz::TimeZone;
 use ramus_core::history::{AgentClass, Class};
-use ramus_core::name::Key;
-use ramus_core::stats::Complexity;
+use ramus_core::lineage::Lineage;
+use ramus_core::name::{Key, short_id};
+use ramus_core::stats::{Complexity, Descent};
 use ramus_core::time::Time;
 use ramus_core::title::session_title;
 use ramus_render::json;
@@ -181,7 +182,7 @@ fn hours(files: &[(&ProjectSurvey, &Surveyed)], zone: &TimeZone) -> Box<[[u64; 2
 const TITLE: usize = 48;
 
 fn name((project, file): &(&ProjectSurvey, &Surveyed)) -> String {
-    let id = file.file.id.get(..8).unwrap_or(&file.file.id);
+    let id = short_id(&file.file.id);
     let title = session_title(&file.digest, &project.summaries).unwrap_or("untitled");
     match title.char_indices().nth(TITLE) {
         Some((end, _)) => format!("{id} {}…", title[..end].trim_end()),
@@ -215,15 +216,19 @@ fn lasting(millis: i64) -> String {
 }
 
 fn complex(sessions: &[(&ProjectSurvey, &Surveyed)]) -> Picture {
+    let entries: Vec<_> = sessions.iter().map(|(_, session)| session.entry()).collect();
+    let lineage = Lineage::new(&entries);
     let mut ranked: Vec<_> = sessions
         .iter()
-        .map(|session| {
+        .enumerate()
+        .map(|(index, session)| {
             let agents = session.0.agents_of(&session.1.file.id);
             let agents = agents
                 .filter(|agent| agent.digest.agent_class != AgentClass::Warmup)
                 .count() as u32;
-            let forked = session.1.digest.facts.forked_from.is_some();
-            (session, Complexity::new(&session.1.digest, agents, forked))
+            let kinds = lineage.origins(index).iter().map(|(_, kind)| *kind);
+            let descent = Descent::new(&session.1.digest, kinds);
+            (session, Complexity::new(&session.1.digest, agents, descent))
         })
         .filter(|(_, complexity)| complexity.score() > 0)
         .collect();
@@ -236,6 +241,7 @@ fn complex(sessions: &[(&ProjectSurvey, &Surveyed)]) -> Picture {
             ("agents", complexity.agents),
             ("ways", complexity.ways),
             ("forked", complexity.forked),
+            ("merged", complexity.merged),
         ];
         let parts = parts.iter().filter(|(_, n)| *n > 0);
         let parts: Vec<String> = parts.map(|(part, n)| format!("{part} {n}")).collect();

@@ -4,6 +4,7 @@ mod rows;
 
 use jiff::Zoned;
 use jiff::civil::Date;
+use ramus_core::name::short_id;
 use ramus_render::chart::{Calendar, bar, legend, spark};
 use ramus_render::json::{Amounts, Client, Usage};
 use ramus_render::layout::wrap;
@@ -297,5 +298,5 @@ fn dollars(cost: f64) -> String {
 
 /// Cuts an id to what is enough to name it.
 fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
+    short_id(id)
 }

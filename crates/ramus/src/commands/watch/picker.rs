@@ -1,5 +1,6 @@
 //! Choosing what to watch: a numbered list that words make shorter.
 
+use ramus_core::name::short_id;
 use ramus_core::title::{conversation_title, session_title};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
@@ -80,7 +81,7 @@ fn session_rows(project: &ProjectSurvey, clock: &Clock, all: bool) -> Vec<Row> {
         let (id, digest) = (&session.file.id, &session.digest);
         let title = session_title(digest, &project.summaries).unwrap_or(id);
         let mut line = Line::plain(title);
-        line.push(&format!("  {}", id.get(..8).unwrap_or(id)), Label::Id);
+        line.push(&format!("  {}", short_id(id)), Label::Id);
         if let Some(time) = digest.facts.last_active {
             line.push(&format!("  {}", clock.short(time)), Label::Time);
         }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use ramus_core::live::{News, Spending, Told};
+use ramus_core::name::short_id;
 use ramus_core::turn::{Part, Thought, TurnKind};
 use ramus_render::highlight::Highlight;
 use ramus_render::json::{Answer, Watched, watched_change, watched_news, watched_note};
@@ -300,7 +301,7 @@ fn is_withheld(told: &Told) -> bool {
 }
 
 fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
+    short_id(id)
 }
 
 fn first_line(text: &str) -> String {
