@@ -44,8 +44,9 @@ def stopped(reason):
     return {"type": "stopped", "reason": reason}
 
 
-def error(status, kind, words):
-    return {"type": "error", "status": status, "kind": kind, "words": words}
+def error(status, kind, words, times=None):
+    """An error, always or a number of times; then what stands behind it is the answer."""
+    return {"type": "error", "status": status, "kind": kind, "words": words, "times": times}
 
 
 class Refused(Exception):
@@ -87,7 +88,11 @@ class Api:
             elif block["type"] == "stopped":
                 reason = block["reason"]
             elif block["type"] == "error":
-                raise Refused(block)
+                if block["times"] is None:
+                    raise Refused(block)
+                if block["times"] > 0:
+                    block["times"] -= 1
+                    raise Refused(block)
             else:
                 blocks.append(dict(block))
         for place, block in enumerate(blocks):

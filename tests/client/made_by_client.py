@@ -446,6 +446,17 @@ def background_command_done_inside_a_tool(talk):
     return talk.asks("ask-1", "ask-2")
 
 
+TOO_LONG = "prompt is too long: 210000 tokens > 200000 maximum"
+
+
+@scenario
+def compacted_when_too_long(talk):
+    """The client compacts when the server refuses a request, in the middle of a turn, twice."""
+    too_long = [api.error(400, "invalid_request_error", TOO_LONG, times=1) for _ in range(2)]
+    talk.answer("ask-2", [bash("2a")], [too_long[0], bash("2b")], [too_long[1], api.text("say-2")])
+    return talk.asks("ask-1", "ask-2", "ask-3")
+
+
 def agent(talk, number, prompt, **given):
     name = "Task" if talk.version < (2, 1, 63) else "Agent"
     return api.tool(name, description=f"call-{number}", prompt=prompt, subagent_type="general-purpose", **given)

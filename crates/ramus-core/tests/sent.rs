@@ -44,9 +44,7 @@ fn resumed(file: &Path) -> Sent {
 }
 
 fn messages(sent: &Sent) -> Vec<Value> {
-    let message = |m: &ramus_core::client_path::SentMessage| {
-        json!({"role": m.role.word(), "content": m.content})
-    };
+    let message = |m: &ramus_core::client_path::SentMessage| json!({"role": m.role.word(), "content": m.content});
     sent.messages.iter().map(message).collect()
 }
 
@@ -76,21 +74,17 @@ fn what_is_sent_is_what_the_client_sent() {
             .find(|&at| expected.get(at) != messages.get(at));
         if let Some(at) = differ {
             let show = |list: &[Value]| {
-                list.get(at).map_or("nothing".to_owned(), |one| {
-                    one.to_string().chars().take(700).collect()
-                })
+                list.get(at)
+                    .map_or("nothing".to_owned(), |one| one.to_string().chars().take(700).collect())
             };
             wrong.push(format!(
                 "{}: message {at}\n  client {}\n  ramus  {}\n  {:?}",
-                file.display(), show(&expected), show(&messages), sent.unworded
+                file.display(),
+                show(&expected),
+                show(&messages),
+                sent.unworded
             ));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} of {} differ:\n{}",
-        wrong.len(),
-        files.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), files.len(), wrong.join("\n"));
 }

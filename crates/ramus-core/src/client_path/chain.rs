@@ -66,7 +66,8 @@ impl Chain<'_> {
     /// Puts what a compaction keeps of the messages before it behind the record it names.
     fn with_preserved(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let History { session, tree, .. } = self.history;
-        let Some(boundary) = path.first().filter(|id| session.record(**id).voice == Voice::Boundary)
+        let Some(boundary) =
+            path.first().filter(|id| session.record(**id).voice == Voice::Boundary)
         else {
             return path;
         };

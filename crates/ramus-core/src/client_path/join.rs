@@ -99,9 +99,8 @@ impl Join {
         let is_thought = |block: &Value| {
             matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
         };
-        self.pieces.retain(|piece| {
-            piece.role != Role::Assistant || !piece.blocks.iter().all(is_thought)
-        });
+        self.pieces
+            .retain(|piece| piece.role != Role::Assistant || !piece.blocks.iter().all(is_thought));
     }
 
     pub(super) fn finish(self) -> Vec<SentMessage> {

@@ -351,7 +351,9 @@ fn pair_calls(client: Client, pieces: &mut Vec<Piece>) -> bool {
     let mut open: Vec<Value> = Vec::new();
     for piece in pieces.iter_mut().filter(|piece| piece.role == Role::Assistant) {
         if client.answers_open_calls() && last_message.as_ref() == Some(&piece.message) {
-            open.extend(piece.blocks.iter().filter(|block| is_open(block)).map(|b| b["id"].clone()));
+            open.extend(
+                piece.blocks.iter().filter(|block| is_open(block)).map(|b| b["id"].clone()),
+            );
         } else {
             piece.blocks.retain(|block| !is_open(block));
         }
