@@ -98,13 +98,23 @@ def additions(lines):
             if isinstance(one.get("content"), str)}
 
 
+def words_of_system(message, added):
+    """What the system says behind the prompt, without what was written down for the prompt itself."""
+    content = message["content"]
+    text = content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
+    inside = [words.removeprefix(REMINDER + "\n").removesuffix("\n</system-reminder>") for words in added]
+    for words in inside:
+        text = text.replace(words, "")
+    return "\n\n".join(part for part in text.split("\n\n") if part) if message["role"] == "system" else ""
+
+
 def until(messages, prompt, added):
     """Returns the messages before a prompt, with what stands before it in its own message."""
     kept = []
-    for message in messages:
+    for place, message in enumerate(messages):
         blocks = [{"type": "text", "text": message["content"]}] if isinstance(message["content"], str) \
             else message["content"]
-        at = [place for place, block in enumerate(blocks) if block.get("text") == prompt and message["role"] == "user"]
+        at = [index for index, block in enumerate(blocks) if block.get("text") == prompt and message["role"] == "user"]
         if at:
             own = [block for block in blocks[:at[-1]] if block.get("text", "").strip() not in added]
             if own and own[-1].get("type") == "text":
@@ -112,7 +122,9 @@ def until(messages, prompt, added):
             elif own and isinstance(own[-1].get("content"), str):
                 # Some clients put their reminders into a result that stands before them.
                 own[-1]["content"] = own[-1]["content"].split("\n\n" + REMINDER)[0]
-            return kept + ([{"role": "user", "content": own}] if own else [])
+            behind = [words_of_system(message, added) for message in messages[place + 1:place + 2]]
+            own = [{"role": "user", "content": own}] if own else []
+            return kept + own + [{"role": "system", "content": words} for words in behind if own and words]
         kept.append(message)
     return kept
 

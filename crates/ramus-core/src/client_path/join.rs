@@ -86,8 +86,8 @@ impl Join {
         above.blocks.sort_by_key(|block| block["type"] != "tool_result");
     }
 
-    pub(super) fn ends_with(&self, role: Role) -> bool {
-        self.pieces.last().is_some_and(|last| last.role == role)
+    pub(super) fn ends_with_user(&self) -> bool {
+        self.pieces.last().is_some_and(|last| last.role == Role::User)
     }
 
     pub(super) fn ends_with_result(&self) -> bool {

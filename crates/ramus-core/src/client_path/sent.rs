@@ -80,6 +80,16 @@ impl Client {
         self.0 >= (2, 1, 0)
     }
 
+    /// Whether it is kept where no answer stands before it.
+    pub(super) fn keeps_first_result(self) -> bool {
+        self.0 < (2, 1, 150)
+    }
+
+    /// Whether a turn that ended with an API error counts as broken off before that.
+    pub(super) fn forgets_errors(self) -> bool {
+        self.0 >= (2, 1, 150)
+    }
+
     /// Whether a picture that a person sent is only named.
     pub(super) fn names_pictures(self) -> bool {
         ((2, 1, 0)..(2, 1, 150)).contains(&self.0)
@@ -92,7 +102,7 @@ impl Client {
 
     /// Whether a turn that broke off after a result is asked to go on.
     pub(super) fn asks_to_continue(self) -> bool {
-        ((2, 1, 0)..(2, 1, 150)).contains(&self.0)
+        ((2, 1, 0)..(2, 1, 281)).contains(&self.0)
     }
 
     /// Whether texts of one message that were several are told apart by a line end.
@@ -157,7 +167,10 @@ pub fn sent(
                 match attached(&mut line, record.voice) {
                     Some(attached) => pieces.extend(attached),
                     None if UNSENT_ATTACHMENTS.contains(&&*kind) => {}
-                    None => unworded.push((node, kind)),
+                    None => {
+                        pieces.push(Piece::attachment(Role::User, Vec::new()));
+                        unworded.push((node, kind));
+                    }
                 }
             }
             Kind::System if matches!(record.voice, Voice::Command | Voice::CommandOutput) => {
@@ -171,6 +184,8 @@ pub fn sent(
     }
     raise_reminders(&mut pieces);
     ends_with_prompt |= pair_calls(client, &mut pieces);
+    let ends_with_attachment = pieces.last().is_some_and(|last| last.is_attachment);
+    pieces.retain(|piece| !piece.blocks.is_empty());
     let mut join = Join::new(client);
     for piece in pieces {
         join.add(piece);
@@ -178,10 +193,13 @@ pub fn sent(
     join.drop_mere_thoughts();
     if !client.answers_open_calls() {
         // Dropped calls leave a prompt or a result at the end.
-        ends_with_prompt = !ends_with_error && join.ends_with(Role::User);
-    }
-    if ends_with_prompt && client.asks_to_continue() && join.ends_with_result() {
-        join.add(Piece::text(Role::User, "Continue from where you left off."));
+        let is_open = join.ends_with_user() && !ends_with_error;
+        let breaks_off = (ends_with_attachment || join.ends_with_result())
+            && (is_open || client.forgets_errors() && join.ends_with_user());
+        ends_with_prompt = is_open || breaks_off;
+        if breaks_off && client.asks_to_continue() {
+            join.add(Piece::text(Role::User, "Continue from where you left off."));
+        }
     }
     if ends_with_prompt {
         join.add(Piece::blocks(
@@ -218,6 +236,7 @@ pub(super) struct Piece {
     pub(super) is_text: bool,
     /// The id of the message, of an answer.
     pub(super) message: Value,
+    is_attachment: bool,
     /// Words of the client beside a prompt, which go before it.
     pub(super) is_reminder: bool,
     /// Where it follows a result, it becomes a part of its text.
@@ -233,10 +252,15 @@ impl Piece {
             blocks,
             is_text: false,
             message: Value::Null,
+            is_attachment: false,
             is_reminder: false,
             goes_into_results: false,
             is_later: false,
         }
+    }
+
+    fn attachment(role: Role, blocks: Vec<Value>) -> Self {
+        Self { is_attachment: true, ..Self::blocks(role, blocks) }
     }
 
     fn text(role: Role, text: &str) -> Self {
@@ -246,7 +270,8 @@ impl Piece {
     /// Makes words of the system a reminder.
     fn say_as_user(&mut self) {
         if self.role == Role::System
-            && let Some(Value::String(text)) = self.blocks[0].get_mut("text")
+            && let Some(block) = self.blocks.first_mut()
+            && let Some(Value::String(text)) = block.get_mut("text")
         {
             *text = format!("<system-reminder>\n{text}\n</system-reminder>");
             self.role = Role::User;
@@ -304,7 +329,7 @@ fn attached(line: &mut Value, voice: Voice) -> Option<Vec<Piece>> {
         };
         let is_reminder = role == Role::User && voice != Voice::Queued;
         let goes_into_results = is_reminder && !stays_beside;
-        Some(Piece { is_reminder, goes_into_results, is_later: at > 0, ..piece })
+        Some(Piece { is_attachment: true, is_reminder, goes_into_results, is_later: at > 0, ..piece })
     };
     Some(rendered.into_iter().enumerate().filter_map(piece).collect())
 }
@@ -360,14 +385,16 @@ fn pair_calls(client: Client, pieces: &mut Vec<Piece>) -> bool {
     }
     if client.drops_stray_results() {
         let called = ids(pieces, "tool_use", "id");
-        for piece in pieces.iter_mut() {
+        let first_answer = pieces.iter().position(|piece| piece.role == Role::Assistant);
+        let from = if client.keeps_first_result() { first_answer.unwrap_or(pieces.len()) } else { 0 };
+        for piece in &mut pieces[from..] {
             piece.blocks.retain(|block| {
                 block["type"] != "tool_result"
                     || block["tool_use_id"].as_str().is_some_and(|id| called.contains(id))
             });
         }
     }
-    pieces.retain(|piece| !piece.blocks.is_empty());
+    pieces.retain(|piece| !piece.blocks.is_empty() || piece.is_attachment);
     let answers = !open.is_empty();
     for id in open {
         let block = json!({"content": INTERRUPTED, "is_error": true, "tool_use_id": id, "type": "tool_result"});
