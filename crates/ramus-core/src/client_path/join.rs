@@ -61,7 +61,12 @@ impl Join {
     fn add_words_of_user(&mut self, piece: Piece) {
         let mut before = self.pieces.iter_mut().rev().skip_while(|last| last.role == Role::System);
         let above = before.next().filter(|above| above.role == Role::User && !piece.is_later);
-        let Some(above) = above else { return self.pieces.push(piece) };
+        let Some(above) = above else {
+            // A request begins with the user.
+            let is_first = self.pieces.iter().all(|before| before.role == Role::System);
+            let at = if is_first { 0 } else { self.pieces.len() };
+            return self.pieces.insert(at, piece);
+        };
         if piece.goes_into_results
             && let Some(last) = above.blocks.last_mut()
             && let Some(Value::String(text)) = last.get_mut("content")

@@ -146,7 +146,8 @@ pub fn sent(
         }
         match record.kind {
             Kind::User => {
-                ends_with_prompt = true;
+                // Nobody answers what a command printed.
+                ends_with_prompt = record.voice != Voice::CommandOutput;
                 pieces.extend(said(client, &mut line, Role::User, record.voice));
             }
             Kind::Assistant => {
