@@ -73,13 +73,11 @@ def record(home, scenario, out):
     place = out / home.version
     place.mkdir(parents=True, exist_ok=True)
     if answer.sent is None:
-        sent = {"refused": " ".join(answer.output.split())[-300:]}
-    else:
-        first = next(messages for messages in earlier if LAST in labels.of_messages(messages))
-        sent = {"sent": until(first, LAST, additions(file.read_bytes()[len(before):]))}
-        before_it = earlier[:earlier.index(first)]
-        if before_it:
-            sent["before"] = before_it
+        return "sent nothing: " + " ".join(answer.output.split())[-300:]
+    first = next(messages for messages in earlier if LAST in labels.of_messages(messages))
+    # The oldest clients go on in a new file.
+    added = additions(file.read_bytes()[len(before):])
+    sent = {"sent": until(first, LAST, added)}
     write(place / scenario.__name__, scrubbed(before.decode("utf-8", "replace"), home),
           json.loads(scrubbed(json.dumps(sent, ensure_ascii=False), home)))
     return " ".join(answer.labels)
@@ -145,8 +143,7 @@ def small(session, sent):
     lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
     # What the client adds of its own stands in no record.
     known = json.dumps(records, ensure_ascii=False)
-    sent = {key: [without_additions(messages, known) for messages in value] if key == "before"
-            else without_additions(value, known) if key == "sent" else value for key, value in sent.items()}
+    sent = {"sent": without_additions(sent["sent"], known)}
     for text in sorted(long_texts(records), key=len, reverse=True):
         short = f"{text[:40]}…{zlib.crc32(text.encode()):08x}"
         old, new = json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(short, ensure_ascii=False)[1:-1]

@@ -16,10 +16,7 @@ use ramus_core::session::Session;
 use serde_json::{Value, json};
 
 fn fixtures() -> Vec<PathBuf> {
-    let dir = std::env::var_os("SENT_FIXTURES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sent"),
-        PathBuf::from,
-    );
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sent");
     let mut files: Vec<PathBuf> = Vec::new();
     for version in std::fs::read_dir(dir).unwrap() {
         let entries = std::fs::read_dir(version.unwrap().path()).unwrap();
@@ -66,8 +63,7 @@ fn what_is_sent_is_what_the_client_sent() {
     for file in &files {
         let expected: Value =
             serde_json::from_slice(&std::fs::read(file.with_extension("json")).unwrap()).unwrap();
-        let Some(expected) = expected["sent"].as_array() else { continue };
-        let expected = as_lists(expected);
+        let expected = as_lists(expected["sent"].as_array().unwrap());
         let sent = resumed(file);
         let messages = as_lists(&messages(&sent));
         let differ = (0..expected.len().max(messages.len()))

@@ -330,7 +330,13 @@ fn attached(line: &mut Value, voice: Voice) -> Option<Vec<Piece>> {
         };
         let is_reminder = role == Role::User && voice != Voice::Queued;
         let goes_into_results = is_reminder && !stays_beside;
-        Some(Piece { is_attachment: true, is_reminder, goes_into_results, is_later: at > 0, ..piece })
+        Some(Piece {
+            is_attachment: true,
+            is_reminder,
+            goes_into_results,
+            is_later: at > 0,
+            ..piece
+        })
     };
     Some(rendered.into_iter().enumerate().filter_map(piece).collect())
 }
@@ -387,7 +393,8 @@ fn pair_calls(client: Client, pieces: &mut Vec<Piece>) -> bool {
     if client.drops_stray_results() {
         let called = ids(pieces, "tool_use", "id");
         let first_answer = pieces.iter().position(|piece| piece.role == Role::Assistant);
-        let from = if client.keeps_first_result() { first_answer.unwrap_or(pieces.len()) } else { 0 };
+        let from =
+            if client.keeps_first_result() { first_answer.unwrap_or(pieces.len()) } else { 0 };
         for piece in &mut pieces[from..] {
             piece.blocks.retain(|block| {
                 block["type"] != "tool_result"
