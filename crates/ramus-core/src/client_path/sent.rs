@@ -72,7 +72,7 @@ impl Client {
 
     /// Whether an answer that is an API error is left out.
     pub(super) fn drops_api_errors(self) -> bool {
-        true
+        self.0 >= (2, 0, 0)
     }
 
     /// Whether a result without a call is left out.
