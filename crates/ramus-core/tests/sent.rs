@@ -4,6 +4,7 @@
 //! (`tests/client/resumed.py`); beside each stand the messages it sent before the next prompt.
 #![expect(
     clippy::disallowed_methods,
+    clippy::unwrap_used,
     reason = "a test reads its fixtures and stops when it cannot"
 )]
 
