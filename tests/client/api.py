@@ -2,15 +2,19 @@
 
 A prompt that holds the label `ask-7` is answered with the text `say-7`, unless `Api.answers["ask-7"]` says otherwise:
 a list of answers, one for each time the client comes back with the results of tools. An answer is a list of blocks
-made with `text` and `tool`.
+made with `text`, `thought` and `tool`; beside them may stand `wait`, `used` and `stopped`, or `error` instead of them.
+A request for a summary is answered with `sum-1`, the next one with `sum-2`.
 """
 import http.server
 import itertools
 import json
 import re
 import threading
+import time
 
 import labels
+
+SUMMARIZE = re.compile(r"create a detailed summary|summary of the conversation so far|continuation summary", re.I)
 
 
 def text(words):
@@ -21,12 +25,45 @@ def tool(name, **given):
     return {"type": "tool_use", "name": name, "input": given}
 
 
+def thought(words):
+    return {"type": "thinking", "thinking": words, "signature": "c2lnbmVk"}
+
+
+def wait(seconds):
+    """Lets the client wait for the answer."""
+    return {"type": "wait", "seconds": seconds}
+
+
+def used(tokens):
+    """Says how many tokens the request had."""
+    return {"type": "used", "tokens": tokens}
+
+
+def stopped(reason):
+    """Says why the answer ends."""
+    return {"type": "stopped", "reason": reason}
+
+
+def error(status, kind, words, times=None):
+    """An error, always or a number of times; then what stands behind it is the answer."""
+    return {"type": "error", "status": status, "kind": kind, "words": words, "times": times}
+
+
+class Refused(Exception):
+    """An error takes the place of an answer."""
+
+    def __init__(self, block):
+        super().__init__(block["words"])
+        self.status = block["status"]
+        self.body = {"type": "error", "error": {"type": block["kind"], "message": block["words"]}}
+
+
 class Api:
     """The server, which runs until `stop`; `requests` holds the bodies of all requests that asked for an answer."""
 
     def __init__(self):
         self.answers, self.requests = {}, []
-        self._numbers, self._lock = itertools.count(1), threading.Lock()
+        self._summaries, self._numbers, self._lock = itertools.count(1), itertools.count(1), threading.Lock()
         handler = type("Handler", (_Handler,), {"api": self})
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -42,18 +79,36 @@ class Api:
         with self._lock:
             self.requests.append(request)
             number = next(self._numbers)
-        blocks = [dict(block) for block in self._answer(request)]
+        blocks, tokens, reason = [], 10, None
+        for block in self._answer(request):
+            if block["type"] == "wait":
+                time.sleep(block["seconds"])
+            elif block["type"] == "used":
+                tokens = block["tokens"]
+            elif block["type"] == "stopped":
+                reason = block["reason"]
+            elif block["type"] == "error":
+                if block["times"] is None:
+                    raise Refused(block)
+                if block["times"] > 0:
+                    block["times"] -= 1
+                    raise Refused(block)
+            else:
+                blocks.append(dict(block))
         for place, block in enumerate(blocks):
             if block["type"] == "tool_use":
                 block["id"] = f"toolu_{number:06}{place:02}"
-        stop = "tool_use" if blocks[-1]["type"] == "tool_use" else "end_turn"
+        calls = blocks and blocks[-1]["type"] == "tool_use"
+        stop = reason or ("tool_use" if calls else "end_turn")
         return {
             "id": f"msg_{number:08}", "type": "message", "role": "assistant", "model": request.get("model", ""),
             "content": blocks, "stop_reason": stop, "stop_sequence": None,
-            "usage": {"input_tokens": 10, "output_tokens": 5},
+            "usage": {"input_tokens": tokens, "output_tokens": 5},
         }
 
     def _answer(self, request):
+        if SUMMARIZE.search(_last_words(request)):
+            return [text(f"<summary>sum-{next(self._summaries)}</summary>")]
         said, turns = None, 0
         for message in request.get("messages", []):
             asked = [label for label in labels.of_message(message) if label.startswith("ask-")]
@@ -65,6 +120,13 @@ class Api:
             return [text("ok")]
         answers = self.answers.get(said, [[text(re.sub("^ask", "say", said))]])
         return answers[turns] if turns < len(answers) else [text("ok")]
+
+
+def _last_words(request):
+    content = (request.get("messages") or [{}])[-1].get("content") or []
+    if isinstance(content, str):
+        return content
+    return " ".join(block.get("text", "") for block in content if block.get("type") == "text")
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -87,7 +149,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if "count_tokens" in self.path:
             return self._send(b'{"input_tokens":10}')
         request = json.loads(body)
-        message = self.api.take(request)
+        try:
+            message = self.api.take(request)
+        except Refused as refused:
+            return self._send(json.dumps(refused.body).encode(), refused.status)
         if not request.get("stream"):
             return self._send(json.dumps(message).encode())
         try:
@@ -115,11 +180,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         for index, block in enumerate(message["content"]):
             if block["type"] == "text":
                 empty, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+            elif block["type"] == "thinking":
+                empty = {**block, "thinking": "", "signature": ""}
+                delta = {"type": "thinking_delta", "thinking": block["thinking"]}
             else:
                 given = json.dumps(block["input"])
                 empty, delta = {**block, "input": {}}, {"type": "input_json_delta", "partial_json": given}
             self._event("content_block_start", index=index, content_block=empty)
             self._event("content_block_delta", index=index, delta=delta)
+            if block["type"] == "thinking":
+                signature = {"type": "signature_delta", "signature": block["signature"]}
+                self._event("content_block_delta", index=index, delta=signature)
             self._event("content_block_stop", index=index)
         end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
         self._event("message_delta", delta=end, usage={"output_tokens": 5})

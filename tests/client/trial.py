@@ -54,7 +54,8 @@ class Trial:
 
     def ramus(self, *words):
         """Runs ramus; returns what it answers and what it says beside."""
-        command = [self._ramus, *words, "--json", "--yes", "--claude-dir", str(self.home.claude)]
+        yes = [] if words[0] == "show" else ["--yes"]
+        command = [self._ramus, *words, "--json", *yes, "--claude-dir", str(self.home.claude)]
         environment = {key: self.home.environment[key] for key in ("HOME", "PATH", "LANG")}
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.home.cwd, env=environment)
         if done.returncode != 0:

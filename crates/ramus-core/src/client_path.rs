@@ -1,16 +1,23 @@
-//! What the client loads when it resumes a session, and how that differs from what a person reads.
+//! What the client sends when it resumes a session, and how that differs from what a person reads.
 //!
 //! The reading path runs through compactions and around broken links. The client follows the links
-//! as they are written and stops at the last compaction (R11).
+//! as they are written and stops at the last compaction (R11). [`client_path`] returns the records it
+//! loads, [`sent`] the messages it makes of them. Both follow the client of the file's version as it
+//! was measured; `tests/fixtures/sent` holds the answers.
+
+mod chain;
+mod join;
+mod sent;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::fold::FoldId;
 use crate::history::History;
-use crate::loader::Loader;
 use crate::record::Voice;
-use crate::resume::numbers;
 use crate::session::NodeId;
+
+pub use chain::client_path;
+pub use sent::{Role, Sent, SentMessage, sent};
 
 /// Stands on the reading path before a message at which the client's path differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,21 +26,6 @@ pub struct ResumeNote {
     pub without: u32,
     /// How many messages below the point at which the client resumes are not part of it.
     pub below: Option<u32>,
-}
-
-/// Returns the records that the client would load if it resumed at `point`, the first one first.
-pub fn client_path(history: &History, point: NodeId) -> Vec<NodeId> {
-    let session = &history.session;
-    let loader = Loader::new(session, &history.tree, numbers(session));
-    let mut chain: Vec<NodeId> = loader.up(point).collect();
-    chain.reverse();
-    let mut path = Vec::with_capacity(chain.len());
-    for node in chain {
-        path.push(node);
-        let kept = session.preserved().iter().filter(|(boundary, _)| *boundary == node);
-        path.extend(kept.flat_map(|(_, names)| names).filter_map(|name| history.tree.find(*name)));
-    }
-    path
 }
 
 /// Counts the messages up to a record that a person reads and the client would not load there.

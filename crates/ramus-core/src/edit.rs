@@ -59,6 +59,8 @@ pub struct NewSession {
     pub leaf: String,
     /// Displayable messages, a split one counted once.
     pub messages: u32,
+    /// How many of them the client goes on without.
+    pub left_out: u32,
     /// Records whose time lay in the future and was set back.
     pub set_back: u32,
 }

@@ -10,6 +10,7 @@ mod files;
 mod list;
 mod merge;
 mod outline;
+mod sent;
 mod stats;
 mod turn;
 mod usage;
@@ -23,6 +24,7 @@ pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, Files
 pub use list::{bookmarks, conversations, resume, session, tree};
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
+pub use sent::{MessageJson, SentJson, UnwordedJson};
 pub use stats::{most_complex, stats};
 pub use turn::{Show, Turn, turn};
 pub use usage::{

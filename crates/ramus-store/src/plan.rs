@@ -44,6 +44,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Where the client must go on afterwards.
     pub resume: Option<Name>,
+    /// How many messages that are read up to there Claude Code goes on without.
+    pub left_out: u32,
     pub undoes: Option<u64>,
 }
 
@@ -201,6 +203,16 @@ fn read_pieces<E: From<PathError>>(
 }
 
 impl Plan {
+    /// Says that Claude Code goes on with less than is read; `None`: it does not.
+    pub fn left_out_words(&self) -> Option<String> {
+        let words = match self.left_out {
+            0 => return None,
+            1 => "1 message that is read before it is".to_owned(),
+            many => format!("{many} messages that are read before it are"),
+        };
+        Some(format!("{words} not part of what Claude Code resumes there"))
+    }
+
     /// Returns how many bytes come into the session itself.
     pub fn appended_bytes(&self) -> u64 {
         let added = self.steps.iter().map(|step| match step {

@@ -66,6 +66,7 @@ pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Pla
         words: format!("of {op} ({} {})", operation.what.word(), operation.words.trim()),
         steps,
         resume: None,
+        left_out: 0,
         undoes: Some(op),
     })
 }
@@ -255,6 +256,7 @@ pub fn restore(
         }],
         file,
         resume: None,
+        left_out: 0,
         undoes: None,
     })
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ramus_core::client_path::messages_left_out;
 use ramus_core::digest::Digest;
 use ramus_core::edit::end_of_message;
 use ramus_core::fold::FoldId;
@@ -143,6 +144,9 @@ impl Proposal<'_> {
         for line in &self.lines {
             ui.say(&truncate(line, ui.width));
         }
+        if let Some(words) = self.plan.left_out_words() {
+            ui.say(&Line::new(&format!("  {words}"), Label::Warning));
+        }
     }
 }
 
@@ -223,6 +227,7 @@ pub(crate) fn tell_nothing(
             appended_bytes: 0,
             backup: None,
             resume_command: Some(plan::resume_command(&session)),
+            left_out: messages_left_out(&site.history, node),
             undoes: None,
             session,
         },
@@ -252,6 +257,7 @@ pub(crate) fn written(proposal: &Proposal<'_>, done: Option<(u64, Option<PathBuf
         appended_bytes: plan.appended_bytes(),
         backup: backup.flatten().map(|copy| copy.display().to_string()),
         resume_command: proposal.cwd.map(|_| plan::resume_command(&plan.session)),
+        left_out: plan.left_out,
         undoes: plan.undoes,
     }
 }

@@ -43,14 +43,10 @@ impl Common {
 /// Compares two paths, each given from its beginning on.
 pub fn common(a: &[Stretch<'_>], b: &[Stretch<'_>]) -> Common {
     let sides = [Steps::new(a), Steps::new(b)];
-    let mut ends = [0, 0];
-    let speaking = sides.each_ref().map(|side| side.speaking().collect::<Vec<_>>());
+    let shared = [shared(&sides[0], &sides[1]), shared(&sides[1], &sides[0])];
+    let ends = shared.each_ref().map(|shared| shared.last().map_or(0, |at| at + 1));
     let mut common = Common::default();
-    for (&at, &bt) in speaking[0].iter().zip(&speaking[1]) {
-        if !same(&sides, at, bt) {
-            break;
-        }
-        ends = [at + 1, bt + 1];
+    for &at in &shared[0] {
         let step = &sides[0].steps[at];
         let head = step.stretch.history.folds.fold(step.fold);
         if head.voice.is_displayable() {
@@ -74,6 +70,21 @@ struct Step<'a> {
     part: usize,
     fold: FoldId,
     name: Option<Name>,
+}
+
+/// What a message is looked for by in another path: its name, else what it says and when.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Identity {
+    Named(Name),
+    Unnamed(Kind, Option<Time>, u64),
+}
+
+impl Step<'_> {
+    fn identity(&self) -> Identity {
+        let history = self.stretch.history;
+        let head = history.session.record(history.folds.fold(self.fold).head);
+        self.name.map_or(Identity::Unnamed(head.kind, head.time, head.content), Identity::Named)
+    }
 }
 
 /// A path as one row of folds.
@@ -156,8 +167,23 @@ fn times(stretches: &[Stretch<'_>], own: &[FxHashSet<NodeId>]) -> Option<(Time, 
     span
 }
 
+/// Returns the places of what one path begins with and the other has too.
+///
+/// It need not stand in the same order there: the client's own `/branch` puts what a compaction kept
+/// behind its summary.
+fn shared(side: &Steps<'_>, other: &Steps<'_>) -> Vec<usize> {
+    let there: FxHashMap<Identity, usize> =
+        other.speaking().map(|at| (other.steps[at].identity(), at)).collect();
+    let is_shared = |(at, beside): &(usize, Option<usize>)| {
+        let mut found = beside.iter().chain(there.get(&side.steps[*at].identity()));
+        found.any(|found| same([side, other], *at, *found))
+    };
+    let beside = other.speaking().map(Some).chain(std::iter::repeat(None));
+    side.speaking().zip(beside).take_while(is_shared).map(|(at, _)| at).collect()
+}
+
 /// Whether two steps are one message, whole on both sides.
-fn same(sides: &[Steps<'_>; 2], at: usize, bt: usize) -> bool {
+fn same(sides: [&Steps<'_>; 2], at: usize, bt: usize) -> bool {
     let (a, b) = (&sides[0].steps[at], &sides[1].steps[bt]);
     let [head_a, head_b] = [a, b].map(|step| {
         let history = step.stretch.history;

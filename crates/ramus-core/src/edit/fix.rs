@@ -128,6 +128,7 @@ pub fn fix(
         resume: Name::new(resume.as_bytes()),
         leaf: resume,
         messages,
+        left_out: 0,
         set_back: mended.set_back,
     };
     Ok(Some(Fixed { new, repairs }))

@@ -10,6 +10,7 @@ use super::splice::Splice;
 use super::{NewLine, NewSession, Refusal, Writer, end_of_message};
 use crate::agent::inline_agents;
 use crate::body::{Body, Metadata};
+use crate::client_path::messages_left_out;
 use crate::history::{History, Path};
 use crate::name::{Key, Name};
 use crate::record::{Kind, Record, Voice};
@@ -246,6 +247,7 @@ pub fn fork(
         resume: Name::new(resume.as_bytes()),
         leaf,
         messages: messages(origins),
+        left_out: left_out(origins),
         set_back,
     })
 }
@@ -276,6 +278,15 @@ fn messages(origins: &[Origin<'_>]) -> u32 {
         heads.count() as u32
     };
     origins.iter().map(displayable).sum()
+}
+
+/// Counts the messages of a path that the client goes on without: those it does not load at its end.
+fn left_out(origins: &[Origin<'_>]) -> u32 {
+    let Some((last, earlier)) = origins.split_last() else { return 0 };
+    let Some(&end) = last.nodes.last() else { return 0 };
+    let is_boundary = |node: &NodeId| last.history.session.record(*node).voice == Voice::Boundary;
+    let before = if last.nodes.iter().any(is_boundary) { messages(earlier) } else { 0 };
+    before + messages_left_out(last.history, end)
 }
 
 /// Makes the copies of one fork.

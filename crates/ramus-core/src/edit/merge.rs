@@ -163,6 +163,7 @@ pub fn merge(
             resume: Name::new(resume.as_bytes()),
             leaf: resume,
             messages,
+            left_out: order.left_out(),
             set_back: mended.set_back,
         },
         common: order.common(),

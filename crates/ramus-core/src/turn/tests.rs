@@ -185,6 +185,7 @@ t < x    system:turn_duration
     e(1) answer done
     s(1) Note(Note { kind: "away_summary", level: None, text: "you were away" })
     u(1) Unknown { kind: "strange", value: Object {"parentUuid": String("s"), "isSidechain": Bool(false), "cwd": String("/home/dev/app"), "sessionId": String("session"), "version": String("2.0.74"), "type": String("strange"), "text": String("x"), "uuid": String("u"), "timestamp": String("2026-01-01T00:00:08.000Z")} }
+    (1) Resume(ResumeNote { without: 3, below: None })
     x(1) Synthetic(Synthetic { text: "API Error: 500", is_api_error: true, status: None, details: None })
     "#);
 }
@@ -265,6 +266,7 @@ fn a_recovered_record_nobody_builds_on_is_damaged() {
     a(1) prompt "hello" media=0 queued=false delegated=false
     b(1) answer hi
     c(1) Damaged { line: 2, text: "lost" }
+    (1) Resume(ResumeNote { without: 2, below: None })
     d(1) prompt "more" media=0 queued=false delegated=false
     "#);
 }

@@ -40,6 +40,7 @@ pub fn restore_files(
         words,
         steps: files.into_iter().map(step).collect::<Result<_, PathError>>()?,
         resume: None,
+        left_out: 0,
         undoes: None,
     })
 }

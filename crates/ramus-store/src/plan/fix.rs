@@ -68,6 +68,7 @@ pub fn fix(
         words: fix_words(&subject.file.id),
         steps,
         resume: Some(fixed.new.resume),
+        left_out: 0,
         undoes: None,
     };
     Ok(Ok(Some((plan, fixed))))

@@ -72,6 +72,7 @@ pub fn fork(
         words: format!("of {} at {}", short(&subject.file.id), short(&new.leaf)),
         steps,
         resume: Some(new.resume),
+        left_out: new.left_out,
         undoes: None,
     };
     Ok(Ok((plan, new)))

@@ -105,6 +105,7 @@ pub fn merge(
         words: format!("of {}", ids.join(" and ")),
         steps,
         resume: Some(merged.new.resume),
+        left_out: merged.new.left_out,
         undoes: None,
     };
     Ok(Ok((plan, merged)))

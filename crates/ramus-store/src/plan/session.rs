@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ramus_core::client_path::messages_left_out;
 use ramus_core::edit::{self, Addition, Refusal, Writer};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -26,7 +27,10 @@ pub fn goto(
             let session = &subject.history.session;
             let name = session.record(target).name.map(|name| session.spell(name));
             let words = format!("to {}", short(&name.unwrap_or_default()));
-            append(subject, What::Goto, addition, words).map(Ok)
+            let end = edit::end_of_message(subject.history, target).unwrap_or(target);
+            let left_out = messages_left_out(subject.history, end);
+            let plan = append(subject, What::Goto, addition, words)?;
+            Ok(Ok(Plan { left_out, ..plan }))
         }
         Err(refusal) => Ok(Err(refusal)),
     }
@@ -94,6 +98,7 @@ pub(super) fn append(
         words,
         steps: vec![Step::Append { file: subject.file.path.clone(), before, bytes }],
         resume: addition.resume,
+        left_out: 0,
         undoes: None,
     })
 }
@@ -140,6 +145,7 @@ pub fn trash(subject: Subject<'_>) -> Result<Plan, PathError> {
         words: format!("{:?}", subject.title),
         steps: there.map(away).collect(),
         resume: None,
+        left_out: 0,
         undoes: None,
     })
 }

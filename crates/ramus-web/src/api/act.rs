@@ -115,7 +115,11 @@ pub(crate) async fn plan(
             session: plan.session.clone(),
             steps: steps(&plan),
             appended_bytes: plan.appended_bytes(),
-            warnings: warning.into_iter().chain(left_behind(&plan)).collect(),
+            warnings: warning
+                .into_iter()
+                .chain(left_behind(&plan))
+                .chain(plan.left_out_words())
+                .collect(),
             merged,
             files,
         };

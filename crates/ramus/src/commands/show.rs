@@ -1,3 +1,5 @@
+mod as_client;
+
 use std::path::Path as FilePath;
 
 use ramus_core::body::Body;
@@ -47,6 +49,12 @@ pub(crate) struct ShowArgs {
     /// Print the lines of the path as they stand in the file
     #[arg(long, conflicts_with_all = ["thinking", "tools", "full", "json"])]
     raw: bool,
+    /// Print the messages that Claude Code would send if it resumed there
+    ///
+    /// As the version does that wrote the session, and without what it adds by itself at that
+    /// moment: the date, CLAUDE.md, lists of tools.
+    #[arg(long, conflicts_with_all = ["thinking", "tools", "full", "raw"])]
+    as_client: bool,
     /// Tell of the other ways at each fork; the default
     #[arg(long, overrides_with = "no_branch_notes")]
     branch_notes: bool,
@@ -59,6 +67,9 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     let library = Library::open_for(ui, global, &args.address)?;
     let (found, spot) = library.address(ui, &args.address)?;
     let history = library.read(&found)?;
+    if args.as_client {
+        return as_client::show(ui, &found, &history, &spot);
+    }
     let named = node(&history, &spot)?.is_some();
     let target = Target::new(&history, &spot)?;
     let explained = global.explain.then(|| resume_of(&history));

@@ -91,6 +91,54 @@ fn where_it_resumes_already_nothing_is_written_unless_that_does_not_last() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
+/// A conversation that goes on behind a compaction.
+const COMPACTED: &str = "
+    a      user       v=2.1.50 first
+    b < a  assistant  #m1 one
+    c < b  boundary
+    d < c  compacted  in short
+    e < d  user       second
+    f < e  assistant  #m2 two
+    g < f  user       third
+    h < g  assistant  #m3 three
+";
+
+#[test]
+fn a_plan_says_what_is_read_and_not_resumed() {
+    let (home, _) = scene(COMPACTED);
+    for command in ["goto", "fork"] {
+        let answer = json(&home.claude(), &[command, "1111:f", "--dry-run"]);
+        assert_eq!(answer["left_out"], 2, "{command}");
+        let talk = stderr(&ramus(&home.claude(), &[command, "1111:f", "--dry-run"]));
+        let words = "2 messages that are read before it are not part of what Claude Code resumes";
+        assert!(talk.contains(words), "{command}: {talk}");
+        let answer = json(&home.claude(), &[command, "1111:b", "--dry-run"]);
+        assert_eq!(answer["left_out"], 0, "{command}");
+    }
+}
+
+#[test]
+fn what_the_client_would_send_begins_at_the_compaction() {
+    let (home, _) = scene(COMPACTED);
+    let roles_and_texts = |address: &str| -> Vec<String> {
+        let answer = json(&home.claude(), &["show", "--as-client", address]);
+        assert_eq!(answer["schema"], "ramus.show.client/1");
+        let messages = answer["messages"].as_array().unwrap().iter();
+        let text = |content: &serde_json::Value| {
+            content.as_str().or(content[0]["text"].as_str()).unwrap_or_default().to_owned()
+        };
+        messages.map(|one| format!("{} {}", one["role"], text(&one["content"]))).collect()
+    };
+    let sent = ["in short", "second", "two", "third", "three"];
+    assert_eq!(roles_and_texts("1111").len(), 4);
+    assert!(
+        roles_and_texts("1111").iter().zip([0, 2, 3, 4]).all(|(said, at)| said.contains(sent[at]))
+    );
+    assert_eq!(roles_and_texts("1111:b"), ["\"user\" first", "\"assistant\" one"]);
+    let text = stdout(&ramus(&home.claude(), &["show", "--as-client", "1111:b"]));
+    assert_eq!(text, "user\n  first\n\nassistant\n  one\n\n");
+}
+
 #[test]
 fn branch_is_goto_by_session_and_uuid() {
     let (home, _) = scene(TWO);

@@ -72,7 +72,9 @@ pub(super) fn elements(
             let (Some(element), Some(is_own)) = (elements.last_mut(), is_own.last_mut()) else {
                 continue;
             };
-            *is_own |= own.contains(&node) && voice.is_some_and(Voice::speaks);
+            // What the client says in the model's place adds nothing to an exchange that others have.
+            let says = voice.is_some_and(|voice| voice.speaks() && voice != Voice::Synthetic);
+            *is_own |= own.contains(&node) && says;
             element.take(history, part, node, voice);
         }
     }

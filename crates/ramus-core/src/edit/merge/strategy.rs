@@ -96,6 +96,13 @@ impl Order {
         shared.map(|element| element.messages).sum()
     }
 
+    /// Returns how many displayable messages stand before the last compaction of the trunk, which hides them.
+    pub(super) fn left_out(&self) -> u32 {
+        let is_compaction = |element: &Element| matches!(element.shape, Shape::Compaction(_));
+        let last = self.trunk.iter().rposition(is_compaction).unwrap_or(0);
+        self.trunk[..last].iter().map(|element| element.messages).sum()
+    }
+
     /// Returns what the conversations have of their own.
     pub(super) fn exchanges(&self, sources: &Sources<'_>) -> Vec<Exchange> {
         let trunk = self.trunk.iter().filter(|element| element.n > 0);

@@ -146,6 +146,67 @@ const TWO: &str = "
     a4 < p4  assistant  A4
 ";
 
+/// Returns the conversation and the prompt of everything that is somebody's own.
+fn owned(merged: &Merged) -> Vec<(usize, &str)> {
+    let own = merged.exchanges.iter();
+    own.map(|exchange| (exchange.branch, exchange.words.as_deref().unwrap_or_default())).collect()
+}
+
+#[test]
+fn a_compaction_whose_kept_messages_were_moved_behind_it_is_common() {
+    let original = "
+        a      user       v=2.1.325 first
+        b < a  assistant  #m1 one
+        c < b  user       second
+        d < c  assistant  #m2 two
+        e < d  boundary
+        f < e  compacted  in short
+        g < f  user       third
+        h < g  assistant  #m3 three
+    ";
+    // As the client's own /branch writes it.
+    let copy = "
+        a      user       v=2.1.325 first
+        b < a  assistant  #m1 @1 one
+        c < b  user       @2 second
+        e < c  boundary   @4
+        f < e  compacted  @5 in short
+        d < f  assistant  #m2 @3 two
+        i < d  user       @20 fourth
+        j < i  assistant  #m4 @21 four
+    ";
+    for (at, expected) in [
+        ([(original, "h"), (copy, "j")], [(1, "third"), (2, "fourth")]),
+        ([(copy, "j"), (original, "h")], [(1, "fourth"), (2, "third")]),
+    ] {
+        let (merged, _) = merged(&at, Strategy::Append, false, Policy::Stop).unwrap();
+        assert_eq!(owned(&merged), expected);
+    }
+}
+
+#[test]
+fn words_in_the_place_of_the_model_make_no_exchange_of_ones_own() {
+    let shared = "
+        a      user       v=2.1.325 first
+        b < a  assistant  #m1 one
+        c < b  user       second
+        d < c  call:t1    #m2 ls
+        e < d  result:t1  broken off
+    ";
+    let went_on = |name: &str, words: &str| {
+        format!(
+            "{shared}
+            {name}1 < e        error      @10 No response requested.
+            {name}2 < {name}1  user       @11 {words}
+            {name}3 < {name}2  assistant  #{name} @12 done"
+        )
+    };
+    let (one, two) = (went_on("x", "third"), went_on("y", "fourth"));
+    let at = [(&*one, "x3"), (&*two, "y3")];
+    let (merged, _) = merged(&at, Strategy::Append, false, Policy::Stop).unwrap();
+    assert_eq!(owned(&merged), [(1, "third"), (2, "fourth")]);
+}
+
 #[test]
 fn one_after_the_other() {
     check(&[(TWO, "a4"), (TWO, "a3")], Strategy::Append, "u:P1 a:A1 u:P2 a:A2 u:P4 a:A4 u:P3 a:A3");

@@ -1,0 +1,125 @@
+//! Pieces into messages: neighbours of one role are one message.
+
+use serde_json::Value;
+
+use super::sent::{Client, Piece, Role, SentMessage};
+
+/// A request in the making.
+pub(super) struct Join {
+    client: Client,
+    pieces: Vec<Piece>,
+}
+
+impl Join {
+    pub(super) fn new(client: Client) -> Self {
+        Self { client, pieces: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, piece: Piece) {
+        match piece.role {
+            Role::Assistant => self.add_answer(piece),
+            _ => self.add_beside(piece),
+        }
+    }
+
+    /// Joins an answer to the other parts of its message, across the results of its calls.
+    fn add_answer(&mut self, piece: Piece) {
+        let results = |piece: &&mut Piece| piece.role == Role::User && is_results(&piece.blocks);
+        let above = self.pieces.iter_mut().rev().find(|piece| !results(piece));
+        match above {
+            Some(above)
+                if above.role == Role::Assistant
+                    && !piece.message.is_null()
+                    && above.message == piece.message =>
+            {
+                above.blocks.extend(piece.blocks);
+            }
+            _ => self.pieces.push(piece),
+        }
+    }
+
+    fn add_beside(&mut self, piece: Piece) {
+        match piece.role {
+            Role::System => self.add_words_of_system(piece),
+            _ => self.add_words_of_user(piece),
+        }
+    }
+
+    fn add_words_of_system(&mut self, piece: Piece) {
+        let last = self.pieces.last_mut().filter(|last| last.role == Role::System);
+        let Some(last) = last else { return self.pieces.push(piece) };
+        let between = if piece.is_later { "\n" } else { "\n\n" };
+        if let (Some(Value::String(text)), Some(more)) =
+            (last.blocks[0].get_mut("text"), piece.blocks[0]["text"].as_str())
+        {
+            text.push_str(between);
+            text.push_str(more);
+        }
+    }
+
+    /// Joins words of the user to those before them; what the system says goes below both.
+    fn add_words_of_user(&mut self, piece: Piece) {
+        let mut before = self.pieces.iter_mut().rev().skip_while(|last| last.role == Role::System);
+        let above = before.next().filter(|above| above.role == Role::User && !piece.is_later);
+        let Some(above) = above else {
+            // A request begins with the user.
+            let is_first = self.pieces.iter().all(|before| before.role == Role::System);
+            let at = if is_first { 0 } else { self.pieces.len() };
+            return self.pieces.insert(at, piece);
+        };
+        if piece.goes_into_results
+            && let Some(last) = above.blocks.last_mut()
+            && let Some(Value::String(text)) = last.get_mut("content")
+        {
+            for words in piece.blocks.iter().filter_map(|block| block["text"].as_str()) {
+                text.push_str("\n\n");
+                text.push_str(words);
+            }
+            return;
+        }
+        if self.client.ends_joined_texts()
+            && !piece.is_reminder
+            && piece.blocks.first().is_some_and(|block| block["type"] == "text")
+            && let Some(last) = above.blocks.last_mut()
+            && let Some(Value::String(text)) = last.get_mut("text")
+        {
+            text.push('\n');
+        }
+        above.is_text = false;
+        above.blocks.extend(piece.blocks);
+        // The server wants the results first.
+        above.blocks.sort_by_key(|block| block["type"] != "tool_result");
+    }
+
+    pub(super) fn ends_with_user(&self) -> bool {
+        self.pieces.last().is_some_and(|last| last.role == Role::User)
+    }
+
+    pub(super) fn ends_with_result(&self) -> bool {
+        self.pieces.last().is_some_and(|last| is_results(&last.blocks))
+    }
+
+    /// Leaves out answers that were only thought.
+    pub(super) fn drop_mere_thoughts(&mut self) {
+        let is_thought = |block: &Value| {
+            matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
+        };
+        self.pieces
+            .retain(|piece| piece.role != Role::Assistant || !piece.blocks.iter().all(is_thought));
+    }
+
+    pub(super) fn finish(self) -> Vec<SentMessage> {
+        let message = |mut piece: Piece| {
+            let content = match &mut piece.blocks[..] {
+                [block] if piece.is_text => block["text"].take(),
+                _ => Value::Array(piece.blocks),
+            };
+            SentMessage { role: piece.role, content }
+        };
+        self.pieces.into_iter().map(message).collect()
+    }
+}
+
+fn is_results(blocks: &[Value]) -> bool {
+    blocks.iter().all(|block| block["type"] == "tool_result")
+}
