@@ -60,7 +60,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
             page.below(&lines, &Line::new("    │ ", Label::Dim));
         }
         TurnKind::Injected(text) => {
-            page.row(&Line::new("  ⋯ added by Claude Code", Label::Dim));
+            page.row(&Line::new("  … added by Claude Code", Label::Dim));
             let lines = view::shortened_markdown(text, page.config, page.room(6));
             page.below(&lines, &Line::new("    │ ", Label::Dim));
         }
