@@ -74,10 +74,10 @@ pub enum ApplyError {
     NotProven,
     /// It was taken back as far as others allow.
     #[error("{cause}; {}", .left.join("; "))]
-    Left { cause: Box<ApplyError>, left: Vec<String> },
+    Left { cause: Box<Self>, left: Vec<String> },
     /// It could not be taken back yet.
     #[error("{}; taking it back failed as well ({}), the next ramus command tries again", chain(.cause), chain(.error))]
-    Stuck { cause: Box<ApplyError>, error: Box<ApplyError> },
+    Stuck { cause: Box<Self>, error: Box<Self> },
     #[error(transparent)]
     Write(#[from] WriteError),
     #[error(transparent)]

@@ -1,4 +1,5 @@
 //! The example programs do what they say.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 #[path = "../examples/count_tools.rs"]
 #[expect(dead_code, reason = "the test calls `run`, not `main`")]

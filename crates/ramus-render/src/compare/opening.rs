@@ -41,7 +41,7 @@ fn in_common(common: &Common, config: &CompareConfig<'_>) -> Line {
     }
     let node = common.node.as_deref().map_or("", short_id);
     let mut line = line.with(&messages, Label::Strong).with(" in common, up to ", Label::Plain);
-    line.push(&node, Label::Id);
+    line.push(node, Label::Id);
     if let Some(time) = common.time {
         line.push(&format!("  {}", (config.time)(time)), Label::Time);
     }

@@ -283,7 +283,8 @@ impl Back<'_> {
             }
             Err(error) if error.source.kind() == ErrorKind::AlreadyExists => {}
             Err(error) if error.source.kind() == ErrorKind::CrossesDevices => {
-                return Ok(drop(keep(at, &[to])?));
+                keep(at, &[to])?;
+                return Ok(());
             }
             Err(error) => return Err(error.into()),
         }
@@ -345,7 +346,7 @@ impl Back<'_> {
 
 fn copy_back(kept: &Path, to: &Path, error: disk::WriteError) -> Result<(), ApplyError> {
     match error.source.kind() {
-        ErrorKind::CrossesDevices => Ok(drop(keep(kept, &[to])?)),
+        ErrorKind::CrossesDevices => keep(kept, &[to]).map(drop),
         _ => Err(error.into()),
     }
 }
@@ -361,7 +362,8 @@ pub(super) fn close_gap(swap: &Swap<'_>) -> Result<(), ApplyError> {
             }
             if !swap.carries {
                 // Somebody made the file again in between: both stay.
-                return Ok(drop(keep(&aside, &swap.places)?));
+                keep(&aside, &swap.places)?;
+                return Ok(());
             }
             disk::move_new(swap.file, &again)?;
         }
@@ -418,7 +420,7 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
     let (rest, text) = (disk::read_from(file, before.len)?, text.as_bytes());
     let at = |start: usize, len: usize| {
         let start = before.len + start as u64;
-        vec![start..start + len as u64]
+        std::iter::once(start..start + len as u64).collect()
     };
     if rest.is_empty() {
         return Ok(Found::Nothing);

@@ -68,10 +68,13 @@ fn painting(events: Sender<Event>, clock: Clock, pause: Duration) -> Desk<Vec<Wa
 /// How many ends of blocks are remembered.
 const FLOWS: usize = 4_000;
 
+/// A block by its key and end, and whether tools and thinking are open in it.
+type FlowKey = (Key, usize, bool, bool);
+
 pub(crate) struct Painter {
     clock: Clock,
     /// How blocks end, for those that follow them; a block that has grown ends elsewhere.
-    flows: HashMap<(Key, usize, bool, bool), (Weak<Chapter>, Flow)>,
+    flows: HashMap<FlowKey, (Weak<Chapter>, Flow)>,
     open: Option<Open>,
 }
 

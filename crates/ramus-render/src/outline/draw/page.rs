@@ -24,7 +24,7 @@ pub(super) fn columns(row: &Row, config: &OutlineConfig<'_>) -> [Line; 3] {
     let is_heading = matches!(row.kind, RowKind::Tree { .. } | RowKind::Elided { .. });
     let time = row.time.filter(|_| !is_heading).map(config.time).unwrap_or_default();
     let id = if is_heading { "" } else { short_id(&row.id) };
-    [Line::new(&size, Label::Dim), Line::new(&time, Label::Time), Line::new(&id, Label::Id)]
+    [Line::new(&size, Label::Dim), Line::new(&time, Label::Time), Line::new(id, Label::Id)]
 }
 
 /// The id's place among the columns.
