@@ -2,7 +2,7 @@
 //!
 //! The reading path runs through compactions and around broken links. The client follows the links
 //! as they are written and stops at the last compaction (R11). [`client_path`] returns the records it
-//! loads, [`sent`] the messages it makes of them. Both follow the client of the file's version as it
+//! loads, [`sent()`] the messages it makes of them. Both follow the client of the file's version as it
 //! was measured; `tests/fixtures/sent` holds the answers.
 
 mod chain;

@@ -30,7 +30,7 @@ pub enum DefectKind {
     Glued { read: u32 },
     /// The last line has no newline and is not whole: it is being written, or was cut.
     Torn,
-    /// The line is longer than [`LONGEST_LINE`](crate::line::LONGEST_LINE) and is not read.
+    /// The line is longer than [`LONGEST_LINE`] and is not read.
     TooLong { bytes: u64 },
     /// The parent is in no session of the project; the node became a root (R5).
     Orphan { parent: Box<str> },

@@ -3,10 +3,10 @@
 //! Lock; finish or take back what a crash left; look whether the file is still
 //! what was planned for and nobody is at work in it; keep a copy; write down
 //! what will be done; write the new contents beside their places and note their
-//! hashes ([`prepare`]); give them their names ([`publish`], [`swap`]); prove by
+//! hashes (`prepare`); give them their names (`publish`, `swap`); prove by
 //! the client's own rule that it worked; write down that it is done. Whatever
-//! fails on the way is taken back ([`take_back`]); what a killed process left is
-//! finished or taken back by the next one ([`recover`]).
+//! fails on the way is taken back (`take_back`); what a killed process left is
+//! finished or taken back by the next one (`recover`).
 //!
 //! Other programs write at the same time, without locks. What they write is never
 //! lost: `swap` says how, and why.
