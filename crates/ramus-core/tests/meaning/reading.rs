@@ -349,7 +349,8 @@ fn r29_a_note_says_what_the_client_resumes_without() {
         "a user one\nb < a assistant hi\nk < b boundary\ns < k compacted short\nc < s assistant on";
     assert_eq!(resume_notes(compacted), after("b", 2, None));
     // Below late records: the end of the turn that was over.
-    let late = "a user v=2.1.81 one\nb < a call:t1 @1 ls\nc < b result:t1 @2 f\nd < c assistant @9 done
+    let late =
+        "a user v=2.1.81 one\nb < a call:t1 @1 ls\nc < b result:t1 @2 f\nd < c assistant @9 done
         h < b progress @2\ne < h user @20 two";
     assert_eq!(resume_notes(late), after("d", 1, None));
     // In the middle: what comes after.
