@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Conversation, type Refused, asRefused, post } from "./api";
 import { Html } from "./html";
 import { Dialog, Failure, Waiting } from "./parts";
-import { bytes, several } from "./words";
+import {bytes, proposedTitle, several} from "./words";
 
 export interface Request extends Partial<How> { what: string; session?: string; node?: string; op?: number; on_conflict?: string }
 /** How conversations are merged. */
@@ -122,7 +122,7 @@ const STRATEGIES: [string, string, string][] = [
 /** Asks how conversations are merged. */
 export function Merge({ of, title, onMerge, onClose }: { of: Conversation[]; title: string; onMerge: (how: How) => void; onClose: () => void }) {
   const [strategy, setStrategy] = useState("append");
-  const [text, setText] = useState(`${title} (merge)`);
+  const [text, setText] = useState(proposedTitle(title, " (merge)"));
   const submit = (event: Event) => { event.preventDefault(); onMerge({ leaves: of.map((one) => one.leaf), strategy, title: text.trim() }); };
   return (
     <Dialog title="Merge into a new session" onClose={onClose}>

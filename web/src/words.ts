@@ -47,3 +47,9 @@ export function tokens(n: number): string {
   if (n < 1_000_000) return `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)}k`;
   return `${(n / 1_000_000).toFixed(1)}M`;
 }
+
+/** A title made from another one, as short and visible as titles must be. */
+export function proposedTitle(title: string, ending: string): string {
+  const visible = title.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  return [...visible].slice(0, 200 - ending.length).join("") + ending;
+}

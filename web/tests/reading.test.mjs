@@ -204,7 +204,7 @@ test("code and addresses can be copied, a transcript taken along", async (t) => 
   assert.ok((await page.evaluate(() => navigator.clipboard.readText())).length > 5);
   await page.getByRole("button", { name: "Export" }).click();
   const loading = page.waitForEvent("download");
-  await page.getByRole("link", { name: "Markdown" }).click();
+  await page.getByRole("button", { name: "Markdown" }).click();
   const text = readFileSync(await (await loading).path(), "utf8");
   assert.match(text, /teapot/i);
   assert.deepEqual(wrong, []);
