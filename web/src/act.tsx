@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Conversation, type Refused, asRefused, post } from "./api";
 import { Html } from "./html";
 import { Dialog, Failure, Waiting } from "./parts";
-import {bytes, proposedTitle, several} from "./words";
+import { bytes, proposedTitle, several } from "./words";
 
 export interface Request extends Partial<How> { what: string; session?: string; node?: string; op?: number; on_conflict?: string }
 /** How conversations are merged. */

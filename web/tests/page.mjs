@@ -138,10 +138,11 @@ export async function walk(page, selector) {
   const here = () => document.querySelector(".row.selected")?.dataset.at;
   await page.keyboard.press("g");
   await page.waitForFunction(() => document.querySelector(".row.selected .turn")?.closest(".row").dataset.at === "0");
-  for (let n = 0; n < 60 && await page.locator(selector).count() === 0; n += 1) {
+  // Rows beside the selected one come and go while heights are measured.
+  for (let n = 0; n < 60 && await page.locator(`.row.selected ${selector}`).count() === 0; n += 1) {
     const was = await page.evaluate(here);
     await page.keyboard.press("j");
     await page.waitForFunction((was) => document.querySelector(".row.selected .turn")?.closest(".row").dataset.at !== was, was);
   }
-  await page.locator(selector).first().waitFor();
+  await page.locator(`.row.selected ${selector}`).first().waitFor();
 }
