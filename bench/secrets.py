@@ -162,7 +162,7 @@ KINDS = {
     "sendgrid key": lambda: (lambda s: (s, assigned("SENDGRID_API_KEY")(s)))(f"SG.{chars(WORD, 22)}.{chars(WORD, 43)}"),
     "mailgun key": simple("key-", HEX, 32, "MAILGUN_API_KEY"),
     "mailchimp key": lambda: (lambda s: (s, assigned("MAILCHIMP_API_KEY", "mc_key")(s)))(chars(HEX, 32) + "-us" + chars("123456789", 2)),
-    "npm token": simple("npm_", ALNUM, 36, "NPM_TOKEN", "//registry.npmjs.org/:_authToken"),
+    "npm token": simple("npm_", ALNUM, 36, "NPM_TOKEN", "//registry.example.org/:_authToken"),
     "pypi token": simple("pypi-AgEIcHlwaS5vcmc", WORD, 120, "TWINE_PASSWORD"),
     "rubygems key": simple("rubygems_", HEX, 48, "GEM_HOST_API_KEY"),
     "docker hub token": simple("dckr_pat_", WORD, 27, "DOCKER_TOKEN"),
