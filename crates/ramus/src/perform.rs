@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::commands::neighbour;
 use crate::env::{self, Clock};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
@@ -203,8 +203,13 @@ pub(crate) fn perform_as<T: Serialize>(
         line = line.with("`ramus undo` takes it back.", Label::Plain);
     }
     ui.say(&line);
-    if let Some(cwd) = proposal.cwd {
-        resume_command(ui, &plan.session, cwd)?;
+    if let Some(cwd) = proposal.cwd
+        && let Err(problem) = resume_command(ui, &plan.session, cwd)
+        && problem.kind != ErrorKind::BrokenPipe
+    {
+        // The operation is done and was said to be: only this line is missing.
+        let command = plan::resume_command(&plan.session);
+        ui.complain(&format!("cannot print `{command}`: {:#}", problem.error));
     }
     Ok(())
 }
