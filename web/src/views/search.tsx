@@ -27,8 +27,11 @@ export function Search({ query }: { query: URLSearchParams }) {
   useEffect(() => onLeave(() => ({ cursor: where.current })), []);
   const form = useRef<HTMLFormElement>(null);
   const q = query.get("q") ?? "";
+  const input = useRef<HTMLInputElement>(null);
   // At once, so that what is typed next is typed there.
-  useLayoutEffect(() => { if (!q) form.current?.querySelector<HTMLInputElement>("#query")?.focus(); }, []);
+  useLayoutEffect(() => { if (!q) input.current?.focus(); }, []);
+  // Not as a property: drawing the page again would take back what is being typed.
+  useLayoutEffect(() => { if (input.current) input.current.value = q; }, [q]);
   useEffect(() => {
     const returned = back.current;
     back.current = undefined;
@@ -76,7 +79,7 @@ export function Search({ query }: { query: URLSearchParams }) {
       <Head title="Search" />
       <form class="search" ref={form} onSubmit={submit} role="search">
         <div class="search-line">
-          <input id="query" name="q" type="search" aria-label="What to look for" maxLength={1000} placeholder={'words, or "words together"'} value={q} autocomplete="off" />
+          <input id="query" name="q" type="search" aria-label="What to look for" maxLength={1000} placeholder={'words, or "words together"'} ref={input} autocomplete="off" />
           <button type="submit">Search</button>
         </div>
         <div class="filters">
