@@ -7,6 +7,7 @@ mod account;
 mod block;
 mod books;
 mod charge;
+mod reply;
 mod stretch;
 mod sums;
 mod tally;
@@ -18,9 +19,12 @@ pub use account::{Account, Branch};
 pub use block::Block;
 pub use books::{Books, FileAccount, Home, Post};
 pub use charge::{Charge, Part};
+pub use reply::{AgentUsage, ReplyUsage, ReplyUse, agent_usage, reply_usage};
 pub use sums::{Owner, SessionSum, Sums};
 pub use tally::{Spent, Tally};
 pub use uses::Uses;
+
+pub(crate) use reply::note_use;
 
 use crate::body::Usage;
 use bitcode::{Decode, Encode};

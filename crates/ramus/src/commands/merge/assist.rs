@@ -28,8 +28,11 @@ pub(super) fn digest(ui: &Ui, command: &str, brief: &str) -> Result<String, Comm
     let size = brief.len().div_ceil(1000);
     ui.say(&Line::new(&format!("Handing {size} kB to `{command}`…"), Label::Dim));
     let failed = |why: &str| CommandError::user(format!("nothing was written: `{command}` {why}"));
+    // Before the command runs: a signal must never find it without somebody who ends it.
+    let (sender, events) = mpsc::channel();
+    listen(sender.clone());
     let child = start(command).map_err(|error| failed(&format!("could not be run: {error}")))?;
-    let bytes = output(child, brief.to_owned()).map_err(|why| failed(&why))?;
+    let bytes = output(child, brief.to_owned(), sender, &events).map_err(|why| failed(&why))?;
     digest_text(&bytes).map_err(|error| failed(&error.to_string()))
 }
 
@@ -43,10 +46,13 @@ fn start(command: &str) -> io::Result<Child> {
 }
 
 /// Writes to the command and reads what it prints; the error says what it did instead.
-fn output(mut child: Child, brief: String) -> Result<Vec<u8>, String> {
+fn output(
+    mut child: Child,
+    brief: String,
+    sender: Sender<Event>,
+    events: &Receiver<Event>,
+) -> Result<Vec<u8>, String> {
     let group = child.id();
-    let (sender, events) = mpsc::channel();
-    listen(sender.clone());
     if let Some(mut stdin) = child.stdin.take() {
         // A command that does not read all of it may still print a digest.
         thread::spawn(move || drop(stdin.write_all(brief.as_bytes())));
@@ -65,7 +71,7 @@ fn output(mut child: Child, brief: String) -> Result<Vec<u8>, String> {
     loop {
         let why = match events.recv() {
             Ok(Event::Printed(Ok(bytes))) if bytes.len() > LONGEST_DIGEST_TEXT => {
-                end(group, &events);
+                end(group, events);
                 return Ok(bytes);
             }
             Ok(Event::Printed(Ok(bytes))) => {
@@ -78,7 +84,7 @@ fn output(mut child: Child, brief: String) -> Result<Vec<u8>, String> {
             Ok(Event::Printed(Err(error)) | Event::Ended(Err(error))) => error.to_string(),
             Err(mpsc::RecvError) => "was lost".to_owned(),
         };
-        end(group, &events);
+        end(group, events);
         return Err(why);
     }
 }
