@@ -35,7 +35,6 @@ pub use amount::{count, tokens};
 pub(crate) use amount::{grouped, media};
 pub(crate) use answer::model_name;
 pub use note::{guess_note, resume_note};
-pub(crate) use open::result_text;
 pub use thoughts::{WithheldThoughts, is_withheld};
 pub use usage::{cost_text, reply_usage_line, usage_line};
 

@@ -35,13 +35,13 @@ pub fn usage_line(
     let price = cost.map_or_else(|| "no price".to_owned(), cost_text);
     // What is left out first has the smallest number.
     let fitting = (0..=3).map(|least| {
-        let mut text = String::new();
-        for (word, count, _) in cells.iter().filter(|(_, _, rank)| *rank >= least) {
-            match count {
-                Some(count) => text += &format!("{word} {:>NUMBER$}  ", tokens(*count)),
-                None => text += &" ".repeat(word.len() + NUMBER + 3),
-            }
-        }
+        let kept = cells.iter().filter(|(_, _, rank)| *rank >= least);
+        let text: String = kept
+            .map(|(word, count, _)| match count {
+                Some(count) => format!("{word} {:>NUMBER$}  ", tokens(*count)),
+                None => " ".repeat(word.len() + NUMBER + 3),
+            })
+            .collect();
         format!("{text}{price:>8}")
     });
     let room = width.saturating_sub(layout::width(name));
