@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ramus_core::body::{ReadContent, StructuredPatch, ToolOutput, plain_text};
+use ramus_core::body::{ReadContent, StructuredPatch, TodoStatus, ToolOutput, plain_text};
 use ramus_core::turn::{Action, Call, Outcome};
 
 use super::{Config, Tools};
@@ -175,14 +175,14 @@ impl<'a> Sections<'a, '_> {
                 false
             }
             Action::Todos(todos) => {
-                let mark = |status: &str| match status {
-                    "completed" => "[x]",
-                    "in_progress" => "[~]",
-                    _ => "[ ]",
+                let mark = |status: TodoStatus| match status {
+                    TodoStatus::Completed => "[x]",
+                    TodoStatus::InProgress => "[~]",
+                    TodoStatus::Pending => "[ ]",
                 };
                 let lines: Vec<String> = todos
                     .iter()
-                    .map(|todo| format!("{} {}", mark(&todo.status), todo.content))
+                    .map(|todo| format!("{} {}", mark(todo.status), todo.content))
                     .collect();
                 self.code("", Cow::Owned(lines.join("\n")));
                 true

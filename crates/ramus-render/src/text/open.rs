@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use ramus_core::body::{Block, Question, ReadContent, Todo, ToolOutput, human_text, plain_text};
+use ramus_core::body::{
+    Block, Question, ReadContent, Todo, TodoStatus, ToolOutput, human_text, plain_text,
+};
 use ramus_core::turn::{Action, Call, Outcome};
 
 use super::view::{TAIL, View};
@@ -263,10 +265,10 @@ impl View {
     }
 
     fn todo(&self, todo: &Todo) -> Vec<Line> {
-        let (mark, label) = match &*todo.status {
-            "completed" => ("■ ", Label::Dim),
-            "in_progress" => ("◐ ", Label::Active),
-            _ => ("□ ", Label::Plain),
+        let (mark, label) = match todo.status {
+            TodoStatus::Completed => ("■ ", Label::Dim),
+            TodoStatus::InProgress => ("◐ ", Label::Active),
+            TodoStatus::Pending => ("□ ", Label::Plain),
         };
         layout::wrap(&Line::new(mark, label).with(&todo.content, label), self.room, 2)
     }
