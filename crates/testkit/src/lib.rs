@@ -25,9 +25,11 @@
 mod corpus;
 mod home;
 mod short;
+mod skip;
 mod terminal;
 
 pub use corpus::{Truth, corpus};
 pub use home::Home;
 pub use short::{START, jsonl};
+pub use skip::{shared, skip};
 pub use terminal::Terminal;

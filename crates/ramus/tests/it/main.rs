@@ -32,7 +32,7 @@ mod usage;
 mod watch;
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -63,14 +63,4 @@ fn json(claude: &Path, args: &[&str]) -> Value {
     let stderr = String::from_utf8_lossy(&output.stderr);
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error} for {args:?}\n{stderr}"))
-}
-
-/// Finds the shared material beside the project; tests that need it are skipped without.
-fn shared(part: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(part);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {part} is not beside the project");
-    None
 }
