@@ -23,6 +23,7 @@
 //! ```
 
 mod corpus;
+pub mod demo;
 mod home;
 mod short;
 mod skip;
