@@ -1,5 +1,6 @@
 //! The machine output and the help, held word for word.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -161,7 +162,7 @@ fn redacted(text: &str, home: &Path, known: &str) -> String {
             if n == ids.len() {
                 ids.push(id);
             }
-            out += &format!("[id {}]", n + 1);
+            write!(out, "[id {}]", n + 1).unwrap();
             id.len()
         } else if let Some(time) = time {
             out += "[time]";
@@ -233,7 +234,7 @@ fn writing_commands() {
     ] {
         let answer = json(&home.claude(), args);
         let answer = serde_json::to_string_pretty(&answer).unwrap();
-        text += &format!("$ ramus {} --json\n{answer}\n\n", args.join(" "));
+        writeln!(text, "$ ramus {} --json\n{answer}\n", args.join(" ")).unwrap();
     }
     insta::assert_snapshot!("written", redacted(&text, home.path(), ID));
 }

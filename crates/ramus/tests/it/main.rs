@@ -1,9 +1,5 @@
 //! The command line as a person or a script uses it.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test that cannot go on should stop, and say so"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop, and say so")]
 
 mod address;
 mod bad_input;
