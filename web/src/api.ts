@@ -62,7 +62,11 @@ export type Piece =
   | Call;
 export interface View {
   at: number; i: number; kind: string; uuid?: string; timestamp?: string; detail?: string;
-  recovered?: boolean; parts: Piece[]; fork?: { kind: string; ways: Way[] };
+  recovered?: boolean; parts: Piece[]; fork?: { kind: string; ways: Way[] }; usage?: ReplyUsage;
+}
+export interface ReplyUsage {
+  input: number; output: number; cache_read: number; cache_write_5m: number; cache_write_1h: number;
+  thinking: number; context: number; cost_usd: number | null;
 }
 export interface Hit {
   schema: string; session: string; title: string | null; project: string | null; agent: string | null;

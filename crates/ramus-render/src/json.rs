@@ -26,10 +26,11 @@ pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exc
 pub use outline::{Outline, OutlineRow, outline_row};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
 pub use stats::{most_complex, stats};
-pub use turn::{Show, Turn, turn};
+pub use turn::{ReplyUsage, Show, Turn, reply_usage, turn};
 pub use usage::{
     Amounts, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, ByTime, Client,
-    ClientModel, OfBranch, Prices, RunningBlock, Unpriced, Usage, dearest_first, dollars, usage,
+    ClientModel, OfBranch, PathUsage, Prices, RunningBlock, Unpriced, Usage, dearest_first,
+    dollars, usage,
 };
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
 pub use written::{FixAnswer, Log, LogEntry, Written};

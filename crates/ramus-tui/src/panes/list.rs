@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ramus_core::branches::Status;
+use ramus_core::name::short_id;
 use ramus_core::time::Time;
 use ramus_store::place::HistoryFile;
 
@@ -172,7 +173,7 @@ impl List {
 
     /// Whether the beginning of a session's or an agent's id means no other one.
     pub(crate) fn is_only(&self, file: &HistoryFile) -> bool {
-        let start = file.id.get(..8).unwrap_or(&file.id);
+        let start = short_id(&file.id);
         let is_like = |other: &HistoryFile| {
             other.path != file.path
                 && other.role.is_agent() == file.role.is_agent()
