@@ -230,7 +230,7 @@ fn lines(check: &Check, due: &Due) -> Vec<Line> {
     lines.push(Line::default());
     if check.defects.iter().any(|defect| defect.fixable) {
         lines.push(Line::plain(
-            "`ramus check --fix` offers a repaired copy of the conversation that Claude Code resumes; the files here stay as they are.",
+            "`ramus check --fix` offers a repaired copy where a defect is on the conversation that Claude Code resumes; the files here stay as they are.",
         ));
     }
     if check.withheld_thinking > 0 {
