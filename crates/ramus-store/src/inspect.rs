@@ -162,7 +162,7 @@ mod tests {
         let late = foreign("c < b user three");
         home.write(
             &format!("-p/{ID}1.jsonl"),
-            &format!("{}{late}", own("a user one\nb < a assistant two")),
+            format!("{}{late}", own("a user one\nb < a assistant two")),
         );
         assert_eq!(found(&home), [format!("-p/{ID}1.jsonl:3 other-session")]);
         home.write(&format!("-p/{ID}2.jsonl"), &late);
