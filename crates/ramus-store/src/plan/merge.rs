@@ -3,16 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ramus_core::edit::{
-    self, Merge, MergeBrief, Merged, NewLine, Refusal, Sources, Strategy, Writer,
-};
+use ramus_core::edit::{self, Merge, MergeBrief, Merged, NewLine, Sources, Strategy, Writer};
 use ramus_core::name::{Key, short_id};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fork::{agents, bodies, links, origin, session_of, sources};
-use super::{Content, Plan, Step, Subject, What, new_id, short};
+use super::{Content, Plan, PlanError, Step, Subject, What, new_id, short};
 use crate::error::PathError;
 use crate::trace::Part;
 
@@ -30,7 +28,7 @@ pub fn merge(
     request: &Merge<'_>,
     dir: &Path,
     now: Time,
-) -> Result<Result<(Plan, Merged), Refusal>, PathError> {
+) -> Result<(Plan, Merged), PlanError> {
     let parts: Vec<&Part> = conversations.iter().flat_map(|one| one.parts).collect();
     let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
     let backups = Backups::new(conversations);
@@ -47,12 +45,9 @@ pub fn merge(
         edit::merge(&sources_of, request, &mut writer, &mut bodies)
     };
     if let Some(problem) = problem {
-        return Err(problem);
+        return Err(problem.into());
     }
-    let mut merged = match merged {
-        Ok(merged) => merged,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+    let mut merged = merged?;
     let copied: FxHashSet<(usize, u64)> = merged
         .new
         .lines
@@ -103,14 +98,14 @@ pub fn merge(
         left_out: merged.new.left_out,
         undoes: None,
     };
-    Ok(Ok((plan, merged)))
+    Ok((plan, merged))
 }
 
 /// Writes what somebody needs to know who writes the digest of a merge.
 pub fn merge_brief(
     conversations: &[Conversation<'_>],
     no_base: bool,
-) -> Result<Result<MergeBrief, Refusal>, PathError> {
+) -> Result<MergeBrief, PlanError> {
     let parts: Vec<&Part> = conversations.iter().flat_map(|one| one.parts).collect();
     let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
     let sources = merge_sources(conversations, &sessions)?;
@@ -119,7 +114,10 @@ pub fn merge_brief(
         let mut bodies = bodies(&parts, &mut problem)?;
         edit::merge_brief(&sources, no_base, &mut bodies)
     };
-    problem.map_or(Ok(brief), Err)
+    match problem {
+        Some(problem) => Err(problem.into()),
+        None => Ok(brief?),
+    }
 }
 
 /// Collects the files that conversations run through; `sessions` are the ids of their parts.

@@ -156,8 +156,8 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
         title: &title,
         cwd: place.cwd.as_deref(),
     };
-    let (plan, merged) = plan::merge(&conversations, &request, &place.dir, env::now())?
-        .map_err(|refusal| refused(&refusal))?;
+    let (plan, merged) = plan::merge(&conversations, &request, &place.dir, env::now())
+        .map_err(|error| error.explained(refused))?;
     let facts = sites[0].0.history.session.facts();
     let cwd = place.cwd.as_deref().or(facts.cwd.as_deref()).unwrap_or_default();
     let proposal = Proposal {
@@ -214,8 +214,8 @@ impl MergeArgs {
         ui: &Ui,
         conversations: &[Conversation<'_>],
     ) -> Result<String, CommandError> {
-        let brief =
-            plan::merge_brief(conversations, self.no_base)?.map_err(|refusal| refused(&refusal))?;
+        let brief = plan::merge_brief(conversations, self.no_base)
+            .map_err(|error| error.explained(refused))?;
         if self.on_conflict == OnConflict::Stop && !brief.conflicts.is_empty() {
             return Ok(String::new());
         }
