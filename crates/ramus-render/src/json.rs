@@ -21,7 +21,7 @@ pub use diff::{Diff, diff};
 pub use document::{DemoWritten, Document, Pages};
 pub use escape::write;
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
-pub use list::{bookmarks, conversations, resume, session, tree};
+pub use list::{bookmarks, conversations, lost_agent, relative, resume, session, tree};
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
@@ -85,6 +85,22 @@ pub struct Project {
 #[derive(Debug, Serialize)]
 pub struct Sessions {
     pub sessions: Vec<Session>,
+    /// Agents whose session has no file any more.
+    pub lost_agents: Vec<LostAgent>,
+}
+
+/// An agent whose session has no file any more.
+#[derive(Debug, Serialize)]
+pub struct LostAgent {
+    /// Its id; `agent-ID` is its address.
+    pub agent: String,
+    /// The session that started it.
+    pub session: String,
+    pub file: String,
+    pub project: String,
+    pub title: Option<String>,
+    pub messages: u32,
+    pub last_active: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -115,11 +131,26 @@ pub struct Session {
     pub flow: Vec<&'static str>,
     pub complexity: u32,
     pub links: Vec<Link>,
+    /// Where it came from.
+    pub origins: Vec<Relative>,
+    /// What came out of it.
+    pub offspring: Vec<Relative>,
+}
+
+/// A session that another one came from, or that came out of it.
+#[derive(Debug, Serialize)]
+pub struct Relative {
+    /// `fork`, `merge`, `copy`, `continuation`, `clear`; of an agent `agent`.
+    pub kind: &'static str,
+    /// `None`: nothing records which one it was.
+    pub session: Option<String>,
+    /// Its file is there.
+    pub found: bool,
 }
 
 #[derive(Debug, Serialize)]
 pub struct Link {
-    /// `fork`, `copy`, `continuation` or `summary`.
+    /// `fork`, `merge`, `copy`, `continuation` or `summary`.
     pub kind: &'static str,
     pub session: String,
 }
@@ -163,6 +194,10 @@ pub struct Conversation {
 #[derive(Debug, Serialize)]
 pub struct Tree {
     pub session: String,
+    /// Where it came from.
+    pub origins: Vec<Relative>,
+    /// What came out of it.
+    pub offspring: Vec<Relative>,
     pub resume: Option<Resume>,
     pub roots: Vec<String>,
     pub forks: Vec<Fork>,
@@ -208,6 +243,8 @@ pub struct Fork {
     pub current: Option<String>,
     /// The children on which no real answer was given.
     pub drafts: Vec<String>,
+    /// `restored` or `kept`: what became of the files when a person went back, where it is known.
+    pub files: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]

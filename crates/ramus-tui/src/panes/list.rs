@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ramus_core::branches::Status;
+use ramus_core::link::Family;
 use ramus_core::time::Time;
 use ramus_store::place::HistoryFile;
 
@@ -52,6 +53,8 @@ pub(crate) struct Session {
     /// Empty, or nothing but metadata (R18).
     pub(crate) hidden: bool,
     pub(crate) conversations: Vec<Conversation>,
+    /// Where it came from and what came out of it; known when all sessions were read.
+    pub(crate) family: Family,
 }
 
 /// One way through a session.
@@ -150,6 +153,7 @@ impl List {
             Some(held) => {
                 // Agents beside the session, as older clients had them, are not counted again.
                 session.agents = session.agents.max(held.agents);
+                session.family = std::mem::take(&mut held.family);
                 if held.summed_up && !session.named {
                     (session.title, session.summed_up) = (held.title.take(), true);
                 }

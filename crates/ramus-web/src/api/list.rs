@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::extract::{Query, State as Extract};
 use ramus_core::time::Time;
-use ramus_render::json::{self, Answer, Project, Projects, Session, Sessions};
+use ramus_render::json::{self, Answer, LostAgent, Project, Projects, Session, Sessions};
 use ramus_store::place::RETENTION_DAYS;
 use ramus_store::survey::{ProjectSurvey, Surveyed, to_time};
 use serde::{Deserialize, Serialize};
@@ -144,12 +144,20 @@ pub(crate) async fn sessions(
         if only.project.is_some() && !survey.projects.iter().any(|project| wanted(&project)) {
             return Err(ApiError::not_found("project"));
         }
-        let listed = survey.projects.iter().filter(wanted).flat_map(ProjectSurvey::linked);
-        let mut sessions: Vec<Session> =
-            listed.filter(|listed| !listed.digest.class.is_hidden()).map(json::session).collect();
+        let mut sessions: Vec<Session> = survey.list(|project, session, listed| {
+            let is_shown = wanted(&project) && !session.digest.class.is_hidden();
+            is_shown.then(|| json::session(listed))
+        });
         sessions
             .sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
-        Ok(Answer::new("ramus.sessions/1", Sessions { sessions }))
+        let lost = survey.projects.iter().filter(wanted).flat_map(|project| {
+            let agents = project.lost_agents();
+            agents.map(|(session, agent)| json::lost_agent(session, &project.listed(agent)))
+        });
+        let mut lost_agents: Vec<LostAgent> = lost.collect();
+        lost_agents
+            .sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
+        Ok(Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents }))
     })
     .await
 }

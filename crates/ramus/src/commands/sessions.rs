@@ -2,9 +2,10 @@ use std::collections::HashMap;
 
 use ramus_core::history::AgentClass;
 use ramus_core::name::short_id;
-use ramus_render::json::{self, Answer, Session, Sessions};
+use ramus_render::json::{self, Answer, LostAgent, Session, Sessions};
+use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
-use ramus_store::survey::{ProjectSurvey, Surveyed};
+use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::args::Global;
 use crate::env::Clock;
@@ -18,7 +19,8 @@ use crate::ui::Ui;
 /// List the sessions, the most recently active first
 ///
 /// BRANCHES counts the conversations of a session: one for every end that an edit, a retry or a
-/// rewind left behind.
+/// rewind left behind. ↳ says that a session came from another one (`fork`, `merge`, `copy`,
+/// `continuation`) or was begun with `/clear`; `ramus tree` names both.
 #[derive(Debug, Default, clap::Args)]
 #[command(
     after_help = "Examples:\n  ramus sessions\n  ramus sessions .\n  ramus sessions --json | jq '.sessions[] | select(.forks > 0)'\n  ramus sessions --has forks --since 7d --sort cost"
@@ -55,16 +57,18 @@ pub(crate) fn sessions(
         .iter()
         .map(|project| (project.name.clone(), project.path.clone()))
         .collect();
+    let mut lost = lost_agents(&survey, &filter);
+    lost.truncate(filter.limit());
     ui.let_go(survey);
     filter.arrange(&mut rows);
     let sessions: Vec<Session> = rows.into_iter().map(|(_, session)| session).collect();
-    let nothing = sessions.is_empty().then(|| {
+    let nothing = (sessions.is_empty() && lost.is_empty()).then(|| {
         CommandError::nothing("no session here")
             .hinted("`--all` shows empty and metadata-only files")
             .hinted("no history yet? `ramus demo` writes a sample to look at")
     });
     if ui.json {
-        ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions }))?;
+        ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents: lost }))?;
         return nothing.map_or(Ok(()), Err);
     }
     if let Some(nothing) = nothing {
@@ -79,7 +83,49 @@ pub(crate) fn sessions(
     for line in table(&sessions, &name, &Clock::new()).lines(ui.width) {
         ui.line(&line)?;
     }
+    for line in lost_lines(&lost) {
+        ui.line(&truncate(&line, ui.width))?;
+    }
     Ok(())
+}
+
+/// Lists the agents whose session has no file any more, the newest first.
+fn lost_agents(survey: &Survey, filter: &RowFilter) -> Vec<LostAgent> {
+    let mut agents: Vec<LostAgent> = Vec::new();
+    for project in &survey.projects {
+        let lost = project.lost_agents();
+        let wanted = lost.filter(|(_, agent)| filter.has_session(project, agent));
+        agents.extend(
+            wanted.map(|(session, agent)| json::lost_agent(session, &project.listed(agent))),
+        );
+    }
+    agents.sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
+    agents
+}
+
+/// How many lost agents are named.
+const NAMED: usize = 5;
+
+fn lost_lines(lost: &[LostAgent]) -> Vec<Line> {
+    let line = |agent: &LostAgent| {
+        Line::new("▸ agent-", Label::ToolName)
+            .with(&agent.agent, Label::Id)
+            .with(&format!("  of {}, which is gone  ", short_id(&agent.session)), Label::Dim)
+            .with(agent.title.as_deref().unwrap_or_default(), Label::Plain)
+    };
+    let more = lost.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| {
+        let text = format!("  {more} more agents of sessions that are gone; `--json` lists them");
+        Line::new(&text, Label::Dim)
+    });
+    lost.iter().take(NAMED).map(line).chain(more).collect()
+}
+
+/// Returns a mark that says where a session came from; empty for one that began by itself.
+fn origin_mark(session: &Session) -> String {
+    let mut kinds: Vec<&str> = session.origins.iter().map(|origin| origin.kind).collect();
+    kinds.dedup();
+    if kinds.is_empty() { String::new() } else { format!("↳{} ", kinds.join(" ")) }
 }
 
 fn row(project: &ProjectSurvey, file: &Surveyed, session: Session) -> (SortKey, Session) {
@@ -118,14 +164,15 @@ fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock)
         };
         let agents =
             if session.agents == 0 { String::new() } else { number(session.agents as u64) };
-        let mut title = match &session.title {
+        let mut title = Line::new(&origin_mark(session), Label::Branch);
+        title.append(&match &session.title {
             Some(title) => Line::plain(title),
             None if session.class == "conversation" => Line::new(&session.id, Label::Dim),
             None => Line::new(session.class, Label::Dim),
-        };
+        });
         if session.defects > 0 {
-            title = Line::new(&format!("! {} ", session.defects), Label::Warning)
-                .with(&title.text(), Label::Plain);
+            let defects = Line::new(&format!("! {} ", session.defects), Label::Warning);
+            title = defects.with(&title.text(), Label::Plain);
         }
         table.row(vec![
             cell(short_id(&session.id), Label::Id),

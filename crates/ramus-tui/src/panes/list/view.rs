@@ -116,6 +116,9 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
             if ways > 1 {
                 right.push(&format!("┬{ways} "), Label::Branch);
             }
+            if wide && let Some(origin) = session.family.origins.first() {
+                right.push(&format!("↳{} ", origin.kind.word()), Label::Branch);
+            }
             if wide && session.agents > 0 {
                 right.push(&format!("▸{} ", session.agents), Label::ToolName);
             }
