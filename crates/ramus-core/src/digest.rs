@@ -16,6 +16,7 @@ use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
 use crate::link::{Family, LinkKind};
 use crate::name::{Key, Name};
+use crate::pull_request::PullRequest;
 use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Reason, Rule, resume_in};
 use crate::session::{Facts, LineCounts, NodeId, Session};
@@ -68,6 +69,8 @@ pub struct Digest {
     pub missing: Vec<Missing>,
     /// When `/clear` was typed, if that is what the session begins with.
     pub cleared_at: Option<Time>,
+    /// The pull requests made in it, each once.
+    pub pull_requests: Vec<PullRequest>,
     pub chain: Chain,
 }
 
@@ -291,9 +294,20 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
         undated: Vec::new(),
         missing: Vec::new(),
         cleared_at: cleared_at(session),
+        pull_requests: pull_requests(session),
         chain,
     };
     (told, places)
+}
+
+fn pull_requests(session: &Session) -> Vec<PullRequest> {
+    let mut requests: Vec<PullRequest> = Vec::new();
+    for (_, request) in session.pull_requests() {
+        if !requests.contains(request) {
+            requests.push(request.clone());
+        }
+    }
+    requests
 }
 
 /// Returns when `/clear` was typed, if nothing was said in the session before.

@@ -21,7 +21,10 @@ pub use diff::{Diff, diff};
 pub use document::{DemoWritten, Document, Pages};
 pub use escape::write;
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
-pub use list::{bookmarks, conversations, lost_agent, relative, resume, session, tree};
+pub use list::{
+    bookmarks, conversations, lost_agent, pull_request, relative, repositories, resume, session,
+    tree,
+};
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
@@ -65,6 +68,22 @@ pub struct Cache {
 #[derive(Debug, Serialize)]
 pub struct Projects {
     pub projects: Vec<Project>,
+    /// The projects put together; only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repositories: Option<Vec<Repository>>,
+}
+
+/// All projects of one git repository, or one project that is in none.
+#[derive(Debug, Serialize)]
+pub struct Repository {
+    /// The address of its remote, else its directory; `None`: it is no repository, as far as is known.
+    pub repository: Option<String>,
+    /// The encoded names of its projects.
+    pub projects: Vec<String>,
+    pub sessions: usize,
+    pub conversations: usize,
+    pub bytes: u64,
+    pub last_active: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -80,6 +99,8 @@ pub struct Project {
     pub agents: usize,
     pub bytes: u64,
     pub last_active: Option<String>,
+    /// The git repository it belongs to; only when asked for.
+    pub repository: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -131,10 +152,21 @@ pub struct Session {
     pub flow: Vec<&'static str>,
     pub complexity: u32,
     pub links: Vec<Link>,
+    pub pull_requests: Vec<PullRequest>,
+    /// The git repository of its project; only when asked for.
+    pub repository: Option<String>,
     /// Where it came from.
     pub origins: Vec<Relative>,
     /// What came out of it.
     pub offspring: Vec<Relative>,
+}
+
+/// A pull request that was made in a session.
+#[derive(Debug, Serialize)]
+pub struct PullRequest {
+    pub number: Option<u64>,
+    pub url: String,
+    pub repository: Option<String>,
 }
 
 /// A session that another one came from, or that came out of it.

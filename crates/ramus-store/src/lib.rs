@@ -49,6 +49,7 @@ pub mod plan;
 pub mod prompts;
 mod read;
 mod regular;
+pub mod repository;
 pub mod reverts;
 pub mod scan;
 pub mod secrets;

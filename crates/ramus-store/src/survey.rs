@@ -31,6 +31,7 @@ use crate::error::PathError;
 use crate::index::Index;
 use crate::place::{FileRole, HistoryFile, Listing, Project, is_encoded};
 use crate::read::read_as;
+use crate::repository::{Repository, repositories};
 use family::Kin;
 use remembered::{Fresh, More, Remembered, Unread, Wants, remember};
 
@@ -185,6 +186,12 @@ impl ProjectSurvey {
 }
 
 impl Survey {
+    /// Returns the git repository of each project, as far as the disk tells.
+    pub fn repositories(&self) -> Vec<Option<Repository>> {
+        let dirs: Vec<Option<&str>> = self.projects.iter().map(|one| one.path.as_deref()).collect();
+        repositories(&dirs)
+    }
+
     /// Returns where each session came from and what came out of it, project by project.
     pub fn families(&self) -> Vec<Vec<Family>> {
         family::kin(self).into_iter().map(|kin| kin.families).collect()

@@ -6,13 +6,14 @@ use ramus_core::files::{Revert, Reverts, fork_files};
 use ramus_core::fold::Placement;
 use ramus_core::history::History;
 use ramus_core::link;
+use ramus_core::pull_request;
 use ramus_core::session::NodeId;
 use ramus_core::stats::{Complexity, Descent, Flow, flows};
 use ramus_core::title::{Summaries, conversation_title, session_title};
 
 use super::{
-    Bookmark, Conversation, Fork, Link, LostAgent, Otherwise, Placed, Relative, Resume, Session,
-    Tree,
+    Bookmark, Conversation, Fork, Link, LostAgent, Otherwise, Placed, Project, PullRequest,
+    Relative, Repository, Resume, Session, Tree,
 };
 
 /// Turns a session into what scripts get.
@@ -48,8 +49,47 @@ pub fn session(listed: Listed<'_>) -> Session {
             .into_iter()
             .map(|(kind, session)| Link { kind: kind.word(), session: session.to_owned() })
             .collect(),
+        pull_requests: digest.pull_requests.iter().map(pull_request).collect(),
+        repository: None,
         origins: relatives(&family.origins),
         offspring: relatives(&family.offspring),
+    }
+}
+
+/// Puts projects of one repository together, in the order of the first of each.
+pub fn repositories(projects: &[Project]) -> Vec<Repository> {
+    let mut groups: Vec<Repository> = Vec::new();
+    for project in projects {
+        let is_it = |group: &&mut Repository| {
+            project.repository.is_some() && group.repository == project.repository
+        };
+        match groups.iter_mut().find(is_it) {
+            Some(group) => {
+                group.projects.push(project.name.clone());
+                group.sessions += project.sessions;
+                group.conversations += project.conversations;
+                group.bytes += project.bytes;
+                group.last_active = group.last_active.take().max(project.last_active.clone());
+            }
+            None => groups.push(Repository {
+                repository: project.repository.clone(),
+                projects: vec![project.name.clone()],
+                sessions: project.sessions,
+                conversations: project.conversations,
+                bytes: project.bytes,
+                last_active: project.last_active.clone(),
+            }),
+        }
+    }
+    groups
+}
+
+/// Turns a pull request into what scripts get.
+pub fn pull_request(request: &pull_request::PullRequest) -> PullRequest {
+    PullRequest {
+        number: request.number,
+        url: request.url.to_string(),
+        repository: request.repository.as_deref().map(str::to_owned),
     }
 }
 

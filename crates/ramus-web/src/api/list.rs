@@ -118,11 +118,16 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
 pub(crate) async fn projects(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Projects>> {
     answer(state, Task::Lists, |state| {
         let survey = state.library.survey();
-        let mut projects: Vec<Project> = survey.projects.iter().map(project).collect();
+        let repositories = survey.repositories().into_iter();
+        let listed = survey.projects.iter().zip(repositories).map(|(one, repository)| Project {
+            repository: repository.map(|found| found.name),
+            ..project(one)
+        });
+        let mut projects: Vec<Project> = listed.collect();
         projects.retain(|project| project.sessions > 0);
         projects
             .sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.name.cmp(&b.name)));
-        Ok(Answer::new("ramus.projects/1", Projects { projects }))
+        Ok(Answer::new("ramus.projects/1", Projects { projects, repositories: None }))
     })
     .await
 }
@@ -187,5 +192,6 @@ fn project(survey: &ProjectSurvey) -> Project {
         agents: survey.agents.len(),
         bytes: files.map(|file| file.file.bytes).sum(),
         last_active: last_active.map(|time| time.to_string()),
+        repository: None,
     }
 }

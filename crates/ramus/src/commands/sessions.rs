@@ -10,7 +10,7 @@ use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 use crate::args::Global;
 use crate::env::Clock;
 use crate::error::CommandError;
-use crate::filter::{FilterArgs, RowFilter, SortKey, session_key};
+use crate::filter::{FilterArgs, GroupBy, RowFilter, SortKey, session_key};
 use crate::project::{project_end, project_name};
 use crate::select::{Library, Scope};
 use crate::table::{Table, bytes, cell, number};
@@ -23,12 +23,15 @@ use crate::ui::Ui;
 /// `continuation`) or was begun with `/clear`; `ramus tree` names both.
 #[derive(Debug, Default, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus sessions\n  ramus sessions .\n  ramus sessions --json | jq '.sessions[] | select(.forks > 0)'\n  ramus sessions --has forks --since 7d --sort cost"
+    after_help = "Examples:\n  ramus sessions\n  ramus sessions .\n  ramus sessions --json | jq '.sessions[] | select(.forks > 0)'\n  ramus sessions --has forks --since 7d --sort cost\n  ramus sessions --by repo\n  ramus sessions --pr 42"
 )]
 pub(crate) struct SessionsArgs {
     /// Only those of one project
     #[arg(allow_hyphen_values = true)]
     project: Option<String>,
+    /// Put sessions together
+    #[arg(long, value_name = "WHAT")]
+    by: Option<GroupBy>,
     #[command(flatten)]
     filter: FilterArgs,
 }
@@ -57,11 +60,28 @@ pub(crate) fn sessions(
         .iter()
         .map(|project| (project.name.clone(), project.path.clone()))
         .collect();
+    let repositories: HashMap<String, String> = match args.by {
+        Some(GroupBy::Repo) => { survey.projects.iter().zip(survey.repositories()) }
+            .filter_map(|(project, found)| Some((project.name.clone(), found?.name)))
+            .collect(),
+        None => HashMap::new(),
+    };
     let mut lost = lost_agents(&survey, &filter);
     lost.truncate(filter.limit());
     ui.let_go(survey);
     filter.arrange(&mut rows);
-    let sessions: Vec<Session> = rows.into_iter().map(|(_, session)| session).collect();
+    let mut sessions: Vec<Session> = rows.into_iter().map(|(_, session)| session).collect();
+    for session in &mut sessions {
+        session.repository = repositories.get(&session.project).cloned();
+    }
+    let group = |session: &Session| {
+        let path = paths.get(&session.project).and_then(Option::as_deref);
+        let repository = session.repository.as_deref();
+        project_name(repository.or(path), &session.project)
+    };
+    if args.by.is_some() {
+        put_together(&mut sessions, &group);
+    }
     let nothing = (sessions.is_empty() && lost.is_empty()).then(|| {
         CommandError::nothing("no session here")
             .hinted("`--all` shows empty and metadata-only files")
@@ -80,13 +100,32 @@ pub(crate) fn sessions(
         let path = paths.get(&session.project).and_then(Option::as_deref);
         project_end(&project_name(path, &session.project), room)
     };
-    for line in table(&sessions, &name, &Clock::new()).lines(ui.width) {
-        ui.line(&line)?;
+    let lines = table(&sessions, &name, &Clock::new()).lines(ui.width);
+    let head = lines.len() - sessions.len();
+    let mut last = None;
+    for (index, line) in lines.iter().enumerate() {
+        let session = index.checked_sub(head).map(|index| &sessions[index]);
+        let heading = session.filter(|_| args.by.is_some()).map(&group);
+        if let Some(heading) = heading.filter(|heading| last.as_ref() != Some(heading)) {
+            ui.line(&Line::new(&heading, Label::Heading))?;
+            last = Some(heading);
+        }
+        ui.line(line)?;
     }
     for line in lost_lines(&lost) {
         ui.line(&truncate(&line, ui.width))?;
     }
     Ok(())
+}
+
+/// Puts the sessions of one group beside each other, in the order of the first of each.
+fn put_together(sessions: &mut [Session], group: &dyn Fn(&Session) -> String) {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for session in &*sessions {
+        let next = places.len();
+        places.entry(group(session)).or_insert(next);
+    }
+    sessions.sort_by_cached_key(|session| places[&group(session)]);
 }
 
 /// Lists the agents whose session has no file any more, the newest first.
