@@ -142,7 +142,7 @@ function Drawn({ rows, leaf, onGo, onAgent }: { rows: Row[]; leaf: string; onGo:
 
 function words(row: Row): string {
   switch (row.kind) {
-    case "fork": return `${row.fork}, ${several(row.ways, "way")}`;
+    case "fork": return `${row.fork}, ${several(row.ways, "way")}${row.files ? `, files ${row.files}` : ""}`;
     case "compaction": return "compacted";
     case "agent": return row.words || "agent";
     case "tree": return "another tree";

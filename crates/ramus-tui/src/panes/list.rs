@@ -4,7 +4,7 @@ mod filter;
 
 mod view;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,6 +28,8 @@ pub(crate) struct Project {
     pub(crate) dir: PathBuf,
     /// The directory it stands for if the records name it, else the encoded name.
     pub(crate) label: String,
+    /// The git repository it belongs to; known when all sessions were read.
+    pub(crate) repository: Option<String>,
     pub(crate) files: Arc<[HistoryFile]>,
     pub(crate) sessions: Vec<Session>,
 }
@@ -97,10 +99,14 @@ pub(crate) struct List {
     pub(crate) progress: Option<Progress>,
     /// Show what R18 hides.
     pub(crate) all: bool,
+    /// Projects of one git repository are put together.
+    pub(crate) by_repository: bool,
     /// The home directory, which is written as `~`.
     pub(crate) home: String,
     /// The Claude directories have been listed.
     pub(crate) listed: bool,
+    /// The projects whose sessions are listed under each project's row.
+    members: Vec<Vec<usize>>,
     opened: HashSet<PathBuf>,
     closed: HashSet<PathBuf>,
 }
@@ -141,7 +147,8 @@ impl List {
             None => {
                 let files = Arc::from([session.file.clone()]);
                 let label = label.to_owned();
-                self.projects.push(Project { dir, label, files, sessions: Vec::new() });
+                let sessions = Vec::new();
+                self.projects.push(Project { dir, label, repository: None, files, sessions });
                 self.projects.last_mut().expect("because it was just pushed")
             }
         };
@@ -203,6 +210,7 @@ impl List {
 
     /// Makes the rows anew.
     pub(crate) fn rebuild(&mut self) {
+        self.group();
         self.words = Filter::new(&self.filter.text);
         self.rows = if self.words.is_empty() {
             self.all_rows()
@@ -215,22 +223,45 @@ impl List {
 
     fn all_rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        for (p, project) in self.projects.iter().enumerate() {
-            if !project.sessions.iter().any(|session| self.all || !session.hidden) {
+        for p in 0..self.projects.len() {
+            let mut sessions: Vec<(usize, usize)> = self.shown_under(p).collect();
+            if sessions.is_empty() {
                 continue;
             }
             rows.push(Row::Project(p));
-            if self.closed.contains(&project.dir) {
+            if self.is_closed(&self.projects[p]) {
                 continue;
             }
-            for (s, session) in project.sessions.iter().enumerate() {
-                if session.hidden && !self.all {
-                    continue;
-                }
-                rows.extend(self.session_rows(p, s));
-            }
+            sessions.sort_by_key(|(p, s)| std::cmp::Reverse(self.session(*p, *s).last_active));
+            rows.extend(sessions.into_iter().flat_map(|(p, s)| self.session_rows(p, s)));
         }
         rows
+    }
+
+    /// Puts projects of one repository under the newest of them, each other one under itself.
+    fn group(&mut self) {
+        self.members = vec![Vec::new(); self.projects.len()];
+        let mut leaders: HashMap<&str, usize> = HashMap::new();
+        for (p, project) in self.projects.iter().enumerate() {
+            let repository = project.repository.as_deref().filter(|_| self.by_repository);
+            let leader = repository.map_or(p, |name| *leaders.entry(name).or_insert(p));
+            self.members[leader].push(p);
+        }
+    }
+
+    /// Returns the sessions that are listed under the row of a project.
+    pub(crate) fn shown_under(&self, p: usize) -> impl Iterator<Item = (usize, usize)> {
+        let projects = self.members.get(p).into_iter().flatten().copied();
+        let sessions =
+            projects.flat_map(|p| (0..self.projects[p].sessions.len()).map(move |s| (p, s)));
+        sessions.filter(|(p, s)| self.all || !self.session(*p, *s).hidden)
+    }
+
+    /// Returns what the row of a project says.
+    pub(crate) fn heading(&self, p: usize) -> String {
+        let project = &self.projects[p];
+        let repository = project.repository.as_ref().filter(|_| self.by_repository);
+        self.short(repository.unwrap_or(&project.label))
     }
 
     /// Returns the row of a session, and those of its conversations if they are shown.
@@ -293,6 +324,15 @@ impl List {
             Action::Right => self.unfold(true),
             Action::Left => self.unfold(false),
             Action::Enter => return Some(self.enter()),
+            Action::ByRepository => {
+                self.by_repository = !self.by_repository;
+                let kept = self.selected_file().map(Path::to_owned);
+                self.rebuild();
+                match kept {
+                    Some(path) => self.select(&path),
+                    None => self.select_newest(),
+                }
+            }
             Action::Back if !self.filter.text.is_empty() => {
                 self.filter.text.clear();
                 self.refilter();
@@ -331,7 +371,8 @@ impl List {
                 if open && self.session(p, s).conversations.len() > 1 {
                     self.opened.insert(path);
                 } else if !self.opened.remove(&path) && !open {
-                    self.go_to(Row::Project(p));
+                    let leader = self.members.iter().position(|members| members.contains(&p));
+                    self.go_to(Row::Project(leader.unwrap_or(p)));
                 }
             }
             Some(Row::Conversation(p, s, _)) if !open => self.go_to(Row::Session(p, s)),

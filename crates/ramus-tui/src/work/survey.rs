@@ -115,6 +115,7 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
         .map(|(project, files)| Project {
             dir: project.dir.clone(),
             label: project.name.clone(),
+            repository: None,
             files: files.clone(),
             sessions: project.sessions().map(session).collect(),
         })
@@ -123,6 +124,7 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
 
 fn surveyed(survey: Survey, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
     let families = survey.families();
+    let repositories = survey.repositories();
     survey.map(|at, project| {
         let counts = project.agent_counts();
         let count = |session: &Surveyed| counts.get(&*session.file.id).copied().unwrap_or_default();
@@ -143,6 +145,7 @@ fn surveyed(survey: Survey, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
             files: files[at].clone(),
             sessions: rows.chain(lost).collect(),
             label: path.unwrap_or(name),
+            repository: repositories[at].as_ref().map(|found| found.name.clone()),
             dir,
         }
     })

@@ -180,17 +180,23 @@ pub(crate) async fn lineage(
         let views = |relatives: &[Relative], words: fn(LinkKind) -> &'static str| {
             let view = |relative: &Relative| {
                 let id = relative.session.as_deref();
-                let here = survey.projects.iter().find_map(|project| {
+                let mut places = survey.projects.iter().filter_map(|project| {
                     let one = project.sessions.iter().find(|one| Some(&*one.file.id) == id)?;
                     Some((project, one))
                 });
+                let here = places.next();
+                let is_only = places.next().is_none();
+                let address = |(project, one): (&ProjectSurvey, &Surveyed)| match is_only {
+                    true => one.file.id.clone(),
+                    false => format!("{}~{}", one.file.id, project.name),
+                };
                 let title = |(project, one): (&ProjectSurvey, &Surveyed)| {
                     session_title(&one.digest, &project.summaries).map(str::to_owned)
                 };
                 RelativeView {
                     words: words(relative.kind),
                     title: here.and_then(title),
-                    address: here.map(|(project, one)| format!("{}~{}", one.file.id, project.name)),
+                    address: here.map(address),
                     relative: json::relative(relative),
                 }
             };

@@ -99,9 +99,8 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
         Row::Project(p) => {
             let project = &list.projects[p];
             let sign = if list.is_closed(project) { "▸ " } else { "▾ " };
-            let name = list.short(&project.label);
-            let shown = project.sessions.iter().filter(|session| list.all || !session.hidden);
-            let count = format!("{} ", shown.count());
+            let name = list.heading(p);
+            let count = format!("{} ", list.shown_under(p).count());
             (Line::new(sign, Label::Dim).with(&name, Label::Heading), Line::new(&count, Label::Dim))
         }
         Row::Session(p, s) => {
