@@ -179,7 +179,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
           <aside class="panel" aria-label={panel === "tree" ? "Tree" : "Details"}>
             <button type="button" class="quiet close" aria-label="Close" onClick={() => setOpen(false)}>✕</button>
             {panel === "tree"
-              ? (outline.data ? <Tree rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
+              ? (outline.data ? <Tree lineage={lineage.data} rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
               : session && <Details id={id} session={session} leaf={told?.leaf ?? ""} onAct={setRequest} onRename={() => setAsking("rename")} onMerge={setMerging} />}
           </aside>
         )}
