@@ -97,14 +97,14 @@ mod tests {
 
     #[test]
     fn files_tell_whether_they_were_put_back() {
-        let (old, new) = (file("a", "old"), file("a", "new"));
-        check([&[old.clone()], &[new.clone()], &[old.clone()]], Some(Revert::Restored));
-        check([&[old.clone()], &[new.clone()], &[new.clone()]], Some(Revert::Kept));
+        let (old, new) = ([file("a", "old")], [file("a", "new")]);
+        check([&old, &new, &old], Some(Revert::Restored));
+        check([&old, &new, &new], Some(Revert::Kept));
         // Somebody changed it meanwhile, or the branch changed nothing, or nobody looked.
-        check([&[old.clone()], &[new.clone()], &[file("a", "other")]], None);
-        check([&[old.clone()], &[old.clone()], &[old.clone()]], None);
-        let guess = FileState { source: Source::First, ..old.clone() };
-        check([&[old], &[new], &[guess]], None);
+        check([&old, &new, &[file("a", "other")]], None);
+        check([&old, &old, &old], None);
+        let guess = FileState { source: Source::First, ..file("a", "old") };
+        check([&old, &new, &[guess]], None);
     }
 
     #[test]

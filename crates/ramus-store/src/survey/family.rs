@@ -80,14 +80,14 @@ fn add_offspring(kin: &mut [Kin], spot: Option<Spot>, kind: LinkKind, session: &
 /// another project, or gone.
 fn unlinked(session: &Surveyed, family: &Family) -> Vec<(LinkKind, Box<str>)> {
     let facts = &session.digest.facts;
-    let named: Vec<(LinkKind, &Box<str>)> = match &facts.forked_from {
+    let named: Vec<(LinkKind, &str)> = match &facts.forked_from {
         Some((origin, _)) => vec![(LinkKind::Fork, origin)],
-        None => facts.merged_from.iter().map(|id| (LinkKind::Merge, id)).collect(),
+        None => facts.merged_from.iter().map(|id| (LinkKind::Merge, &**id)).collect(),
     };
     let is_linked =
         |id: &str| family.origins.iter().any(|origin| origin.session.as_deref() == Some(id));
-    let is_new = |(_, id): &(LinkKind, &Box<str>)| ***id != *session.file.id && !is_linked(id);
-    named.into_iter().filter(is_new).map(|(kind, id)| (kind, id.clone())).collect()
+    let new = named.into_iter().filter(|(_, id)| *id != session.file.id && !is_linked(id));
+    new.map(|(kind, id)| (kind, id.into())).collect()
 }
 
 /// Sessions of projects that were not surveyed.

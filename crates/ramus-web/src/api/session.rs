@@ -137,7 +137,7 @@ pub(crate) async fn tree(
     answer(state, Task::Sessions, move |state| {
         let found = state.library.find(&id)?;
         let history = state.library.read(&found.file)?;
-        let reverts = reverts_of(&state, &found, &history);
+        let reverts = reverts_of(state, &found, &history);
         let family = state.library.survey().family_of(&found.file.path);
         let is_agent = found.file.role.is_agent();
         let tree = json::tree(&found.file.id, &history, is_agent, &family, &reverts);
@@ -224,7 +224,7 @@ pub(crate) async fn outline(
             depth: 0,
             width: 0,
             agents: agents(&found, &history),
-            reverts: reverts_of(&state, &found, &history),
+            reverts: reverts_of(state, &found, &history),
             time: &|_| String::new(),
         };
         let mut rows = rows(&history, &config);
