@@ -451,7 +451,8 @@ fn first_speech(folds: &Folds, fold: FoldId) -> (FoldId, bool) {
     (at, command)
 }
 
-fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind {
+/// Returns the kind of a fork by its ways, in file order.
+pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind {
     let voices: Vec<Voice> = children
         .iter()
         .map(|child| match first_speech(folds, *child) {

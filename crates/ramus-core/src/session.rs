@@ -20,6 +20,7 @@ use crate::usage::Uses;
 
 mod facts;
 mod table;
+mod window;
 
 pub use facts::{Facts, Version};
 

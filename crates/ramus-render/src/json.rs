@@ -36,7 +36,8 @@ pub use written::{FixAnswer, Log, LogEntry, Written};
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use ramus_core::branches::Status;
+use serde::{Serialize, Serializer};
 
 /// Any answer, with the name of its schema first.
 #[derive(Debug, Serialize)]
@@ -85,6 +86,11 @@ pub struct Project {
 #[derive(Debug, Serialize)]
 pub struct Sessions {
     pub sessions: Vec<Session>,
+}
+
+/// Writes the stable word of a status.
+fn status_word<S: Serializer>(status: &Status, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(status.word())
 }
 
 #[derive(Debug, Serialize)]

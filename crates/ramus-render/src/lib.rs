@@ -32,6 +32,8 @@ pub mod pictures;
 
 pub mod ansi;
 
+mod opened_call;
+
 pub mod text;
 
 pub mod export;

@@ -32,7 +32,6 @@ pub use amount::{count, tokens};
 pub(crate) use amount::{grouped, media};
 pub(crate) use answer::model_name;
 pub use note::{guess_note, resume_note};
-pub(crate) use open::result_text;
 pub use thoughts::{WithheldThoughts, is_withheld};
 
 /// How a transcript is to read.

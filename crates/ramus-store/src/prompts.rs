@@ -50,3 +50,22 @@ fn noted_prompt(line: &[u8], number: u32) -> Option<NotedPrompt> {
         line: number,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_that_is_a_prompt_is_one() {
+        let home = testkit::Home::new();
+        assert_eq!(noted_prompts(&home.claude()).unwrap(), []);
+        let lines = "{\"display\":\"one\",\"timestamp\":1000,\"project\":\"/p\",\"sessionId\":\"s\"}\n\
+                     { half\n\n{\"display\":\"\"}\n[1]\n{\"display\":\"two\"}";
+        std::fs::write(home.claude().join("history.jsonl"), lines).unwrap();
+        let prompts = noted_prompts(&home.claude()).unwrap();
+        let [one, two] = &prompts[..] else { panic!("{prompts:?}") };
+        assert_eq!((&*one.text, one.line, one.time), ("one", 1, Some(Time::from_millis(1000))));
+        assert_eq!((one.project.as_deref(), one.session.as_deref()), (Some("/p"), Some("s")));
+        assert_eq!((&*two.text, two.line, two.time), ("two", 6, None));
+    }
+}

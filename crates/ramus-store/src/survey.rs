@@ -434,3 +434,63 @@ pub fn to_time(time: SystemTime) -> Time {
     };
     Time::from_millis(millis)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use testkit::Home;
+
+    use super::*;
+    use crate::place::Place;
+
+    fn surveyed(home: &Home, index: &Index) -> (Survey, u64) {
+        let read = AtomicU64::new(0);
+        let listing = Place::open(vec![home.claude()]).unwrap().projects();
+        let survey = survey(index, listing, Rule::Client, &|bytes| {
+            read.fetch_add(bytes, Ordering::Relaxed);
+        });
+        (survey, read.into_inner())
+    }
+
+    #[test]
+    fn sessions_agents_and_journals_are_told_apart() {
+        let home = Home::new();
+        home.session("-p/s1.jsonl", "a user hello\nb < a assistant hi\nc < a assistant hi again");
+        home.session("-p/s1/subagents/agent-a1.jsonl", "x side-user look");
+        home.write("-p/s1/subagents/workflows/wf_1/journal.jsonl", "{\"type\":\"started\"}\n");
+        let (survey, _) = surveyed(&home, &Index::none());
+        let [project] = &survey.projects[..] else { panic!("{survey:?}") };
+        let ids =
+            |files: &[Surveyed]| files.iter().map(|one| one.file.id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(&project.sessions), ["s1"]);
+        assert_eq!(ids(&project.agents), ["a1"]);
+        assert_eq!(ids(&project.journals), ["journal"]);
+        assert_eq!(project.agents[0].parent_session(), Some("s1"));
+        assert_eq!(project.sessions[0].digest.conversations.len(), 2);
+    }
+
+    #[test]
+    fn a_parent_in_another_session_is_no_orphan() {
+        let home = Home::new();
+        home.session("-p/s1.jsonl", "a user hello\nb < a assistant hi");
+        home.session("-p/s2.jsonl", "c < b user on\nd < c assistant yes");
+        home.session("-p/s3.jsonl", "e < nowhere user lost\nf < e assistant yes");
+        home.session("-q/s4.jsonl", "g < b user another project\nh < g assistant yes");
+        let (survey, _) = surveyed(&home, &Index::none());
+        let sessions = survey.projects.iter().flat_map(|project| &project.sessions);
+        let orphans: Vec<(&str, usize)> =
+            sessions.map(|session| (&*session.file.id, session.orphans.len())).collect();
+        assert_eq!(orphans, [("s1", 0), ("s2", 0), ("s3", 1), ("s4", 1)]);
+    }
+
+    #[test]
+    fn every_file_is_reported_once_whether_it_is_read_or_not() {
+        let home = Home::new();
+        testkit::corpus(&home, 3, 6);
+        let listing = Place::open(vec![home.claude()]).unwrap().projects();
+        let files = listing.projects.iter().flat_map(|project| &project.files);
+        let all: u64 = files.map(|file| file.bytes).sum();
+        assert_eq!(surveyed(&home, &Index::none()).1, all);
+    }
+}

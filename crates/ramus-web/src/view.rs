@@ -8,7 +8,7 @@ use ramus_core::session::NodeId;
 use ramus_core::turn::{
     Action, Answer, Call, Fork, HookEffect, Part, Prompt, Thought, Turn, TurnKind,
 };
-use ramus_render::export::{Config, Section, Tools, hunks, sections, summary};
+use ramus_render::export::{Config, Section, Tools, sections, summary};
 use ramus_render::text::{guess_note, is_withheld, resume_note};
 use ramus_render::{diff, html};
 use serde::Serialize;
@@ -334,17 +334,9 @@ impl Look<'_> {
         let mut out = String::new();
         let tools = if self.whole { Tools::Full } else { Tools::Brief };
         let config = self.config(tools);
-        let failed = call.result.as_ref().is_some_and(|result| result.is_error);
-        if let Some(hunks) = hunks(call).filter(|_| !failed) {
-            let numbers = diff::DiffConfig { numbers: true, ..Default::default() };
-            let lines = diff::patch(&hunks, &numbers);
-            let shown = if self.whole { lines.len() } else { lines.len().min(DIFF) };
-            out.push_str(&html::diff(&lines[..shown]));
-            self.left_out(lines.len() - shown, &mut out);
-            return out;
-        }
         for section in sections(call, &config) {
             match section {
+                Section::Diff(diff) => self.diff(&diff.hunks, &mut out),
                 Section::Code { language, text } => out.push_str(&html::code(language, &text)),
                 Section::Markdown(text) => {
                     out.push_str("<div class=\"prose\">");
@@ -370,6 +362,14 @@ impl Look<'_> {
             }
         }
         out
+    }
+
+    fn diff(&self, hunks: &[diff::Hunk], out: &mut String) {
+        let numbers = diff::DiffConfig { numbers: true, ..Default::default() };
+        let lines = diff::patch(hunks, &numbers);
+        let shown = if self.whole { lines.len() } else { lines.len().min(DIFF) };
+        out.push_str(&html::diff(&lines[..shown]));
+        self.left_out(lines.len() - shown, out);
     }
 
     fn left_out(&self, lines: usize, out: &mut String) {

@@ -3,15 +3,16 @@
 use ramus_core::body::{Block, ReadContent, StructuredPatch, ToolOutput, WebFinding, WriteKind};
 use ramus_core::turn::{Action, Call, Outcome};
 
-use super::{amount, open, tool::first_line};
+use super::{amount, tool::first_line};
 use crate::diff;
+use crate::opened_call::result_text;
 use crate::span::{Label, Line};
 
 /// Returns what came of a call.
 pub(super) fn outcome(call: &Call) -> Line {
     let Some(result) = &call.result else { return Line::new("no result", Label::Warning) };
     if result.is_error {
-        let text = open::result_text(result);
+        let text = result_text(result);
         let said = match &result.feedback {
             Some(feedback) => format!("refused: {}", first_line(feedback)),
             None if text.starts_with("The user doesn't want to") => "refused".to_owned(),
@@ -58,14 +59,14 @@ fn changes(call: &Call, result: &Outcome) -> Option<(usize, usize)> {
 
 fn words(result: &Outcome) -> String {
     let Some(output) = &result.output else {
-        return amount_of(&open::result_text(result), result);
+        return amount_of(&result_text(result), result);
     };
     match output {
         ToolOutput::Bash(bash) => {
             let mut words = vec![match &bash.background_task_id {
                 Some(id) => format!("in the background as {id}"),
                 None if bash.is_image => "[image]".to_owned(),
-                None => amount_of(&open::result_text(result), result),
+                None => amount_of(&result_text(result), result),
             }];
             words.extend(bash.interrupted.then(|| "interrupted".to_owned()));
             words.extend(
@@ -128,7 +129,7 @@ fn words(result: &Outcome) -> String {
         ToolOutput::TaskCreate(task) => format!("#{}", task.id),
         ToolOutput::SendMessage { message, .. } => first_line(message),
         ToolOutput::TaskList(tasks) => amount::count(tasks.len(), "task"),
-        _ => amount_of(&open::result_text(result), result),
+        _ => amount_of(&result_text(result), result),
     }
 }
 

@@ -3,15 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ramus_core::edit::{self, Merge, Merged, NewLine, Refusal, Sources, Writer};
+use ramus_core::edit::{self, Merge, Merged, NewLine, Sources, Writer};
 use ramus_core::name::{Key, short_id};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fork::{agents, bodies, links, origin, session_of, sources};
-use super::{Content, Plan, Step, Subject, What, new_id, short};
-use crate::error::PathError;
+use super::{Content, Plan, PlanError, Step, Subject, What, new_id, short};
 use crate::trace::Part;
 
 /// One of the conversations that are merged.
@@ -28,7 +27,7 @@ pub fn merge(
     request: &Merge<'_>,
     dir: &Path,
     now: Time,
-) -> Result<Result<(Plan, Merged), Refusal>, PathError> {
+) -> Result<(Plan, Merged), PlanError> {
     let parts: Vec<&Part> = conversations.iter().flat_map(|one| one.parts).collect();
     let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
     let backups = Backups::new(conversations);
@@ -55,12 +54,9 @@ pub fn merge(
         edit::merge(&sources_of, request, &mut writer, &mut bodies)
     };
     if let Some(problem) = problem {
-        return Err(problem);
+        return Err(problem.into());
     }
-    let mut merged = match merged {
-        Ok(merged) => merged,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+    let mut merged = merged?;
     let copied: FxHashSet<(usize, u64)> = merged
         .new
         .lines
@@ -108,7 +104,7 @@ pub fn merge(
         left_out: merged.new.left_out,
         undoes: None,
     };
-    Ok(Ok((plan, merged)))
+    Ok((plan, merged))
 }
 
 /// Backups of files by which sessions call them.

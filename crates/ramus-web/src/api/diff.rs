@@ -100,7 +100,7 @@ fn named(state: &State, found: &Found, path: &Transcript) -> Named {
     };
     let history = path.parts.last().map(|part| &part.history);
     let title = history.and_then(|history| state.library.title(found, history, path.n));
-    Named { address, status: path.status.to_owned(), title }
+    Named { address, status: path.status, title }
 }
 
 /// Reads all turns of a path, and the tokens of what is its own.

@@ -98,7 +98,7 @@ pub(crate) async fn path(
         let view = PathView {
             session: found.id,
             leaf: path.leaf.clone(),
-            status: path.status,
+            status: path.status.word(),
             resumes: path.resumes,
             conversation: path.n,
             count: path.len(),

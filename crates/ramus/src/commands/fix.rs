@@ -87,9 +87,10 @@ fn planned(
         let (file, history) = (site.found.file.clone(), site.history.clone());
         let parts = trace(subject.files, file, history, path, library.rule)?;
         let title = format!("{} (repaired)", short(&site.title));
-        let fixed = plan::fix(subject, &parts, &title, thinking, env::now())?;
-        let fixed =
-            fixed.map_err(|refusal| CommandError::user(format!("cannot repair: {refusal}")))?;
+        let fixed = plan::fix(subject, &parts, &title, thinking, env::now());
+        let fixed = fixed.map_err(|error| {
+            error.explained(|refusal| CommandError::user(format!("cannot repair: {refusal}")))
+        })?;
         if let Some((plan, fixed)) = fixed {
             return Ok(Some((plan, fixed.repairs.words(), Some(fixed.new.leaf))));
         }

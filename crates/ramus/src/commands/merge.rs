@@ -139,8 +139,8 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
         title: &title,
         cwd: place.cwd.as_deref(),
     };
-    let (plan, merged) = plan::merge(&conversations, &request, &place.dir, env::now())?
-        .map_err(|refusal| refused(&refusal))?;
+    let (plan, merged) = plan::merge(&conversations, &request, &place.dir, env::now())
+        .map_err(|error| error.explained(refused))?;
     let facts = sites[0].0.history.session.facts();
     let cwd = place.cwd.as_deref().or(facts.cwd.as_deref()).unwrap_or_default();
     let proposal = Proposal {

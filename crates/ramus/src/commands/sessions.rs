@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use ramus_core::history::AgentClass;
+use ramus_core::history::{AgentClass, Class};
 use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer, Session, Sessions};
 use ramus_render::{Label, Line};
@@ -120,7 +120,9 @@ fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock)
             if session.agents == 0 { String::new() } else { number(session.agents as u64) };
         let mut title = match &session.title {
             Some(title) => Line::plain(title),
-            None if session.class == "conversation" => Line::new(&session.id, Label::Dim),
+            None if session.class == Class::Conversation.word() => {
+                Line::new(&session.id, Label::Dim)
+            }
             None => Line::new(session.class, Label::Dim),
         };
         if session.defects > 0 {

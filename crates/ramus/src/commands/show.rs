@@ -3,6 +3,7 @@ mod as_client;
 use std::path::Path as FilePath;
 
 use ramus_core::body::Body;
+use ramus_core::branches::Status;
 use ramus_core::digest::resume_of;
 use ramus_core::history::{History, Path};
 use ramus_core::name::short_id;
@@ -81,7 +82,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     if ui.json {
         return ui.json(&Answer::new(
             "ramus.show/1",
-            to_json(&found, target.leaf, target.status, &parts, args.full),
+            to_json(&found, target.leaf, target.status.word(), &parts, args.full),
         ));
     }
     ui.page();
@@ -150,7 +151,7 @@ const MOST_OTHERS: usize = 5;
 pub(crate) struct Target {
     pub(crate) path: Path,
     pub(crate) leaf: String,
-    pub(crate) status: &'static str,
+    pub(crate) status: Status,
 }
 
 impl Target {
@@ -166,7 +167,7 @@ impl Target {
                 let path = history.path_to(node).ok_or_else(nothing)?;
                 let status = history
                     .conversation_of(node)
-                    .map_or("active", |conversation| conversation.status.word());
+                    .map_or(Status::Active, |conversation| conversation.status);
                 return Ok(Self { path, leaf: spell(node), status });
             }
             (_, Some(leaf)) => {
@@ -178,7 +179,7 @@ impl Target {
         Ok(Self {
             path: history.path(conversation),
             leaf: spell(conversation.leaf),
-            status: conversation.status.word(),
+            status: conversation.status,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What the model writes: blocks of an answer, tool calls and their results.
 
-use ramus_core::time::Time;
+use super::time;
 use serde_json::{Value, json};
 
 use super::client::Era;
@@ -145,7 +145,7 @@ impl Script {
             }
             _ => json!({"type": "file-history-snapshot", "messageId": call,
                 "snapshot": {"messageId": prompt.uuid, "trackedFileBackups": self.disk.all_newest(),
-                    "timestamp": Time::from_millis(prompt.millis).to_string()},
+                    "timestamp": time::spelled(prompt.millis)},
                 "isSnapshotUpdate": true}),
         };
         self.note(line);

@@ -10,7 +10,7 @@ use super::tool::Ran;
 use super::tool::Tool::Bash;
 
 /// A session with an outage and an output too large for its line.
-pub(super) const LOAD_TEST: &str = "10adbea7-5e55-4a11-b7c2-d3f0e6a89b54";
+pub const LOAD_TEST: &str = "10adbea7-5e55-4a11-b7c2-d3f0e6a89b54";
 
 /// A new file that begins with the old records and says where they are from.
 pub(super) fn on_hyper(original: &Script) -> Script {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ramus_core::time::Time;
+use super::time;
 use serde_json::{Value, json};
 
 use super::client::Era;
@@ -19,7 +19,7 @@ impl Script {
             session: session.to_owned(),
             path: format!("{}/{session}.jsonl", self.project.dir()),
             lines: Vec::new(),
-            now: Time::parse(start.as_bytes()).map_or(0, Time::millis),
+            now: time::millis(start),
             dice: Dice::new(session),
             // The cache has grown cold by then.
             tokens: Tokens { cached: 0, fresh: self.tokens.cached + self.tokens.fresh },

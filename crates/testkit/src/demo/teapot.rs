@@ -7,9 +7,9 @@ use super::teapot_more;
 use super::tool::Tool::{Bash, Edit, Fails, Grep, Read, Write};
 
 /// The session that shows everything.
-pub(super) const SHOWCASE: &str = "7ea90418-c0de-4b1e-9f3a-51e6a0d2c418";
+pub const SHOWCASE: &str = "7ea90418-c0de-4b1e-9f3a-51e6a0d2c418";
 /// Its `/branch`.
-pub(super) const BRANCH: &str = "b2a9c1d4-7e57-4c0f-8a6b-09d1f4e7a312";
+pub const BRANCH: &str = "b2a9c1d4-7e57-4c0f-8a6b-09d1f4e7a312";
 
 const MAIN: &str = include_str!("text/main.rs.txt");
 const POOL: &str = include_str!("text/pool.rs.txt");

@@ -10,11 +10,11 @@ use super::script::Script;
 use super::tool::Tool::{Edit, Fails, Grep, Read, Todo, Write};
 
 /// One prompt edited three times, a picture, a flat agent, checkpoints.
-pub(super) const LANDING: &str = "00109900-1eaf-4c3d-8b57-2f6e9d0a7c14";
+pub const LANDING: &str = "00109900-1eaf-4c3d-8b57-2f6e9d0a7c14";
 /// Its `--fork-session`, which does not say where it is from.
-pub(super) const DARK: &str = "da7cbe11-92f4-4e06-b3a1-c85d7f2e6b40";
+pub const DARK: &str = "da7cbe11-92f4-4e06-b3a1-c85d7f2e6b40";
 /// What a client leaves behind that was started and closed again.
-pub(super) const EMPTY: &str = "e3377a00-5b1c-4d9e-a6f0-384c2d1b7e95";
+pub const EMPTY: &str = "e3377a00-5b1c-4d9e-a6f0-384c2d1b7e95";
 
 /// Sixteen by sixteen pixels, a teapot.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQAQMAAAAlPW0iAAAABlBMVEX17txrRCNprpFIAAAAL0lEQVR42mNgYGBgbGBgPsAg/4PB/i+D/T+G+j8M5T8Y/MHI/geD/AcG/gcgEgwAY20OkbPEW4wAAAAASUVORK5CYII=";

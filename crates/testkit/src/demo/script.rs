@@ -1,6 +1,6 @@
 //! Plays a session: each step adds the records that the client would have written.
 
-use ramus_core::time::Time;
+use super::time;
 use serde_json::{Map, Value, json};
 
 use super::DemoFile;
@@ -79,7 +79,7 @@ impl Script {
             path: format!("{}/{session}.jsonl", project.dir()),
             lines: Vec::new(),
             head: None,
-            now: Time::parse(start.as_bytes()).map_or(0, Time::millis),
+            now: time::millis(start),
             prompt: Prompt { id: dice.uuid(), ..Prompt::default() },
             dice,
             disk: Disk::new(project),
@@ -108,7 +108,7 @@ impl Script {
     }
 
     pub(super) fn time(&self) -> String {
-        Time::from_millis(self.now).to_string()
+        time::spelled(self.now)
     }
 
     /// Adds a record that is no part of the tree.

@@ -9,11 +9,11 @@ use super::script::Script;
 use super::tool::Tool::{Bash, Edit, Grep, Read, Todo};
 
 /// An agent inline, one uuid used twice, a line written twice, two roots.
-pub(super) const OVERSHOOT: &str = "0b5e55ed-8a7c-4d21-9e0f-6c4b1a2d3e97";
+pub const OVERSHOOT: &str = "0b5e55ed-8a7c-4d21-9e0f-6c4b1a2d3e97";
 /// Its continuation in a new file, with copies of the old records.
-pub(super) const RESUMED: &str = "c0ffee00-3d1b-4f6a-a2c8-7e95d0b4f163";
+pub const RESUMED: &str = "c0ffee00-3d1b-4f6a-a2c8-7e95d0b4f163";
 /// A file of nothing but summaries, which name nodes of other files.
-pub(super) const SUMMARIES: &str = "5a3e71d9-60bc-4c88-8d42-f19b7e0a2c35";
+pub const SUMMARIES: &str = "5a3e71d9-60bc-4c88-8d42-f19b7e0a2c35";
 
 const SCRIPT: &str = "import time\n\nfrom probe import celsius\nfrom relay import Relay\n\nPIN = 17\n\n\ndef heat(target):\n    relay = Relay(PIN)\n    relay.on()\n    while celsius() < target:\n        time.sleep(5)\n    relay.off()\n";
 
