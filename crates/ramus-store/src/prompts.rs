@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use serde::Deserialize;
 
 use crate::error::PathError;
 use crate::place::{Project, is_encoded};
+use crate::regular;
 
 /// One prompt as the client noted it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +67,11 @@ impl LostPrompts {
         let known: HashSet<&str> = files.map(|file| &*file.id).collect();
         let mut lost = Self::default();
         for root in roots {
-            if let Err(problem) = read_prompts(root, &known, &mut lost.prompts) {
-                lost.problems.push(problem);
+            match noted_prompts(root) {
+                Ok(prompts) => lost.prompts.extend(
+                    prompts.into_iter().filter(|prompt| !known.contains(&*prompt.session)),
+                ),
+                Err(problem) => lost.problems.push(problem),
             }
         }
         lost.prompts.sort_by_key(|prompt| std::cmp::Reverse((prompt.time, prompt.line)));
@@ -100,24 +103,21 @@ impl GoneSession {
     }
 }
 
-/// Reads the prompts noted in a Claude directory whose session is not known, oldest first; a line
-/// that is no note is passed over.
-fn read_prompts(
-    root: &Path,
-    known: &HashSet<&str>,
-    prompts: &mut Vec<NotedPrompt>,
-) -> Result<(), PathError> {
+/// Reads the prompts noted in a Claude directory, oldest first; a line that is no note, or that names no
+/// session, is passed over.
+pub(crate) fn noted_prompts(root: &Path) -> Result<Vec<NotedPrompt>, PathError> {
     let path = root.join("history.jsonl");
-    let file = match File::open(&path) {
+    let file = match regular::open(&path) {
         Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(PathError::new(&path, source)),
     };
+    let mut prompts = Vec::new();
     for (number, line) in (1..).zip(BufReader::new(file).split(b'\n')) {
         let line = line.map_err(|source| PathError::new(&path, source))?;
-        prompts.extend(noted_prompt(&line, number, known));
+        prompts.extend(noted_prompt(&line, number));
     }
-    Ok(())
+    Ok(prompts)
 }
 
 /// A line of `history.jsonl`.
@@ -133,9 +133,9 @@ struct Note<'a> {
     session_id: Option<Cow<'a, str>>,
 }
 
-fn noted_prompt(line: &[u8], number: u32, known: &HashSet<&str>) -> Option<NotedPrompt> {
+fn noted_prompt(line: &[u8], number: u32) -> Option<NotedPrompt> {
     let note: Note<'_> = serde_json::from_slice(line).ok()?;
-    let session = note.session_id.filter(|session| !known.contains(&**session))?;
+    let session = note.session_id?;
     (!note.display.is_empty()).then(|| NotedPrompt {
         text: note.display.into_owned(),
         time: note.timestamp.map(Time::from_millis),
@@ -151,17 +151,17 @@ mod tests {
     use crate::place::Place;
 
     #[test]
-    fn every_line_that_is_a_prompt_is_one() {
+    fn every_line_that_is_a_prompt_of_a_session_is_one() {
         let home = testkit::Home::new();
         assert_eq!(noted_prompts(&home.claude()).unwrap(), []);
         let lines = "{\"display\":\"one\",\"timestamp\":1000,\"project\":\"/p\",\"sessionId\":\"s\"}\n\
-                     { half\n\n{\"display\":\"\"}\n[1]\n{\"display\":\"two\"}";
+                     { half\n\n{\"display\":\"\"}\n[1]\n{\"display\":\"lost\"}\n{\"display\":\"two\",\"sessionId\":\"t\"}";
         std::fs::write(home.claude().join("history.jsonl"), lines).unwrap();
         let prompts = noted_prompts(&home.claude()).unwrap();
         let [one, two] = &prompts[..] else { panic!("{prompts:?}") };
         assert_eq!((&*one.text, one.line, one.time), ("one", 1, Some(Time::from_millis(1000))));
-        assert_eq!((one.project.as_deref(), one.session.as_deref()), (Some("/p"), Some("s")));
-        assert_eq!((&*two.text, two.line, two.time), ("two", 6, None));
+        assert_eq!((one.project.as_deref(), &*one.session), (Some("/p"), "s"));
+        assert_eq!((&*two.text, two.line, two.time), ("two", 7, None));
     }
 
     #[test]
