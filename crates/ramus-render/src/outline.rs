@@ -9,6 +9,7 @@
 
 use ramus_core::body::Body;
 use ramus_core::branches::{ForkKind, Status};
+use ramus_core::files::{Revert, Reverts};
 use ramus_core::history::History;
 use ramus_core::record::{Kind, Voice};
 use ramus_core::session::NodeId;
@@ -47,6 +48,8 @@ pub struct OutlineConfig<'a> {
     pub width: usize,
     /// The agents that have files of their own.
     pub agents: Vec<AgentLane>,
+    /// Whether the files went back too, by the prompt that begins the new branch; where it is known.
+    pub reverts: Reverts,
     /// Writes a time in its short form.
     pub time: &'a dyn Fn(Time) -> String,
 }
@@ -111,7 +114,7 @@ pub enum RowKind {
     /// A stretch without forks; who opens it.
     Run { opening: Voice },
     /// A place with several ways. Those that were left follow it, the current one comes last.
-    Fork { kind: ForkKind, ways: usize },
+    Fork { kind: ForkKind, ways: usize, files: Option<Revert> },
     /// One record; `side`: of an agent.
     Record { kind: Kind, voice: Voice, side: bool },
     /// The boundary at which the conversation was compacted.

@@ -43,6 +43,7 @@ fn config() -> OutlineConfig<'static> {
         depth: 0,
         width: 80,
         agents: Vec::new(),
+        reverts: Reverts::default(),
         time: &|time| time.to_string()[14..19].to_owned(),
     }
 }
