@@ -6,12 +6,13 @@
 
 use serde_json::Value;
 
-use crate::body::{Block, Media, ToolOutput, Usage};
+use crate::body::{Block, Media, ToolOutput};
 use crate::branches::ForkKind;
 use crate::client_path::ResumeNote;
 use crate::fold::Placement;
 use crate::session::NodeId;
 use crate::time::Time;
+use crate::usage::ReplyUse;
 
 mod walk;
 
@@ -96,8 +97,9 @@ pub struct Prompt {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     pub model: Option<String>,
-    /// What the message used: the largest that one of its records says (R20).
-    pub usage: Option<Usage>,
+    /// What its requests used, the largest that a record says of each (R20). Mostly one;
+    /// [`reply_usage`](crate::usage::reply_usage) adds them up.
+    pub uses: Vec<ReplyUse>,
     pub parts: Vec<Part>,
 }
 

@@ -6,12 +6,16 @@
 mod account;
 mod books;
 mod message;
+mod reply;
 #[cfg(test)]
 mod tests;
 
 pub use account::{Account, Branch, Uses};
 pub use books::{Block, Books, FileAccount, Home, Owner, Post, SessionSum, Sums};
 pub use message::{Charge, Part, Spent, Tally};
+pub use reply::{AgentUsage, ReplyUsage, ReplyUse, agent_usage, reply_usage};
+
+pub(crate) use reply::note_use;
 
 use crate::body::Usage;
 use bitcode::{Decode, Encode};

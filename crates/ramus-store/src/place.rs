@@ -142,18 +142,11 @@ impl Place {
     }
 }
 
-/// How long the client keeps sessions when its settings do not say.
-pub const RETENTION_DAYS: u32 = 30;
-
-impl Place {
-    /// Returns `cleanupPeriodDays` of the settings, if they say so.
-    pub fn retention_days(&self) -> Option<u32> {
-        self.roots.iter().find_map(|root| {
-            let text = regular::read(&root.join("settings.json"), regular::SMALL).ok()?;
-            let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
-            settings.get("cleanupPeriodDays")?.as_u64()?.try_into().ok()
-        })
-    }
+/// Returns `cleanupPeriodDays` of a Claude directory's settings, if they say so.
+pub(crate) fn cleanup_period(root: &Path) -> Option<u32> {
+    let text = regular::read(&root.join("settings.json"), regular::SMALL).ok()?;
+    let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    settings.get("cleanupPeriodDays")?.as_u64()?.try_into().ok()
 }
 
 impl Project {

@@ -27,7 +27,7 @@ use crate::stamp::{Stamp, Stamper};
 pub use files::{FileBack, restore_files};
 pub use fix::{end_line, fix, fix_words};
 pub use fork::{Destination, fork};
-pub use merge::{Conversation, merge};
+pub use merge::{Conversation, merge, merge_brief};
 pub use session::{TitleError, goto, rename, title, trash};
 
 /// Why there is no plan.

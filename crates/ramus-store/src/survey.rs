@@ -14,6 +14,7 @@ use ramus_core::activity::Activity;
 use ramus_core::defect::Defect;
 use ramus_core::digest::{Digest, Listed};
 use ramus_core::history::{AgentClass, History};
+use ramus_core::inspect::Inspection;
 use ramus_core::lineage::SessionEntry;
 use ramus_core::link::links;
 use ramus_core::name::Name;
@@ -67,6 +68,8 @@ pub struct Surveyed {
     pub account: Option<Arc<Account>>,
     /// What was done in it; only [`survey_activity`] tells.
     pub activity: Option<Arc<Activity>>,
+    /// What a thorough look found; only [`survey_inspection`] tells.
+    pub inspection: Option<Arc<Inspection>>,
 }
 
 /// How many records are kept; they take some 80 MB.
@@ -81,6 +84,7 @@ impl Surveyed {
             history: None,
             account: None,
             activity: None,
+            inspection: None,
         }
     }
 
@@ -111,6 +115,11 @@ impl Surveyed {
 }
 
 impl ProjectSurvey {
+    /// Returns all files: sessions, agents and the rest.
+    pub fn files(&self) -> impl Iterator<Item = &Surveyed> {
+        self.sessions.iter().chain(&self.agents).chain(&self.journals)
+    }
+
     /// Returns the agents that a session started, warm-ups among them.
     pub fn agents_of<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a Surveyed> {
         self.agents.iter().filter(move |agent| agent.parent_session() == Some(session))
@@ -279,6 +288,22 @@ pub fn survey_activity(
     })
 }
 
+/// Reads every file of a listing like [`survey`], and what only a thorough look at it finds.
+pub fn survey_inspection(
+    index: &Index,
+    listing: Listing,
+    rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
+    let wants = Wants { rule, more: More::Inspections };
+    read_all(index, wants, &Survey::default(), listing, &sizes(on_read), &|file, digest| {
+        let history = History::new(read_as(Session::with_inspection(), &file.path)?, rule);
+        let own = (file.role == FileRole::Session).then_some(&*file.id);
+        let inspection = Some(Arc::new(Inspection::new(&history, own)));
+        Ok(Surveyed { inspection, ..Surveyed::new(file.clone(), known_or_new(digest, &history)) })
+    })
+}
+
 fn known_or_new(digest: Option<&Arc<Digest>>, history: &History) -> Arc<Digest> {
     digest.cloned().unwrap_or_else(|| Arc::new(Digest::new(history)))
 }
@@ -365,9 +390,7 @@ fn read_all(
 
 /// Returns what is known of each file from earlier.
 fn known(earlier: &Survey) -> FxHashMap<&Path, &Surveyed> {
-    let lists = earlier.projects.iter().flat_map(|project| {
-        project.sessions.iter().chain(&project.agents).chain(&project.journals)
-    });
+    let lists = earlier.projects.iter().flat_map(ProjectSurvey::files);
     lists.map(|one| (&*one.file.path, one)).collect()
 }
 

@@ -3,7 +3,7 @@
 import type { Session, Stats } from "../api";
 import { query } from "../api";
 import { useGet, useNews } from "../hooks";
-import { Bars, Failure, Head, Numbers, SessionList, Waiting } from "../parts";
+import { Bars, Failure, Gone, Head, Numbers, SessionList, Waiting } from "../parts";
 import { bytes } from "../words";
 
 export function ProjectView({ name }: { name: string }) {
@@ -19,6 +19,7 @@ export function ProjectView({ name }: { name: string }) {
       <Head title={path}><a class="button" href={`/search${query({ project: name })}`}>Search here</a></Head>
       {numbers && <Numbers of={[["sessions", numbers.sessions], ["messages", numbers.messages], ["forks", numbers.forks], ["conversations", numbers.conversations], ["on disk", bytes(numbers.bytes)]]} />}
       <section class="card"><h2>Sessions</h2><SessionList sessions={data.sessions} showProject={false} /></section>
+      <Gone project={name} />
       {numbers && numbers.forks > 0 && <Bars title="Forks by kind" of={Object.entries(numbers.forks_by_kind)} />}
     </div>
   );

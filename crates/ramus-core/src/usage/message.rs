@@ -7,8 +7,8 @@ use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::account::{Kin, Quarter, Stretch};
-use super::{Sum, Tokens};
-use crate::body::{AssistantBody, Usage};
+use super::{ReplyUse, Sum, Tokens};
+use crate::body::AssistantBody;
 use crate::name::Key;
 use crate::price::PriceList;
 use crate::time::Time;
@@ -134,7 +134,7 @@ impl Seen {
 /// Messages seen so far, each with the largest usage that any of its records states.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    messages: FxHashMap<MessageKey, Message>,
+    messages: FxHashMap<MessageKey, ReplyUse>,
     /// Those that a merge copied, by what stays the same of them.
     merged: FxHashMap<Key, MessageKey>,
 }
@@ -146,38 +146,36 @@ enum MessageKey {
     Nameless(usize),
 }
 
-#[derive(Clone, Debug)]
-struct Message {
-    model: String,
-    usage: Usage,
-    /// What the client itself noted; only the oldest did.
-    noted: Option<f64>,
-}
-
 impl Tally {
     /// Takes one record of an answer; what the client said itself costs nothing.
     pub fn take(&mut self, body: &AssistantBody) {
-        let Some(usage) = &body.usage else { return };
-        if body.is_synthetic() {
-            return;
+        if let Some(used) = ReplyUse::of(body) {
+            self.add(used);
         }
-        let key = |id: &String| Key::new(id.as_bytes());
-        let key = match &body.message_id {
-            Some(id) => MessageKey::Named(key(id), body.request_id.as_ref().map(key)),
+    }
+
+    /// Takes what a request used; `false`: it was counted before, with at least as much.
+    pub fn add(&mut self, used: ReplyUse) -> bool {
+        let key = match used.message {
+            Some(message) => MessageKey::Named(message, used.request),
             None => MessageKey::Nameless(self.messages.len()),
         };
-        let key = match body.origin() {
+        let key = match used.origin {
             Some(origin) => *self.merged.entry(origin).or_insert(key),
             None => key,
         };
-        let message = Message {
-            model: body.model.clone().unwrap_or_default(),
-            usage: usage.clone(),
-            noted: body.cost_usd,
-        };
-        let held = self.messages.entry(key).or_insert_with(|| message.clone());
-        if usage.total_tokens() > held.usage.total_tokens() {
-            *held = message;
+        match self.messages.entry(key) {
+            Entry::Vacant(free) => {
+                free.insert(used);
+                true
+            }
+            Entry::Occupied(mut held) => {
+                let larger = used.usage.total_tokens() > held.get().usage.total_tokens();
+                if larger {
+                    held.insert(used);
+                }
+                larger
+            }
         }
     }
 
@@ -202,16 +200,16 @@ pub struct Spent {
 }
 
 impl Spent {
-    fn add(&mut self, Message { model, usage, noted }: &Message, prices: &PriceList) {
-        let tokens = Tokens::of(usage);
-        let cost = noted.or_else(|| prices.cost(model, usage));
+    fn add(&mut self, used: &ReplyUse, prices: &PriceList) {
         self.sum.messages += 1;
-        self.sum.fast += u64::from(usage.is_fast());
-        self.sum.add_part(&Part { model: 0, tokens, cost });
-        *self.models.entry(model.clone()).or_default() += 1;
-        if cost.is_none() {
-            let unpriced = self.unpriced.entry(model.clone()).or_default();
-            *unpriced = unpriced.saturating_add(tokens.total());
+        self.sum.fast += u64::from(used.usage.is_fast());
+        *self.models.entry(used.model.clone()).or_default() += 1;
+        for part in used.parts(prices) {
+            self.sum.add_part(&part);
+            if part.cost.is_none() {
+                let unpriced = self.unpriced.entry(used.model.clone()).or_default();
+                *unpriced = unpriced.saturating_add(part.tokens.total());
+            }
         }
     }
 }
@@ -219,6 +217,7 @@ impl Spent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body::Usage;
 
     fn body(id: &str, request: &str, model: &str, output: u64) -> AssistantBody {
         AssistantBody {

@@ -80,6 +80,7 @@ pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
         tools: false,
         full: false,
         branch_notes: false,
+        usage: None,
         highlight: Highlight::Off,
         show: "",
         cwd: config.cwd,

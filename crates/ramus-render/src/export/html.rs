@@ -113,8 +113,8 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
     let start = out.len();
     let model = answer.model.as_deref().map(model_name).unwrap_or_default();
     section(turn, &answer_class(answer, config), "Claude", model, out);
-    if let Some(usage) = &answer.usage {
-        write_tokens(usage, out);
+    if let Some(used) = answer.uses.last() {
+        write_tokens(&used.usage, out);
     }
     let body = out.len();
     for part in &answer.parts {

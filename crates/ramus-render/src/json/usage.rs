@@ -98,6 +98,13 @@ impl Amounts {
     }
 }
 
+/// What a path used: its replies, and the sub-agents that it started.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathUsage {
+    pub replies: Amounts,
+    pub agents: Amounts,
+}
+
 /// Drops what adding up left behind the ninth place.
 pub fn dollars(cost: f64) -> f64 {
     (cost * 1e9).round() / 1e9

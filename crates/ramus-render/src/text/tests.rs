@@ -13,6 +13,7 @@ const CLOSED: TextConfig<'static> = TextConfig {
     tools: false,
     full: false,
     branch_notes: true,
+    usage: None,
     highlight: Highlight::On,
     show: "ramus show SESSION",
     cwd: "/home/dev/app",

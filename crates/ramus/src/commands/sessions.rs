@@ -4,6 +4,8 @@ use ramus_core::history::{AgentClass, Class};
 use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer, Session, Sessions};
 use ramus_render::{Label, Line};
+use ramus_store::cleanup::Cleanup;
+use ramus_store::prompts::{GoneSession, LostPrompts};
 use ramus_store::survey::{ProjectSurvey, Surveyed};
 
 use crate::args::Global;
@@ -21,12 +23,15 @@ use crate::ui::Ui;
 /// rewind left behind.
 #[derive(Debug, Default, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus sessions\n  ramus sessions .\n  ramus sessions --json | jq '.sessions[] | select(.forks > 0)'\n  ramus sessions --has forks --since 7d --sort cost"
+    after_help = "Examples:\n  ramus sessions\n  ramus sessions .\n  ramus sessions --json | jq '.sessions[] | select(.forks > 0)'\n  ramus sessions --has forks --since 7d --sort cost\n  ramus sessions --gone"
 )]
 pub(crate) struct SessionsArgs {
     /// Only those of one project
     #[arg(allow_hyphen_values = true)]
     project: Option<String>,
+    /// Only sessions that Claude Code deleted, of which it remembers the prompts (`prompt-only`)
+    #[arg(long)]
+    gone: bool,
     #[command(flatten)]
     filter: FilterArgs,
 }
@@ -42,14 +47,24 @@ pub(crate) fn sessions(
         None => Scope::All,
     };
     let filter = args.filter.understood()?;
+    let lost = library.lost_prompts(ui, &scope);
+    if args.gone {
+        return gone(ui, lost, &filter);
+    }
+    let announced = library.due_soon(&scope);
+    let cleanup = library.cleanup();
     let survey = filter.survey(ui, library, &scope)?;
     let mut rows: Vec<(SortKey, Session)> = survey.list(|project, session, listed| {
         let is_shown = global.all || !session.digest.class.is_hidden();
-        (is_shown && filter.has_session(project, session))
-            .then(|| row(project, session, json::session(listed)))
+        (is_shown && filter.has_session(project, session)).then(|| {
+            let deleted_after = Some(cleanup.end(&session.file).to_string());
+            row(project, session, Session { deleted_after, ..json::session(listed) })
+        })
     });
     if global.all {
-        rows.extend(survey.projects.iter().flat_map(|project| warm_ups(project, &filter)));
+        rows.extend(
+            survey.projects.iter().flat_map(|project| warm_ups(project, &filter, &cleanup)),
+        );
     }
     let paths: HashMap<String, Option<String>> = { &survey.projects }
         .iter()
@@ -79,7 +94,74 @@ pub(crate) fn sessions(
     for line in table(&sessions, &name, &Clock::new()).lines(ui.width) {
         ui.line(&line)?;
     }
+    if !lost.prompts.is_empty() {
+        let (count, s) = (lost.prompts.len(), if lost.prompts.len() == 1 { "" } else { "s" });
+        let line =
+            format!("{} prompt{s} of deleted sessions: `--gone` lists them.", number(count as u64));
+        notice(ui, &line, Label::Dim)?;
+    }
+    announced.map_or(Ok(()), |due| notice(ui, &due, Label::Warning))
+}
+
+/// Says something that is no row of the table.
+fn notice(ui: &mut Ui, text: &str, label: Label) -> Result<(), CommandError> {
+    ui.flush()?;
+    ui.say(&Line::new(text, label));
     Ok(())
+}
+
+/// Lists the sessions of which nothing but prompts is left.
+fn gone(ui: &mut Ui, lost: LostPrompts, filter: &RowFilter) -> Result<(), CommandError> {
+    let mut rows: Vec<(SortKey, Session)> = Vec::new();
+    for gone in lost.sessions() {
+        let times = gone.times();
+        let GoneSession { id, project, prompts } = gone;
+        let first = prompts.first().map_or("", |prompt| &*prompt.text);
+        let session = json::gone_session(&id, project.as_deref(), prompts.len(), first, times);
+        let key = SortKey {
+            active: times.1,
+            started: times.0,
+            messages: prompts.len() as u64,
+            title: session.title.clone().unwrap_or_default(),
+            file: id,
+            ..SortKey::default()
+        };
+        if filter.has_prompts(times.0, times.1) {
+            rows.push((key, session));
+        }
+    }
+    filter.arrange(&mut rows);
+    let sessions: Vec<Session> = rows.into_iter().map(|(_, session)| session).collect();
+    let nothing =
+        sessions.is_empty().then(|| CommandError::nothing("no prompts of deleted sessions"));
+    if ui.json {
+        ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions }))?;
+    } else if !sessions.is_empty() {
+        ui.page();
+        let clock = Clock::new();
+        let mut table =
+            Table::new(&["ID", "?PROJECT", "?LAST PROMPT", ">PROMPTS", "*FIRST PROMPT"]);
+        let room = (ui.width / 5).clamp(12, 32);
+        for session in &sessions {
+            let name = project_name(session.cwd.as_deref(), &session.project);
+            table.row(vec![
+                cell(short_id(&session.id), Label::Id),
+                cell(project_end(&name, room), Label::Dim),
+                cell(clock.short_text(session.last_active.as_deref()), Label::Time),
+                cell(number(u64::from(session.messages)), Label::Plain),
+                Line::new(session.title.as_deref().unwrap_or_default(), Label::Dim),
+            ]);
+        }
+        for line in table.lines(ui.width) {
+            ui.line(&line)?;
+        }
+        notice(
+            ui,
+            "Claude Code deleted these sessions; `ramus find` searches their prompts.",
+            Label::Dim,
+        )?;
+    }
+    nothing.map_or(Ok(()), Err)
 }
 
 fn row(project: &ProjectSurvey, file: &Surveyed, session: Session) -> (SortKey, Session) {
@@ -91,12 +173,14 @@ fn row(project: &ProjectSurvey, file: &Surveyed, session: Session) -> (SortKey, 
 fn warm_ups<'a>(
     project: &'a ProjectSurvey,
     filter: &'a RowFilter,
+    cleanup: &'a Cleanup,
 ) -> impl Iterator<Item = (SortKey, Session)> + 'a {
     let is_warm_up = |agent: &&Surveyed| agent.digest.agent_class == AgentClass::Warmup;
     let agents = project.agents.iter().filter(is_warm_up);
     agents.filter(|agent| filter.has_session(project, agent)).map(|agent| {
         let listed = json::session(project.listed(agent));
-        row(project, agent, Session { class: AgentClass::Warmup.word(), ..listed })
+        let deleted_after = Some(cleanup.end(&agent.file).to_string());
+        row(project, agent, Session { class: AgentClass::Warmup.word(), deleted_after, ..listed })
     })
 }
 

@@ -4,6 +4,7 @@
 mod address;
 mod bad_input;
 mod cache;
+mod check;
 mod dates;
 mod diff;
 mod export;
