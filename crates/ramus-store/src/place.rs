@@ -457,11 +457,10 @@ mod tests {
     #[test]
     fn the_settings_tell_how_long_sessions_are_kept() {
         let home = Home::new();
-        let place = Place::open(vec![home.claude()]).unwrap();
-        assert_eq!(place.retention_days(), None);
+        assert_eq!(cleanup_period(&home.claude()), None);
         fs::write(home.claude().join("settings.json"), r#"{"cleanupPeriodDays": 99}"#).unwrap();
-        assert_eq!(place.retention_days(), Some(99));
+        assert_eq!(cleanup_period(&home.claude()), Some(99));
         fs::write(home.claude().join("settings.json"), "{ half").unwrap();
-        assert_eq!(place.retention_days(), None);
+        assert_eq!(cleanup_period(&home.claude()), None);
     }
 }

@@ -148,50 +148,31 @@ fn noted_prompt(line: &[u8], number: u32, known: &HashSet<&str>) -> Option<Noted
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Place;
 
     #[test]
-    fn every_line_that_is_a_prompt_is_one() {
+    fn every_line_that_is_a_prompt_of_a_lost_session_is_one() {
         let home = testkit::Home::new();
-        assert_eq!(noted_prompts(&home.claude()).unwrap(), []);
-        let lines = "{\"display\":\"one\",\"timestamp\":1000,\"project\":\"/p\",\"sessionId\":\"s\"}\n\
-                     { half\n\n{\"display\":\"\"}\n[1]\n{\"display\":\"two\"}";
-        std::fs::write(home.claude().join("history.jsonl"), lines).unwrap();
-        let prompts = noted_prompts(&home.claude()).unwrap();
-        let [one, two] = &prompts[..] else { panic!("{prompts:?}") };
-        assert_eq!((&*one.text, one.line, one.time), ("one", 1, Some(Time::from_millis(1000))));
-        assert_eq!((one.project.as_deref(), one.session.as_deref()), (Some("/p"), Some("s")));
-        assert_eq!((&*two.text, two.line, two.time), ("two", 6, None));
-    }
-
-    #[test]
-    fn prompts_of_sessions_that_are_gone_are_grouped() {
-        let home = testkit::Home::new();
-        home.session("-p/0a1b2c3d-0000-4000-8000-000000000001.jsonl", "a user hello");
-        let note = |text: &str, time: i64, session: &str| {
-            format!(
-                "{{\"display\":\"{text}\",\"pastedContents\":{{}},\"timestamp\":{time},\"project\":\"/p\"{session}}}\n"
-            )
-        };
-        let gone = |id: &str| format!(",\"sessionId\":\"{id}\"");
-        let notes = [
-            note("still there", 1, &gone("0a1b2c3d-0000-4000-8000-000000000001")),
-            note("one", 2, &gone("x")),
-            "no note\n".to_owned(),
-            note("of y", 3, &gone("y")),
-            note("two", 4, &gone("x")),
-            note("of nobody", 5, ""),
+        let roots = [home.claude()];
+        assert_eq!(LostPrompts::read(&roots, &[]).prompts, []);
+        let lines = [
+            r#"{"display":"one","timestamp":1000,"project":"/p","sessionId":"s"}"#,
+            "{ half",
+            "",
+            r#"{"display":"","sessionId":"s"}"#,
+            r#"{"display":"nowhere typed"}"#,
+            r#"{"display":"two","timestamp":2000,"sessionId":"s"}"#,
         ];
-        std::fs::write(home.claude().join("history.jsonl"), notes.concat()).unwrap();
-        let place = Place::open(vec![home.claude()]).unwrap();
-        let lost = LostPrompts::read(&place.roots, &place.projects().projects);
-        assert!(lost.prompts.iter().all(|prompt| prompt.is_of("-p") && !prompt.is_of("-q")));
-        let sessions = lost.sessions();
-        let told: Vec<(&str, Vec<&str>)> = { &sessions }
-            .iter()
-            .map(|one| (&*one.id, one.prompts.iter().map(|prompt| &*prompt.text).collect()))
-            .collect();
-        assert_eq!(told, [("x", vec!["one", "two"]), ("y", vec!["of y"])]);
-        assert_eq!(sessions[0].prompts[1].line, 5);
+        std::fs::write(home.claude().join("history.jsonl"), lines.join("\n")).unwrap();
+        let lost = LostPrompts::read(&roots, &[]);
+        assert!(lost.problems.is_empty());
+        let [newest, oldest] = &lost.prompts[..] else { panic!("{lost:?}") };
+        assert_eq!((&*newest.text, newest.line), ("two", 6));
+        assert_eq!((&*oldest.text, oldest.line), ("one", 1));
+        assert_eq!(oldest.time, Some(Time::from_millis(1000)));
+        assert!(oldest.is_of("-p") && !newest.is_of("-p"));
+        let [session] = &lost.sessions()[..] else { panic!("one session") };
+        assert_eq!((&*session.id, session.prompts.len()), ("s", 2));
+        let millis = |millis| Some(Time::from_millis(millis));
+        assert_eq!(session.times(), (millis(1000), millis(2000)));
     }
 }
