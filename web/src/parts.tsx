@@ -2,7 +2,7 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type Refused, type Session, asRefused, query } from "./api";
+import { type Lineage as Told, type Refused, type Relative, type Session, asRefused, query } from "./api";
 import { useGet } from "./hooks";
 import * as route from "./route";
 import { bytes, count, exactly, place, several, short, until, when } from "./words";
@@ -54,6 +54,8 @@ export function SessionList({ sessions, live = [], showProject = true }: { sessi
             <span class="facts">
               {showProject && <span class="where">{place(session.cwd) || session.project}</span>}
               <span>{several(session.messages, "message")}</span>
+              {session.origins.length > 0 && <span class="branches">{[...new Set(session.origins.map((origin) => origin.kind))].join(", ")}</span>}
+              {session.pull_requests.map((pr) => <span key={pr.url}>PR {pr.number === null ? "" : `#${pr.number}`}</span>)}
               {session.conversations > 1 && <span class="branches">{several(session.conversations, "branch", "branches")}</span>}
               {session.agents > 0 && <span>{several(session.agents, "agent")}</span>}
               {session.defects > 0 && <span class="bad">{several(session.defects, "defect")}</span>}
@@ -93,6 +95,16 @@ export function Gone({ project }: { project?: string }) {
       {data.sessions.length > 200 && <p class="hush">and {several(data.sessions.length - 200, "more session")}</p>}
     </details>
   );
+}
+
+/** Where a session came from and what came out of it, with links. */
+export function Lineage({ of }: { of: Told }) {
+  const kinds = (relatives: Relative[]) => [...new Set(relatives.map((one) => one.words))].map((words) => (
+    <span key={words} class="lineage">{relatives.some((one) => one.words === words && one.session) ? words : words.replace(/ in$/, "")}{relatives.filter((one) => one.words === words && one.session).map((one, index) => (
+      <>{index === 0 ? " " : ", "}{one.address ? <a href={route.session(one.address)} title={one.title ?? undefined}>{short(one.session ?? "")}</a> : `${short(one.session ?? "")} (not found)`}</>
+    ))}</span>
+  ));
+  return <>{kinds(of.origins.filter((one) => one.kind !== "agent"))}{kinds(of.offspring)}</>;
 }
 
 export function Numbers({ of }: { of: [string, string | number][] }) {

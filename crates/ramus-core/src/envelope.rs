@@ -60,6 +60,10 @@ pub(crate) struct Envelope<'a> {
     pub(crate) note: Option<&'a [u8]>,
     pub(crate) leaf: Leaf<'a>,
     pub(crate) explicit: bool,
+    /// `prNumber` (unread), `prUrl` and `prRepository`.
+    pub(crate) pr_number: Option<&'a [u8]>,
+    pub(crate) pr_url: Option<&'a [u8]>,
+    pub(crate) pr_repository: Option<&'a [u8]>,
     pub(crate) attachment: Option<&'a [u8]>,
     pub(crate) command_mode: Option<&'a [u8]>,
     pub(crate) content: u64,
@@ -146,6 +150,9 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
                 found.leaf = c.string_or_skip()?.map_or(Leaf::Null, Leaf::Named);
             }
             b"explicit" => found.explicit = c.is_true()?,
+            b"prNumber" => found.pr_number = Some(raw(c)?),
+            b"prUrl" => found.pr_url = c.string_or_skip()?,
+            b"prRepository" => found.pr_repository = c.string_or_skip()?,
             _ => c.skip()?,
         }
         Ok(())

@@ -69,6 +69,7 @@ mod loader;
 pub mod message;
 pub mod name;
 pub mod price;
+pub mod pull_request;
 pub mod query;
 pub mod record;
 pub mod redact;

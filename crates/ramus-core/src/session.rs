@@ -15,6 +15,7 @@ use crate::envelope::{Envelope, Leaf, scan};
 use crate::inspect::Inspector;
 use crate::line::{Line, LineBuffer};
 use crate::name::{Key, Name};
+use crate::pull_request::PullRequest;
 use crate::record::{ByteSpan, Kind, Record, Voice};
 use crate::time::Time;
 use crate::usage::Uses;
@@ -59,6 +60,7 @@ pub struct Session {
     parts: Vec<(NodeId, Vec<u64>)>,
     briefings: Vec<NodeId>,
     merged: Vec<(NodeId, Name)>,
+    pull_requests: Vec<(NodeId, PullRequest)>,
     defects: Vec<Defect>,
     counts: LineCounts,
     facts: Facts,
@@ -274,6 +276,11 @@ impl Session {
         &self.merged
     }
 
+    /// Returns the pull requests that were made, each with its record.
+    pub fn pull_requests(&self) -> &[(NodeId, PullRequest)] {
+        &self.pull_requests
+    }
+
     /// Returns the ids of the tool calls a record makes or answers.
     pub fn tool_ids(&self, record: &Record) -> &[Key] {
         &self.tool_ids[record.tools_at as usize..][..usize::from(record.tools)]
@@ -466,6 +473,14 @@ impl Session {
         {
             let origin = self.name(message);
             self.merged.push((id, origin));
+        }
+        if kind == Kind::PrLink {
+            let text = |raw: &[u8]| -> Box<str> { json::unescape(raw).into() };
+            let number =
+                found.pr_number.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
+            let url = found.pr_url.map(text).unwrap_or_default();
+            let repository = found.pr_repository.map(text);
+            self.pull_requests.push((id, PullRequest { number, url, repository }));
         }
         if let Some(agent) = found.result_agent {
             self.agent_results.push((id, json::unescape(agent).into()));

@@ -21,7 +21,10 @@ pub use diff::{Diff, diff};
 pub use document::{DemoWritten, Document, Pages};
 pub use escape::write;
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
-pub use list::{bookmarks, conversations, resume, session, tree};
+pub use list::{
+    bookmarks, conversations, lost_agent, pull_request, relative, repositories, resume, session,
+    tree,
+};
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
@@ -71,6 +74,22 @@ pub struct Cache {
 #[derive(Debug, Serialize)]
 pub struct Projects {
     pub projects: Vec<Project>,
+    /// The projects put together; only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repositories: Option<Vec<Repository>>,
+}
+
+/// All projects of one git repository, or one project that is in none.
+#[derive(Debug, Serialize)]
+pub struct Repository {
+    /// The address of its remote, else its directory; `None`: it is no repository, as far as is known.
+    pub repository: Option<String>,
+    /// The encoded names of its projects.
+    pub projects: Vec<String>,
+    pub sessions: usize,
+    pub conversations: usize,
+    pub bytes: u64,
+    pub last_active: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -86,11 +105,29 @@ pub struct Project {
     pub agents: usize,
     pub bytes: u64,
     pub last_active: Option<String>,
+    /// The git repository it belongs to; only when asked for.
+    pub repository: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
 pub struct Sessions {
     pub sessions: Vec<Session>,
+    /// Agents whose session has no file any more.
+    pub lost_agents: Vec<LostAgent>,
+}
+
+/// An agent whose session has no file any more.
+#[derive(Debug, Serialize)]
+pub struct LostAgent {
+    /// Its id; `agent-ID` is its address.
+    pub agent: String,
+    /// The session that started it.
+    pub session: String,
+    pub file: String,
+    pub project: String,
+    pub title: Option<String>,
+    pub messages: u32,
+    pub last_active: Option<String>,
 }
 
 /// Writes the stable word of a status.
@@ -128,11 +165,37 @@ pub struct Session {
     pub links: Vec<Link>,
     /// When Claude Code deletes its file, should it not be changed before.
     pub deleted_after: Option<String>,
+    pub pull_requests: Vec<PullRequest>,
+    /// The git repository of its project; only when asked for.
+    pub repository: Option<String>,
+    /// Where it came from.
+    pub origins: Vec<Relative>,
+    /// What came out of it.
+    pub offspring: Vec<Relative>,
+}
+
+/// A pull request that was made in a session.
+#[derive(Debug, Serialize)]
+pub struct PullRequest {
+    pub number: Option<u64>,
+    pub url: String,
+    pub repository: Option<String>,
+}
+
+/// A session that another one came from, or that came out of it.
+#[derive(Debug, Serialize)]
+pub struct Relative {
+    /// `fork`, `merge`, `copy`, `continuation`, `clear`; of an agent `agent`.
+    pub kind: &'static str,
+    /// `None`: nothing records which one it was.
+    pub session: Option<String>,
+    /// Its file is there.
+    pub found: bool,
 }
 
 #[derive(Debug, Serialize)]
 pub struct Link {
-    /// `fork`, `copy`, `continuation` or `summary`.
+    /// `fork`, `merge`, `copy`, `continuation` or `summary`.
     pub kind: &'static str,
     pub session: String,
 }
@@ -176,6 +239,10 @@ pub struct Conversation {
 #[derive(Debug, Serialize)]
 pub struct Tree {
     pub session: String,
+    /// Where it came from.
+    pub origins: Vec<Relative>,
+    /// What came out of it.
+    pub offspring: Vec<Relative>,
     pub resume: Option<Resume>,
     pub roots: Vec<String>,
     pub forks: Vec<Fork>,
@@ -221,6 +288,8 @@ pub struct Fork {
     pub current: Option<String>,
     /// The children on which no real answer was given.
     pub drafts: Vec<String>,
+    /// `restored` or `kept`: what became of the files when a person went back, where it is known.
+    pub files: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -503,6 +572,10 @@ pub fn gone_session(
         complexity: 0,
         links: Vec::new(),
         deleted_after: None,
+        pull_requests: Vec::new(),
+        repository: None,
+        origins: Vec::new(),
+        offspring: Vec::new(),
     }
 }
 

@@ -51,6 +51,8 @@ pub mod plan;
 pub mod prompts;
 mod read;
 mod regular;
+pub mod repository;
+pub mod reverts;
 pub mod scan;
 pub mod secrets;
 mod source;

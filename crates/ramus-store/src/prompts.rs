@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use serde::Deserialize;
 
 use crate::error::PathError;
 use crate::place::{Project, is_encoded};
+use crate::regular;
 
 /// One prompt as the client noted it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +67,11 @@ impl LostPrompts {
         let known: HashSet<&str> = files.map(|file| &*file.id).collect();
         let mut lost = Self::default();
         for root in roots {
-            if let Err(problem) = read_prompts(root, &known, &mut lost.prompts) {
-                lost.problems.push(problem);
+            match noted_prompts(root) {
+                Ok(prompts) => lost.prompts.extend(
+                    prompts.into_iter().filter(|prompt| !known.contains(&*prompt.session)),
+                ),
+                Err(problem) => lost.problems.push(problem),
             }
         }
         lost.prompts.sort_by_key(|prompt| std::cmp::Reverse((prompt.time, prompt.line)));
@@ -100,24 +103,21 @@ impl GoneSession {
     }
 }
 
-/// Reads the prompts noted in a Claude directory whose session is not known, oldest first; a line
-/// that is no note is passed over.
-fn read_prompts(
-    root: &Path,
-    known: &HashSet<&str>,
-    prompts: &mut Vec<NotedPrompt>,
-) -> Result<(), PathError> {
+/// Reads the prompts noted in a Claude directory, oldest first; a line that is no note, or that names no
+/// session, is passed over.
+pub(crate) fn noted_prompts(root: &Path) -> Result<Vec<NotedPrompt>, PathError> {
     let path = root.join("history.jsonl");
-    let file = match File::open(&path) {
+    let file = match regular::open(&path) {
         Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(PathError::new(&path, source)),
     };
+    let mut prompts = Vec::new();
     for (number, line) in (1..).zip(BufReader::new(file).split(b'\n')) {
         let line = line.map_err(|source| PathError::new(&path, source))?;
-        prompts.extend(noted_prompt(&line, number, known));
+        prompts.extend(noted_prompt(&line, number));
     }
-    Ok(())
+    Ok(prompts)
 }
 
 /// A line of `history.jsonl`.
@@ -133,9 +133,9 @@ struct Note<'a> {
     session_id: Option<Cow<'a, str>>,
 }
 
-fn noted_prompt(line: &[u8], number: u32, known: &HashSet<&str>) -> Option<NotedPrompt> {
+fn noted_prompt(line: &[u8], number: u32) -> Option<NotedPrompt> {
     let note: Note<'_> = serde_json::from_slice(line).ok()?;
-    let session = note.session_id.filter(|session| !known.contains(&**session))?;
+    let session = note.session_id?;
     (!note.display.is_empty()).then(|| NotedPrompt {
         text: note.display.into_owned(),
         time: note.timestamp.map(Time::from_millis),
@@ -148,31 +148,50 @@ fn noted_prompt(line: &[u8], number: u32, known: &HashSet<&str>) -> Option<Noted
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::Place;
 
     #[test]
-    fn every_line_that_is_a_prompt_of_a_lost_session_is_one() {
+    fn every_line_that_is_a_prompt_of_a_session_is_one() {
         let home = testkit::Home::new();
-        let roots = [home.claude()];
-        assert_eq!(LostPrompts::read(&roots, &[]).prompts, []);
-        let lines = [
-            r#"{"display":"one","timestamp":1000,"project":"/p","sessionId":"s"}"#,
-            "{ half",
-            "",
-            r#"{"display":"","sessionId":"s"}"#,
-            r#"{"display":"nowhere typed"}"#,
-            r#"{"display":"two","timestamp":2000,"sessionId":"s"}"#,
+        assert_eq!(noted_prompts(&home.claude()).unwrap(), []);
+        let lines = "{\"display\":\"one\",\"timestamp\":1000,\"project\":\"/p\",\"sessionId\":\"s\"}\n\
+                     { half\n\n{\"display\":\"\"}\n[1]\n{\"display\":\"lost\"}\n{\"display\":\"two\",\"sessionId\":\"t\"}";
+        std::fs::write(home.claude().join("history.jsonl"), lines).unwrap();
+        let prompts = noted_prompts(&home.claude()).unwrap();
+        let [one, two] = &prompts[..] else { panic!("{prompts:?}") };
+        assert_eq!((&*one.text, one.line, one.time), ("one", 1, Some(Time::from_millis(1000))));
+        assert_eq!((one.project.as_deref(), &*one.session), (Some("/p"), "s"));
+        assert_eq!((&*two.text, two.line, two.time), ("two", 7, None));
+    }
+
+    #[test]
+    fn prompts_of_sessions_that_are_gone_are_grouped() {
+        let home = testkit::Home::new();
+        home.session("-p/0a1b2c3d-0000-4000-8000-000000000001.jsonl", "a user hello");
+        let note = |text: &str, time: i64, session: &str| {
+            format!(
+                "{{\"display\":\"{text}\",\"pastedContents\":{{}},\"timestamp\":{time},\"project\":\"/p\"{session}}}\n"
+            )
+        };
+        let gone = |id: &str| format!(",\"sessionId\":\"{id}\"");
+        let notes = [
+            note("still there", 1, &gone("0a1b2c3d-0000-4000-8000-000000000001")),
+            note("one", 2, &gone("x")),
+            "no note\n".to_owned(),
+            note("of y", 3, &gone("y")),
+            note("two", 4, &gone("x")),
+            note("of nobody", 5, ""),
         ];
-        std::fs::write(home.claude().join("history.jsonl"), lines.join("\n")).unwrap();
-        let lost = LostPrompts::read(&roots, &[]);
-        assert!(lost.problems.is_empty());
-        let [newest, oldest] = &lost.prompts[..] else { panic!("{lost:?}") };
-        assert_eq!((&*newest.text, newest.line), ("two", 6));
-        assert_eq!((&*oldest.text, oldest.line), ("one", 1));
-        assert_eq!(oldest.time, Some(Time::from_millis(1000)));
-        assert!(oldest.is_of("-p") && !newest.is_of("-p"));
-        let [session] = &lost.sessions()[..] else { panic!("one session") };
-        assert_eq!((&*session.id, session.prompts.len()), ("s", 2));
-        let millis = |millis| Some(Time::from_millis(millis));
-        assert_eq!(session.times(), (millis(1000), millis(2000)));
+        std::fs::write(home.claude().join("history.jsonl"), notes.concat()).unwrap();
+        let place = Place::open(vec![home.claude()]).unwrap();
+        let lost = LostPrompts::read(&place.roots, &place.projects().projects);
+        assert!(lost.prompts.iter().all(|prompt| prompt.is_of("-p") && !prompt.is_of("-q")));
+        let sessions = lost.sessions();
+        let told: Vec<(&str, Vec<&str>)> = { &sessions }
+            .iter()
+            .map(|one| (&*one.id, one.prompts.iter().map(|prompt| &*prompt.text).collect()))
+            .collect();
+        assert_eq!(told, [("x", vec!["one", "two"]), ("y", vec!["of y"])]);
+        assert_eq!(sessions[0].prompts[1].line, 5);
     }
 }

@@ -1,6 +1,7 @@
 //! All sessions of a place in short, read in parallel.
 
 mod count;
+mod family;
 mod remembered;
 
 pub use count::{Counted, MostComplex, count};
@@ -16,7 +17,7 @@ use ramus_core::digest::{Digest, Listed};
 use ramus_core::history::{AgentClass, History};
 use ramus_core::inspect::Inspection;
 use ramus_core::lineage::SessionEntry;
-use ramus_core::link::links;
+use ramus_core::link::{Family, LinkKind, Relative};
 use ramus_core::name::Name;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
@@ -31,6 +32,8 @@ use crate::error::PathError;
 use crate::index::Index;
 use crate::place::{FileRole, HistoryFile, Listing, Project, is_encoded};
 use crate::read::read_as;
+use crate::repository::{Repository, repositories};
+use family::Kin;
 use remembered::{Fresh, More, Remembered, Unread, Wants, remember};
 
 /// Everything found, in short.
@@ -137,16 +140,36 @@ impl ProjectSurvey {
     }
 
     /// Returns the sessions for a list, each with the sessions it is linked to.
-    pub fn linked(&self) -> impl Iterator<Item = Listed<'_>> {
-        let entries: Vec<SessionEntry<'_>> = self.sessions.iter().map(Surveyed::entry).collect();
-        let mut links = links(&entries).into_iter().peekable();
+    fn linked(&self, kin: Kin) -> impl Iterator<Item = Listed<'_>> {
+        let mut links = kin.links.into_iter().peekable();
         let agents = self.agent_counts();
-        self.sessions.iter().enumerate().map(move |(index, session)| {
+        let sessions = self.sessions.iter().zip(kin.families).enumerate();
+        sessions.map(move |(index, (session, family))| {
             let own = std::iter::from_fn(|| links.next_if(|link| link.from == index));
             let links = own.map(|link| (link.kind, &*self.sessions[link.to].file.id)).collect();
             let agents = agents.get(&*session.file.id).copied().unwrap_or_default();
-            Listed { links, agents, ..self.row(session) }
+            Listed { links, family, agents, ..self.row(session) }
         })
+    }
+
+    /// Returns the agents whose session has no file any more, each with that session's id; warm-ups are
+    /// left out.
+    pub fn lost_agents(&self) -> impl Iterator<Item = (&str, &Surveyed)> {
+        let ids: FxHashSet<&str> = self.sessions.iter().map(|session| &*session.file.id).collect();
+        let agents = self.agents.iter().filter(|agent| agent.is_at_work());
+        let started = agents.filter_map(|agent| Some((agent.parent_session()?, agent)));
+        started.filter(move |(session, _)| !ids.contains(session))
+    }
+
+    /// Returns where an agent came from.
+    pub fn family_of_agent(&self, agent: &Surveyed) -> Family {
+        let origin = |id: &str| Relative {
+            kind: LinkKind::Agent,
+            session: Some(id.into()),
+            is_found: self.sessions.iter().any(|session| session.file.id == *id),
+        };
+        let origins = agent.parent_session().map(origin).into_iter().collect();
+        Family { origins, offspring: Vec::new() }
     }
 
     /// Returns a session for a list, its links left out.
@@ -166,11 +189,37 @@ impl ProjectSurvey {
             agents: 0,
             defects: session.defects().count(),
             links: Vec::new(),
+            family: Family::default(),
         }
     }
 }
 
 impl Survey {
+    /// Returns the git repository of each project, as far as the disk tells.
+    pub fn repositories(&self) -> Vec<Option<Repository>> {
+        let dirs: Vec<Option<&str>> = self.projects.iter().map(|one| one.path.as_deref()).collect();
+        repositories(&dirs)
+    }
+
+    /// Returns where each session came from and what came out of it, project by project.
+    pub fn families(&self) -> Vec<Vec<Family>> {
+        family::kin(self).into_iter().map(|kin| kin.families).collect()
+    }
+
+    /// Returns where one session or agent came from and what came out of it.
+    pub fn family_of(&self, file: &Path) -> Family {
+        let is_it = |one: &Surveyed| one.file.path == file;
+        for (p, project) in self.projects.iter().enumerate() {
+            if let Some(s) = project.sessions.iter().position(is_it) {
+                return self.families().swap_remove(p).swap_remove(s);
+            }
+            if let Some(agent) = project.agents.iter().find(|one| is_it(one)) {
+                return project.family_of_agent(agent);
+            }
+        }
+        Family::default()
+    }
+
     /// Makes something of all projects, each with its number, on all threads.
     pub fn map<T: Send>(self, each: impl Fn(usize, ProjectSurvey) -> T + Sync) -> Vec<T> {
         let projects = self.projects.into_par_iter().with_max_len(1).enumerate();
@@ -182,9 +231,9 @@ impl Survey {
         &self,
         each: impl Fn(&ProjectSurvey, &Surveyed, Listed<'_>) -> Option<T> + Sync,
     ) -> Vec<T> {
-        let projects = self.projects.par_iter().with_max_len(1);
-        let rows = projects.flat_map_iter(|project| {
-            let sessions = project.sessions.iter().zip(project.linked());
+        let projects = self.projects.par_iter().zip(family::kin(self)).with_max_len(1);
+        let rows = projects.flat_map_iter(|(project, kin)| {
+            let sessions = project.sessions.iter().zip(project.linked(kin));
             sessions.filter_map(|(session, listed)| each(project, session, listed))
         });
         rows.collect()

@@ -224,7 +224,7 @@ impl Desks {
             agents: agents::desk(sender.clone()),
             render: render::desk(sender.clone(), clock.clone(), prices.clone()),
             prepare: render::preparing_desk(sender.clone(), clock.clone(), prices),
-            draw: draw::desk(sender.clone(), clock),
+            draw: draw::desk(sender.clone(), clock, rule),
             here: find::here_desk(sender.clone()),
             all: find::all_desk(
                 sender.clone(),

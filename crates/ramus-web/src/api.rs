@@ -58,6 +58,7 @@ pub(crate) fn timed() -> Router<Arc<State>> {
         .route("/sessions/{id}/conversations", get(session::conversations))
         .route("/sessions/{id}/tree", get(session::tree))
         .route("/sessions/{id}/outline", get(session::outline))
+        .route("/sessions/{id}/lineage", get(session::lineage))
         .route("/sessions/{id}/path", get(turns::path))
         .route("/sessions/{id}/turns", get(turns::turns))
         .route("/sessions/{id}/next", get(turns::next))

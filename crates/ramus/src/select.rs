@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ramus_core::history::History;
+use ramus_core::link::Family;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
@@ -408,6 +409,14 @@ impl Library {
         let mut known = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
         let read = || summaries(&self.projects[project].files).into();
         known.entry(project).or_insert_with(read).clone()
+    }
+
+    /// Returns where a session came from and what came out of it; its whole project is read for that.
+    pub(crate) fn family(&self, ui: &mut Ui, found: &Found) -> Family {
+        let survey = self.clone().survey(ui, &Scope::Session(Box::new(found.clone())));
+        let family = survey.family_of(&found.file.path);
+        ui.let_go(survey);
+        family
     }
 
     /// Returns the files of the project that a file belongs to.

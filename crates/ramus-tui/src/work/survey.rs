@@ -8,6 +8,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime};
 
 use ramus_core::digest::Digest;
+use ramus_core::link::Family;
 use ramus_core::resume::Rule;
 use ramus_core::title::{Summaries, conversation_title, session_title};
 use ramus_store::cleanup::Cleanup;
@@ -111,6 +112,7 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
         last_active: to_time(file.modified),
         hidden: file.bytes == 0,
         conversations: Vec::new(),
+        family: Family::default(),
     };
     listing
         .projects
@@ -119,6 +121,7 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
         .map(|(project, files)| Project {
             dir: project.dir.clone(),
             label: project.name.clone(),
+            repository: None,
             files: files.clone(),
             sessions: project.sessions().map(session).collect(),
         })
@@ -126,18 +129,29 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
 }
 
 fn surveyed(survey: Survey, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
+    let families = survey.families();
+    let repositories = survey.repositories();
     survey.map(|at, project| {
         let counts = project.agent_counts();
         let count = |session: &Surveyed| counts.get(&*session.file.id).copied().unwrap_or_default();
         let agents: Vec<usize> = project.sessions.iter().map(count).collect();
+        let lost = project.lost_agents().map(|(_, agent)| Session {
+            family: project.family_of_agent(agent),
+            ..session(agent.file.clone(), &agent.digest, &project.summaries, 0)
+        });
+        let lost: Vec<Session> = lost.collect();
         let ProjectSurvey { name, dir, path, sessions, summaries, .. } = project;
-        let row = |(Surveyed { file, digest, .. }, agents)| {
-            session(file, &digest, &summaries, agents as u32)
+        let families = families[at].iter().cloned();
+        let row = |((Surveyed { file, digest, .. }, agents), family)| Session {
+            family,
+            ..session(file, &digest, &summaries, agents as u32)
         };
+        let rows = sessions.into_iter().zip(agents).zip(families).map(row);
         Project {
             files: files[at].clone(),
-            sessions: sessions.into_iter().zip(agents).map(row).collect(),
+            sessions: rows.chain(lost).collect(),
             label: path.unwrap_or(name),
+            repository: repositories[at].as_ref().map(|found| found.name.clone()),
             dir,
         }
     })
@@ -193,6 +207,7 @@ pub(crate) fn session(
         last_active: digest.facts.last_active.unwrap_or_else(|| to_time(file.modified)),
         hidden: digest.class.is_hidden(),
         conversations,
+        family: Family::default(),
         file,
     }
 }

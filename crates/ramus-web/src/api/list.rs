@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::extract::{Query, State as Extract};
 use ramus_core::time::Time;
-use ramus_render::json::{self, Answer, Project, Projects, Session, Sessions};
+use ramus_render::json::{self, Answer, LostAgent, Project, Projects, Session, Sessions};
 use ramus_store::cleanup::Cleanup;
 use ramus_store::place::HistoryFile;
 use ramus_store::prompts::{GoneSession, LostPrompts};
@@ -121,11 +121,16 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
 pub(crate) async fn projects(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Projects>> {
     answer(state, Task::Lists, |state| {
         let survey = state.library.survey();
-        let mut projects: Vec<Project> = survey.projects.iter().map(project).collect();
+        let repositories = survey.repositories().into_iter();
+        let listed = survey.projects.iter().zip(repositories).map(|(one, repository)| Project {
+            repository: repository.map(|found| found.name),
+            ..project(one)
+        });
+        let mut projects: Vec<Project> = listed.collect();
         projects.retain(|project| project.sessions > 0);
         projects
             .sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.name.cmp(&b.name)));
-        Ok(Answer::new("ramus.projects/1", Projects { projects }))
+        Ok(Answer::new("ramus.projects/1", Projects { projects, repositories: None }))
     })
     .await
 }
@@ -148,18 +153,20 @@ pub(crate) async fn sessions(
             return Err(ApiError::not_found("project"));
         }
         let cleanup = Cleanup::of(&state.library.place);
-        let listed = survey
-            .projects
-            .iter()
-            .filter(wanted)
-            .flat_map(|project| project.sessions.iter().zip(project.linked()));
-        let shown = listed.filter(|(_, listed)| !listed.digest.class.is_hidden());
-        let mut sessions: Vec<Session> = shown
-            .map(|(session, listed)| row(json::session(listed), &session.file, &cleanup))
-            .collect();
+        let mut sessions: Vec<Session> = survey.list(|project, session, listed| {
+            let is_shown = wanted(&project) && !session.digest.class.is_hidden();
+            is_shown.then(|| row(json::session(listed), &session.file, &cleanup))
+        });
         sessions
             .sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
-        Ok(Answer::new("ramus.sessions/1", Sessions { sessions }))
+        let lost = survey.projects.iter().filter(wanted).flat_map(|project| {
+            let agents = project.lost_agents();
+            agents.map(|(session, agent)| json::lost_agent(session, &project.listed(agent)))
+        });
+        let mut lost_agents: Vec<LostAgent> = lost.collect();
+        lost_agents
+            .sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
+        Ok(Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents }))
     })
     .await
 }
@@ -181,7 +188,7 @@ pub(crate) async fn gone(
             json::gone_session(&gone.id, gone.project.as_deref(), count, first, gone.times())
         };
         let sessions = lost.sessions().iter().map(row).collect();
-        Ok(Answer::new("ramus.sessions/1", Sessions { sessions }))
+        Ok(Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents: Vec::new() }))
     })
     .await
 }
@@ -216,5 +223,6 @@ fn project(survey: &ProjectSurvey) -> Project {
         agents: survey.agents.len(),
         bytes: files.map(|file| file.file.bytes).sum(),
         last_active: last_active.map(|time| time.to_string()),
+        repository: None,
     }
 }

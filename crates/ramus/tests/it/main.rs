@@ -18,6 +18,7 @@ mod mcp;
 mod merge;
 mod reading;
 mod readme;
+mod repository;
 mod samples;
 mod screen_keys;
 mod screen_looks;

@@ -105,9 +105,8 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
         Row::Project(p) => {
             let project = &list.projects[p];
             let sign = if list.is_closed(project) { "▸ " } else { "▾ " };
-            let name = list.short(&project.label);
-            let shown = project.sessions.iter().filter(|session| list.all || !session.hidden);
-            let count = format!("{} ", shown.count());
+            let name = list.heading(p);
+            let count = format!("{} ", list.shown_under(p).count());
             (Line::new(sign, Label::Dim).with(&name, Label::Heading), Line::new(&count, Label::Dim))
         }
         Row::Deleted => {
@@ -139,6 +138,9 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
             let mut right = Line::default();
             if ways > 1 {
                 right.push(&format!("┬{ways} "), Label::Branch);
+            }
+            if wide && let Some(origin) = session.family.origins.first() {
+                right.push(&format!("↳{} ", origin.kind.word()), Label::Branch);
             }
             if wide && session.agents > 0 {
                 right.push(&format!("▸{} ", session.agents), Label::ToolName);
