@@ -7,7 +7,7 @@ export interface Session {
   messages: number; conversations: number; forks: number; compactions: number; agents: number;
   defects: number; bytes: number; started: string | null; last_active: string | null;
   cwd: string | null; git_branch: string | null; flow: string[];
-  links: { kind: string; session: string }[]; origins: { kind: string }[];
+  links: { kind: string; session: string }[]; origins: { kind: string }[]; deleted_after: string | null;
   pull_requests: { number: number | null; url: string; repository: string | null }[];
 }
 /** A session that another one came from, or that came out of it. */
@@ -21,6 +21,7 @@ export interface Project {
 export interface Overview {
   projects: number; sessions: number; conversations: number; bytes: number;
   recent: Session[]; live: string[]; retention_days: number; retention_set: boolean;
+  due: string | null;
   leaving: { id: string; project: string; title: string | null; at: string }[];
   activity: Record<string, number>;
 }
@@ -67,11 +68,15 @@ export type Piece =
   | Call;
 export interface View {
   at: number; i: number; kind: string; uuid?: string; timestamp?: string; detail?: string;
-  recovered?: boolean; parts: Piece[]; fork?: { kind: string; ways: Way[] };
+  recovered?: boolean; parts: Piece[]; fork?: { kind: string; ways: Way[] }; usage?: ReplyUsage;
+}
+export interface ReplyUsage {
+  input: number; output: number; cache_read: number; cache_write_5m: number; cache_write_1h: number;
+  thinking: number; context: number; cost_usd: number | null;
 }
 export interface Hit {
   schema: string; session: string; title: string | null; project: string | null; agent: string | null;
-  address: string; uuid: string | null; role: string; kind: string; conversation: number | null;
+  address: string; uuid: string | null; role: string; kind: string; class?: string; conversation: number | null;
   status: string | null; resumes: boolean; timestamp: string | null; snippet: string;
   match: [number, number]; places: { file: string; line: number }[];
 }

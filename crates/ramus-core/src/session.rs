@@ -12,6 +12,7 @@ use crate::activity::ToolLog;
 use crate::body::json;
 use crate::defect::{Defect, DefectKind};
 use crate::envelope::{Envelope, Leaf, scan};
+use crate::inspect::Inspector;
 use crate::line::{Line, LineBuffer};
 use crate::name::{Key, Name};
 use crate::pull_request::PullRequest;
@@ -21,6 +22,7 @@ use crate::usage::Uses;
 
 mod facts;
 mod table;
+mod window;
 
 pub use facts::{Facts, Version};
 
@@ -67,6 +69,9 @@ pub struct Session {
     /// `None`: nobody asked for pictures.
     #[bitcode(skip)]
     tool_log: Option<Box<ToolLog>>,
+    /// `None`: nobody looks for more than reading needs.
+    #[bitcode(skip)]
+    inspector: Option<Box<Inspector>>,
 }
 
 /// How the lines of a file were taken (R2): `known + unknown + damaged` is every line that is not blank.
@@ -129,6 +134,11 @@ impl Session {
     /// Makes a session that keeps what pictures of it need, besides what all sessions keep.
     pub fn with_activity() -> Self {
         Self { tool_log: Some(Box::default()), ..Self::with_uses() }
+    }
+
+    /// Makes a session that keeps what a thorough check needs, besides what all sessions keep.
+    pub fn with_inspection() -> Self {
+        Self { inspector: Some(Box::default()), ..Self::default() }
     }
 
     /// Takes the next bytes of the file.
@@ -286,6 +296,11 @@ impl Session {
         self.tool_log.as_deref()
     }
 
+    /// Returns what a thorough check needs, if that was asked for.
+    pub fn inspector(&self) -> Option<&Inspector> {
+        self.inspector.as_deref()
+    }
+
     /// Returns the damaged lines; links are judged by the tree.
     pub fn defects(&self) -> &[Defect] {
         &self.defects
@@ -433,6 +448,9 @@ impl Session {
         }
         if let Some(log) = &mut self.tool_log {
             log.take(id, found, kind);
+        }
+        if let Some(inspector) = &mut self.inspector {
+            inspector.take(id, found, &record, &line.bytes[offset..][..found.len]);
         }
         if let Some(kept) = &found.preserved {
             let kept = kept.iter().map(|uuid| self.name(uuid)).collect();

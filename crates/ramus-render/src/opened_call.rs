@@ -346,6 +346,7 @@ mod tests {
             tools: true,
             full: true,
             branch_notes: false,
+            usage: None,
             highlight: Highlight::Off,
             show: "",
             cwd: "",

@@ -32,6 +32,7 @@
 pub mod agents;
 pub mod apply;
 mod backup;
+pub mod cleanup;
 mod disk;
 mod error;
 pub mod export;
@@ -39,6 +40,7 @@ mod file_history;
 pub mod files_at;
 pub mod follow;
 pub mod index;
+pub mod inspect;
 pub mod journal;
 pub mod ledger;
 pub mod live;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_render::symbols::Symbols;
@@ -45,6 +46,8 @@ pub struct Options {
     /// The home directory, which is written as `~`. Empty: nothing is.
     pub home: String,
     pub clock: Clock,
+    /// What the tokens of replies cost.
+    pub prices: Arc<PriceList>,
 }
 
 /// What only the command line knows how to do.
@@ -214,13 +217,13 @@ pub(crate) struct Desks {
 
 impl Desks {
     pub(crate) fn new(sender: &Sender<Event>, options: Options, actions: Actions) -> Self {
-        let Options { roots, index, rule, clock, .. } = options;
+        let Options { roots, index, rule, clock, prices, .. } = options;
         Self {
             open: open::desk(sender.clone(), index.clone(), rule),
             earlier: open::earlier_desk(sender.clone(), rule),
             agents: agents::desk(sender.clone()),
-            render: render::desk(sender.clone(), clock.clone()),
-            prepare: render::preparing_desk(sender.clone(), clock.clone()),
+            render: render::desk(sender.clone(), clock.clone(), prices.clone()),
+            prepare: render::preparing_desk(sender.clone(), clock.clone(), prices),
             draw: draw::desk(sender.clone(), clock, rule),
             here: find::here_desk(sender.clone()),
             all: find::all_desk(
@@ -298,6 +301,7 @@ impl Desks {
             Effect::SearchHere(chapter, text) => self.here.put((chapter, text)),
             Effect::FindAll(text) => self.all.put(text),
             Effect::Ask(question, width) => self.ask(question, width),
+            Effect::Show(page) => drop(self.sender.send(Event::Page(page))),
             Effect::CopyMessage(want) => work::spawn(self.sender.clone(), move |events| {
                 let _ = events.send(Event::Text(render::words(&want), "the message"));
             }),

@@ -24,6 +24,7 @@ pub(crate) enum Action {
     PreviousFork,
     Tools,
     Thinking,
+    Usage,
     AgentHere,
     AgentPane,
     Branches,
@@ -140,6 +141,12 @@ pub(crate) const TABLE: &[Binding] = &[
     bind(Reading, &[letter('(')], Action::PreviousFork, "to the fork before"),
     bind(Reading, &[letter('s')], Action::Tools, "show or fold all tool calls"),
     bind(Reading, &[letter('h')], Action::Thinking, "show or fold thinking"),
+    bind(
+        Reading,
+        &[letter('c')],
+        Action::Usage,
+        "show or hide tokens, context size and cost of each reply",
+    ),
     bind(
         Reading,
         &[letter('a')],

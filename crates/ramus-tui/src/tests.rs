@@ -88,6 +88,7 @@ impl Screens {
             color: true,
             symbols: Symbols::Unicode,
             home: "/home/dev".to_owned(),
+            prices: Arc::default(),
             clock: clock.clone(),
         };
         let actions = Actions {

@@ -27,6 +27,7 @@ fn screens_that_break() {
         color: true,
         symbols: ramus_render::symbols::Symbols::Unicode,
         home: String::new(),
+        prices: Arc::default(),
         clock: Clock {
             short: Arc::new(move |time| {
                 assert!(!in_view, "the view broke");

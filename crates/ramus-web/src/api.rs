@@ -47,6 +47,7 @@ pub(crate) fn timed() -> Router<Arc<State>> {
         .route("/overview", get(list::overview))
         .route("/projects", get(list::projects))
         .route("/sessions", get(list::sessions))
+        .route("/gone", get(list::gone))
         .route("/stats", get(stats::stats))
         .route("/usage", get(usage::usage))
         .route("/log", get(act::log))

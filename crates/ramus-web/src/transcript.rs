@@ -33,7 +33,7 @@ pub(crate) struct Transcript {
     pub(crate) parts: Vec<Part>,
     blocks: Vec<Block>,
     pub(crate) leaf: String,
-    pub(crate) status: &'static str,
+    pub(crate) status: Status,
     pub(crate) resumes: bool,
     /// The number of its conversation.
     pub(crate) n: Option<u32>,
@@ -227,7 +227,7 @@ impl Transcript {
 struct Target {
     path: Path,
     leaf: String,
-    status: &'static str,
+    status: Status,
     resumes: bool,
     n: Option<u32>,
 }
@@ -244,20 +244,20 @@ impl Target {
             let named = branches.conversations.iter().find(|found| found.leaf == node);
             let Some(conversation) = named.or_else(|| history.conversation_of(node)) else {
                 let path = history.path_to(node).ok_or_else(nothing)?;
-                let status = Status::Active.word();
+                let status = Status::Active;
                 return Ok(Self { path, leaf: spell(node), status, resumes: false, n: None });
             };
             Some(conversation)
         };
         let Some(conversation) = conversation else {
             let path = Path { folds: Vec::new(), nodes: Vec::new() };
-            let status = Status::Active.word();
+            let status = Status::Active;
             return Ok(Self { path, leaf: String::new(), status, resumes: false, n: None });
         };
         Ok(Self {
             path: history.path(conversation),
             leaf: spell(conversation.leaf),
-            status: conversation.status.word(),
+            status: conversation.status,
             resumes: conversation.resumes,
             n: Some(conversation.n),
         })

@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 
 use ramus_core::body::{Block, Media, MediaSource};
 use ramus_core::history::History;
+use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{
     Action, Answer, Call, Fork, HookEffect, Part, Prompt, Thought, Turn, TurnKind,
 };
 use ramus_render::export::{Config, Section, Tools, sections, summary};
+use ramus_render::json::{ReplyUsage, reply_usage};
 use ramus_render::text::{guess_note, is_withheld, resume_note};
 use ramus_render::{diff, html};
 use serde::Serialize;
@@ -35,6 +37,9 @@ pub(crate) struct View {
     parts: Vec<Piece>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fork: Option<ForkView>,
+    /// Tokens, context size and cost of a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<ReplyUsage>,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -115,6 +120,7 @@ struct WayView {
 /// How a turn is shown.
 pub(crate) struct Look<'a> {
     pub(crate) history: &'a History,
+    pub(crate) prices: &'a PriceList,
     /// Whether long texts are shown whole.
     pub(crate) whole: bool,
 }
@@ -137,6 +143,7 @@ impl Look<'_> {
             recovered: turn.recovered,
             parts,
             fork,
+            usage: reply_usage(turn, self.prices),
         }
     }
 

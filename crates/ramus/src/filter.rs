@@ -168,6 +168,15 @@ impl RowFilter {
             && self.until.is_none_or(|until| started.is_some_and(|started| started < until))
     }
 
+    /// Whether a session of which only prompts are left is wanted: nobody knows more of it than times.
+    pub(crate) fn has_prompts(&self, started: Option<Time>, ended: Option<Time>) -> bool {
+        let asks_more = self.branch.is_some()
+            || self.model.is_some()
+            || self.min_cost.is_some()
+            || !self.has.is_empty();
+        !asks_more && self.has_time(started, ended)
+    }
+
     /// Returns the status that conversations must have.
     pub(crate) fn status(&self) -> Option<&str> {
         self.branch.as_deref().filter(|branch| matches!(*branch, "active" | "abandoned"))

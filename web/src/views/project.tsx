@@ -3,7 +3,7 @@
 import type { LostAgent, Session, Stats } from "../api";
 import { query } from "../api";
 import { useGet, useNews } from "../hooks";
-import { Bars, Failure, Head, Numbers, SessionList, Time, Waiting } from "../parts";
+import { Bars, Failure, Gone, Head, Numbers, SessionList, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { bytes, several, short } from "../words";
 
@@ -33,6 +33,7 @@ export function ProjectView({ name }: { name: string }) {
           </ul>
         </section>
       )}
+      <Gone project={name} />
       {numbers && numbers.forks > 0 && <Bars title="Forks by kind" of={Object.entries(numbers.forks_by_kind)} />}
     </div>
   );

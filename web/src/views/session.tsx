@@ -11,6 +11,7 @@ import { type Mark, Transcript } from "../transcript";
 import { partName, unfold } from "../turn";
 import { Tree } from "../tree";
 import { useTyped } from "../typed";
+import { useReplyUsage } from "../usage";
 import { place, several, short } from "../words";
 import { Details } from "./details";
 
@@ -31,6 +32,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
   const [merging, setMerging] = useState<Conversation[]>();
   const [gone, setGone] = useState("");
   const list = useRef<Transcript>(null);
+  const [usage, toggleUsage] = useReplyUsage();
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const told = path.data;
   const here = Math.min(seen, Math.max(0, (told?.count ?? 1) - 1));
@@ -139,6 +141,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
   useKeys({
     t: () => { setOpen(!open || panel !== "tree"); setPanel("tree"); },
     i: () => { setOpen(!open || panel !== "details"); setPanel("details"); },
+    c: toggleUsage,
   });
   if (gone === id) return <div class="page"><Failure error={new Refused("this session is not there any more", "it was moved or deleted; what ramus put into the trash the log brings back", 404)} again={() => { setGone(""); detail.again(); path.again(); }} /></div>;
   if (detail.error && !detail.data) return <div class="page"><Failure error={detail.error} again={detail.again} /></div>;
@@ -161,6 +164,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
         </div>
         <div class="tools">
           {told && told.count > 0 && <span class={`tag ${told.status}`}>{told.resumes ? "resumes" : told.status}{told.conversation ? ` @${told.conversation}` : ""}</span>}
+          <button type="button" aria-pressed={usage} title="Tokens, context size and cost of each reply" onClick={toggleUsage}>Usage</button>
           <button type="button" onClick={() => setAsking("export")}>Export</button>
           <button type="button" aria-pressed={open && panel === "tree"} onClick={() => { setOpen(!(open && panel === "tree")); setPanel("tree"); }}>Tree</button>
           <button type="button" aria-pressed={open && panel === "details"} onClick={() => { setOpen(!(open && panel === "details")); setPanel("details"); }}>Details</button>

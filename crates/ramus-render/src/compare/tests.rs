@@ -19,7 +19,11 @@ fn prompt(text: &str) -> Turn {
 }
 
 fn answer(parts: Vec<Part>) -> Turn {
-    turn(TurnKind::Answer(Answer { model: Some("claude-opus-5".to_owned()), usage: None, parts }))
+    turn(TurnKind::Answer(Answer {
+        model: Some("claude-opus-5".to_owned()),
+        parts,
+        ..Answer::default()
+    }))
 }
 
 fn text(text: &str) -> Part {
@@ -73,7 +77,7 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
     let (a, b) = (side(a, "claude-opus-5"), side(b, "glm-5"));
     let named = |address: &str| Named {
         address: address.to_owned(),
-        status: "active".to_owned(),
+        status: ramus_core::branches::Status::Active,
         title: Some("A title".to_owned()),
     };
     let names = [named("aaaa@1"), named("bbbb@12")];

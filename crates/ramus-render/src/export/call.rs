@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ramus_core::body::{Todo, ToolOutput};
+use ramus_core::body::{Todo, TodoStatus, ToolOutput};
 use ramus_core::turn::{Action, Call};
 use serde_json::{Map, Value};
 
@@ -80,6 +80,7 @@ pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
         tools: false,
         full: false,
         branch_notes: false,
+        usage: None,
         highlight: Highlight::Off,
         show: "",
         cwd: config.cwd,
@@ -212,13 +213,13 @@ fn lines(text: &str) -> usize {
 }
 
 fn todo_list(todos: &[Todo]) -> String {
-    let mark = |status: &str| match status {
-        "completed" => "[x]",
-        "in_progress" => "[~]",
-        _ => "[ ]",
+    let mark = |status: TodoStatus| match status {
+        TodoStatus::Completed => "[x]",
+        TodoStatus::InProgress => "[~]",
+        TodoStatus::Pending => "[ ]",
     };
     let lines: Vec<String> =
-        todos.iter().map(|todo| format!("{} {}", mark(&todo.status), todo.content)).collect();
+        todos.iter().map(|todo| format!("{} {}", mark(todo.status), todo.content)).collect();
     lines.join("\n")
 }
 

@@ -113,8 +113,8 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
     let start = out.len();
     let model = answer.model.as_deref().map(model_name).unwrap_or_default();
     section(turn, &answer_class(answer, config), "Claude", model, out);
-    if let Some(usage) = &answer.usage {
-        write_tokens(usage, out);
+    if let Some(used) = answer.uses.last() {
+        write_tokens(&used.usage, out);
     }
     let body = out.len();
     for part in &answer.parts {
@@ -285,10 +285,7 @@ fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
     );
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = words::way(way);
-        let words = match line(&way.words) {
-            words if words.is_empty() => "(nothing said)".to_owned(),
-            words => words,
-        };
+        let words = line(&way.words);
         out.push_str("<li>");
         match (config.other)(way.leaf) {
             Some(href) => {

@@ -45,6 +45,7 @@ pub fn session(listed: Listed<'_>) -> Session {
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
         flow: flows(digest, agents as u32, descent).into_iter().map(Flow::word).collect(),
         complexity: Complexity::new(digest, agents as u32, descent).score(),
+        deleted_after: None,
         links: links
             .into_iter()
             .map(|(kind, session)| Link { kind: kind.word(), session: session.to_owned() })

@@ -1,6 +1,6 @@
 //! An opened tool call as lines of a terminal.
 
-use ramus_core::body::Todo;
+use ramus_core::body::{Todo, TodoStatus};
 use ramus_core::turn::Call;
 use serde_json::Value;
 
@@ -70,10 +70,10 @@ impl View {
     }
 
     fn todo(&self, todo: &Todo) -> Vec<Line> {
-        let (mark, label) = match &*todo.status {
-            "completed" => ("■ ", Label::Dim),
-            "in_progress" => ("◐ ", Label::Active),
-            _ => ("□ ", Label::Plain),
+        let (mark, label) = match todo.status {
+            TodoStatus::Completed => ("■ ", Label::Dim),
+            TodoStatus::InProgress => ("◐ ", Label::Active),
+            TodoStatus::Pending => ("□ ", Label::Plain),
         };
         layout::wrap(&Line::new(mark, label).with(&todo.content, label), self.room, 2)
     }

@@ -2,6 +2,7 @@
 
 use ramus_core::body::{Block, ReadContent, StructuredPatch, ToolOutput, WebFinding, WriteKind};
 use ramus_core::turn::{Action, Call, Outcome};
+use ramus_core::usage::agent_usage;
 
 use super::{amount, tool::first_line};
 use crate::diff;
@@ -29,7 +30,7 @@ pub(super) fn outcome(call: &Call) -> Line {
     if let Some(agent) = &call.agent {
         line.push(&format!("agent-{agent} "), Label::Id);
     }
-    let words = words(result);
+    let words = words(call, result);
     if !words.is_empty() {
         line.push("→ ", Label::Dim);
         line.push(&words, Label::Dim);
@@ -57,7 +58,7 @@ fn changes(call: &Call, result: &Outcome) -> Option<(usize, usize)> {
     })
 }
 
-fn words(result: &Outcome) -> String {
+fn words(call: &Call, result: &Outcome) -> String {
     let Some(output) = &result.output else {
         return amount_of(&result_text(result), result);
     };
@@ -102,7 +103,8 @@ fn words(result: &Outcome) -> String {
             words.extend(agent.is_async.then(|| "in the background".to_owned()));
             words.extend(agent.was_interrupted.then(|| "interrupted".to_owned()));
             words.extend(agent.total_tool_use_count.map(|n| amount::count(n as usize, "tool")));
-            words.extend(agent.total_tokens.map(|n| format!("{} tokens", amount::tokens(n))));
+            let used = agent_usage(call);
+            words.extend(used.map(|used| format!("{} tokens", amount::tokens(used.tokens))));
             words.extend(agent.total_duration_ms.map(amount::duration));
             words.join(", ")
         }

@@ -130,7 +130,7 @@ impl Notes {
         });
         let is_near = |time: Time| (time.millis() - at.millis()).abs() <= CLEAR_MILLIS;
         let near = notes.iter().filter(|note| note.time.is_some_and(is_near));
-        let mut sessions: Vec<&str> = near.filter_map(|note| note.session.as_deref()).collect();
+        let mut sessions: Vec<&str> = near.map(|note| &*note.session).collect();
         sessions.sort_unstable();
         sessions.dedup();
         match sessions[..] {

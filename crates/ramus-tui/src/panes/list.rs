@@ -1,7 +1,7 @@
 //! Projects, their sessions, and the conversations of a session; type to filter.
 
 mod filter;
-
+mod gone;
 mod view;
 
 use std::collections::{HashMap, HashSet};
@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use ramus_core::branches::Status;
 use ramus_core::link::Family;
+use ramus_core::name::short_id;
 use ramus_core::time::Time;
 use ramus_store::place::HistoryFile;
+use ramus_store::prompts::GoneSession;
 
 use crate::cursor::Cursor;
 use crate::event::{Effect, OpenRequest, Opening, Target};
@@ -19,6 +21,7 @@ use crate::input::Input;
 use crate::keys::Action;
 
 pub(crate) use filter::Filter;
+pub(crate) use gone::prompts_page;
 pub(crate) use view::view;
 
 /// A project and what is known of its sessions so far.
@@ -77,6 +80,9 @@ pub(crate) enum Row {
     Project(usize),
     Session(usize, usize),
     Conversation(usize, usize, usize),
+    /// All sessions that are gone, and one of them.
+    Deleted,
+    Gone(usize),
 }
 
 /// How far reading everything has come.
@@ -105,6 +111,11 @@ pub(crate) struct List {
     pub(crate) home: String,
     /// The Claude directories have been listed.
     pub(crate) listed: bool,
+    /// What the client deletes soon, in a sentence.
+    pub(crate) due: Option<String>,
+    /// The sessions of which only prompts are left, and whether they are shown.
+    pub(crate) gone: Vec<GoneSession>,
+    pub(crate) shows_gone: bool,
     /// The projects whose sessions are listed under each project's row.
     members: Vec<Vec<usize>>,
     opened: HashSet<PathBuf>,
@@ -183,7 +194,7 @@ impl List {
 
     /// Whether the beginning of a session's or an agent's id means no other one.
     pub(crate) fn is_only(&self, file: &HistoryFile) -> bool {
-        let start = file.id.get(..8).unwrap_or(&file.id);
+        let start = short_id(&file.id);
         let is_like = |other: &HistoryFile| {
             other.path != file.path
                 && other.role.is_agent() == file.role.is_agent()
@@ -216,7 +227,8 @@ impl List {
             self.all_rows()
         } else {
             let fitting = self.words.rows(&self.projects, self.all);
-            fitting.into_iter().flat_map(|(p, s)| self.session_rows(p, s)).collect()
+            let sessions = fitting.into_iter().flat_map(|(p, s)| self.session_rows(p, s));
+            sessions.chain(self.fitting_gone()).collect()
         };
         self.cursor.move_by(0, self.rows.len());
     }
@@ -235,6 +247,7 @@ impl List {
             sessions.sort_by_key(|(p, s)| std::cmp::Reverse(self.session(*p, *s).last_active));
             rows.extend(sessions.into_iter().flat_map(|(p, s)| self.session_rows(p, s)));
         }
+        rows.extend(self.gone_rows());
         rows
     }
 
@@ -288,7 +301,7 @@ impl List {
 
     fn selected_file(&self) -> Option<&Path> {
         match *self.rows.get(self.cursor.at)? {
-            Row::Project(_) => None,
+            Row::Project(_) | Row::Deleted | Row::Gone(_) => None,
             Row::Session(p, s) | Row::Conversation(p, s, _) => Some(&self.session(p, s).file.path),
         }
     }
@@ -376,6 +389,8 @@ impl List {
                 }
             }
             Some(Row::Conversation(p, s, _)) if !open => self.go_to(Row::Session(p, s)),
+            Some(Row::Deleted) => self.shows_gone = open,
+            Some(Row::Gone(_)) if !open => self.go_to(Row::Deleted),
             _ => {}
         }
         self.rebuild();
@@ -393,6 +408,14 @@ impl List {
             Row::Project(p) => {
                 self.unfold(self.is_closed(&self.projects[p]));
                 return Vec::new();
+            }
+            Row::Deleted => {
+                self.unfold(!self.shows_gone);
+                return Vec::new();
+            }
+            Row::Gone(n) => {
+                let gone = &self.gone[n];
+                return vec![Effect::Show(prompts_page(&gone.id, &gone.prompts))];
             }
             Row::Session(p, s) => (p, s, Target::Resume),
             Row::Conversation(p, s, c) => {

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use ramus_core::digest::Digest;
 use ramus_core::link::Family;
 use ramus_core::resume::Rule;
 use ramus_core::title::{Summaries, conversation_title, session_title};
+use ramus_store::cleanup::Cleanup;
 use ramus_store::index::Index;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place};
+use ramus_store::prompts::LostPrompts;
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed, survey_each, to_time};
 
 use crate::event::Event;
@@ -46,6 +48,7 @@ pub(crate) fn survey(
     let all: Vec<Arc<[HistoryFile]>> =
         listing.projects.iter().map(|project| project.files.clone().into()).collect();
     let _ = events.send(Event::Listed(listed(&listing, &all), bytes));
+    let lost = LostPrompts::read(&place.roots, &listing.projects);
     let progress = Mutex::new(Progress::new(events.clone()));
     let found = survey_each(index, listing, rule, &|file, digest| {
         let is_session = file.role == FileRole::Session;
@@ -58,6 +61,9 @@ pub(crate) fn survey(
     });
     let problems = found.problems.iter().map(ToString::to_string).collect();
     let _ = events.send(Event::Surveyed(surveyed(found, &all), problems));
+    let now = to_time(SystemTime::now());
+    let due = Cleanup::of(&place).due(all.iter().flat_map(|files| files.iter()), now).sentence();
+    let _ = events.send(Event::Cleanup { due, gone: lost.sessions() });
     sizes
 }
 

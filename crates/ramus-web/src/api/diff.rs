@@ -5,6 +5,8 @@ use std::sync::Arc;
 use axum::extract::{Query, State as Extract};
 use ramus_core::body::Body;
 use ramus_core::compare::{Common, Content, FileChange, FilePair, Side, Stretch, common, files};
+use ramus_core::name::short_id;
+use ramus_core::price::PriceList;
 use ramus_core::record::Kind;
 use ramus_core::session::Session;
 use ramus_core::turn::TurnKind;
@@ -59,8 +61,8 @@ pub(crate) async fn diff(
         let (found_a, a) = open(&sides.a, &sides.a_leaf)?;
         let (found_b, b) = open(&sides.b, &sides.b_leaf)?;
         let shared = common(&stretches(&a), &stretches(&b));
-        let (side_a, views_a) = read(&a, &shared, 0)?;
-        let (side_b, views_b) = read(&b, &shared, 1)?;
+        let (side_a, views_a) = read(&a, &shared, 0, state.library.prices())?;
+        let (side_b, views_b) = read(&b, &shared, 1, state.library.prices())?;
         let files = files(&side_a, &side_b);
         let names = [named(state, &found_a, &a), named(state, &found_b, &b)];
         let compared = Compared {
@@ -92,19 +94,23 @@ fn sessions(path: &Transcript) -> Vec<&Session> {
 }
 
 fn named(state: &State, found: &Found, path: &Transcript) -> Named {
-    let short = |id: &str| id.chars().take(8).collect::<String>();
-    let id = short(&found.file.id);
+    let id = short_id(&found.file.id);
     let address = match path.n {
         Some(n) => format!("{id}@{n}"),
-        None => format!("{id}:{}", short(&path.leaf)),
+        None => format!("{id}:{}", short_id(&path.leaf)),
     };
     let history = path.parts.last().map(|part| &part.history);
     let title = history.and_then(|history| state.library.title(found, history, path.n));
-    Named { address, status: path.status.to_owned(), title }
+    Named { address, status: path.status, title }
 }
 
 /// Reads all turns of a path, and the tokens of what is its own.
-fn read(path: &Transcript, common: &Common, which: usize) -> Result<(Side, Vec<View>), ApiError> {
+fn read(
+    path: &Transcript,
+    common: &Common,
+    which: usize,
+    prices: &PriceList,
+) -> Result<(Side, Vec<View>), ApiError> {
     let mut side = Side::default();
     let mut views: Vec<View> = Vec::new();
     for Placed { at, part, turn } in path.read(0..path.len())? {
@@ -115,7 +121,7 @@ fn read(path: &Transcript, common: &Common, which: usize) -> Result<(Side, Vec<V
         }
         if views.len() < SHOWN {
             let i = views.iter().rev().take_while(|view| view.at == at).count();
-            let look = Look { history: &path.parts[part].history, whole: false };
+            let look = Look { history: &path.parts[part].history, prices, whole: false };
             views.push(look.turn(at, i, &turn));
         }
         side.own(part, turn);

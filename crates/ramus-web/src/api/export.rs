@@ -200,7 +200,7 @@ fn header(path: &Transcript, named: Named) -> Header {
         version: facts.version.as_ref().map(|version| version.text.to_string()),
         path: path.n.unwrap_or(1) as usize,
         paths: conversations.len(),
-        status: path.status,
+        status: path.status.word(),
         resumes: path.resumes,
         draft: own.is_some_and(|own| own.draft),
         leaf: path.leaf.clone(),

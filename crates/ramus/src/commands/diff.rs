@@ -175,7 +175,7 @@ fn named(
         _ => history.given_title(),
     };
     let title = title.or(words(first));
-    Ok(Named { address, status: target.status.to_owned(), title: title.map(str::to_owned) })
+    Ok(Named { address, status: target.status, title: title.map(str::to_owned) })
 }
 
 /// Reads all turns of a conversation, and the tokens of what is its own; agents count for it.

@@ -18,6 +18,7 @@ use crate::commands::undo::{self, UndoArgs};
 use crate::env::{self, Clock};
 use crate::error::{CommandError, ErrorKind};
 use crate::memory;
+use crate::prices;
 use crate::ui::Ui;
 
 pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
@@ -37,6 +38,7 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
             short: Arc::new(move |time| clock.short(time)),
             message: Arc::new(move |time| message_clock.message(time)),
         },
+        prices: Arc::new(prices::load(None)?.list),
     };
     ramus_tui::run(options, actions(global))?;
     Ok(())

@@ -1,10 +1,12 @@
 use std::collections::HashMap;
 
-use ramus_core::history::AgentClass;
+use ramus_core::history::{AgentClass, Class};
 use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer, LostAgent, Session, Sessions};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
+use ramus_store::cleanup::Cleanup;
+use ramus_store::prompts::{GoneSession, LostPrompts};
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::args::Global;
@@ -23,7 +25,7 @@ use crate::ui::Ui;
 /// `continuation`) or was begun with `/clear`; `ramus tree` names both.
 #[derive(Debug, Default, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus sessions\n  ramus sessions .\n  ramus sessions --json | jq '.sessions[] | select(.forks > 0)'\n  ramus sessions --has forks --since 7d --sort cost\n  ramus sessions --by repo\n  ramus sessions --pr 42"
+    after_help = "Examples:\n  ramus sessions\n  ramus sessions .\n  ramus sessions --json | jq '.sessions[] | select(.forks > 0)'\n  ramus sessions --has forks --since 7d --sort cost\n  ramus sessions --by repo\n  ramus sessions --pr 42\n  ramus sessions --gone"
 )]
 pub(crate) struct SessionsArgs {
     /// Only those of one project
@@ -32,6 +34,9 @@ pub(crate) struct SessionsArgs {
     /// Put sessions together
     #[arg(long, value_name = "WHAT")]
     by: Option<GroupBy>,
+    /// Only sessions that Claude Code deleted, of which it remembers the prompts (`prompt-only`)
+    #[arg(long)]
+    gone: bool,
     #[command(flatten)]
     filter: FilterArgs,
 }
@@ -47,14 +52,24 @@ pub(crate) fn sessions(
         None => Scope::All,
     };
     let filter = args.filter.understood()?;
+    let lost_prompts = library.lost_prompts(ui, &scope);
+    if args.gone {
+        return gone(ui, lost_prompts, &filter);
+    }
+    let announced = library.due_soon(&scope);
+    let cleanup = library.cleanup();
     let survey = filter.survey(ui, library, &scope)?;
     let mut rows: Vec<(SortKey, Session)> = survey.list(|project, session, listed| {
         let is_shown = global.all || !session.digest.class.is_hidden();
-        (is_shown && filter.has_session(project, session))
-            .then(|| row(project, session, json::session(listed)))
+        (is_shown && filter.has_session(project, session)).then(|| {
+            let deleted_after = Some(cleanup.end(&session.file).to_string());
+            row(project, session, Session { deleted_after, ..json::session(listed) })
+        })
     });
     if global.all {
-        rows.extend(survey.projects.iter().flat_map(|project| warm_ups(project, &filter)));
+        rows.extend(
+            survey.projects.iter().flat_map(|project| warm_ups(project, &filter, &cleanup)),
+        );
     }
     let paths: HashMap<String, Option<String>> = { &survey.projects }
         .iter()
@@ -115,7 +130,74 @@ pub(crate) fn sessions(
     for line in lost_lines(&lost) {
         ui.line(&truncate(&line, ui.width))?;
     }
+    if !lost_prompts.prompts.is_empty() {
+        let (count, s) = (lost_prompts.prompts.len(), if lost_prompts.prompts.len() == 1 { "" } else { "s" });
+        let line =
+            format!("{} prompt{s} of deleted sessions: `--gone` lists them.", number(count as u64));
+        notice(ui, &line, Label::Dim)?;
+    }
+    announced.map_or(Ok(()), |due| notice(ui, &due, Label::Warning))
+}
+
+/// Says something that is no row of the table.
+fn notice(ui: &mut Ui, text: &str, label: Label) -> Result<(), CommandError> {
+    ui.flush()?;
+    ui.say(&Line::new(text, label));
     Ok(())
+}
+
+/// Lists the sessions of which nothing but prompts is left.
+fn gone(ui: &mut Ui, lost: LostPrompts, filter: &RowFilter) -> Result<(), CommandError> {
+    let mut rows: Vec<(SortKey, Session)> = Vec::new();
+    for gone in lost.sessions() {
+        let times = gone.times();
+        let GoneSession { id, project, prompts } = gone;
+        let first = prompts.first().map_or("", |prompt| &*prompt.text);
+        let session = json::gone_session(&id, project.as_deref(), prompts.len(), first, times);
+        let key = SortKey {
+            active: times.1,
+            started: times.0,
+            messages: prompts.len() as u64,
+            title: session.title.clone().unwrap_or_default(),
+            file: id,
+            ..SortKey::default()
+        };
+        if filter.has_prompts(times.0, times.1) {
+            rows.push((key, session));
+        }
+    }
+    filter.arrange(&mut rows);
+    let sessions: Vec<Session> = rows.into_iter().map(|(_, session)| session).collect();
+    let nothing =
+        sessions.is_empty().then(|| CommandError::nothing("no prompts of deleted sessions"));
+    if ui.json {
+        ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents: Vec::new() }))?;
+    } else if !sessions.is_empty() {
+        ui.page();
+        let clock = Clock::new();
+        let mut table =
+            Table::new(&["ID", "?PROJECT", "?LAST PROMPT", ">PROMPTS", "*FIRST PROMPT"]);
+        let room = (ui.width / 5).clamp(12, 32);
+        for session in &sessions {
+            let name = project_name(session.cwd.as_deref(), &session.project);
+            table.row(vec![
+                cell(short_id(&session.id), Label::Id),
+                cell(project_end(&name, room), Label::Dim),
+                cell(clock.short_text(session.last_active.as_deref()), Label::Time),
+                cell(number(u64::from(session.messages)), Label::Plain),
+                Line::new(session.title.as_deref().unwrap_or_default(), Label::Dim),
+            ]);
+        }
+        for line in table.lines(ui.width) {
+            ui.line(&line)?;
+        }
+        notice(
+            ui,
+            "Claude Code deleted these sessions; `ramus find` searches their prompts.",
+            Label::Dim,
+        )?;
+    }
+    nothing.map_or(Ok(()), Err)
 }
 
 /// Puts the sessions of one group beside each other, in the order of the first of each.
@@ -176,12 +258,14 @@ fn row(project: &ProjectSurvey, file: &Surveyed, session: Session) -> (SortKey, 
 fn warm_ups<'a>(
     project: &'a ProjectSurvey,
     filter: &'a RowFilter,
+    cleanup: &'a Cleanup,
 ) -> impl Iterator<Item = (SortKey, Session)> + 'a {
     let is_warm_up = |agent: &&Surveyed| agent.digest.agent_class == AgentClass::Warmup;
     let agents = project.agents.iter().filter(is_warm_up);
     agents.filter(|agent| filter.has_session(project, agent)).map(|agent| {
         let listed = json::session(project.listed(agent));
-        row(project, agent, Session { class: AgentClass::Warmup.word(), ..listed })
+        let deleted_after = Some(cleanup.end(&agent.file).to_string());
+        row(project, agent, Session { class: AgentClass::Warmup.word(), deleted_after, ..listed })
     })
 }
 
@@ -206,7 +290,9 @@ fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock)
         let mut title = Line::new(&origin_mark(session), Label::Branch);
         title.append(&match &session.title {
             Some(title) => Line::plain(title),
-            None if session.class == "conversation" => Line::new(&session.id, Label::Dim),
+            None if session.class == Class::Conversation.word() => {
+                Line::new(&session.id, Label::Dim)
+            }
             None => Line::new(session.class, Label::Dim),
         });
         if session.defects > 0 {

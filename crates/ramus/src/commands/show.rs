@@ -1,17 +1,21 @@
 mod as_client;
 
-use std::path::Path as FilePath;
+use std::cell::RefCell;
+use std::path::{Path as FilePath, PathBuf};
 
 use ramus_core::body::Body;
+use ramus_core::branches::Status;
 use ramus_core::digest::resume_of;
 use ramus_core::history::{History, Path};
 use ramus_core::name::short_id;
+use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, turns};
 use ramus_render::json::{self, Answer};
 use ramus_render::text::{TextConfig, Transcript, count};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
+use ramus_store::place::HistoryFile;
 use ramus_store::trace::{Part, trace};
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -20,10 +24,14 @@ use crate::args::Global;
 use crate::commands::conversations::explanation;
 use crate::env::Clock;
 use crate::error::CommandError;
+use crate::prices;
 use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
+use usage::Counted;
+
 mod long;
+mod usage;
 
 /// Read a conversation
 ///
@@ -31,7 +39,7 @@ mod long;
 /// that it continues. At each fork it tells of the other ways and how to read them.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus show latest\n  ramus show 3f9a@2 --tools\n  ramus show 3f9a:81b2c3d4 --thinking --full\n  ramus show agent-a1b2c3d"
+    after_help = "Examples:\n  ramus show latest\n  ramus show 3f9a@2 --tools\n  ramus show 3f9a --usage           tokens, context and cost of each reply\n  ramus show 3f9a:81b2c3d4 --thinking --full\n  ramus show agent-a1b2c3d"
 )]
 pub(crate) struct ShowArgs {
     /// A session, a node or a conversation of it, or an agent
@@ -43,17 +51,23 @@ pub(crate) struct ShowArgs {
     /// Open the tool calls: input, output, diffs
     #[arg(long)]
     tools: bool,
+    /// Below each reply its tokens, the size of its context and its cost; at the end their sums
+    #[arg(long)]
+    usage: bool,
+    /// A file with prices of models, see `ramus usage --help`
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
     /// Leave nothing out: long texts, all tool input, thinking, the text of skills and commands
     #[arg(long)]
     full: bool,
     /// Print the lines of the path as they stand in the file
-    #[arg(long, conflicts_with_all = ["thinking", "tools", "full", "json"])]
+    #[arg(long, conflicts_with_all = ["thinking", "tools", "usage", "full", "json"])]
     raw: bool,
     /// Print the messages that Claude Code would send if it resumed there
     ///
     /// As the version does that wrote the session, and without what it adds by itself at that
     /// moment: the date, CLAUDE.md, lists of tools.
-    #[arg(long, conflicts_with_all = ["thinking", "tools", "full", "raw"])]
+    #[arg(long, conflicts_with_all = ["thinking", "tools", "usage", "full", "raw"])]
     as_client: bool,
     /// Tell of the other ways at each fork; the default
     #[arg(long, overrides_with = "no_branch_notes")]
@@ -74,14 +88,17 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     let target = Target::new(&history, &spot)?;
     let explained = global.explain.then(|| resume_of(&history));
     let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
-    let parts = trace(files, found.file.clone(), history, target.path, library.rule)?;
+    let rule = library.rule;
+    let parts = trace(files, found.file.clone(), history, target.path, rule)?;
     if args.raw {
         return raw(ui, &parts);
     }
+    let mut counted = Counted::new(prices::load(args.prices.as_deref())?.list);
     if ui.json {
+        let counting = Counting { counted: RefCell::new(counted), files, parts: &parts, rule };
         return ui.json(&Answer::new(
             "ramus.show/1",
-            to_json(&found, target.leaf, target.status, &parts, args.full),
+            to_json(&found, target.leaf, target.status.word(), &counting, args.full),
         ));
     }
     ui.page();
@@ -93,7 +110,13 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     }
     let mut turns = 0;
     for part in &parts {
-        turns += read(ui, args, part)?;
+        turns += read(ui, args, part, &mut counted)?;
+    }
+    if args.usage {
+        counted.take_agents(files, &parts, rule)?;
+        for line in counted.lines(ui.width) {
+            ui.line(&line)?;
+        }
     }
     for line in other_conversations(&parts, &found.file.id, named) {
         ui.line(&line)?;
@@ -121,7 +144,7 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
     if others.is_empty() {
         return Vec::new();
     }
-    let id = id.get(..8).unwrap_or(id);
+    let id = short_id(id);
     let mut lines = vec![
         Line::default(),
         Line::new(
@@ -150,7 +173,7 @@ const MOST_OTHERS: usize = 5;
 pub(crate) struct Target {
     pub(crate) path: Path,
     pub(crate) leaf: String,
-    pub(crate) status: &'static str,
+    pub(crate) status: Status,
 }
 
 impl Target {
@@ -166,7 +189,7 @@ impl Target {
                 let path = history.path_to(node).ok_or_else(nothing)?;
                 let status = history
                     .conversation_of(node)
-                    .map_or("active", |conversation| conversation.status.word());
+                    .map_or(Status::Active, |conversation| conversation.status);
                 return Ok(Self { path, leaf: spell(node), status });
             }
             (_, Some(leaf)) => {
@@ -178,24 +201,31 @@ impl Target {
         Ok(Self {
             path: history.path(conversation),
             leaf: spell(conversation.leaf),
-            status: conversation.status.word(),
+            status: conversation.status,
         })
     }
 }
 
 /// Prints a part of the path and returns how many turns it had.
-fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError> {
+fn read(
+    ui: &mut Ui,
+    args: &ShowArgs,
+    part: &Part,
+    counted: &mut Counted,
+) -> Result<usize, CommandError> {
     let clock = Clock::new();
     let id = short_id(&part.file.id);
     let agent = if part.file.role.is_agent() { "agent-" } else { "" };
     let command = format!("ramus show {agent}{id}");
     let facts = part.history.session.facts();
+    let prices = args.usage.then(|| counted.prices.clone());
     let config = TextConfig {
         width: ui.width,
         thinking: args.thinking || args.full,
         tools: args.tools || args.full,
         full: args.full,
         branch_notes: args.branch_notes || !args.no_branch_notes,
+        usage: prices.as_ref(),
         highlight: ui.highlight(),
         show: &command,
         cwd: facts.cwd.as_deref().unwrap_or_default(),
@@ -206,6 +236,7 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
     let mut turns = 0;
     each_turn_with(part, args.full, |mut turn| {
         turns += 1;
+        counted.take(&mut turn);
         if config.tools {
             turn.read_spilled(&mut |path| {
                 ramus_store::spilled(&part.file.path, FilePath::new(path))
@@ -272,11 +303,11 @@ fn to_json<'a>(
     found: &Found,
     leaf: String,
     status: &'static str,
-    parts: &'a [Part],
+    counting: &'a Counting<'a>,
     injected: bool,
-) -> json::Show<JsonTurns<'a>> {
+) -> json::Show<JsonTurns<'a>, JsonUsage<'a>> {
     let mut nodes = Vec::new();
-    for part in parts {
+    for part in counting.parts {
         let session = &part.history.session;
         let names = part.path.nodes.iter().filter_map(|id| session.record(*id).name);
         nodes.extend(names.map(|name| session.spell(name)));
@@ -286,13 +317,36 @@ fn to_json<'a>(
         leaf,
         status,
         nodes,
-        turns: JsonTurns { parts, injected },
+        turns: JsonTurns { counting, injected },
+        usage: JsonUsage(counting),
+    }
+}
+
+/// A path whose messages are counted while its turns are written.
+struct Counting<'a> {
+    counted: RefCell<Counted>,
+    files: &'a [HistoryFile],
+    parts: &'a [Part],
+    rule: Rule,
+}
+
+/// What the turns used that were written before.
+struct JsonUsage<'a>(&'a Counting<'a>);
+
+impl Serialize for JsonUsage<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Counting { counted, files, parts, rule } = self.0;
+        let mut counted = counted.borrow_mut();
+        counted
+            .take_agents(files, parts, *rule)
+            .map_err(|error| S::Error::custom(format!("{:#}", error.error)))?;
+        counted.to_json().serialize(serializer)
     }
 }
 
 /// The turns of a path, read one by one while they are written.
 struct JsonTurns<'a> {
-    parts: &'a [Part],
+    counting: &'a Counting<'a>,
     /// With what the client put in, too.
     injected: bool,
 }
@@ -300,10 +354,13 @@ struct JsonTurns<'a> {
 impl Serialize for JsonTurns<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
-        for part in self.parts {
+        for part in self.counting.parts {
             let mut unwritten = None;
-            let read = each_turn_with(part, self.injected, |turn| {
-                let turn = json::turn(&part.history.session, &turn);
+            let read = each_turn_with(part, self.injected, |mut turn| {
+                let mut counted = self.counting.counted.borrow_mut();
+                counted.take(&mut turn);
+                let usage = json::reply_usage(&turn, &counted.prices);
+                let turn = json::Turn { usage, ..json::turn(&part.history.session, &turn) };
                 list.serialize_element(&turn).map_err(|error| {
                     unwritten = Some(error);
                     CommandError::nothing("")

@@ -81,7 +81,7 @@ pub(super) fn hit(row: &Value) -> String {
     format!(
         "{} {} {} {}: {}\n",
         text(row, "address").unwrap_or_default(),
-        text(row, "status").unwrap_or("-"),
+        text(row, "status").or(text(row, "class")).unwrap_or("-"),
         text(row, "role").unwrap_or_default(),
         minute(row, "timestamp"),
         text(row, "snippet").unwrap_or_default(),
