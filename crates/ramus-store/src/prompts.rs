@@ -68,9 +68,9 @@ impl LostPrompts {
         let mut lost = Self::default();
         for root in roots {
             match noted_prompts(root) {
-                Ok(prompts) => lost.prompts.extend(
-                    prompts.into_iter().filter(|prompt| !known.contains(&*prompt.session)),
-                ),
+                Ok(prompts) => lost
+                    .prompts
+                    .extend(prompts.into_iter().filter(|prompt| !known.contains(&*prompt.session))),
                 Err(problem) => lost.problems.push(problem),
             }
         }

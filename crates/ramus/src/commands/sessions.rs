@@ -131,7 +131,8 @@ pub(crate) fn sessions(
         ui.line(&truncate(&line, ui.width))?;
     }
     if !lost_prompts.prompts.is_empty() {
-        let (count, s) = (lost_prompts.prompts.len(), if lost_prompts.prompts.len() == 1 { "" } else { "s" });
+        let (count, s) =
+            (lost_prompts.prompts.len(), if lost_prompts.prompts.len() == 1 { "" } else { "s" });
         let line =
             format!("{} prompt{s} of deleted sessions: `--gone` lists them.", number(count as u64));
         notice(ui, &line, Label::Dim)?;
