@@ -216,7 +216,6 @@ fn watching_agrees_at_the_forks(name: &str, bytes: &[u8]) -> usize {
 }
 
 /// Returns the files below a directory that hold records.
-#[expect(clippy::disallowed_methods, reason = "laws over files")]
 fn histories_below(dir: std::path::PathBuf) -> Vec<(String, Vec<u8>)> {
     let mut open = vec![dir];
     let mut found = Vec::new();
