@@ -14,6 +14,7 @@ mod files;
 
 mod stat;
 
+use ramus_core::branches::Status;
 use ramus_core::compare::{Common, FilePair, Ran, Side};
 use ramus_core::price::PriceList;
 use ramus_core::time::Time;
@@ -37,12 +38,11 @@ pub struct Compared<'a> {
 }
 
 /// What a conversation goes by.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Named {
     /// `3f9a2b1c@2` or `3f9a2b1c:81b2c3d4`.
     pub address: String,
-    /// `active` or `abandoned`.
-    pub status: String,
+    pub status: Status,
     /// `None`: nothing but the address is known.
     pub title: Option<String>,
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use ramus_core::price::{DATE, PriceList};
+use ramus_app::{Prices, Workspace};
+use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
-use ramus_render::json::Prices;
 use ramus_store::place::Place;
-use ramus_web::{Library, State, Token, app};
+use ramus_web::{State, Token, app};
 use serde_json::Value;
 use testkit::Home;
 use tower::ServiceExt;
@@ -23,27 +23,27 @@ fn home(short: &str) -> Home {
     home
 }
 
-fn library(home: &Home) -> Library {
-    Library::new(Place::open(vec![home.claude()]).unwrap(), Rule::Client)
+fn workspace(home: &Home) -> Workspace {
+    let own = ramus_store::State::new(home.path().join("state"));
+    Workspace::for_serving(Place::open(vec![home.claude()]).unwrap(), Rule::Client, own)
 }
 
 fn ask(home: &Home, path: &str) -> (StatusCode, String) {
-    ask_of(home, library(home), path)
+    ask_of(home, workspace(home), path)
 }
 
-fn ask_of(home: &Home, library: Library, path: &str) -> (StatusCode, String) {
-    ask_one_by_one(home, library, &[path]).remove(0)
+fn ask_of(home: &Home, workspace: Workspace, path: &str) -> (StatusCode, String) {
+    ask_one_by_one(home, workspace, &[path]).remove(0)
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn ask_one_by_one(
     home: &Home,
-    library: Library,
+    workspace: Workspace,
     paths: &[&str],
 ) -> Vec<(StatusCode, String)> {
-    let own = ramus_store::State::new(home.path().join("state"));
     let hosts = vec!["h:1".to_owned()];
-    let state = Arc::new(State::new(library, own, Token::new("teapot"), hosts, |_| {}));
+    let state = Arc::new(State::new(workspace, Token::new("teapot"), hosts, |_| {}));
     let mut answers = Vec::new();
     for path in paths {
         let request =
@@ -122,7 +122,7 @@ fn a_session_is_called_as_in_the_list() {
     assert_eq!(listed["title"], "Given later");
     // Nobody waits until everything has been read for the first time.
     let detail = format!("/api/sessions/{ID}");
-    let told = ask_one_by_one(&home, library(&home), &[&detail, "/api/sessions", &detail]);
+    let told = ask_one_by_one(&home, workspace(&home), &[&detail, "/api/sessions", &detail]);
     assert!(told[0].1.contains("\"title\":\"hello\""), "{}", told[0].1);
     assert!(told[2].1.contains("\"title\":\"Given later\""), "{}", told[2].1);
     let sides = json(&home, &format!("/api/diff?a={ID}&b={ID}&b_leaf=b"));
@@ -276,9 +276,9 @@ fn branches_are_compared_by_the_prices_of_the_server() {
     let home = home(FORKED);
     let path = format!("/api/diff?a={ID}&a_leaf=d&b={ID}&b_leaf=e");
     let dear = r#"{"models": {"claude-sonnet-4-5": {"input": 1e6, "output": 2e6}}}"#;
-    let told = Prices { date: DATE, file: None, file_date: None };
-    let library = library(&home).priced(PriceList::with_file(dear).unwrap(), told);
-    let (_, dear) = ask_of(&home, library, &path);
+    let prices = Prices { list: PriceList::with_file(dear).unwrap(), file: None };
+    let workspace = workspace(&home).with_prices(prices);
+    let (_, dear) = ask_of(&home, workspace, &path);
     let dear: Value = serde_json::from_str(&dear).unwrap();
     // One message of 10 tokens in and 5 out.
     assert_eq!(dear["usage"]["a"]["cost_usd"], 20.0);

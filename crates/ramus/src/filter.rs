@@ -5,14 +5,12 @@ use std::cmp::Reverse;
 
 use clap::ValueEnum;
 use jiff::Zoned;
-use ramus_core::price::PriceList;
+use ramus_app::{Scope, SurveyDetail, Workspace};
 use ramus_core::time::Time;
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::error::CommandError;
 use crate::prices;
-use crate::select::{Library, Scope};
-use crate::ui::Ui;
 use crate::when::{self, Edge};
 
 #[derive(Debug, Default, clap::Args)]
@@ -119,17 +117,16 @@ impl RowFilter {
     /// Reads what the filter needs to know of a scope: costs and models only if they are asked for.
     pub(crate) fn survey(
         &self,
-        ui: &mut Ui,
-        library: Library,
+        workspace: Workspace,
         scope: &Scope,
     ) -> Result<Survey, CommandError> {
         let needs_usage =
             self.model.is_some() || self.min_cost.is_some() || self.sort == SortBy::Cost;
         if !needs_usage {
-            return Ok(library.survey(ui, scope));
+            return Ok(workspace.survey_scope(scope.clone(), SurveyDetail::Digests));
         }
-        let prices: PriceList = prices::load(None)?.list;
-        Ok(library.survey_usage(ui, scope, &prices))
+        let workspace = workspace.with_prices(prices::load(None)?);
+        Ok(workspace.survey_scope(scope.clone(), SurveyDetail::Usage))
     }
 
     /// Whether a session is wanted.

@@ -73,7 +73,7 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
     let (a, b) = (side(a, "claude-opus-5"), side(b, "glm-5"));
     let named = |address: &str| Named {
         address: address.to_owned(),
-        status: "active".to_owned(),
+        status: Status::Active,
         title: Some("A title".to_owned()),
     };
     let names = [named("aaaa@1"), named("bbbb@12")];

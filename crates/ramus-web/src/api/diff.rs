@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
-use crate::library::Found;
 use crate::transcript::{Placed, Transcript};
 use crate::view::{Look, View};
 use crate::work::Task;
+use ramus_app::ResolvedFile;
 
 /// How many turns of each side are shown.
 const SHOWN: usize = 300;
@@ -52,8 +52,8 @@ pub(crate) async fn diff(
 ) -> Answered<Answer<DiffView>> {
     answer(state, Task::Sessions, move |state| {
         let open = |id: &str, leaf: &str| {
-            let found = state.library.find(id)?;
-            let path = state.library.transcript(&found, leaf)?;
+            let found = state.workspace.session_by_id(id)?;
+            let path = state.transcript(&found, leaf)?;
             Ok::<_, ApiError>((found, path))
         };
         let (found_a, a) = open(&sides.a, &sides.a_leaf)?;
@@ -68,9 +68,10 @@ pub(crate) async fn diff(
             names: [&names[0], &names[1]],
             sides: [&side_a, &side_b],
             files: &files,
-            prices: state.library.prices(),
+            prices: &state.workspace.prices().list,
         };
-        let ids = [(&*found_a.file.id, &*a.leaf), (&*found_b.file.id, &*b.leaf)];
+        let leaves = [a.open.leaf_place(), b.open.leaf_place()];
+        let ids = [(&*found_a.file.id, &*leaves[0]), (&*found_b.file.id, &*leaves[1])];
         let mut diff = json::diff(&compared, ids, [&sessions(&a), &sessions(&b)]);
         diff.only_a.clear();
         diff.only_b.clear();
@@ -84,23 +85,25 @@ pub(crate) async fn diff(
 }
 
 fn stretches(path: &Transcript) -> Vec<Stretch<'_>> {
-    path.parts.iter().map(|part| Stretch { history: &part.history, path: &part.path }).collect()
+    path.open
+        .parts
+        .iter()
+        .map(|part| Stretch { history: &part.history, path: &part.path })
+        .collect()
 }
 
 fn sessions(path: &Transcript) -> Vec<&Session> {
-    path.parts.iter().map(|part| &part.history.session).collect()
+    path.open.parts.iter().map(|part| &part.history.session).collect()
 }
 
-fn named(state: &State, found: &Found, path: &Transcript) -> Named {
+fn named(state: &State, found: &ResolvedFile, path: &Transcript) -> Named {
     let short = |id: &str| id.chars().take(8).collect::<String>();
     let id = short(&found.file.id);
-    let address = match path.n {
+    let address = match path.open.number {
         Some(n) => format!("{id}@{n}"),
-        None => format!("{id}:{}", short(&path.leaf)),
+        None => format!("{id}:{}", short(&path.open.leaf_place())),
     };
-    let history = path.parts.last().map(|part| &part.history);
-    let title = history.and_then(|history| state.library.title(found, history, path.n));
-    Named { address, status: path.status.to_owned(), title }
+    Named { address, status: path.open.status, title: state.workspace.title(&path.open) }
 }
 
 /// Reads all turns of a path, and the tokens of what is its own.
@@ -115,12 +118,12 @@ fn read(path: &Transcript, common: &Common, which: usize) -> Result<(Side, Vec<V
         }
         if views.len() < SHOWN {
             let i = views.iter().rev().take_while(|view| view.at == at).count();
-            let look = Look { history: &path.parts[part].history, whole: false };
+            let look = Look { history: &path.open.parts[part].history, whole: false };
             views.push(look.turn(at, i, &turn));
         }
         side.own(part, turn);
     }
-    for (part, own) in path.parts.iter().zip(&common.own[which]) {
+    for (part, own) in path.open.parts.iter().zip(&common.own[which]) {
         let mut bodies = Bodies::open(&part.file.path)?;
         let records = own.iter().map(|node| part.history.session.record(*node));
         for record in records.filter(|record| record.kind == Kind::Assistant) {

@@ -91,8 +91,8 @@ pub(crate) async fn file(
 /// Reads the files at a message; no name: at where the client would continue.
 pub(super) fn files_at(state: &State, id: &str, name: &str) -> Result<FilesAt, ApiError> {
     let nothing = || ApiError::not_found("message");
-    let found = state.library.find(id)?;
-    let history = state.library.read(&found.file)?;
+    let found = state.workspace.session_by_id(id)?;
+    let history = state.workspace.read(&found.file)?;
     let branches = &history.branches;
     let wanted = if name.is_empty() {
         let last = branches.main();
@@ -102,8 +102,8 @@ pub(super) fn files_at(state: &State, id: &str, name: &str) -> Result<FilesAt, A
     };
     let wanted = wanted.ok_or_else(nothing)?;
     let along = history.conversation_of(wanted).map(|way| history.path(way));
-    let (roots, beside) = (&state.library.place.roots, &found.project().files);
-    let rule = state.library.rule;
+    let (roots, beside) = (state.workspace.roots(), found.files_beside());
+    let rule = state.workspace.rule();
     let at = FilesAt::open(roots, beside, found.file.clone(), history, (along, wanted), rule)?;
     at.ok_or_else(nothing)
 }

@@ -140,14 +140,14 @@ struct Told {
 
 impl Search {
     fn new(state: &State, query: Query, wanted: &Wanted, stop: Arc<AtomicBool>) -> Self {
-        let projects = state.library.projects();
+        let projects = state.workspace.projects();
         let mut sources = sources(&projects, wanted);
         sources.sort_by_key(|source| Reverse(source.file.modified));
         let name = wanted.tool.clone().filter(|name| !name.is_empty());
         Self {
-            filter: Filter::open(&state.library.place.index, &projects),
+            filter: Filter::open(&state.workspace.index(), &projects),
             projects,
-            survey: state.library.surveyed(),
+            survey: state.workspace.known_survey(),
             query,
             tool: name.map(|name| ToolFilter { name: Some(name), file: None }),
             status: match wanted.branch.as_deref() {
@@ -157,7 +157,7 @@ impl Search {
             },
             limit: if wanted.limit == 0 { MOST } else { wanted.limit.min(MOST) },
             sources,
-            histories: Histories::new(state.library.rule),
+            histories: Histories::new(state.workspace.rule()),
             again: Again::default(),
             seen: HashSet::new(),
             sent: 0,

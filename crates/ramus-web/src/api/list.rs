@@ -52,8 +52,8 @@ pub(crate) struct Leaving {
 
 pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Overview>> {
     answer(state, Task::Lists, |state| {
-        let survey = state.library.survey();
-        let set = state.library.place.retention_days();
+        let survey = state.workspace.survey();
+        let set = state.workspace.retention_days();
         let days = set.unwrap_or(RETENTION_DAYS);
         let kept = Duration::from_secs(u64::from(days) * DAY);
         let now = SystemTime::now();
@@ -117,7 +117,7 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
 
 pub(crate) async fn projects(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Projects>> {
     answer(state, Task::Lists, |state| {
-        let survey = state.library.survey();
+        let survey = state.workspace.survey();
         let mut projects: Vec<Project> = survey.projects.iter().map(project).collect();
         projects.retain(|project| project.sessions > 0);
         projects
@@ -137,7 +137,7 @@ pub(crate) async fn sessions(
     Query(only): Query<Only>,
 ) -> Answered<Answer<Sessions>> {
     answer(state, Task::Lists, move |state| {
-        let survey = state.library.survey();
+        let survey = state.workspace.survey();
         let wanted = |project: &&ProjectSurvey| {
             only.project.as_ref().is_none_or(|name| project.name == *name)
         };

@@ -19,8 +19,8 @@ use serde::Serialize;
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
-use crate::library::Found;
 use crate::work::Task;
+use ramus_app::ResolvedFile;
 
 /// A session, as its own file tells.
 #[derive(Debug, Serialize)]
@@ -52,9 +52,9 @@ pub(crate) async fn session(
     Path(id): Path<String>,
 ) -> Answered<Answer<Detail>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
-        let history = state.library.read(&found.file)?;
-        let (digest, summaries) = state.library.told(&found, &history);
+        let found = state.workspace.session_by_id(&id)?;
+        let history = state.workspace.read(&found.file)?;
+        let (digest, summaries) = state.workspace.digest(&found, &history);
         let facts = &digest.facts;
         let parent = match &found.file.role {
             FileRole::NestedAgent { session } => Some(session.clone()),
@@ -62,7 +62,7 @@ pub(crate) async fn session(
             _ => None,
         };
         let detail = Detail {
-            project: found.project().name.clone(),
+            project: found.project_name().to_owned(),
             title: session_title(&digest, &summaries).map(str::to_owned),
             cwd: facts.cwd.as_deref().map(str::to_owned),
             git_branch: facts.git_branch.as_deref().map(str::to_owned),
@@ -76,7 +76,7 @@ pub(crate) async fn session(
             last_active: facts.last_active.map(|time| time.to_string()),
             resume: json::resume(&history),
             conversations: conversations_of(
-                &found.id,
+                &found.id(),
                 &found.file.relative,
                 &history,
                 &digest,
@@ -88,7 +88,7 @@ pub(crate) async fn session(
                 .as_ref()
                 .map(|(session, message)| [session.to_string(), message.to_string()]),
             stamp: format!("{}-{}", found.file.bytes, to_time(found.file.modified).millis()),
-            id: found.id,
+            id: found.id(),
         };
         Ok(Answer::new("ramus.session/1", detail))
     })
@@ -115,9 +115,9 @@ pub(crate) async fn conversations(
     Path(id): Path<String>,
 ) -> Answered<Answer<Conversations>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
-        let history = state.library.read(&found.file)?;
-        let (digest, summaries) = state.library.told(&found, &history);
+        let found = state.workspace.session_by_id(&id)?;
+        let history = state.workspace.read(&found.file)?;
+        let (digest, summaries) = state.workspace.digest(&found, &history);
         let (id, file) = (&found.file.id, &found.file.relative);
         let conversations = json::conversations(id, file, &digest, &summaries);
         let bookmarks = json::bookmarks(&found.file.id, &digest, &summaries);
@@ -131,8 +131,8 @@ pub(crate) async fn tree(
     Path(id): Path<String>,
 ) -> Answered<Answer<Tree>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
-        let history = state.library.read(&found.file)?;
+        let found = state.workspace.session_by_id(&id)?;
+        let history = state.workspace.read(&found.file)?;
         let tree = json::tree(&found.file.id, &history, found.file.role.is_agent());
         Ok(Answer::new("ramus.tree/1", tree))
     })
@@ -144,8 +144,8 @@ pub(crate) async fn outline(
     Path(id): Path<String>,
 ) -> Answered<Answer<Outline>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
-        let history = state.library.read(&found.file)?;
+        let found = state.workspace.session_by_id(&id)?;
+        let history = state.workspace.read(&found.file)?;
         let config = OutlineConfig {
             records: false,
             around: None,
@@ -157,13 +157,13 @@ pub(crate) async fn outline(
         let mut rows = rows(&history, &config);
         put_answers(&found, &history, &mut rows)?;
         let rows = rows.iter().map(|row| json::outline_row(&history, row)).collect();
-        Ok(Answer::new("ramus.outline/1", Outline { session: found.id, rows }))
+        Ok(Answer::new("ramus.outline/1", Outline { session: found.id(), rows }))
     })
     .await
 }
 
 /// Gives the rows that an answer opens its first words, which only the file has.
-fn put_answers(found: &Found, history: &History, rows: &mut [Row]) -> Result<(), ApiError> {
+fn put_answers(found: &ResolvedFile, history: &History, rows: &mut [Row]) -> Result<(), ApiError> {
     let mut bodies = Bodies::open(&found.file.path)?;
     let mut body = |node: NodeId| {
         let bytes = bodies.bytes(history.session.record(node).span).ok()?;
@@ -174,11 +174,11 @@ fn put_answers(found: &Found, history: &History, rows: &mut [Row]) -> Result<(),
 }
 
 /// Finds the agents of a session and the calls they hang at.
-fn agents(found: &Found, history: &History) -> Vec<AgentLane> {
+fn agents(found: &ResolvedFile, history: &History) -> Vec<AgentLane> {
     if found.file.role != FileRole::Session {
         return Vec::new();
     }
-    let (agents, _) = agents_of(&found.project().files, &found.file.id);
+    let (agents, _) = agents_of(found.files_beside(), &found.file.id);
     let lane = |(node, agent): (Option<NodeId>, Agent)| AgentLane {
         node,
         label: agent.meta.description.or(agent.words).unwrap_or_default(),

@@ -21,7 +21,7 @@ pub(crate) async fn stats(
     Query(only): Query<Only>,
 ) -> Answered<Answer<json::Stats>> {
     answer(state, Task::Lists, move |state| {
-        let survey = state.library.survey();
+        let survey = state.workspace.survey();
         let is_wanted = |project: &&ProjectSurvey| {
             only.project.as_ref().is_none_or(|name| project.name == *name)
         };

@@ -50,7 +50,7 @@ pub(crate) struct At {
 impl At {
     /// Reads the path that is meant.
     fn path(&self, state: &State, id: &str) -> Result<Arc<Transcript>, ApiError> {
-        state.library.transcript(&state.library.find(id)?, &self.leaf)
+        state.transcript(&state.workspace.session_by_id(id)?, &self.leaf)
     }
 
     /// Reads the turn that is meant, and its path.
@@ -92,15 +92,15 @@ pub(crate) async fn path(
     Query(at): Query<At>,
 ) -> Answered<Answer<PathView>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
+        let found = state.workspace.session_by_id(&id)?;
         let leaf = if at.leaf.is_empty() { &at.node } else { &at.leaf };
-        let path = state.library.transcript(&found, leaf)?;
+        let path = state.transcript(&found, leaf)?;
         let view = PathView {
-            session: found.id,
-            leaf: path.leaf.clone(),
-            status: path.status,
-            resumes: path.resumes,
-            conversation: path.n,
+            session: found.id(),
+            leaf: path.open.leaf_place(),
+            status: path.open.status.word(),
+            resumes: path.open.resumes,
+            conversation: path.open.number,
             count: path.len(),
             shape: path.shape(),
             sizes: path.sizes(),
@@ -108,7 +108,7 @@ pub(crate) async fn path(
             forks: path.forks(),
             left_at: path.left_at(),
             at: (!at.node.is_empty()).then(|| path.position(&at.node)).flatten(),
-            sessions: path.parts.iter().map(|part| part.file.id.clone()).collect(),
+            sessions: path.open.parts.iter().map(|part| part.file.id.clone()).collect(),
         };
         Ok(Answer::new("ramus.path/1", view))
     })
@@ -144,7 +144,7 @@ pub(super) fn views(path: &Transcript, placed: &[Placed], whole: bool) -> Vec<Vi
     let mut views: Vec<View> = Vec::with_capacity(placed.len());
     for Placed { at, part, turn } in placed {
         let i = views.iter().rev().take_while(|view| view.at == *at).count();
-        let look = Look { history: &path.parts[*part].history, whole };
+        let look = Look { history: &path.open.parts[*part].history, whole };
         views.push(look.turn(*at, i, turn));
     }
     views
@@ -158,7 +158,7 @@ pub(crate) async fn turn(
 ) -> Answered<Answer<View>> {
     answer(state, Task::Sessions, move |state| {
         let (path, placed) = at.turn(state, &id)?;
-        let look = Look { history: &path.parts[placed.part].history, whole: true };
+        let look = Look { history: &path.open.parts[placed.part].history, whole: true };
         Ok(Answer::new("ramus.turn/1", look.turn(at.at, at.i, &placed.turn)))
     })
     .await
@@ -172,7 +172,7 @@ pub(crate) async fn call(
 ) -> Answered<Value> {
     answer(state, Task::Sessions, move |state| {
         let (path, placed) = at.turn(state, &id)?;
-        let look = Look { history: &path.parts[placed.part].history, whole: at.whole };
+        let look = Look { history: &path.open.parts[placed.part].history, whole: at.whole };
         let call = placed.turn.calls().nth(at.n).ok_or_else(|| ApiError::not_found("call"))?;
         Ok(json!({"html": look.opened(call)}))
     })
@@ -195,12 +195,12 @@ pub(crate) async fn holds(
     Query(words): Query<Words>,
 ) -> Answered<Value> {
     answer(state, Task::Sessions, move |state| {
-        let path = state.library.transcript(&state.library.find(&id)?, &words.leaf)?;
+        let path = state.transcript(&state.workspace.session_by_id(&id)?, &words.leaf)?;
         let (mut calls, mut folds) = (Vec::new(), Vec::new());
         for i in 0.. {
             let Ok(placed) = path.turn(words.at, i) else { break };
             let uuid = &placed.turn.uuid;
-            let look = |whole| Look { history: &path.parts[placed.part].history, whole };
+            let look = |whole| Look { history: &path.open.parts[placed.part].history, whole };
             for (n, call) in placed.turn.calls().enumerate() {
                 let is_in = |whole| holds_words(&look(whole).opened(call), &words.text);
                 let whole = !is_in(false);

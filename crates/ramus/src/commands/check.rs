@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
+use ramus_app::{Scope, SurveyDetail};
 use ramus_core::defect::Defect;
 use ramus_core::digest;
 use ramus_core::edit::Thinking;
@@ -19,7 +20,6 @@ use crate::commands::stats::in_scope;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::perform::WriteArgs;
-use crate::select::{Library, Scope};
 use crate::table::{bytes, number};
 use crate::ui::Ui;
 
@@ -66,19 +66,20 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
     if !args.fix && (dry_run || yes || force) {
         return Err(CommandError::user("nothing is written without `--fix`"));
     }
-    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = library.scope(ui, args.scope.as_deref())?;
-    let survey = library.clone().survey(ui, &scope);
+    let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
+    let scope = workspace.scope(args.scope.as_deref())?;
+    let _listing_for_later = workspace.projects();
+    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
     if args.secrets {
-        return list_secrets(ui, &library, &survey, &scope, args.strict);
+        return list_secrets(ui, &workspace, &survey, &scope, args.strict);
     }
     let files: Vec<&Surveyed> = files(&survey, &scope);
-    let retention = retention(&files, library.retention_days(), SystemTime::now());
+    let retention = retention(&files, workspace.retention_days(), SystemTime::now());
     let check = count(&files, retention, env::now());
     let broken = !check.defects.is_empty();
     if args.fix {
         let thinking = if args.drop_thinking { Thinking::Withheld } else { Thinking::Unsigned };
-        return fix(ui, &library, &files, thinking, &args.write);
+        return fix(ui, &workspace, &files, thinking, &args.write);
     }
     if ui.json {
         ui.json(&Answer::new("ramus.check/1", check))?;

@@ -1,3 +1,4 @@
+use ramus_app::Scope;
 use ramus_core::digest::ResumeDigest;
 use ramus_core::history::AgentClass;
 use ramus_core::name::short_id;
@@ -12,7 +13,6 @@ use crate::args::Global;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::filter::{FilterArgs, session_key};
-use crate::select::{Library, Scope};
 use crate::table::{Table, cell, number};
 use crate::ui::Ui;
 
@@ -38,10 +38,10 @@ pub(crate) fn conversations(
     global: &Global,
     args: &ConversationsArgs,
 ) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = library.scope(ui, args.scope.as_deref())?;
+    let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
+    let scope = workspace.scope(args.scope.as_deref())?;
     let filter = args.filter.understood()?;
-    let survey = filter.survey(ui, library, &scope)?;
+    let survey = filter.survey(workspace, &scope)?;
     let mut groups = Vec::new();
     for project in &survey.projects {
         let files = project.sessions.iter().chain(project.agents.iter().filter(|agent| {

@@ -6,9 +6,8 @@ use ramus_render::json::{self, Answer};
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::select::Library;
 use crate::ui::Ui;
 
 pub(crate) mod point;
@@ -74,8 +73,8 @@ pub(crate) fn listed(
     global: &Global,
     address: &str,
 ) -> Result<(Vec<Line>, Vec<String>), CommandError> {
-    let library = Library::open_for(ui, global, address)?;
-    let mut point = point::open(ui, &library, address)?;
+    let workspace = env::workspace_for(ui, global, address)?;
+    let mut point = point::open(&workspace, address)?;
     point.files.retain(|file| global.all || !file.only_read);
     let paths: Vec<String> = point.files.iter().map(|file| file.path.clone()).collect();
     if paths.is_empty() {
@@ -91,18 +90,18 @@ pub(crate) fn held(
     address: &str,
     path: &str,
 ) -> Result<Vec<u8>, CommandError> {
-    let library = Library::open_for(ui, global, address)?;
-    let mut point = point::open(ui, &library, address)?;
+    let workspace = env::workspace_for(ui, global, address)?;
+    let mut point = point::open(&workspace, address)?;
     let file = one(&point, path)?;
     let unknown = || CommandError::nothing(format!("nobody wrote down what {path} held"));
     point.bytes(&file).ok_or_else(unknown)
 }
 
 pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.address)?;
-    let mut point = point::open(ui, &library, &args.address)?;
+    let workspace = env::workspace_for(ui, global, &args.address)?;
+    let mut point = point::open(&workspace, &args.address)?;
     if let Some(other) = &args.diff {
-        let mut other = point::open(ui, &library, other)?;
+        let mut other = point::open(&workspace, other)?;
         return difference::show(ui, args, &mut point, &mut other);
     }
     if let Some(dir) = &args.into {

@@ -1,5 +1,6 @@
 //! `check --fix`: a repaired copy for each session that needs one.
 
+use ramus_app::Workspace;
 use ramus_core::edit::{Thinking, end_of_message, to_fix};
 use ramus_core::name::short_id;
 use ramus_render::json::{FixAnswer, Written};
@@ -13,13 +14,12 @@ use crate::commands::fork::{comes_along, short};
 use crate::env;
 use crate::error::{CommandError, ErrorKind};
 use crate::perform::{Proposal, Site, WriteArgs, perform_as};
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// Plans repairs for sessions one by one, and carries out those that are wanted.
 pub(crate) fn fix(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     files: &[&Surveyed],
     thinking: Thinking,
     args: &WriteArgs,
@@ -27,8 +27,8 @@ pub(crate) fn fix(
     let journal = Journal::read(&env::state())?;
     let mut found = 0;
     for file in files.iter().filter(|file| may_need(file)) {
-        let (session, _) = library.address(ui, &file.file.path.to_string_lossy())?;
-        let site = Site::read(library, session)?;
+        let session = workspace.address(&file.file.path.to_string_lossy())?.file;
+        let site = Site::read(workspace, session)?;
         if let Some(copy) = repaired(&journal, &site.found.file.id) {
             let id = short_id(&site.found.file.id);
             let line =
@@ -36,7 +36,7 @@ pub(crate) fn fix(
             ui.say(&Line::plain(&line));
             continue;
         }
-        let Some((plan, repairs, leaf)) = planned(library, &site, thinking)? else { continue };
+        let Some((plan, repairs, leaf)) = planned(workspace, &site, thinking)? else { continue };
         found += 1;
         match propose(ui, &site, &plan, &repairs, leaf, args) {
             // The next one may be wanted.
@@ -76,16 +76,16 @@ fn repaired(journal: &Journal, id: &str) -> Option<String> {
 type Planned = (Plan, Vec<String>, Option<String>);
 
 fn planned(
-    library: &Library,
+    workspace: &Workspace,
     site: &Site,
     thinking: Thinking,
 ) -> Result<Option<Planned>, CommandError> {
-    let subject = site.subject(library);
+    let subject = site.subject();
     let target = to_fix(&site.history, env::now());
     let end = target.and_then(|target| end_of_message(&site.history, target));
     if let Some(path) = end.and_then(|end| site.history.path_to(end)) {
         let (file, history) = (site.found.file.clone(), site.history.clone());
-        let parts = trace(subject.files, file, history, path, library.rule)?;
+        let parts = trace(subject.files, file, history, path, workspace.rule())?;
         let title = format!("{} (repaired)", short(&site.title));
         let fixed = plan::fix(subject, &parts, &title, thinking, env::now())?;
         let fixed =

@@ -8,16 +8,16 @@ use crate::args::Global;
 use crate::commands::demo::{self, DemoArgs};
 use crate::commands::screens;
 use crate::commands::tree::{self, TreeArgs};
+use crate::env;
 use crate::error::CommandError;
-use crate::select::Library;
 use crate::ui::Ui;
 
 pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     if ui.is_interactive() {
         return screens::screens(ui, global);
     }
-    let has_history = Library::open(ui, global).is_ok_and(|library| {
-        library.projects.iter().any(|project| project.sessions().any(|file| file.bytes > 0))
+    let has_history = env::workspace(ui, global).is_ok_and(|workspace| {
+        workspace.projects().iter().any(|project| project.sessions().any(|file| file.bytes > 0))
     });
     // A directory that was asked for by name is an error when it is not there.
     if !has_history && global.claude_dir.is_none() {

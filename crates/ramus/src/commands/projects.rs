@@ -1,13 +1,13 @@
+use ramus_app::Scope;
 use ramus_render::Label;
 use ramus_render::json::{Answer, Project, Projects};
 use ramus_store::survey::ProjectSurvey;
 
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::filter::{FilterArgs, RowFilter, SortKey, session_key};
 use crate::project::project_name;
-use crate::select::{Library, Scope};
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
 
@@ -26,9 +26,9 @@ pub(crate) fn projects(
     global: &Global,
     args: &ProjectsArgs,
 ) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let workspace = env::workspace(ui, global)?;
     let filter = args.filter.understood()?;
-    let survey = filter.survey(ui, library, &Scope::All)?;
+    let survey = filter.survey(workspace, &Scope::All)?;
     let mut rows: Vec<(SortKey, Project)> =
         survey.projects.iter().filter_map(|survey| project(survey, global.all, &filter)).collect();
     filter.arrange(&mut rows);

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use ramus_app::Scope;
 use ramus_core::history::AgentClass;
 use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer, Session, Sessions};
@@ -7,11 +8,10 @@ use ramus_render::{Label, Line};
 use ramus_store::survey::{ProjectSurvey, Surveyed};
 
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::filter::{FilterArgs, RowFilter, SortKey, session_key};
 use crate::project::{project_end, project_name};
-use crate::select::{Library, Scope};
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
 
@@ -36,13 +36,13 @@ pub(crate) fn sessions(
     global: &Global,
     args: &SessionsArgs,
 ) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let workspace = env::workspace(ui, global)?;
     let scope = match &args.project {
-        Some(project) => Scope::Project(library.project(project)?),
+        Some(project) => Scope::Project(workspace.project(project)?),
         None => Scope::All,
     };
     let filter = args.filter.understood()?;
-    let survey = filter.survey(ui, library, &scope)?;
+    let survey = filter.survey(workspace, &scope)?;
     let mut rows: Vec<(SortKey, Session)> = survey.list(|project, session, listed| {
         let is_shown = global.all || !session.digest.class.is_hidden();
         (is_shown && filter.has_session(project, session))

@@ -2,25 +2,22 @@ mod as_client;
 
 use std::path::Path as FilePath;
 
-use ramus_core::body::Body;
+use ramus_app::conversation::each_turn_with;
+use ramus_app::{NodeSelector, OpenConversation};
 use ramus_core::digest::resume_of;
-use ramus_core::history::{History, Path};
 use ramus_core::name::short_id;
-use ramus_core::session::NodeId;
-use ramus_core::turn::{Turn, turns};
 use ramus_render::json::{self, Answer};
 use ramus_render::text::{TextConfig, Transcript, count};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
-use ramus_store::trace::{Part, trace};
+use ramus_store::trace::Part;
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use crate::args::Global;
 use crate::commands::conversations::explanation;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
 mod long;
@@ -64,38 +61,34 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.address)?;
-    let (found, spot) = library.address(ui, &args.address)?;
-    let history = library.read(&found)?;
+    let workspace = env::workspace_for(ui, global, &args.address)?;
+    let address = workspace.address(&args.address)?;
     if args.as_client {
-        return as_client::show(ui, &found, &history, &spot);
+        let history = workspace.read(&address.file.file)?;
+        return as_client::show(ui, &address.file, &history, &address.node);
     }
-    let named = node(&history, &spot)?.is_some();
-    let target = Target::new(&history, &spot)?;
-    let explained = global.explain.then(|| resume_of(&history));
-    let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
-    let parts = trace(files, found.file.clone(), history, target.path, library.rule)?;
+    let named = address.node != NodeSelector::Resume;
+    let open = workspace.open(address)?;
+    let explained = open.history().filter(|_| global.explain).map(|history| resume_of(history));
+    let (id, parts) = (&open.file.file.id, &open.parts);
     if args.raw {
-        return raw(ui, &parts);
+        return raw(ui, parts);
     }
     if ui.json {
-        return ui.json(&Answer::new(
-            "ramus.show/1",
-            to_json(&found, target.leaf, target.status, &parts, args.full),
-        ));
+        return ui.json(&Answer::new("ramus.show/1", to_json(&open, args.full)));
     }
     ui.page();
     if let Some(resume) = explained {
-        for line in explanation(&found.file.id, resume.as_ref(), ui.width) {
+        for line in explanation(id, resume.as_ref(), ui.width) {
             ui.line(&line)?;
         }
         ui.line(&Line::default())?;
     }
     let mut turns = 0;
-    for part in &parts {
+    for part in parts {
         turns += read(ui, args, part)?;
     }
-    for line in other_conversations(&parts, &found.file.id, named) {
+    for line in other_conversations(parts, id, named) {
         ui.line(&line)?;
     }
     if turns == 0 {
@@ -121,7 +114,7 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
     if others.is_empty() {
         return Vec::new();
     }
-    let id = id.get(..8).unwrap_or(id);
+    let id = short_id(id);
     let mut lines = vec![
         Line::default(),
         Line::new(
@@ -146,43 +139,6 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
 /// How many other conversations are named one by one.
 const MOST_OTHERS: usize = 5;
 
-/// What an address comes down to.
-pub(crate) struct Target {
-    pub(crate) path: Path,
-    pub(crate) leaf: String,
-    pub(crate) status: &'static str,
-}
-
-impl Target {
-    pub(crate) fn new(history: &History, spot: &Spot) -> Result<Self, CommandError> {
-        let nothing = || CommandError::nothing("there is no conversation in this session");
-        let branches = &history.branches;
-        let spell = |id: NodeId| {
-            let name = history.session.record(id).name;
-            name.map_or_else(String::new, |name| history.session.spell(name))
-        };
-        let conversation = match (spot, node(history, spot)?) {
-            (Spot::Uuid(_), Some(node)) => {
-                let path = history.path_to(node).ok_or_else(nothing)?;
-                let status = history
-                    .conversation_of(node)
-                    .map_or("active", |conversation| conversation.status.word());
-                return Ok(Self { path, leaf: spell(node), status });
-            }
-            (_, Some(leaf)) => {
-                branches.conversations.iter().find(|conversation| conversation.leaf == leaf)
-            }
-            (_, None) => branches.main(),
-        };
-        let conversation = conversation.ok_or_else(nothing)?;
-        Ok(Self {
-            path: history.path(conversation),
-            leaf: spell(conversation.leaf),
-            status: conversation.status.word(),
-        })
-    }
-}
-
 /// Prints a part of the path and returns how many turns it had.
 fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError> {
     let clock = Clock::new();
@@ -204,7 +160,7 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
     let mut transcript = Transcript::new(&config);
     let mut lines = Vec::new();
     let mut turns = 0;
-    each_turn_with(part, args.full, |mut turn| {
+    each_turn_with(part, args.full, |mut turn| -> Result<(), CommandError> {
         turns += 1;
         if config.tools {
             turn.read_spilled(&mut |path| {
@@ -222,39 +178,6 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
     Ok(turns)
 }
 
-/// Reads the turns of a part one by one, bodies from the disk as they are needed.
-pub(crate) fn each_turn(
-    part: &Part,
-    each: impl FnMut(Turn) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    each_turn_with(part, false, each)
-}
-
-/// Like [`each_turn`]; with `injected` also what the client put in for the model.
-fn each_turn_with(
-    part: &Part,
-    injected: bool,
-    mut each: impl FnMut(Turn) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    let mut bodies = Bodies::open(&part.file.path)?;
-    let mut problem = None;
-    let session = &part.history.session;
-    let mut body = |id: NodeId| match bodies.bytes(session.record(id).span) {
-        Ok(bytes) => Body::parse(&bytes).ok(),
-        Err(error) => {
-            problem = Some(error);
-            None
-        }
-    };
-    for turn in turns(&part.history, &part.path, &mut body).with_injected(injected) {
-        each(turn)?;
-    }
-    match problem {
-        Some(problem) => Err(problem.into()),
-        None => Ok(()),
-    }
-}
-
 fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
     for part in parts {
         let mut bodies = Bodies::open(&part.file.path)?;
@@ -268,25 +191,19 @@ fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
 }
 
 /// Returns what scripts get; the turns are read when they are written.
-fn to_json<'a>(
-    found: &Found,
-    leaf: String,
-    status: &'static str,
-    parts: &'a [Part],
-    injected: bool,
-) -> json::Show<JsonTurns<'a>> {
+fn to_json(open: &OpenConversation, injected: bool) -> json::Show<JsonTurns<'_>> {
     let mut nodes = Vec::new();
-    for part in parts {
+    for part in &open.parts {
         let session = &part.history.session;
         let names = part.path.nodes.iter().filter_map(|id| session.record(*id).name);
         nodes.extend(names.map(|name| session.spell(name)));
     }
     json::Show {
-        session: found.file.id.clone(),
-        leaf,
-        status,
+        session: open.file.file.id.clone(),
+        leaf: open.leaf_uuid(),
+        status: open.status.word(),
         nodes,
-        turns: JsonTurns { parts, injected },
+        turns: JsonTurns { parts: &open.parts, injected },
     }
 }
 
@@ -302,7 +219,7 @@ impl Serialize for JsonTurns<'_> {
         let mut list = serializer.serialize_seq(None)?;
         for part in self.parts {
             let mut unwritten = None;
-            let read = each_turn_with(part, self.injected, |turn| {
+            let read = each_turn_with(part, self.injected, |turn| -> Result<(), CommandError> {
                 let turn = json::turn(&part.history.session, &turn);
                 list.serialize_element(&turn).map_err(|error| {
                     unwritten = Some(error);

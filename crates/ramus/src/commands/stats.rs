@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
+use ramus_app::{Scope, SurveyDetail};
 use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer};
 use ramus_render::layout::wrap;
@@ -13,8 +14,8 @@ use ramus_store::new::write_all;
 use ramus_store::survey::{Counted, Survey, Surveyed, count};
 
 use crate::args::Global;
+use crate::env;
 use crate::error::CommandError;
-use crate::select::{Library, Scope};
 use crate::table::{bytes, number};
 use crate::ui::Ui;
 
@@ -39,13 +40,14 @@ pub(crate) struct StatsArgs {
 }
 
 pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = library.scope(ui, args.scope.as_deref())?;
+    let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
+    let scope = workspace.scope(args.scope.as_deref())?;
     let drawn = args.charts || args.html.is_some();
-    let survey = match drawn {
-        true => library.survey_activity(ui, &scope),
-        false => library.survey(ui, &scope),
+    let detail = match drawn {
+        true => SurveyDetail::Activity,
+        false => SurveyDetail::Digests,
     };
+    let survey = workspace.survey_scope(scope.clone(), detail);
     let stats = told(&survey, &scope);
     let pictures = match drawn {
         true => charts::pictures(&survey, &scope, &stats, &TimeZone::system()),

@@ -1,3 +1,4 @@
+use ramus_app::{Address, NodeSelector, ResolvedFile};
 use ramus_core::body::Body;
 use ramus_core::digest::resume_of;
 use ramus_core::history::History;
@@ -11,9 +12,8 @@ use ramus_store::place::FileRole;
 
 use crate::args::Global;
 use crate::commands::conversations::explanation;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
 /// Draw a session as the tree it is: forks, branches, agents
@@ -51,12 +51,12 @@ impl TreeArgs {
 const DEPTH: usize = 10;
 
 pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.session)?;
-    let (found, spot) = library.address(ui, &args.session)?;
-    let history = library.read(&found)?;
+    let workspace = env::workspace_for(ui, global, &args.session)?;
+    let Address { file: found, node: spot } = workspace.address(&args.session)?;
+    let history = workspace.read(&found.file)?;
     let around = match &args.around {
-        Some(uuid) => node(&history, &Spot::Uuid(uuid.clone()))?,
-        None => node(&history, &spot)?,
+        Some(uuid) => NodeSelector::Uuid(uuid.clone()).node(&history)?,
+        None => spot.node(&history)?,
     };
     if ui.json {
         return ui.json(&Answer::new(
@@ -73,7 +73,7 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         around,
         depth: args.depth,
         width: ui.width,
-        agents: agents(ui, &library, &found, &history),
+        agents: agents(ui, &found, &history),
         time: &|time| clock.short(time),
     };
     let mut rows = outline(&history, &config);
@@ -109,11 +109,11 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
 }
 
 /// Finds the agents of a session and the calls they hang at.
-fn agents(ui: &mut Ui, library: &Library, found: &Found, history: &History) -> Vec<AgentLane> {
-    let Some(project) = found.project.filter(|_| found.file.role == FileRole::Session) else {
+fn agents(ui: &Ui, found: &ResolvedFile, history: &History) -> Vec<AgentLane> {
+    if found.file.role != FileRole::Session {
         return Vec::new();
-    };
-    let (agents, problems) = agents_of(&library.projects[project].files, &found.file.id);
+    }
+    let (agents, problems) = agents_of(found.files_beside(), &found.file.id);
     for problem in &problems {
         ui.warn(problem);
     }

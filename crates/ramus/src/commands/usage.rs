@@ -7,15 +7,16 @@ mod watch;
 use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use ramus_app::{Scope, SurveyDetail, Workspace};
 use ramus_core::time::Time;
 use ramus_render::json::Answer;
 use ramus_store::ledger::Ledger;
 
 use crate::args::Global;
 use crate::commands::stats::in_scope;
+use crate::env;
 use crate::error::CommandError;
 use crate::prices;
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 use crate::when::{self, Edge};
 
@@ -89,15 +90,16 @@ pub(crate) enum By {
 pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<(), CommandError> {
     let prices = prices::load(args.prices.as_deref())?;
     let changes = args.watch.then(|| watch::ready(ui, global)).transpose()?;
-    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = scope(ui, &library, args)?;
+    let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?
+        .with_prices(prices);
+    let scope = scope(&workspace, args)?;
     let zone = if args.utc { TimeZone::UTC } else { TimeZone::system() };
     let now = Timestamp::now().to_zoned(zone);
     if let Some(changes) = &changes {
-        return watch::watch(ui, changes, &library, &scope, &prices, now.time_zone());
+        return watch::watch(ui, changes, &workspace, &scope, now.time_zone());
     }
     let filter = Filter::new(args, &now)?;
-    let survey = library.survey_usage(ui, &scope, &prices.list);
+    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Usage);
     let mut ledger = Ledger::new(&survey, |file| in_scope(&scope, file), filter.is_some());
     let client = args.compare_client.then(|| compare::client(ui, &ledger));
     if filter.is_some() {
@@ -108,7 +110,7 @@ pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<()
     if is_empty && !ui.json {
         return Err(nothing());
     }
-    let mut report = report::report(&ledger, &filter, &prices, now.time_zone(), args.by);
+    let mut report = report::report(&ledger, &filter, workspace.prices(), now.time_zone(), args.by);
     report.client = client;
     ui.let_go(ledger);
     ui.let_go(survey);
@@ -131,14 +133,18 @@ pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<()
     Ok(())
 }
 
-fn scope(ui: &mut Ui, library: &Library, args: &UsageArgs) -> Result<Scope, CommandError> {
-    let scope = library.scope(ui, args.scope.as_deref())?;
+fn scope(workspace: &Workspace, args: &UsageArgs) -> Result<Scope, CommandError> {
+    let scope = workspace.scope(args.scope.as_deref())?;
     let Some(project) = &args.project else { return Ok(scope) };
-    let project = library.project(project)?;
+    let project = workspace.project(project)?;
     match scope {
         Scope::All => Ok(Scope::Project(project)),
-        Scope::Project(index) if index == project => Ok(scope),
-        Scope::Session(found) if found.project == Some(project) => Ok(Scope::Session(found)),
+        Scope::Project(ref meant) if meant.dir == project.dir => Ok(scope),
+        Scope::Session(ref found)
+            if found.project.as_ref().is_some_and(|home| home.dir == project.dir) =>
+        {
+            Ok(scope)
+        }
         _ => Err(CommandError::nothing("what was asked for is not in that project")),
     }
 }

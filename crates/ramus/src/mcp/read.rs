@@ -2,17 +2,17 @@
 
 use std::collections::VecDeque;
 
+use ramus_app::conversation::each_turn;
 use ramus_core::name::short_id;
 use ramus_core::turn::{Turn, TurnKind};
 use ramus_render::export::{self, Config, Format, Tools};
-use ramus_store::trace::{Part, trace};
+use ramus_store::trace::Part;
 
 use super::brief;
 use super::page::{Filled, Page};
 use crate::args::Global;
-use crate::commands::show::{Target, each_turn};
+use crate::env;
 use crate::error::{CommandError, ErrorKind};
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// How much of a transcript is told.
@@ -32,23 +32,19 @@ pub(super) fn read(
     page: Page,
 ) -> Result<Filled, CommandError> {
     let ui = &mut Ui::caught(global);
-    let library = Library::open_for(ui, global, address)?;
-    let (found, spot) = library.address(ui, address)?;
-    let history = library.read(&found)?;
-    let target = Target::new(&history, &spot)?;
-    let title = history.given_title().map(|title| format!(" “{title}”")).unwrap_or_default();
-    let id = found.file.id.clone();
+    let workspace = env::workspace_for(ui, global, address)?;
+    let open = workspace.open(workspace.address(address)?)?;
+    let title = workspace.title(&open).map(|title| format!(" “{title}”")).unwrap_or_default();
+    let id = &open.file.file.id;
     let head = brief::row(&format!("# {id}{title}"));
-    let end = brief::row(&format!("{} branch, ends at {id}:{}", target.status, target.leaf));
+    let end = brief::row(&format!("{} branch, ends at {id}:{}", open.status, open.leaf_uuid()));
     let head = format!("{head}{end}\n");
-    let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
-    let parts = trace(files, found.file, history, target.path, library.rule)?;
     let mut pieces = VecDeque::new();
     let mut number = 0;
     // Turns before the page are read but not written; those behind it are not even read.
     let mut room = page.budget_bytes();
-    for part in &parts {
-        let told = each_turn(part, |turn| {
+    for part in &open.parts {
+        let told = each_turn(part, |turn| -> Result<(), CommandError> {
             number += 1;
             if let Some(last) = depth.last {
                 // What says nothing is no turn to an agent.

@@ -1,5 +1,6 @@
 //! What files hold in the end, where the client's backups know it better than tools tell.
 
+use ramus_app::Workspace;
 use ramus_core::compare::{Content, FileChange, FilePair};
 use ramus_core::files::{Backups, FileState, Held, Moment, Source};
 use ramus_store::FileHistory;
@@ -7,11 +8,10 @@ use ramus_store::files_at::files_of;
 use ramus_store::trace::Part;
 
 use crate::error::CommandError;
-use crate::select::Library;
 
 /// Completes the ends of one side's files; `side` picks that side of a pair.
 pub(super) fn complete(
-    library: &Library,
+    workspace: &Workspace,
     parts: &[Part],
     files: &mut [FilePair],
     side: fn(&mut FilePair) -> &mut FileChange,
@@ -20,7 +20,7 @@ pub(super) fn complete(
     let Some(last) = parts.last().filter(|_| !files.is_empty() && parts.iter().any(tracks)) else {
         return Ok(());
     };
-    let mut backups = FileHistory::open(library.roots(), parts);
+    let mut backups = FileHistory::open(workspace.roots(), parts);
     let end = Moment { cut: last.path.nodes.len(), sent: None };
     let ends = files_of(parts, end, &mut backups)?;
     for pair in files {

@@ -15,8 +15,8 @@ use ramus_store::place::HistoryFile;
 use ramus_store::trace::Part;
 use ramus_store::{Bodies, from_jsonl};
 
-use crate::commands::show::each_turn;
 use crate::error::CommandError;
+use ramus_app::conversation::each_turn;
 
 /// The agents of one session, those not yet met.
 pub(super) struct Team {
@@ -89,7 +89,7 @@ impl Team {
                 false => self.started_by(&part.file, &part.history)?,
             };
             side.agents += u32::from(is_own);
-            each_turn(&part, |turn| {
+            each_turn(&part, |turn| -> Result<(), CommandError> {
                 match is_own {
                     true => side.agent(&turn),
                     false => side.shared(&turn),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use ramus_app::{Scope, Workspace};
 use ramus_core::query::{Query, TextKind};
 use ramus_render::json::{Answer, Hit as JsonHit};
 use ramus_render::layout::truncate;
@@ -12,7 +13,6 @@ use ramus_store::prompts::{NotedPrompt, noted_prompts};
 
 use crate::env::Clock;
 use crate::error::CommandError;
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
 /// How many characters of a prompt are given to scripts.
@@ -23,17 +23,18 @@ const ROOM: usize = 240;
 /// A prompt that names no session is left out: its session may still be there.
 pub(super) fn lost_prompts(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     scope: &Scope,
     query: &Query,
 ) -> Vec<NotedPrompt> {
     if matches!(scope, Scope::Session(_)) || !query.wants(TextKind::Prompt) {
         return Vec::new();
     }
-    let files = library.projects.iter().flat_map(|project| &project.files);
+    let projects = workspace.projects();
+    let files = projects.iter().flat_map(|project| &project.files);
     let known: HashSet<&str> = files.map(|file| &*file.id).collect();
     let mut lost = Vec::new();
-    for root in library.roots() {
+    for root in workspace.roots() {
         match noted_prompts(root) {
             Ok(prompts) => lost.extend(prompts),
             Err(problem) => ui.warn(&problem),
@@ -42,9 +43,9 @@ pub(super) fn lost_prompts(
     lost.retain(|prompt| {
         let is_gone = prompt.session.as_deref().is_some_and(|session| !known.contains(session));
         let is_meant = match scope {
-            Scope::Project(index) => {
-                let name = &library.projects[*index].name;
-                prompt.project.as_ref().is_some_and(|project| is_encoded(name, project))
+            Scope::Project(meant) => {
+                let named = prompt.project.as_ref();
+                named.is_some_and(|project| is_encoded(&meant.name, project))
             }
             _ => true,
         };

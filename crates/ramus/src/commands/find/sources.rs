@@ -1,17 +1,18 @@
 //! Which files a scope means, agents and spilled results among them.
 
+use ramus_app::{Scope, Workspace};
 use ramus_store::place::FileRole;
 use ramus_store::scan::{Content, Source, spills};
 
 use super::AgentFilter;
-use crate::select::{Library, Scope};
 
-pub(super) fn sources(library: &Library, scope: &Scope, agents: AgentFilter) -> Vec<Source> {
+pub(super) fn sources(workspace: &Workspace, scope: &Scope, agents: AgentFilter) -> Vec<Source> {
+    let listed = workspace.projects();
     let (projects, session) = match scope {
-        Scope::All => ((0..library.projects.len()).collect(), None),
-        Scope::Project(index) => (vec![*index], None),
-        Scope::Session(found) => match found.project {
-            Some(index) => (vec![index], Some(&found.file)),
+        Scope::All => ((0..listed.len()).collect(), None),
+        Scope::Project(project) => (vec![project.index()], None),
+        Scope::Session(found) => match &found.project {
+            Some(project) => (vec![project.index()], Some(&found.file)),
             None => {
                 let file = found.file.clone();
                 let content = Content::Records;
@@ -27,7 +28,7 @@ pub(super) fn sources(library: &Library, scope: &Scope, agents: AgentFilter) -> 
     };
     let mut sources = Vec::new();
     for index in projects {
-        let project = &library.projects[index];
+        let project = &listed[index];
         for file in &project.files {
             let is_agent = file.role.is_agent();
             let mut only_session = None;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::tz::TimeZone;
+use ramus_app::Scope;
 use ramus_core::history::{AgentClass, Class};
 use ramus_core::lineage::Lineage;
 use ramus_core::name::{Key, short_id};
@@ -14,7 +15,6 @@ use ramus_render::pictures::{BarRow, Picture};
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use super::in_scope;
-use crate::select::Scope;
 use crate::table::number;
 
 /// How many rows a ranking has.

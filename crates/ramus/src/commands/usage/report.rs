@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
+use ramus_app::Prices;
 use ramus_core::branches::Status;
 use ramus_core::title::conversation_title;
 use ramus_core::usage::{Post, Sum};
@@ -10,7 +11,6 @@ use ramus_render::json::{self, Amounts, ByConversation, OfBranch, Usage, dearest
 use ramus_store::ledger::Ledger;
 
 use super::{By, Filter};
-use crate::prices::Prices;
 
 /// Adds everything up.
 pub(super) fn report(
@@ -25,7 +25,12 @@ pub(super) fn report(
         until: filter.until.map(|time| time.to_string()),
         by_conversation: (by == Some(By::Conversation)).then(|| by_conversation(ledger)),
         branches: (by == Some(By::Branch)).then(|| branches(ledger)),
-        ..json::usage(&ledger.books, &ledger.owners(), prices.to_json(), zone)
+        ..json::usage(
+            &ledger.books,
+            &ledger.owners(),
+            json::Prices::new(&prices.list, prices.file.as_deref()),
+            zone,
+        )
     }
 }
 

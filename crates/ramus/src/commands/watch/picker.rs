@@ -1,5 +1,6 @@
 //! Choosing what to watch: a numbered list that words make shorter.
 
+use ramus_app::{Scope, SurveyDetail};
 use ramus_core::name::short_id;
 use ramus_core::title::{conversation_title, session_title};
 use ramus_render::layout::truncate;
@@ -7,10 +8,9 @@ use ramus_render::{Label, Line};
 use ramus_store::survey::{ProjectSurvey, Surveyed};
 
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::project::project_name;
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
 /// Whether there is a person to ask.
@@ -31,8 +31,8 @@ const MOST: usize = 20;
 ///
 /// An empty list means everything.
 pub(super) fn pick(ui: &mut Ui, global: &Global) -> Result<Option<Vec<String>>, CommandError> {
-    let Ok(library) = Library::open(ui, global) else { return Ok(Some(Vec::new())) };
-    let survey = library.survey(ui, &Scope::All);
+    let Ok(workspace) = env::workspace(ui, global) else { return Ok(Some(Vec::new())) };
+    let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);
     let mut projects: Vec<&ProjectSurvey> = survey
         .projects
         .iter()

@@ -1,0 +1,15 @@
+//! The questions ramus answers: each once, for the command line, the screens, the page and MCP.
+//!
+//! A [`Workspace`](workspace::Workspace) holds the Claude directories and what was read of them.
+//! Front ends turn a request into an [`address`], ask, and draw the answer. Nothing here prints,
+//! parses arguments or knows a protocol.
+
+pub mod address;
+pub mod conversation;
+pub mod prices;
+pub mod workspace;
+
+pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
+pub use conversation::OpenConversation;
+pub use prices::Prices;
+pub use workspace::{ProgressSink, SurveyDetail, Workspace};

@@ -1,0 +1,409 @@
+//! The Claude directories and what was read of them: listed and read when asked for, kept while they
+//! do not change.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ramus_core::digest::Digest;
+use ramus_core::history::History;
+use ramus_core::resume::Rule;
+use ramus_core::title::Summaries;
+use ramus_store::index::Index;
+use ramus_store::place::{HistoryFile, Listing, Place, Project};
+use ramus_store::scan::summaries;
+use ramus_store::survey::{
+    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_keeping, survey_usage, to_time,
+};
+use ramus_store::{PathError, State};
+
+use crate::address::{ResolvedFile, Scope};
+use crate::prices::Prices;
+
+/// How long a listing of the directories is good for, where several questions are asked over time.
+const FRESH: Duration = Duration::from_secs(2);
+/// How many sessions are kept in memory in any case, and how many if their files are small together:
+/// many pages may follow as many sessions.
+const KEPT: usize = 4;
+const KEPT_SMALL: usize = 64;
+const KEPT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Hears how far long work has come, and what could not be read.
+pub trait ProgressSink: Send + Sync {
+    /// So many bytes are going to be read.
+    fn begin(&self, _bytes: u64) {}
+    fn advance(&self, _bytes: u64) {}
+    fn end(&self) {}
+    /// Something could not be read; the rest is answered all the same.
+    fn warn(&self, _problem: &PathError) {}
+}
+
+/// Hears nothing.
+impl ProgressSink for () {}
+
+/// What a survey of a scope tells of each file beside its digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SurveyDetail {
+    Digests,
+    /// The parsed histories too, for callers that read bodies next.
+    Histories,
+    /// What its messages used, at the prices of the workspace.
+    Usage,
+    /// What pictures of it need.
+    Activity,
+}
+
+/// The Claude directories, how to read them, and what was read.
+pub struct Workspace {
+    place: Place,
+    rule: Rule,
+    state: State,
+    prices: Prices,
+    /// Only files below the Claude directories are read.
+    confined: bool,
+    fresh: Duration,
+    progress: Arc<dyn ProgressSink>,
+    listed: Mutex<Option<(Made, Arc<Vec<Project>>)>>,
+    /// The last survey and when it was made; held while a new one is made.
+    surveyed: Mutex<Option<(Made, Arc<Survey>)>>,
+    /// The same, for those who do not wait.
+    known: Mutex<Option<Arc<Survey>>>,
+    /// How often something was heard of that changed on disk.
+    changes: AtomicU64,
+    open: Mutex<Vec<(HistoryFile, Arc<History>)>>,
+    /// Held while a session is read: a page asks for several things of it at once.
+    reading: Mutex<()>,
+    /// What the sessions of a project's directory are called by others.
+    summaries: Mutex<HashMap<PathBuf, (Made, Arc<Summaries>)>>,
+}
+
+/// When something was read, and how many changes were known by then.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    at: Instant,
+    changes: u64,
+}
+
+impl fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workspace").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+/// A panic elsewhere leaves nothing half done in here: what is kept is replaced whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Workspace {
+    /// Takes Claude directories for one question: they are listed once. `state` is ramus's own directory.
+    pub fn new(place: Place, rule: Rule, state: State) -> Self {
+        Self {
+            place,
+            rule,
+            state,
+            prices: Prices::default(),
+            confined: false,
+            fresh: Duration::MAX,
+            progress: Arc::new(()),
+            listed: Mutex::default(),
+            surveyed: Mutex::default(),
+            known: Mutex::default(),
+            changes: AtomicU64::new(0),
+            open: Mutex::default(),
+            reading: Mutex::default(),
+            summaries: Mutex::default(),
+        }
+    }
+
+    /// Takes Claude directories for many questions: what is older than a moment is looked at again.
+    pub fn for_serving(place: Place, rule: Rule, state: State) -> Self {
+        Self { fresh: FRESH, ..Self::new(place, rule, state) }
+    }
+
+    /// Takes other prices than those that are built in.
+    pub fn with_prices(self, prices: Prices) -> Self {
+        Self { prices, ..self }
+    }
+
+    /// Reads nothing outside of the Claude directories: whoever asks is not the person whose files they are.
+    pub fn confined(self, confined: bool) -> Self {
+        Self { confined, ..self }
+    }
+
+    /// Reports long work, and what could not be read.
+    pub fn reporting_to(self, progress: Arc<dyn ProgressSink>) -> Self {
+        Self { progress, ..self }
+    }
+
+    /// Returns the Claude directories.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.place.roots
+    }
+
+    /// Returns the Claude directory that a file lies in.
+    pub fn root_of(&self, path: &Path) -> Option<PathBuf> {
+        self.place.roots.iter().find(|root| path.starts_with(root)).cloned()
+    }
+
+    /// Returns where is remembered what was read.
+    pub fn index(&self) -> &Index {
+        &self.place.index
+    }
+
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// Returns ramus's own directory, with the journal.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Returns what tokens cost.
+    pub fn prices(&self) -> &Prices {
+        &self.prices
+    }
+
+    pub(crate) fn is_confined(&self) -> bool {
+        self.confined
+    }
+
+    /// Returns how many days the client keeps sessions, if its settings say so.
+    pub fn retention_days(&self) -> Option<u32> {
+        self.place.retention_days()
+    }
+
+    /// Looks at the directories again when the next one asks.
+    pub fn refresh(&self) {
+        // Waits for nobody: whoever tells of changes must not stand behind a survey that runs.
+        self.changes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn made_now(&self) -> Made {
+        Made { at: Instant::now(), changes: self.changes.load(Ordering::Relaxed) }
+    }
+
+    fn is_fresh(&self, made: Made) -> bool {
+        made.at.elapsed() < self.fresh && made.changes == self.changes.load(Ordering::Relaxed)
+    }
+
+    /// Lists the projects and their files; nothing is read yet.
+    pub fn projects(&self) -> Arc<Vec<Project>> {
+        let mut listed = lock(&self.listed);
+        match &*listed {
+            Some((made, projects)) if self.is_fresh(*made) => projects.clone(),
+            _ => {
+                let made = self.made_now();
+                let projects = Arc::new(self.list());
+                *listed = Some((made, projects.clone()));
+                projects
+            }
+        }
+    }
+
+    /// Lists them as they are now.
+    pub fn list_again(&self) -> Arc<Vec<Project>> {
+        let mut listed = lock(&self.listed);
+        let made = self.made_now();
+        let projects = Arc::new(self.list());
+        *listed = Some((made, projects.clone()));
+        projects
+    }
+
+    /// Reads everything in short, so that the first question need not wait for it.
+    pub fn warm_up(&self) {
+        self.survey();
+        self.index().sketch_aside(&self.projects());
+    }
+
+    fn list(&self) -> Vec<Project> {
+        let Listing { mut projects, problems } = self.place.projects();
+        problems.iter().for_each(|problem| self.progress.warn(problem));
+        if self.confined {
+            leave_links_out(self.roots(), &mut projects);
+        }
+        projects
+    }
+
+    /// Returns every file in short; what did not change since the last survey is not read again.
+    pub fn survey(&self) -> Arc<Survey> {
+        // Held while reading: whoever asks meanwhile wants the same answer.
+        let mut held = lock(&self.surveyed);
+        let earlier = match held.take() {
+            Some((made, survey)) if self.is_fresh(made) => {
+                *held = Some((made, survey.clone()));
+                return survey;
+            }
+            Some((_, survey)) => survey,
+            None => Arc::default(),
+        };
+        let made = self.made_now();
+        let projects = match self.fresh {
+            Duration::MAX => Vec::clone(&self.projects()),
+            _ => self.list(),
+        };
+        let survey = Arc::new(self.look(projects, |listing, on_read| {
+            resurvey(self.index(), &earlier, listing, self.rule, on_read)
+        }));
+        *held = Some((made, survey.clone()));
+        *lock(&self.known) = Some(survey.clone());
+        survey
+    }
+
+    /// Returns the last survey, if there is one already; it may be a little old.
+    pub fn known_survey(&self) -> Option<Arc<Survey>> {
+        lock(&self.known).clone()
+    }
+
+    /// Reads the files of a scope in short. A session is read with its whole project, which gives it
+    /// its titles and links.
+    pub fn survey_scope(&self, scope: Scope, detail: SurveyDetail) -> Survey {
+        let project = match scope {
+            Scope::All => return self.survey_projects(self.take_projects(), detail),
+            Scope::Project(project) => project,
+            Scope::Session(found) => match found.project {
+                Some(project) => project,
+                None => return self.survey_projects(vec![self.lone_project(found.file)], detail),
+            },
+        };
+        let project = Project::clone(&project);
+        self.survey_projects(vec![project], detail)
+    }
+
+    /// Returns the listing to be used up; whoever holds it goes on with the same one.
+    fn take_projects(&self) -> Vec<Project> {
+        self.projects();
+        let mut listed = lock(&self.listed);
+        match listed.take().map(|(made, projects)| (made, Arc::try_unwrap(projects))) {
+            Some((_, Ok(projects))) => projects,
+            Some((made, Err(shared))) => {
+                let projects = Vec::clone(&shared);
+                *listed = Some((made, shared));
+                projects
+            }
+            None => self.list(),
+        }
+    }
+
+    /// Returns a project for a file that lies in none.
+    fn lone_project(&self, file: HistoryFile) -> Project {
+        Project {
+            root: self.roots().first().cloned().unwrap_or_default(),
+            dir: file.path.parent().map(Path::to_owned).unwrap_or_default(),
+            name: String::new(),
+            files: vec![file],
+        }
+    }
+
+    fn survey_projects(&self, projects: Vec<Project>, detail: SurveyDetail) -> Survey {
+        let (index, rule, prices) = (self.index(), self.rule, &self.prices.list);
+        self.look(projects, |listing, on_read| match detail {
+            SurveyDetail::Digests => survey(index, listing, rule, on_read),
+            SurveyDetail::Histories => survey_keeping(index, listing, rule, on_read),
+            SurveyDetail::Activity => survey_activity(index, listing, rule, on_read),
+            SurveyDetail::Usage => {
+                let earlier = self.known_survey().unwrap_or_default();
+                survey_usage(index, &earlier, listing, rule, prices, on_read)
+            }
+        })
+    }
+
+    fn look(
+        &self,
+        projects: Vec<Project>,
+        look: impl FnOnce(Listing, &(dyn Fn(u64) + Sync)) -> Survey,
+    ) -> Survey {
+        let files = projects.iter().flat_map(|project| &project.files);
+        self.progress.begin(files.map(|file| file.bytes).sum());
+        let listing = Listing { projects, problems: Vec::new() };
+        let surveyed = look(listing, &|bytes| self.progress.advance(bytes));
+        self.progress.end();
+        surveyed.problems.iter().for_each(|problem| self.progress.warn(problem));
+        surveyed
+    }
+
+    /// Reads a session, unless it is known as it is now.
+    pub fn read(&self, file: &HistoryFile) -> Result<Arc<History>, PathError> {
+        let known = || {
+            let open = lock(&self.open);
+            open.iter().find(|(known, _)| known == file).map(|(_, history)| history.clone())
+        };
+        if let Some(history) = known() {
+            return Ok(history);
+        }
+        let _one_at_a_time = lock(&self.reading);
+        if let Some(history) = known() {
+            return Ok(history);
+        }
+        let history = Arc::new(History::new(self.index().read(&file.path)?, self.rule));
+        let mut open = lock(&self.open);
+        open.retain(|(known, _)| known.path != file.path);
+        open.insert(0, (file.clone(), history.clone()));
+        let kept = kept_count(open.iter().map(|(file, _)| file.bytes));
+        open.truncate(kept);
+        Ok(history)
+    }
+
+    /// Returns what sessions beside a file are called by others (R15): as the last survey knows it,
+    /// else read from the files of its project.
+    pub fn summaries(&self, found: &ResolvedFile) -> Arc<Summaries> {
+        let Some(project) = &found.project else {
+            return summaries(std::slice::from_ref(&found.file)).into();
+        };
+        if let Some(survey) = self.known_survey() {
+            let home = |known: &&ProjectSurvey| known.dir == project.dir;
+            let known = survey.projects.iter().find(home);
+            return Arc::new(known.map(|project| project.summaries.clone()).unwrap_or_default());
+        }
+        let mut known = lock(&self.summaries);
+        if let Some((_, summaries)) =
+            known.get(&project.dir).filter(|(made, _)| self.is_fresh(*made))
+        {
+            return summaries.clone();
+        }
+        let (made, read) = (self.made_now(), Arc::new(summaries(&project.files)));
+        known.insert(project.dir.clone(), (made, read.clone()));
+        read
+    }
+
+    /// Sums a session up, with the titles that other sessions gave it (R15) where they decide.
+    pub fn digest(&self, found: &ResolvedFile, history: &History) -> (Digest, Summaries) {
+        let digest = Digest::new(history);
+        // A title of its own comes first.
+        let needs_others = digest.given_title.is_none() && !found.file.role.is_agent();
+        let mut summaries = match needs_others {
+            true => Arc::unwrap_or_clone(self.summaries(found)),
+            false => Summaries::default(),
+        };
+        summaries.add(&digest, to_time(found.file.modified));
+        (digest, summaries)
+    }
+}
+
+/// Returns how many of these are kept, the newest first.
+pub fn kept_count(sizes: impl Iterator<Item = u64>) -> usize {
+    let mut sum = 0;
+    let small = sizes.take(KEPT_SMALL).take_while(|size| {
+        sum += size;
+        sum <= KEPT_BYTES
+    });
+    small.count().max(KEPT)
+}
+
+/// Leaves out the files that links lead to from outside of the Claude directories.
+fn leave_links_out(roots: &[PathBuf], projects: &mut Vec<Project>) {
+    let real = |path: &Path| path.canonicalize().ok();
+    // The directory itself, or its projects, may well be somewhere else: that was decided by the user.
+    let roots = roots.iter().flat_map(|root| [root.clone(), root.join("projects")]);
+    let roots: Vec<PathBuf> = roots.filter_map(|root| real(&root)).collect();
+    for project in projects.iter_mut() {
+        project.files.retain(|file| {
+            real(&file.path).is_some_and(|file| roots.iter().any(|root| file.starts_with(root)))
+        });
+    }
+    projects.retain(|project| !project.files.is_empty());
+}
