@@ -133,7 +133,8 @@ e < d  thinking   x
                 read(&global, address, Depth { last, ..Depth::default() }, page).unwrap().told();
             pages += 1;
             let (body, next) = text.split_once("next_cursor: ").unwrap_or((&text, ""));
-            said += body;
+            // The heading holds the title, which is the first prompt here.
+            said.extend(body.lines().filter(|line| !line.starts_with("# ")));
             cursor = next.split_once(' ').map(|(cursor, _)| cursor.to_owned());
             if cursor.is_none() {
                 let words = ["one", "first", "two", "second"];
