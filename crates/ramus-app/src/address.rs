@@ -266,7 +266,7 @@ impl Workspace {
         if found.len() > 1 {
             resolver.leave_hidden(&mut found);
         }
-        let names: BTreeSet<&str> = found.iter().map(|file| file.project_name()).collect();
+        let names: BTreeSet<&str> = found.iter().map(ResolvedFile::project_name).collect();
         // Agents come along with a fork as they are: any copy of one tells the same.
         if names.len() > 1 && !id.starts_with("agent-") {
             return Err(AddressError::Ambiguous(Ambiguous {

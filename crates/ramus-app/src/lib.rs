@@ -5,8 +5,11 @@
 //! parses arguments or knows a protocol.
 
 pub mod address;
+pub mod compare;
 pub mod conversation;
+pub mod files_at;
 pub mod prices;
+pub mod retention;
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};

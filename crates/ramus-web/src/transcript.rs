@@ -73,6 +73,11 @@ impl Transcript {
         self.blocks.last().map_or(0, |block| block.at + block.path.folds.len())
     }
 
+    /// Returns the position of the first message of a part.
+    pub(crate) fn start_of(&self, part: usize) -> usize {
+        self.blocks.iter().find(|block| block.part == part).map_or(0, |block| block.at)
+    }
+
     /// Returns one letter for the voice of each message.
     pub(crate) fn shape(&self) -> String {
         self.folds().map(|(history, fold)| letter(history.folds.fold(fold).voice)).collect()

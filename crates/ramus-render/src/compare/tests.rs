@@ -2,7 +2,9 @@ use std::fmt::Write;
 
 use insta::assert_snapshot;
 use ramus_core::body::{AssistantBody, EditOutput, Replacement, ToolOutput, Usage};
-use ramus_core::compare::files;
+use ramus_core::branches::Status;
+use ramus_core::compare::{Common, Side, files};
+use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Answer, Call, Outcome, Part, Prompt, Turn, TurnKind};
 use serde_json::json;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::extract::{Query, State as Extract};
+use ramus_app::retention::DueFile;
 use ramus_core::time::Time;
 use ramus_render::json::{self, Answer, Project, Projects, Session, Sessions};
-use ramus_store::place::RETENTION_DAYS;
 use ramus_store::survey::{ProjectSurvey, Surveyed, to_time};
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,6 @@ use crate::work::Task;
 const RECENT: usize = 40;
 /// A session is live when it was written to this lately.
 const LIVE: Duration = Duration::from_secs(120);
-/// How far ahead deletions are told.
-const SOON: Duration = Duration::from_secs(7 * DAY);
-const DAY: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Overview {
@@ -41,9 +38,10 @@ pub(crate) struct Overview {
     activity: BTreeMap<String, u32>,
 }
 
-/// A session that the client's clean-up deletes soon.
+/// A file that the client's clean-up deletes soon.
 #[derive(Debug, Serialize)]
 pub(crate) struct Leaving {
+    /// What opens it: a session, or an agent.
     id: String,
     project: String,
     title: Option<String>,
@@ -53,10 +51,8 @@ pub(crate) struct Leaving {
 pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Overview>> {
     answer(state, Task::Lists, |state| {
         let survey = state.workspace.survey();
-        let set = state.workspace.retention_days();
-        let days = set.unwrap_or(RETENTION_DAYS);
-        let kept = Duration::from_secs(u64::from(days) * DAY);
         let now = SystemTime::now();
+        let retention = state.workspace.retention(&survey, |_| true, now);
         let mut overview = Overview {
             projects: survey
                 .projects
@@ -68,9 +64,9 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
             bytes: 0,
             recent: Vec::new(),
             live: Vec::new(),
-            retention_days: days,
-            retention_set: set.is_some(),
-            leaving: Vec::new(),
+            retention_days: retention.days,
+            retention_set: retention.is_set,
+            leaving: retention.due.iter().map(leaving).collect(),
             activity: BTreeMap::new(),
         };
         let mut newest: Vec<(&ProjectSurvey, &Surveyed)> = Vec::new();
@@ -93,18 +89,9 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
                 if age < LIVE && u128::from(silent.unsigned_abs()) < 5 * LIVE.as_millis() {
                     overview.live.push(session.file.id.clone());
                 }
-                if age < kept && age + SOON > kept {
-                    overview.leaving.push(Leaving {
-                        id: session.file.id.clone(),
-                        project: project.name.clone(),
-                        title: title(project, session),
-                        at: to_time(session.file.modified + kept).to_string(),
-                    });
-                }
             }
         }
         overview.activity = days_of.into_iter().map(|(day, n)| (date(day), n)).collect();
-        overview.leaving.sort_by(|a, b| a.at.cmp(&b.at));
         newest.sort_by_key(|(_, session)| std::cmp::Reverse(session.digest.facts.last_active));
         newest.truncate(RECENT);
         let recent =
@@ -161,6 +148,21 @@ fn date(day: i32) -> String {
 
 fn shown(project: &ProjectSurvey) -> impl Iterator<Item = &Surveyed> {
     project.sessions.iter().filter(|session| !session.digest.class.is_hidden())
+}
+
+fn leaving(due: &DueFile<'_>) -> Leaving {
+    let id = &due.file.file.id;
+    let agent = if due.file.file.role.is_agent() { "agent-" } else { "" };
+    Leaving {
+        // A file that is neither opens its session.
+        id: match due.file.parent_session() {
+            Some(session) if agent.is_empty() => session.to_owned(),
+            _ => format!("{agent}{id}"),
+        },
+        project: due.project.name.clone(),
+        title: title(due.project, due.file),
+        at: to_time(due.at).to_string(),
+    }
 }
 
 fn title(project: &ProjectSurvey, session: &Surveyed) -> Option<String> {

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
+use ramus_app::retention as app;
 use ramus_app::{Scope, SurveyDetail};
 use ramus_core::defect::Defect;
 use ramus_core::digest;
@@ -9,7 +10,6 @@ use ramus_core::time::Time;
 use ramus_render::json::{self, Answer, Check, Retention};
 use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
-use ramus_store::place::RETENTION_DAYS;
 use ramus_store::read;
 use ramus_store::survey::{Survey, Surveyed, to_time};
 
@@ -57,10 +57,6 @@ pub(crate) struct CheckArgs {
     write: WriteArgs,
 }
 
-const DAY: Duration = Duration::from_secs(86_400);
-/// How many days ahead a deletion is worth a warning.
-const SOON: u32 = 7;
-
 pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<(), CommandError> {
     let WriteArgs { dry_run, yes, force } = args.write;
     if !args.fix && (dry_run || yes || force) {
@@ -74,8 +70,8 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
         return list_secrets(ui, &workspace, &survey, &scope, args.strict);
     }
     let files: Vec<&Surveyed> = files(&survey, &scope);
-    let retention = retention(&files, workspace.retention_days(), SystemTime::now());
-    let check = count(&files, retention, env::now());
+    let retention = workspace.retention(&survey, |file| in_scope(&scope, file), SystemTime::now());
+    let check = count(&files, retention_json(&retention), env::now());
     let broken = !check.defects.is_empty();
     if args.fix {
         let thinking = if args.drop_thinking { Thinking::Withheld } else { Thinking::Unsigned };
@@ -154,26 +150,14 @@ fn future_dates(file: &Surveyed, now: Time) -> Vec<Defect> {
     read(&file.file.path).map(|session| digest::future_dates(&session, latest)).unwrap_or_default()
 }
 
-fn retention(files: &[&Surveyed], days: Option<u32>, now: SystemTime) -> Retention {
-    let kept = days.unwrap_or(RETENTION_DAYS);
-    let mut retention = Retention {
-        days: kept,
-        from_settings: days.is_some(),
-        soon: 0,
-        soon_bytes: 0,
-        first: None,
-    };
-    let mut first = None;
-    for file in files {
-        let Some(goes) = file.file.modified.checked_add(DAY * kept) else { continue };
-        if goes <= now + DAY * SOON {
-            retention.soon += 1;
-            retention.soon_bytes += file.file.bytes;
-            first = Some(first.map_or(goes, |first: SystemTime| first.min(goes)));
-        }
+fn retention_json(retention: &app::Retention<'_>) -> Retention {
+    Retention {
+        days: retention.days,
+        from_settings: retention.is_set,
+        soon: retention.due.len(),
+        soon_bytes: retention.due.iter().map(|due| due.file.file.bytes).sum(),
+        first: retention.due.first().map(|due| to_time(due.at).to_string()),
     }
-    retention.first = first.map(|time| to_time(time).to_string());
-    retention
 }
 
 /// How many defects of one kind are listed one by one.

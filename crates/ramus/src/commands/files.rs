@@ -74,7 +74,7 @@ pub(crate) fn listed(
     address: &str,
 ) -> Result<(Vec<Line>, Vec<String>), CommandError> {
     let workspace = env::workspace_for(ui, global, address)?;
-    let mut point = point::open(&workspace, address)?;
+    let mut point = workspace.files_at(&workspace.address(address)?)?;
     point.files.retain(|file| global.all || !file.only_read);
     let paths: Vec<String> = point.files.iter().map(|file| file.path.clone()).collect();
     if paths.is_empty() {
@@ -91,7 +91,7 @@ pub(crate) fn held(
     path: &str,
 ) -> Result<Vec<u8>, CommandError> {
     let workspace = env::workspace_for(ui, global, address)?;
-    let mut point = point::open(&workspace, address)?;
+    let mut point = workspace.files_at(&workspace.address(address)?)?;
     let file = one(&point, path)?;
     let unknown = || CommandError::nothing(format!("nobody wrote down what {path} held"));
     point.bytes(&file).ok_or_else(unknown)
@@ -99,9 +99,9 @@ pub(crate) fn held(
 
 pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
-    let mut point = point::open(&workspace, &args.address)?;
+    let mut point = workspace.files_at(&workspace.address(&args.address)?)?;
     if let Some(other) = &args.diff {
-        let mut other = point::open(&workspace, other)?;
+        let mut other = workspace.files_at(&workspace.address(other)?)?;
         return difference::show(ui, args, &mut point, &mut other);
     }
     if let Some(dir) = &args.into {
