@@ -10,6 +10,7 @@ use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
 use ramus_store::place::{FileRole, HistoryFile, Project, encode, is_encoded};
+use ramus_store::survey::Surveyed;
 use ramus_store::{PathError, last_active};
 
 use crate::workspace::Workspace;
@@ -25,6 +26,18 @@ pub enum Scope {
     All,
     Project(ResolvedProject),
     Session(Box<ResolvedFile>),
+}
+
+impl Scope {
+    /// Whether a file of the scope's projects belongs to it.
+    pub fn has(&self, file: &Surveyed) -> bool {
+        match self {
+            Self::All | Self::Project(_) => true,
+            Self::Session(found) => {
+                file.file.path == found.file.path || file.parent_session() == Some(&found.file.id)
+            }
+        }
+    }
 }
 
 /// A session's or an agent's file, and a node in it.

@@ -10,6 +10,7 @@ pub mod conversation;
 pub mod files_at;
 pub mod prices;
 pub mod retention;
+pub mod usage;
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};

@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use ramus_core::digest::Digest;
 use ramus_core::history::History;
 use ramus_core::resume::Rule;
+use ramus_core::session::NodeId;
 use ramus_core::title::Summaries;
+use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::index::Index;
-use ramus_store::place::{HistoryFile, Listing, Place, Project};
+use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project};
 use ramus_store::scan::summaries;
 use ramus_store::survey::{
     ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_keeping, survey_usage, to_time,
@@ -346,6 +348,16 @@ impl Workspace {
         let kept = kept_count(open.iter().map(|(file, _)| file.bytes));
         open.truncate(kept);
         Ok(history)
+    }
+
+    /// Finds the agents of a session and the calls they hang at; an agent has none of its own.
+    pub fn agents(&self, found: &ResolvedFile, history: &History) -> Vec<(Option<NodeId>, Agent)> {
+        if found.file.role != FileRole::Session {
+            return Vec::new();
+        }
+        let (agents, problems) = agents_of(found.files_beside(), &found.file.id);
+        problems.iter().for_each(|problem| self.progress.warn(problem));
+        with_calls(agents, history)
     }
 
     /// Returns what sessions beside a file are called by others (R15): as the last survey knows it,

@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use clap::ValueEnum;
 use jiff::Zoned;
 use ramus_app::{Scope, SurveyDetail, Workspace};
+use ramus_core::branches::Status;
 use ramus_core::time::Time;
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
@@ -134,9 +135,7 @@ impl RowFilter {
         let facts = &session.digest.facts;
         self.has_time(facts.started, facts.last_active)
             && self.branch.as_ref().is_none_or(|branch| match self.status() {
-                Some(status) => {
-                    session.digest.conversations.iter().any(|c| c.status.word() == status)
-                }
+                Some(status) => session.digest.conversations.iter().any(|c| c.status == status),
                 None => facts.git_branch.as_deref() == Some(&**branch),
             })
             && self.model.as_ref().is_none_or(|model| has_model(project, session, model))
@@ -151,8 +150,8 @@ impl RowFilter {
     }
 
     /// Returns the status that conversations must have.
-    pub(crate) fn status(&self) -> Option<&str> {
-        self.branch.as_deref().filter(|branch| matches!(*branch, "active" | "abandoned"))
+    pub(crate) fn status(&self) -> Option<Status> {
+        self.branch.as_deref().and_then(Status::parse)
     }
 
     /// Returns how many rows are wanted at most.

@@ -59,7 +59,7 @@ enum Out {
 }
 
 /// How wide lines are when nobody says.
-const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 
 impl Ui {
     pub(crate) fn new(global: &Global) -> Self {
@@ -394,6 +394,15 @@ impl Ui {
             self.say(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
         }
         ExitCode::from(if error.kind == ErrorKind::Nothing { 1 } else { 2 })
+    }
+}
+
+/// Says on stderr what could not be read, and nothing else.
+pub(crate) struct WarningsOnly;
+
+impl ProgressSink for WarningsOnly {
+    fn warn(&self, problem: &PathError) {
+        say(&warning(problem), &Theme::NONE);
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ramus_core::digest::Digest;
 use ramus_core::resume::Rule;
-use ramus_core::title::{Summaries, conversation_title, session_title};
+use ramus_core::title::{Summaries, branch_title, session_title};
 use ramus_store::index::Index;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place};
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed, survey_each, to_time};
@@ -146,9 +146,7 @@ pub(crate) fn session(
 ) -> Session {
     let conversation = |(n, conversation)| {
         let of: &ramus_core::digest::ConversationDigest = conversation;
-        let title = conversation_title(digest, of, summaries);
-        // The session's title says little about one of its branches.
-        let words = if of.resumes { title } else { of.first_prompt.as_deref().or(title) };
+        let words = branch_title(digest, Some(n), summaries);
         Conversation {
             n,
             title: words.map(str::to_owned),

@@ -11,7 +11,7 @@ use ramus_core::title::{Summaries, session_title};
 use ramus_render::json::{self, Answer, Conversation, Conversations, Outline, Resume, Tree};
 use ramus_render::outline::{self, AgentLane, OutlineConfig, Row, outline as rows};
 use ramus_store::Bodies;
-use ramus_store::agents::{Agent, agents_of, with_calls};
+use ramus_store::agents::Agent;
 use ramus_store::place::FileRole;
 use ramus_store::survey::to_time;
 use serde::Serialize;
@@ -151,7 +151,7 @@ pub(crate) async fn outline(
             around: None,
             depth: 0,
             width: 0,
-            agents: agents(&found, &history),
+            agents: agents(state, &found, &history),
             time: &|_| String::new(),
         };
         let mut rows = rows(&history, &config);
@@ -173,12 +173,8 @@ fn put_answers(found: &ResolvedFile, history: &History, rows: &mut [Row]) -> Res
     Ok(())
 }
 
-/// Finds the agents of a session and the calls they hang at.
-fn agents(found: &ResolvedFile, history: &History) -> Vec<AgentLane> {
-    if found.file.role != FileRole::Session {
-        return Vec::new();
-    }
-    let (agents, _) = agents_of(found.files_beside(), &found.file.id);
+/// Returns the agents of a session and the calls they hang at.
+fn agents(state: &State, found: &ResolvedFile, history: &History) -> Vec<AgentLane> {
     let lane = |(node, agent): (Option<NodeId>, Agent)| AgentLane {
         node,
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
@@ -186,5 +182,5 @@ fn agents(found: &ResolvedFile, history: &History) -> Vec<AgentLane> {
         records: agent.records,
         depth: agent.depth,
     };
-    with_calls(agents, history).into_iter().map(lane).collect()
+    state.workspace.agents(found, history).into_iter().map(lane).collect()
 }

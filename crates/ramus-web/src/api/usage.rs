@@ -7,9 +7,8 @@ use axum::extract::State as Extract;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use jiff::tz::TimeZone;
-use ramus_app::{Scope, SurveyDetail, Workspace};
+use ramus_app::{Scope, Workspace};
 use ramus_render::json;
-use ramus_store::ledger::Ledger;
 use ramus_store::survey::to_time;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -30,7 +29,7 @@ pub(crate) struct LastUsage(Mutex<Option<(u64, Bytes)>>);
 impl LastUsage {
     /// Adds up what was used; all files are read for it, unless they are as they were.
     fn answer(&self, workspace: &Workspace) -> Result<Bytes, ApiError> {
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut hash = Xxh3::new();
         for file in workspace.list_again().iter().flat_map(|project| &project.files) {
             hash.update(file.path.as_os_str().as_encoded_bytes());
@@ -38,21 +37,21 @@ impl LastUsage {
             hash.update(&to_time(file.modified).millis().to_le_bytes());
         }
         let now = hash.digest();
-        if let Some((then, usage)) = &*used
+        if let Some((then, usage)) = &*last
             && *then == now
         {
             return Ok(usage.clone());
         }
         // What the digests know already is not held twice.
         workspace.survey();
-        let survey = workspace.survey_scope(Scope::All, SurveyDetail::Usage);
-        let ledger = Ledger::new(&survey, |_| true, false);
+        let used = workspace.usage(Scope::All);
+        let ledger = used.ledger(false);
         let prices = workspace.prices();
         let told = json::Prices::new(&prices.list, prices.file.as_deref());
         let usage = json::usage(&ledger.books, &ledger.owners(), told, &TimeZone::system());
         let answer = serde_json::to_vec(&json::Answer::new("ramus.usage/1", usage));
         let answer = Bytes::from(answer.map_err(|error| ApiError::bad(error.to_string()))?);
-        *used = Some((now, answer.clone()));
+        *last = Some((now, answer.clone()));
         Ok(answer)
     }
 }

@@ -16,7 +16,6 @@ use ramus_store::survey::{Survey, Surveyed, to_time};
 use crate::args::Global;
 use crate::commands::fix::fix;
 use crate::commands::secrets::list_secrets;
-use crate::commands::stats::in_scope;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::perform::WriteArgs;
@@ -70,7 +69,7 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
         return list_secrets(ui, &workspace, &survey, &scope, args.strict);
     }
     let files: Vec<&Surveyed> = files(&survey, &scope);
-    let retention = workspace.retention(&survey, |file| in_scope(&scope, file), SystemTime::now());
+    let retention = workspace.retention(&survey, |file| scope.has(file), SystemTime::now());
     let check = count(&files, retention_json(&retention), env::now());
     let broken = !check.defects.is_empty();
     if args.fix {
@@ -93,7 +92,7 @@ fn files<'a>(survey: &'a Survey, scope: &Scope) -> Vec<&'a Surveyed> {
     let all = survey.projects.iter().flat_map(|project| {
         project.sessions.iter().chain(&project.agents).chain(&project.journals)
     });
-    all.filter(|file| in_scope(scope, file)).collect()
+    all.filter(|file| scope.has(file)).collect()
 }
 
 fn count(files: &[&Surveyed], retention: Retention, now: Time) -> Check {

@@ -1,6 +1,9 @@
 use std::path::PathBuf;
 
-use ramus_render::compare::{CompareConfig, compare, stat};
+use ramus_app::Workspace;
+use ramus_render::Line;
+use ramus_render::compare::{CompareConfig, Compared, compare, stat};
+use ramus_render::highlight::Highlight;
 use ramus_render::json::{self, Answer};
 
 use crate::args::Global;
@@ -46,14 +49,7 @@ pub(crate) struct DiffArgs {
 }
 
 /// How many columns two texts need to stand beside each other.
-const WIDE: usize = 120;
-
-impl DiffArgs {
-    /// Asks for the usual view of two conversations.
-    pub(crate) fn of(a: String, b: String) -> Self {
-        Self { a, b, stat: false, side_by_side: false, unified: false, full: false, prices: None }
-    }
-}
+pub(crate) const WIDE: usize = 120;
 
 pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), CommandError> {
     let prices = prices::load(args.prices.as_deref())?;
@@ -68,19 +64,52 @@ pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), 
         let body = json::diff(&compared, ids, [&a.sessions(), &b.sessions()]);
         return ui.json(&Answer::new("ramus.diff/1", body));
     }
-    let clock = Clock::new();
-    let config = CompareConfig {
-        width: ui.width,
+    ui.page();
+    let layout = Layout {
+        stat: args.stat,
         side_by_side: args.side_by_side || ui.width >= WIDE && !args.unified,
         full: args.full,
+        width: ui.width,
         highlight: ui.highlight(),
-        cwd: a.cwd(),
-        time: &|time| clock.short(time),
     };
-    ui.page();
-    let lines = if args.stat { stat(&compared, &config) } else { compare(&compared, &config) };
-    for line in lines {
+    for line in lines(&compared, a.cwd(), &layout) {
         ui.line(&line)?;
     }
     Ok(())
+}
+
+/// How a comparison is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// The numbers alone.
+    pub(crate) stat: bool,
+    pub(crate) side_by_side: bool,
+    pub(crate) full: bool,
+    pub(crate) width: usize,
+    pub(crate) highlight: Highlight,
+}
+
+/// Returns how two addresses differ.
+pub(crate) fn drawn(
+    workspace: &Workspace,
+    [a, b]: [&str; 2],
+    layout: &Layout,
+) -> Result<Vec<Line>, CommandError> {
+    let a = workspace.open(workspace.address(a)?)?;
+    let b = workspace.open(workspace.address(b)?)?;
+    let comparison = workspace.compare([&a, &b], |_, _, _| {})?;
+    Ok(lines(&comparison.compared(&workspace.prices().list), a.cwd(), layout))
+}
+
+fn lines(compared: &Compared<'_>, cwd: &str, layout: &Layout) -> Vec<Line> {
+    let clock = Clock::new();
+    let config = CompareConfig {
+        width: layout.width,
+        side_by_side: layout.side_by_side,
+        full: layout.full,
+        highlight: layout.highlight,
+        cwd,
+        time: &|time| clock.short(time),
+    };
+    if layout.stat { stat(compared, &config) } else { compare(compared, &config) }
 }

@@ -23,7 +23,7 @@ pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     if !has_history && global.claude_dir.is_none() {
         return offer(ui, global);
     }
-    tree::tree(ui, global, &TreeArgs::of("latest"))?;
+    tree::tree(ui, global, &TreeArgs::of("latest", None))?;
     if !ui.json {
         ui.flush()?;
         ui.say(&Line::default());
@@ -46,5 +46,5 @@ fn offer(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     demo::demo(ui, &DemoArgs { dir: dir.clone() })?;
     ui.line(&Line::default())?;
     let global = Global { claude_dir: Some(dir), ..global.clone() };
-    tree::tree(ui, &global, &TreeArgs::of(demo::SHOWCASE))
+    tree::tree(ui, &global, &TreeArgs::of(demo::SHOWCASE, None))
 }

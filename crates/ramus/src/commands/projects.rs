@@ -1,4 +1,4 @@
-use ramus_app::Scope;
+use ramus_app::{Scope, Workspace};
 use ramus_render::Label;
 use ramus_render::json::{Answer, Project, Projects};
 use ramus_store::survey::ProjectSurvey;
@@ -27,16 +27,8 @@ pub(crate) fn projects(
     args: &ProjectsArgs,
 ) -> Result<(), CommandError> {
     let workspace = env::workspace(ui, global)?;
-    let filter = args.filter.understood()?;
-    let survey = filter.survey(workspace, &Scope::All)?;
-    let mut rows: Vec<(SortKey, Project)> =
-        survey.projects.iter().filter_map(|survey| project(survey, global.all, &filter)).collect();
-    filter.arrange(&mut rows);
-    let projects: Vec<Project> = rows.into_iter().map(|(_, project)| project).collect();
-    let nothing = projects.is_empty().then(|| {
-        CommandError::nothing("no project has a session yet")
-            .hinted("`ramus demo` writes a sample to look at")
-    });
+    let projects = listed(workspace, &args.filter, global.all)?;
+    let nothing = projects.is_empty().then(no_project);
     if ui.json {
         ui.json(&Answer::new("ramus.projects/1", Projects { projects }))?;
         return nothing.map_or(Ok(()), Err);
@@ -62,6 +54,25 @@ pub(crate) fn projects(
         ui.line(&line)?;
     }
     Ok(())
+}
+
+/// Returns the projects that a list shows, in its order.
+pub(crate) fn listed(
+    workspace: Workspace,
+    filter: &FilterArgs,
+    all: bool,
+) -> Result<Vec<Project>, CommandError> {
+    let filter = filter.understood()?;
+    let survey = filter.survey(workspace, &Scope::All)?;
+    let mut rows: Vec<(SortKey, Project)> =
+        survey.projects.iter().filter_map(|survey| project(survey, all, &filter)).collect();
+    filter.arrange(&mut rows);
+    Ok(rows.into_iter().map(|(_, project)| project).collect())
+}
+
+pub(crate) fn no_project() -> CommandError {
+    CommandError::nothing("no project has a session yet")
+        .hinted("`ramus demo` writes a sample to look at")
 }
 
 /// Sums up a project; `None`: none of its sessions is wanted.

@@ -14,7 +14,6 @@ use ramus_store::scan::spills;
 use ramus_store::secrets::find_secrets;
 use ramus_store::survey::Survey;
 
-use crate::commands::stats::in_scope;
 use crate::error::CommandError;
 use crate::table::number;
 use crate::ui::Ui;
@@ -107,7 +106,7 @@ fn candidates(
             })
         };
         let files = project.sessions.iter().chain(&project.agents).chain(&project.journals);
-        for file in files.filter(|file| in_scope(scope, file)) {
+        for file in files.filter(|file| scope.has(file)) {
             let title = session_title(&file.digest, &project.summaries);
             let session = match file.parent_session() {
                 Some(parent) => session_index(parent, None),

@@ -1,11 +1,11 @@
 use std::collections::HashMap;
 
-use ramus_app::Scope;
+use ramus_app::{Scope, Workspace};
 use ramus_core::history::AgentClass;
 use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer, Session, Sessions};
 use ramus_render::{Label, Line};
-use ramus_store::survey::{ProjectSurvey, Surveyed};
+use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::args::Global;
 use crate::env::{self, Clock};
@@ -43,14 +43,7 @@ pub(crate) fn sessions(
     };
     let filter = args.filter.understood()?;
     let survey = filter.survey(workspace, &scope)?;
-    let mut rows: Vec<(SortKey, Session)> = survey.list(|project, session, listed| {
-        let is_shown = global.all || !session.digest.class.is_hidden();
-        (is_shown && filter.has_session(project, session))
-            .then(|| row(project, session, json::session(listed)))
-    });
-    if global.all {
-        rows.extend(survey.projects.iter().flat_map(|project| warm_ups(project, &filter)));
-    }
+    let mut rows = rows(&survey, &filter, global.all);
     let paths: HashMap<String, Option<String>> = { &survey.projects }
         .iter()
         .map(|project| (project.name.clone(), project.path.clone()))
@@ -58,11 +51,7 @@ pub(crate) fn sessions(
     ui.let_go(survey);
     filter.arrange(&mut rows);
     let sessions: Vec<Session> = rows.into_iter().map(|(_, session)| session).collect();
-    let nothing = sessions.is_empty().then(|| {
-        CommandError::nothing("no session here")
-            .hinted("`--all` shows empty and metadata-only files")
-            .hinted("no history yet? `ramus demo` writes a sample to look at")
-    });
+    let nothing = sessions.is_empty().then(no_session);
     if ui.json {
         ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions }))?;
         return nothing.map_or(Ok(()), Err);
@@ -80,6 +69,43 @@ pub(crate) fn sessions(
         ui.line(&line)?;
     }
     Ok(())
+}
+
+/// Returns the sessions of a scope that are shown without `--all`, the most recently active first.
+pub(crate) fn listed(
+    workspace: Workspace,
+    project: Option<&str>,
+) -> Result<Vec<Session>, CommandError> {
+    let scope = match project {
+        Some(project) => Scope::Project(workspace.project(project)?),
+        None => Scope::All,
+    };
+    let filter = FilterArgs::default().understood()?;
+    let survey = filter.survey(workspace, &scope)?;
+    let mut rows = rows(&survey, &filter, false);
+    filter.arrange(&mut rows);
+    if rows.is_empty() {
+        return Err(no_session());
+    }
+    Ok(rows.into_iter().map(|(_, session)| session).collect())
+}
+
+fn rows(survey: &Survey, filter: &RowFilter, all: bool) -> Vec<(SortKey, Session)> {
+    let mut rows = survey.list(|project, session, listed| {
+        let is_shown = all || !session.digest.class.is_hidden();
+        (is_shown && filter.has_session(project, session))
+            .then(|| row(project, session, json::session(listed)))
+    });
+    if all {
+        rows.extend(survey.projects.iter().flat_map(|project| warm_ups(project, filter)));
+    }
+    rows
+}
+
+fn no_session() -> CommandError {
+    CommandError::nothing("no session here")
+        .hinted("`--all` shows empty and metadata-only files")
+        .hinted("no history yet? `ramus demo` writes a sample to look at")
 }
 
 fn row(project: &ProjectSurvey, file: &Surveyed, session: Session) -> (SortKey, Session) {

@@ -11,7 +11,7 @@ use ramus_render::layout::wrap;
 use ramus_render::pictures::{Picture, lines as draw, page};
 use ramus_render::{Label, Line, text};
 use ramus_store::new::write_all;
-use ramus_store::survey::{Counted, Survey, Surveyed, count};
+use ramus_store::survey::{Counted, Survey, count};
 
 use crate::args::Global;
 use crate::env;
@@ -113,18 +113,8 @@ fn write_page(file: &Path, page: String) -> Result<(), CommandError> {
     })
 }
 
-/// Whether a file belongs to the scope.
-pub(crate) fn in_scope(scope: &Scope, file: &Surveyed) -> bool {
-    match scope {
-        Scope::All | Scope::Project(_) => true,
-        Scope::Session(found) => {
-            file.file.path == found.file.path || file.parent_session() == Some(&found.file.id)
-        }
-    }
-}
-
 fn told(survey: &Survey, scope: &Scope) -> json::Stats {
-    let Counted { stats, most_complex } = count(&survey.projects, |file| in_scope(scope, file));
+    let Counted { stats, most_complex } = count(&survey.projects, |file| scope.has(file));
     let most = most_complex.map(|most| json::most_complex(most.id, most.title, &most.complexity));
     json::stats(&stats, survey.projects.len(), most)
 }

@@ -10,10 +10,9 @@ use ramus_store::trace::Part;
 
 use super::brief;
 use super::page::{Filled, Page};
+use super::tools::open_for;
 use crate::args::Global;
-use crate::env;
 use crate::error::{CommandError, ErrorKind};
-use crate::ui::Ui;
 
 /// How much of a transcript is told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,8 +30,7 @@ pub(super) fn read(
     depth: Depth,
     page: Page,
 ) -> Result<Filled, CommandError> {
-    let ui = &mut Ui::caught(global);
-    let workspace = env::workspace_for(ui, global, address)?;
+    let workspace = open_for(global, address)?;
     let open = workspace.open(workspace.address(address)?)?;
     let title = workspace.title(&open).map(|title| format!(" “{title}”")).unwrap_or_default();
     let id = &open.file.file.id;

@@ -14,7 +14,6 @@ use ramus_render::json;
 use ramus_render::pictures::{BarRow, Picture};
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
-use super::in_scope;
 use crate::table::number;
 
 /// How many rows a ranking has.
@@ -32,7 +31,7 @@ pub(super) fn pictures(
         .iter()
         .flat_map(|project| {
             let all = project.sessions.iter().chain(&project.agents).chain(&project.journals);
-            all.filter(|file| in_scope(scope, file)).map(move |file| (project, file))
+            all.filter(|file| scope.has(file)).map(move |file| (project, file))
         })
         .collect();
     let sessions: Vec<(&ProjectSurvey, &Surveyed)> = files

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
 use ramus_app::Prices;
+use ramus_app::usage::UsageFilter;
 use ramus_core::branches::Status;
 use ramus_core::title::conversation_title;
 use ramus_core::usage::{Post, Sum};
 use ramus_render::json::{self, Amounts, ByConversation, OfBranch, Usage, dearest_first, dollars};
 use ramus_store::ledger::Ledger;
 
-use super::{By, Filter};
+use super::By;
 
 /// Adds everything up.
 pub(super) fn report(
     ledger: &Ledger<'_>,
-    filter: &Filter,
+    filter: &UsageFilter,
     prices: &Prices,
     zone: &TimeZone,
     by: Option<By>,

@@ -8,7 +8,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use jiff::Zoned;
-use ramus_app::{Scope, SurveyDetail, Workspace};
+use ramus_app::{Scope, Workspace};
 use ramus_core::history::History;
 use ramus_core::session::Session;
 use ramus_core::time::Time;
@@ -18,11 +18,9 @@ use ramus_render::json::{Amounts, Answer, RunningBlock};
 use ramus_render::text::tokens;
 use ramus_render::{Label, Line};
 use ramus_store::follow::{Change, Changes, FollowConfig, follow};
-use ramus_store::ledger::Ledger;
 
 use super::page::cost;
 use crate::args::Global;
-use crate::commands::stats::in_scope as belongs;
 use crate::env;
 use crate::error::CommandError;
 use crate::table::number;
@@ -58,9 +56,7 @@ pub(super) fn watch(
     scope: &Scope,
     zone: &jiff::tz::TimeZone,
 ) -> Result<(), CommandError> {
-    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Usage);
-    let mut books = Ledger::new(&survey, |file| belongs(scope, file), true).books;
-    drop(survey);
+    let mut books = workspace.usage(scope.clone()).ledger(true).books;
     let mut files: HashMap<PathBuf, Session> = HashMap::new();
     let mut told = None;
     let mut problem = None;
