@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use ramus_core::body::Body;
 use ramus_core::branches::{Conversation, Status};
+use ramus_core::digest::Digest;
 use ramus_core::history::{History, Path};
 use ramus_core::session::{NodeId, Session};
-use ramus_core::title::branch_title;
+use ramus_core::title::{Summaries, branch_title};
 use ramus_core::turn::{Turn, turns};
 use ramus_store::trace::{Part, trace};
 use ramus_store::{Bodies, PathError};
@@ -62,8 +63,15 @@ impl Workspace {
 
     /// Returns what a conversation is called (R15); `None` when nothing but its id is known.
     pub fn title(&self, conversation: &OpenConversation) -> Option<String> {
-        let history = conversation.history()?;
-        let (digest, summaries) = self.digest(&conversation.file, history);
+        let digest = Digest::new(conversation.history()?);
+        let own = Summaries::default();
+        // The first prompt of an abandoned branch comes before what other sessions call it.
+        let known =
+            branch_title(&digest, conversation.number, &own).filter(|_| !conversation.resumes);
+        if let Some(title) = known.filter(|_| conversation.number.is_some()) {
+            return Some(title.to_owned());
+        }
+        let summaries = self.summaries_for(&conversation.file, &digest);
         branch_title(&digest, conversation.number, &summaries).map(str::to_owned)
     }
 }

@@ -11,6 +11,14 @@ pub mod files_at;
 pub mod prices;
 pub mod retention;
 pub mod usage;
+
+/// Files in short, as [`Workspace`] reads them.
+pub mod survey {
+    pub use ramus_store::survey::{
+        Counted, MostComplex, ProjectSurvey, Survey, Surveyed, count, to_time,
+    };
+}
+
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};

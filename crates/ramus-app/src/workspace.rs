@@ -15,10 +15,11 @@ use ramus_core::session::NodeId;
 use ramus_core::title::Summaries;
 use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::index::Index;
-use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project};
+use ramus_store::place::{FileRole, HistoryFile, Listing, Place, PlaceError, Project};
 use ramus_store::scan::summaries;
 use ramus_store::survey::{
-    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_keeping, survey_usage, to_time,
+    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_each, survey_keeping,
+    survey_usage, to_time,
 };
 use ramus_store::{PathError, State};
 
@@ -126,6 +127,18 @@ impl Workspace {
         Self { fresh: FRESH, ..Self::new(place, rule, state) }
     }
 
+    /// Returns the same for other Claude directories.
+    pub fn at(&self, roots: Vec<PathBuf>) -> Self {
+        let place = Place { roots, index: self.place.index.clone() };
+        Self {
+            prices: self.prices.clone(),
+            confined: self.confined,
+            fresh: self.fresh,
+            progress: self.progress.clone(),
+            ..Self::new(place, self.rule, self.state.clone())
+        }
+    }
+
     /// Takes other prices than those that are built in.
     pub fn with_prices(self, prices: Prices) -> Self {
         Self { prices, ..self }
@@ -144,6 +157,11 @@ impl Workspace {
     /// Returns the Claude directories.
     pub fn roots(&self) -> &[PathBuf] {
         &self.place.roots
+    }
+
+    /// Returns those that exist, if there is a history in them.
+    pub fn existing_roots(&self) -> Result<Vec<PathBuf>, PlaceError> {
+        Place::open(self.place.roots.clone()).map(|place| place.roots)
     }
 
     /// Returns the Claude directory that a file lies in.
@@ -254,6 +272,13 @@ impl Workspace {
         *held = Some((made, survey.clone()));
         *lock(&self.known) = Some(survey.clone());
         survey
+    }
+
+    /// Reads every file in short; `each` hears of each file when it has been read, with what is known
+    /// of it alone, and of those that need not be read nothing but that. It is called from several threads.
+    pub fn survey_each(&self, each: &(dyn Fn(&HistoryFile, Option<&Digest>) + Sync)) -> Survey {
+        let listing = Listing { projects: self.take_projects(), problems: Vec::new() };
+        survey_each(self.index(), listing, self.rule, each)
     }
 
     /// Returns the last survey, if there is one already; it may be a little old.
@@ -385,14 +410,19 @@ impl Workspace {
     /// Sums a session up, with the titles that other sessions gave it (R15) where they decide.
     pub fn digest(&self, found: &ResolvedFile, history: &History) -> (Digest, Summaries) {
         let digest = Digest::new(history);
+        let summaries = self.summaries_for(found, &digest);
+        (digest, summaries)
+    }
+
+    pub(crate) fn summaries_for(&self, found: &ResolvedFile, digest: &Digest) -> Summaries {
         // A title of its own comes first.
         let needs_others = digest.given_title.is_none() && !found.file.role.is_agent();
         let mut summaries = match needs_others {
             true => Arc::unwrap_or_clone(self.summaries(found)),
             false => Summaries::default(),
         };
-        summaries.add(&digest, to_time(found.file.modified));
-        (digest, summaries)
+        summaries.add(digest, to_time(found.file.modified));
+        summaries
     }
 }
 

@@ -100,7 +100,6 @@ pub fn branch_title<'a>(
         Some(own) if !own.resumes => {
             own.first_prompt.as_deref().or_else(|| conversation_title(digest, own, summaries))
         }
-        _ => None,
+        _ => session_title(digest, summaries),
     }
-    .or_else(|| session_title(digest, summaries))
 }

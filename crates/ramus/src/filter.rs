@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 
 use clap::ValueEnum;
 use jiff::Zoned;
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
 use ramus_app::{Scope, SurveyDetail, Workspace};
 use ramus_core::branches::Status;
 use ramus_core::time::Time;
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::error::CommandError;
 use crate::prices;

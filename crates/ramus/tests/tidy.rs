@@ -10,7 +10,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("ramus-core", &[]),
     ("ramus-store", &["ramus-core"]),
     ("ramus-render", &["ramus-core"]),
-    ("ramus-tui", &["ramus-core", "ramus-store", "ramus-render"]),
+    ("ramus-tui", &["ramus-core", "ramus-store", "ramus-render", "ramus-app"]),
     ("ramus-app", &["ramus-core", "ramus-store"]),
     ("ramus-web", &["ramus-core", "ramus-store", "ramus-render", "ramus-app"]),
     (

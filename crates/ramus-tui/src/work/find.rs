@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use ramus_app::Workspace;
 use ramus_core::query::Query;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::title::Summaries;
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
-use ramus_store::place;
 use ramus_store::scan::{Again, Content, Filter, Histories, Hit, Order, Place, Source, Spot, scan};
 
 use crate::event::{Chapter, Event};
@@ -49,7 +49,7 @@ const PACE: Duration = Duration::from_millis(40);
 const SNIPPET: usize = 200;
 
 /// Looks into everything.
-pub(crate) fn all_desk(events: Sender<Event>, place: place::Place, rule: Rule) -> Desk<String> {
+pub(crate) fn all_desk(events: Sender<Event>, workspace: Arc<Workspace>) -> Desk<String> {
     Desk::open(events, move |text: String, newer, events| {
         let query = match Query::words(&text) {
             Ok(query) => query,
@@ -58,19 +58,20 @@ pub(crate) fn all_desk(events: Sender<Event>, place: place::Place, rule: Rule) -
                 return;
             }
         };
-        let projects = place.projects().projects;
+        let projects = workspace.list_again();
         let sources: Vec<Source> = projects
             .iter()
             .enumerate()
             .flat_map(|(index, project)| Source::of_project(index, project))
             .collect();
-        let filter = Filter::open(&place.index, &projects);
+        let filter = Filter::open(workspace.index(), &projects);
         let found = scan(&sources, &query, None, Order::Time, &filter, &|_| {});
         let mut hits = Hit::merge(found.places, &sources, Order::Time);
         let all = hits.len();
         hits.truncate(MOST);
         let files = |source: &Source| source.project.map(|index| &projects[index].files[..]);
-        let mut search = Search { hits: &hits, sources: &sources, query: &query, rule };
+        let mut search =
+            Search { hits: &hits, sources: &sources, query: &query, rule: workspace.rule() };
         search.tell(&text, all, &files, newer, events);
     })
 }

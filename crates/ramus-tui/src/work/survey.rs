@@ -7,46 +7,40 @@ use std::sync::Mutex;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use ramus_app::Workspace;
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed, to_time};
 use ramus_core::digest::Digest;
-use ramus_core::resume::Rule;
 use ramus_core::title::{Summaries, branch_title, session_title};
-use ramus_store::index::Index;
-use ramus_store::place::{FileRole, HistoryFile, Listing, Place};
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed, survey_each, to_time};
+use ramus_store::place::{self, FileRole, HistoryFile};
 
 use crate::event::Event;
 use crate::panes::branches::distinct;
 use crate::panes::list::{Conversation, Project, Session};
 
-/// Lists a place, then reads it, telling of each step.
-pub(crate) fn survey(
-    roots: Vec<PathBuf>,
-    index: &Index,
-    rule: Rule,
-    events: &Sender<Event>,
-) -> Sizes {
-    let place = match Place::open(roots) {
-        Ok(place) => place,
+/// Lists the Claude directories, then reads them, telling of each step.
+pub(crate) fn survey(workspace: &Workspace, events: &Sender<Event>) -> Sizes {
+    let roots = match workspace.existing_roots() {
+        Ok(roots) => roots,
         Err(error) => {
             let _ = events.send(Event::Nothing(error.to_string()));
             return Sizes::new();
         }
     };
-    let listing = place.projects();
-    if listing.projects.iter().all(|project| project.sessions().all(|file| file.bytes == 0)) {
-        let roots: Vec<String> =
-            place.roots.iter().map(|root| root.display().to_string()).collect();
+    let projects = workspace.list_again();
+    if projects.iter().all(|project| project.sessions().all(|file| file.bytes == 0)) {
+        let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
         let _ = events.send(Event::Nothing(format!("no sessions in {}", roots.join(" or "))));
         return Sizes::new();
     }
-    let files = listing.projects.iter().flat_map(|project| &project.files);
+    let files = projects.iter().flat_map(|project| &project.files);
     let sizes: Sizes = files.map(|file| (file.path.clone(), file.bytes)).collect();
     let bytes = sizes.values().sum();
     let all: Vec<Arc<[HistoryFile]>> =
-        listing.projects.iter().map(|project| project.files.clone().into()).collect();
-    let _ = events.send(Event::Listed(listed(&listing, &all), bytes));
+        projects.iter().map(|project| project.files.clone().into()).collect();
+    let _ = events.send(Event::Listed(listed(&projects, &all), bytes));
+    drop(projects);
     let progress = Mutex::new(Progress::new(events.clone()));
-    let found = survey_each(index, listing, rule, &|file, digest| {
+    let found = workspace.survey_each(&|file, digest| {
         let is_session = file.role == FileRole::Session;
         let session = digest
             .filter(|_| is_session)
@@ -91,7 +85,7 @@ impl Progress {
     }
 }
 
-fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
+fn listed(projects: &[place::Project], files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
     let session = |file: &HistoryFile| Session {
         file: file.clone(),
         unread: true,
@@ -106,8 +100,7 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
         hidden: file.bytes == 0,
         conversations: Vec::new(),
     };
-    listing
-        .projects
+    projects
         .iter()
         .zip(files)
         .map(|(project, files)| Project {

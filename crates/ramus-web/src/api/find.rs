@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use ramus_app::survey::Survey;
 use ramus_core::branches::Status;
 use ramus_core::query::{Query, Role};
 use ramus_core::time::Time;
@@ -28,7 +29,6 @@ use ramus_store::scan::{
     Again, Branch, Content, Filter, Histories, Hit, Order, Place, Source, Spot, ToolFilter,
     on_own_threads, scan_while, spills,
 };
-use ramus_store::survey::Survey;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use axum::extract::{Query, State as Extract};
 use ramus_app::retention::DueFile;
+use ramus_app::survey::{ProjectSurvey, Surveyed, to_time};
 use ramus_core::time::Time;
 use ramus_render::json::{self, Answer, Project, Projects, Session, Sessions};
-use ramus_store::survey::{ProjectSurvey, Surveyed, to_time};
 use serde::{Deserialize, Serialize};
 
 use super::{Answered, answer};

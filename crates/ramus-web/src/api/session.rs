@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State as Extract};
+use ramus_app::survey::to_time;
 use ramus_core::body::Body;
 use ramus_core::digest::Digest;
 use ramus_core::history::History;
@@ -13,7 +14,6 @@ use ramus_render::outline::{self, AgentLane, OutlineConfig, Row, outline as rows
 use ramus_store::Bodies;
 use ramus_store::agents::Agent;
 use ramus_store::place::FileRole;
-use ramus_store::survey::to_time;
 use serde::Serialize;
 
 use super::{Answered, answer};

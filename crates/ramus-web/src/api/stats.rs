@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State as Extract};
+use ramus_app::survey::{Counted, ProjectSurvey, count};
 use ramus_render::json::{self, Answer};
-use ramus_store::survey::{Counted, ProjectSurvey, count};
 use serde::Deserialize;
 
 use super::{Answered, answer};

@@ -7,9 +7,9 @@ use axum::extract::State as Extract;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use jiff::tz::TimeZone;
+use ramus_app::survey::to_time;
 use ramus_app::{Scope, Workspace};
 use ramus_render::json;
-use ramus_store::survey::to_time;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::work;

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use ramus_app::retention as app;
+use ramus_app::survey::{Survey, Surveyed, to_time};
 use ramus_app::{Scope, SurveyDetail};
 use ramus_core::defect::Defect;
 use ramus_core::digest;
@@ -11,7 +12,6 @@ use ramus_render::json::{self, Answer, Check, Retention};
 use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ramus_store::read;
-use ramus_store::survey::{Survey, Surveyed, to_time};
 
 use crate::args::Global;
 use crate::commands::fix::fix;

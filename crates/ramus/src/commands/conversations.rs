@@ -1,3 +1,4 @@
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
 use ramus_app::{Scope, Workspace};
 use ramus_core::branches::Status;
 use ramus_core::digest::{Digest, ResumeDigest};
@@ -8,7 +9,6 @@ use ramus_core::title;
 use ramus_render::json::{self, Answer, Bookmark, Conversation, Conversations};
 use ramus_render::layout::{truncate, wrap};
 use ramus_render::{Label, Line};
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::args::Global;
 use crate::env::{self, Clock};

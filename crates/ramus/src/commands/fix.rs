@@ -1,13 +1,13 @@
 //! `check --fix`: a repaired copy for each session that needs one.
 
 use ramus_app::Workspace;
+use ramus_app::survey::Surveyed;
 use ramus_core::edit::{Thinking, end_of_message, to_fix};
 use ramus_core::name::short_id;
 use ramus_render::json::{FixAnswer, Written};
 use ramus_render::{Label, Line};
 use ramus_store::journal::Journal;
 use ramus_store::plan::{self, Plan, What};
-use ramus_store::survey::Surveyed;
 use ramus_store::trace::trace;
 
 use crate::commands::fork::{comes_along, short};

@@ -1,7 +1,7 @@
+use ramus_app::survey::ProjectSurvey;
 use ramus_app::{Scope, Workspace};
 use ramus_render::Label;
 use ramus_render::json::{Answer, Project, Projects};
-use ramus_store::survey::ProjectSurvey;
 
 use crate::args::Global;
 use crate::env::{self, Clock};

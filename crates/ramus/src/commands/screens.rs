@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ramus_app::Workspace;
 use ramus_render::highlight::Highlight;
 use ramus_render::{Label, Line, highlight};
+use ramus_store::place::Place;
 use ramus_tui::{Actions, Ask, Deed, Options, Page, Question};
 
 use crate::args::Global;
@@ -26,11 +28,11 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     memory::give_back_at_once();
     let (clock, message_clock) = (Clock::new(), Clock::new());
     let home = std::env::home_dir().unwrap_or_default();
+    let roots = env::candidates(global).into_iter().map(absolute).collect();
+    let place = Place { roots, index: env::index(global) };
     let options = Options {
-        roots: env::candidates(global).into_iter().map(absolute).collect(),
+        workspace: Arc::new(Workspace::for_serving(place, global.active.rule(), env::state())),
         usual_roots: env::candidates(&Global { claude_dir: None, ..global.clone() }),
-        index: env::index(global),
-        rule: global.active.rule(),
         all: global.all,
         color: ui.has_color(),
         symbols: ui.symbols(),

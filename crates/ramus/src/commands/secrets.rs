@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ramus_app::survey::Survey;
 use ramus_app::{Scope, Workspace};
 use ramus_core::redact::{Encoding, Found, mask, redact_text};
 use ramus_core::title::session_title;
@@ -12,7 +13,6 @@ use ramus_render::{Label, Line};
 use ramus_store::export::each;
 use ramus_store::scan::spills;
 use ramus_store::secrets::find_secrets;
-use ramus_store::survey::Survey;
 
 use crate::error::CommandError;
 use crate::table::number;

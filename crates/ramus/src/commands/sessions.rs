@@ -1,11 +1,11 @@
 use std::collections::HashMap;
 
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
 use ramus_app::{Scope, Workspace};
 use ramus_core::history::AgentClass;
 use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer, Session, Sessions};
 use ramus_render::{Label, Line};
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::args::Global;
 use crate::env::{self, Clock};

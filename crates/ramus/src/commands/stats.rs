@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
+use ramus_app::survey::{Counted, Survey, count};
 use ramus_app::{Scope, SurveyDetail};
 use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer};
@@ -11,7 +12,6 @@ use ramus_render::layout::wrap;
 use ramus_render::pictures::{Picture, lines as draw, page};
 use ramus_render::{Label, Line, text};
 use ramus_store::new::write_all;
-use ramus_store::survey::{Counted, Survey, count};
 
 use crate::args::Global;
 use crate::env;

@@ -39,7 +39,7 @@ pub(super) fn session(row: &Session) -> String {
     format!(
         "{} “{}” — {}, last {}, {}\n",
         short_id(&row.id),
-        clip(filled(row.title.as_deref()).unwrap_or("untitled"), TITLE),
+        clip(filled(row.title.as_deref()).unwrap_or("untitled")),
         facts.join(", "),
         minute(row.last_active.as_deref()),
         filled(row.cwd.as_deref()).unwrap_or(&row.project),
@@ -58,7 +58,7 @@ pub(super) fn conversation(row: &Conversation) -> String {
         "{session}@{} {}{resumes} “{}” — {}{left}, last {}\n",
         row.n,
         row.status,
-        clip(filled(row.branch_title.as_deref()).unwrap_or("untitled"), TITLE),
+        clip(filled(row.branch_title.as_deref()).unwrap_or("untitled")),
         count(row.messages as usize, "message"),
         minute(row.last_active.as_deref()),
     )
@@ -84,9 +84,9 @@ fn filled(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 
-/// Cuts a text to so many letters.
-fn clip(text: &str, letters: usize) -> String {
-    match text.char_indices().nth(letters) {
+/// Cuts a title.
+pub(super) fn clip(text: &str) -> String {
+    match text.char_indices().nth(TITLE) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
     }

@@ -32,7 +32,8 @@ pub(super) fn read(
 ) -> Result<Filled, CommandError> {
     let workspace = open_for(global, address)?;
     let open = workspace.open(workspace.address(address)?)?;
-    let title = workspace.title(&open).map(|title| format!(" “{title}”")).unwrap_or_default();
+    let title = workspace.title(&open).map(|title| format!(" “{}”", brief::clip(&title)));
+    let title = title.unwrap_or_default();
     let id = &open.file.file.id;
     let head = brief::row(&format!("# {id}{title}"));
     let end = brief::row(&format!("{} branch, ends at {id}:{}", open.status, open.leaf_uuid()));

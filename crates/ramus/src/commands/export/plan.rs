@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
 use ramus_app::{NodeSelector, Scope};
 use ramus_core::agent::inline_agents;
 use ramus_core::digest::{ConversationDigest, Digest};
@@ -14,7 +15,6 @@ use ramus_core::resume::Rule;
 use ramus_core::time::Time;
 use ramus_core::unique::unique_paths;
 use ramus_store::from_jsonl;
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::error::CommandError;
 

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use ramus_app::NodeSelector;
+use ramus_app::survey::Surveyed;
 use ramus_core::agent::{AgentHint, SpawnIndex, inline_agents, inline_path};
 use ramus_core::branches::{Conversation, Status};
 use ramus_core::history::{History, Path};
 use ramus_core::name::Key;
-use ramus_store::survey::Surveyed;
 
 use super::plan::Job;
 use crate::error::CommandError;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use jiff::tz::TimeZone;
 use ramus_app::Scope;
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
 use ramus_core::history::{AgentClass, Class};
 use ramus_core::lineage::Lineage;
 use ramus_core::name::{Key, short_id};
@@ -12,7 +13,6 @@ use ramus_core::time::Time;
 use ramus_core::title::session_title;
 use ramus_render::json;
 use ramus_render::pictures::{BarRow, Picture};
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::table::number;
 

@@ -1,12 +1,12 @@
 //! Choosing what to watch: a numbered list that words make shorter.
 
+use ramus_app::survey::{ProjectSurvey, Surveyed};
 use ramus_app::{Scope, SurveyDetail};
 use ramus_core::branches::Status;
 use ramus_core::name::short_id;
 use ramus_core::title::{branch_title, session_title};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
-use ramus_store::survey::{ProjectSurvey, Surveyed};
 
 use crate::args::Global;
 use crate::env::{self, Clock};
