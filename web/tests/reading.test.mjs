@@ -48,6 +48,23 @@ test("open a session, switch at a fork, click in the tree, compare, open an agen
   assert.deepEqual(wrong, []);
 });
 
+test("what each reply used is shown when it is asked for, and that is remembered", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  const used = page.locator(".turn.answer .reply-usage").first();
+  assert.equal(await used.isVisible(), false);
+  await page.keyboard.press("c");
+  await used.waitFor({ state: "visible" });
+  assert.match(await used.textContent(), /in.*cache read.*cache write.*out.*context.*cost\$\d/);
+  await page.reload();
+  await page.locator(".turn.answer .reply-usage").first().waitFor({ state: "visible" });
+  await page.getByRole("button", { name: "Usage", exact: true }).and(page.locator("[aria-pressed=true]")).click();
+  await page.locator(".turn.answer .reply-usage").first().waitFor({ state: "hidden" });
+  assert.deepEqual(wrong, []);
+});
+
 test("an agent is unfolded where it was called", async (t) => {
   const claude = demo(t);
   const { page, go, wrong } = await open(t, await serve(t, claude));

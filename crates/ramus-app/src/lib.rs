@@ -9,7 +9,6 @@ pub mod compare;
 pub mod conversation;
 pub mod files_at;
 pub mod prices;
-pub mod retention;
 pub mod usage;
 
 /// Files in short, as [`Workspace`] reads them.

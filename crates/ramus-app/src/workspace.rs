@@ -9,17 +9,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ramus_core::digest::Digest;
+use ramus_core::files::Reverts;
 use ramus_core::history::History;
+use ramus_core::link::Family;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
+use ramus_core::time::Time;
 use ramus_core::title::Summaries;
 use ramus_store::agents::{Agent, agents_of, with_calls};
+use ramus_store::cleanup::Cleanup;
 use ramus_store::index::Index;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place, PlaceError, Project};
+use ramus_store::prompts::LostPrompts;
+use ramus_store::reverts::reverts;
 use ramus_store::scan::summaries;
 use ramus_store::survey::{
-    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_each, survey_keeping,
-    survey_usage, to_time,
+    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_each, survey_inspection,
+    survey_keeping, survey_usage, to_time,
 };
 use ramus_store::{PathError, State};
 
@@ -57,6 +63,8 @@ pub enum SurveyDetail {
     Usage,
     /// What pictures of it need.
     Activity,
+    /// What only a thorough look finds.
+    Inspection,
 }
 
 /// The Claude directories, how to read them, and what was read.
@@ -192,9 +200,46 @@ impl Workspace {
         self.confined
     }
 
-    /// Returns how many days the client keeps sessions, if its settings say so.
-    pub fn retention_days(&self) -> Option<u32> {
-        self.place.retention_days()
+    /// Returns how long the client keeps files.
+    pub fn cleanup(&self) -> Cleanup {
+        Cleanup::of(&self.place)
+    }
+
+    /// Announces which files of a scope the client deletes soon; `None`: none.
+    pub fn due_soon(&self, scope: &Scope, now: Time) -> Option<String> {
+        let projects = self.projects();
+        let wanted = projects.iter().filter(|project| match scope {
+            Scope::All => true,
+            Scope::Project(only) => only.dir == project.dir,
+            Scope::Session(_) => false,
+        });
+        let files = wanted.flat_map(|project| &project.files);
+        self.cleanup().due(files, now).sentence()
+    }
+
+    /// Returns the prompts of a scope whose sessions are gone.
+    pub fn lost_prompts(&self, scope: &Scope) -> LostPrompts {
+        if matches!(scope, Scope::Session(_)) {
+            return LostPrompts::default();
+        }
+        let mut lost = LostPrompts::read(self.roots(), &self.projects());
+        lost.problems.iter().for_each(|problem| self.progress.warn(problem));
+        if let Scope::Project(project) = scope {
+            lost.prompts.retain(|prompt| prompt.is_of(&project.name));
+        }
+        lost
+    }
+
+    /// Returns where a session came from and what came out of it; its whole project is read for that.
+    pub fn family(&self, found: &ResolvedFile) -> Family {
+        let scope = Scope::Session(Box::new(found.clone()));
+        let survey = self.survey_scope(scope, SurveyDetail::Digests);
+        survey.family_of(&found.file.path)
+    }
+
+    /// Returns for the prompts that begin a new branch whether the files were put back first (R22).
+    pub fn reverts(&self, found: &ResolvedFile, history: &Arc<History>) -> Reverts {
+        reverts(self.roots(), found.files_beside(), &found.file, history, self.rule)
     }
 
     /// Looks at the directories again when the next one asks.
@@ -332,6 +377,7 @@ impl Workspace {
             SurveyDetail::Digests => survey(index, listing, rule, on_read),
             SurveyDetail::Histories => survey_keeping(index, listing, rule, on_read),
             SurveyDetail::Activity => survey_activity(index, listing, rule, on_read),
+            SurveyDetail::Inspection => survey_inspection(index, listing, rule, on_read),
             SurveyDetail::Usage => {
                 let earlier = self.known_survey().unwrap_or_default();
                 survey_usage(index, &earlier, listing, rule, prices, on_read)

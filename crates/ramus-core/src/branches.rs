@@ -458,7 +458,8 @@ fn first_speech(folds: &Folds, fold: FoldId) -> (FoldId, bool) {
     (at, command)
 }
 
-fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind {
+/// Returns the kind of a fork by its ways, in file order.
+pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind {
     let voices: Vec<Voice> = children
         .iter()
         .map(|child| match first_speech(folds, *child) {
@@ -480,9 +481,9 @@ fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind 
     let went_on = |way: usize| {
         let below = folds.below(children[way]);
         match voices[way] {
-            Voice::Prompt => below.prompts[1],
+            Voice::Prompt => below.prompt(1),
             Voice::CompactSummary => Some(NodeId(0)),
-            _ => below.prompts[0],
+            _ => below.prompt(0),
         }
     };
     let mut earliest: Option<NodeId> = None;

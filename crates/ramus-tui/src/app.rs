@@ -208,13 +208,14 @@ pub(crate) struct Desks {
 impl Desks {
     pub(crate) fn new(sender: &Sender<Event>, options: Options, actions: Actions) -> Self {
         let Options { workspace, clock, .. } = options;
+        let prices = Arc::new(workspace.prices().list.clone());
         Self {
             open: open::desk(sender.clone(), workspace.clone()),
             earlier: open::earlier_desk(sender.clone(), workspace.rule()),
             agents: agents::desk(sender.clone()),
-            render: render::desk(sender.clone(), clock.clone()),
-            prepare: render::preparing_desk(sender.clone(), clock.clone()),
-            draw: draw::desk(sender.clone(), clock),
+            render: render::desk(sender.clone(), clock.clone(), prices.clone()),
+            prepare: render::preparing_desk(sender.clone(), clock.clone(), prices),
+            draw: draw::desk(sender.clone(), clock, workspace.rule()),
             here: find::here_desk(sender.clone()),
             all: find::all_desk(sender.clone(), workspace.clone()),
             sender: sender.clone(),
@@ -284,6 +285,7 @@ impl Desks {
             Effect::SearchHere(chapter, text) => self.here.put((chapter, text)),
             Effect::FindAll(text) => self.all.put(text),
             Effect::Ask(question, width) => self.ask(question, width),
+            Effect::Show(page) => drop(self.sender.send(Event::Page(page))),
             Effect::CopyMessage(want) => work::spawn(self.sender.clone(), move |events| {
                 let _ = events.send(Event::Text(render::words(&want), "the message"));
             }),

@@ -39,6 +39,17 @@ pub(crate) struct WriteArgs {
     pub(crate) force: bool,
 }
 
+impl WriteArgs {
+    /// Refuses if somebody has to be asked and nobody is there.
+    pub(crate) fn can_confirm(&self, ui: &Ui) -> Result<(), CommandError> {
+        if self.dry_run || self.yes || ui.can_ask() {
+            return Ok(());
+        }
+        Err(CommandError::user("nothing was written: there is nobody to ask")
+            .hinted("`--yes` does it without asking, `--dry-run` shows what would be written"))
+    }
+}
+
 /// A session that is written to or from, read.
 pub(crate) struct Site {
     pub(crate) found: ResolvedFile,
@@ -171,15 +182,9 @@ pub(crate) fn perform_as<T: Serialize>(
             show_bytes(ui, plan)
         };
     }
-    if !args.yes {
-        if !ui.can_ask() {
-            return Err(CommandError::user("nothing was written: there is nobody to ask").hinted(
-                "`--yes` does it without asking, `--dry-run` shows what would be written",
-            ));
-        }
-        if !ui.confirm(proposal.question) {
-            return Err(CommandError::nothing("nothing was written"));
-        }
+    args.can_confirm(ui)?;
+    if !args.yes && !ui.confirm(proposal.question) {
+        return Err(CommandError::nothing("nothing was written"));
     }
     let done = apply(&env::state(), plan, args.force, env::now()).map_err(explained)?;
     ui.complete();

@@ -264,7 +264,7 @@ fn memory_does_not_grow_with_the_file() {
     let mut live = Live::new(false);
     let mut parent = "null".to_owned();
     let mut at = 0;
-    for number in 0..10_000 {
+    for number in 0..3_000 {
         let line = format!(
             "{{\"parentUuid\":{parent},\"type\":\"assistant\",\"message\":{{\"id\":\"m{number}\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"t{number}\",\"name\":\"Bash\",\"input\":{{}}}}],\"usage\":{{\"input_tokens\":1}}}},\"uuid\":\"n{number}\"}}\n"
         );
@@ -274,8 +274,8 @@ fn memory_does_not_grow_with_the_file() {
         parent = format!("\"n{number}\"");
     }
     assert_eq!(live.running().count(), OPEN);
-    assert_eq!(live.spent().tokens, 10_000);
-    assert_eq!(live.strand.remembered(), strand::WINDOW);
+    assert_eq!(live.spent().tokens, 3_000);
+    assert!(live.strand.remembered() <= strand::MOST);
 }
 
 #[test]

@@ -21,7 +21,11 @@ fn prompt(text: &str) -> Turn {
 }
 
 fn answer(parts: Vec<Part>) -> Turn {
-    turn(TurnKind::Answer(Answer { model: Some("claude-opus-5".to_owned()), usage: None, parts }))
+    turn(TurnKind::Answer(Answer {
+        model: Some("claude-opus-5".to_owned()),
+        parts,
+        ..Answer::default()
+    }))
 }
 
 fn text(text: &str) -> Part {

@@ -6,6 +6,7 @@ pub use report::{dearest_first, usage};
 
 use std::path::Path;
 
+use ramus_core::branches::Status;
 use ramus_core::price::{DATE, PriceList};
 use ramus_core::usage::Sum;
 use serde::Serialize;
@@ -111,6 +112,13 @@ impl Amounts {
     }
 }
 
+/// What a path used: its replies, and the sub-agents that it started.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathUsage {
+    pub replies: Amounts,
+    pub agents: Amounts,
+}
+
 /// Drops what adding up left behind the ninth place.
 pub fn dollars(cost: f64) -> f64 {
     (cost * 1e9).round() / 1e9
@@ -165,7 +173,8 @@ pub struct ByConversation {
     pub session: String,
     pub n: usize,
     pub leaf: String,
-    pub status: &'static str,
+    #[serde(serialize_with = "super::status_word")]
+    pub status: Status,
     pub resumes: bool,
     pub title: Option<String>,
     /// What it begins with after its last fork.
@@ -182,7 +191,8 @@ pub struct OfBranch {
     pub session: String,
     /// The record it begins with.
     pub node: String,
-    pub status: &'static str,
+    #[serde(serialize_with = "super::status_word")]
+    pub status: Status,
     /// The first prompt on it.
     pub prompt: Option<String>,
     #[serde(flatten)]

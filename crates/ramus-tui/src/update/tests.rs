@@ -57,7 +57,8 @@ impl Desk {
         let theme = Theme { color: true, symbols: Symbols::Unicode };
         let mut state = State::new(clock.clone(), theme, List::new(false, ""));
         state.size = (80, 24);
-        let mut desk = Self { state, painter: Painter::new(clock), path, _home: home };
+        let mut desk =
+            Self { state, painter: Painter::new(clock, Arc::default()), path, _home: home };
         let opened = Opened {
             chapter: desk.read(),
             target: Target::Resume,

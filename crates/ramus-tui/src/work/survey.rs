@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use ramus_app::Workspace;
 use ramus_app::survey::{ProjectSurvey, Survey, Surveyed, to_time};
 use ramus_core::digest::Digest;
+use ramus_core::link::Family;
 use ramus_core::title::{Summaries, branch_title, session_title};
 use ramus_store::place::{self, FileRole, HistoryFile};
+use ramus_store::prompts::LostPrompts;
 
 use crate::event::Event;
 use crate::panes::branches::distinct;
@@ -38,6 +40,7 @@ pub(crate) fn survey(workspace: &Workspace, events: &Sender<Event>) -> Sizes {
     let all: Vec<Arc<[HistoryFile]>> =
         projects.iter().map(|project| project.files.clone().into()).collect();
     let _ = events.send(Event::Listed(listed(&projects, &all), bytes));
+    let lost = LostPrompts::read(workspace.roots(), &projects);
     drop(projects);
     let progress = Mutex::new(Progress::new(events.clone()));
     let found = workspace.survey_each(&|file, digest| {
@@ -51,6 +54,9 @@ pub(crate) fn survey(workspace: &Workspace, events: &Sender<Event>) -> Sizes {
     });
     let problems = found.problems.iter().map(ToString::to_string).collect();
     let _ = events.send(Event::Surveyed(surveyed(found, &all), problems));
+    let now = to_time(SystemTime::now());
+    let due = workspace.cleanup().due(all.iter().flat_map(|files| files.iter()), now).sentence();
+    let _ = events.send(Event::Cleanup { due, gone: lost.sessions() });
     sizes
 }
 
@@ -99,6 +105,7 @@ fn listed(projects: &[place::Project], files: &[Arc<[HistoryFile]>]) -> Vec<Proj
         last_active: to_time(file.modified),
         hidden: file.bytes == 0,
         conversations: Vec::new(),
+        family: Family::default(),
     };
     projects
         .iter()
@@ -106,6 +113,7 @@ fn listed(projects: &[place::Project], files: &[Arc<[HistoryFile]>]) -> Vec<Proj
         .map(|(project, files)| Project {
             dir: project.dir.clone(),
             label: project.name.clone(),
+            repository: None,
             files: files.clone(),
             sessions: project.sessions().map(session).collect(),
         })
@@ -113,18 +121,29 @@ fn listed(projects: &[place::Project], files: &[Arc<[HistoryFile]>]) -> Vec<Proj
 }
 
 fn surveyed(survey: Survey, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
+    let families = survey.families();
+    let repositories = survey.repositories();
     survey.map(|at, project| {
         let counts = project.agent_counts();
         let count = |session: &Surveyed| counts.get(&*session.file.id).copied().unwrap_or_default();
         let agents: Vec<usize> = project.sessions.iter().map(count).collect();
+        let lost = project.lost_agents().map(|(_, agent)| Session {
+            family: project.family_of_agent(agent),
+            ..session(agent.file.clone(), &agent.digest, &project.summaries, 0)
+        });
+        let lost: Vec<Session> = lost.collect();
         let ProjectSurvey { name, dir, path, sessions, summaries, .. } = project;
-        let row = |(Surveyed { file, digest, .. }, agents)| {
-            session(file, &digest, &summaries, agents as u32)
+        let families = families[at].iter().cloned();
+        let row = |((Surveyed { file, digest, .. }, agents), family)| Session {
+            family,
+            ..session(file, &digest, &summaries, agents as u32)
         };
+        let rows = sessions.into_iter().zip(agents).zip(families).map(row);
         Project {
             files: files[at].clone(),
-            sessions: sessions.into_iter().zip(agents).map(row).collect(),
+            sessions: rows.chain(lost).collect(),
             label: path.unwrap_or(name),
+            repository: repositories[at].as_ref().map(|found| found.name.clone()),
             dir,
         }
     })
@@ -178,6 +197,7 @@ pub(crate) fn session(
         last_active: digest.facts.last_active.unwrap_or_else(|| to_time(file.modified)),
         hidden: digest.class.is_hidden(),
         conversations,
+        family: Family::default(),
         file,
     }
 }

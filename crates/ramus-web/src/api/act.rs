@@ -208,8 +208,8 @@ fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
     let plan = match &*wanted.what {
         "rename" => plan::rename(subject, given_title(&wanted.title)?, now)?,
         "trash" => plan::trash(subject)?,
-        "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)?
-            .map_err(|refusal| refused(&refusal))?,
+        "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)
+            .map_err(|error| error.explained(refused))?,
         "fork" => fork(state, &found, subject, wanted, now)?,
         "merge" => return merge::merge(state, &found, subject, wanted, now),
         _ => return Err(ApiError::bad("there is no such action")),
@@ -230,8 +230,8 @@ fn fork(
         title => given_title(title)?.to_owned(),
     };
     let to = Destination { dir: subject.dir, cwd: None, title: &title };
-    let made = plan::fork(subject, &parts, to, now)?;
-    made.map(|(plan, _)| plan).map_err(|refusal| refused(&refusal))
+    let made = plan::fork(subject, &parts, to, now);
+    made.map(|(plan, _)| plan).map_err(|error| error.explained(refused))
 }
 
 /// Returns a title that was typed, if it can be one.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Query, State as Extract};
 use ramus_core::compare::{Content, FileChange, FilePair};
+use ramus_core::price::PriceList;
 use ramus_core::turn::{Turn, TurnKind};
 use ramus_render::json::{self, Answer};
 use ramus_render::{diff as text_diff, html};
@@ -47,14 +48,15 @@ pub(crate) async fn diff(
         let open =
             |id: &str, leaf: &str| state.transcript(&state.workspace.session_by_id(id)?, leaf);
         let (a, b) = (open(&sides.a, &sides.a_leaf)?, open(&sides.b, &sides.b_leaf)?);
-        let mut views = [Views::new(&a), Views::new(&b)];
+        let prices = &state.workspace.prices().list;
+        let mut views = [Views::new(&a, prices), Views::new(&b, prices)];
         let comparison = state
             .workspace
             .compare([&a.open, &b.open], |side, part, turn| views[side].add(part, turn))?;
         let [views_a, views_b] = views.map(|views| views.shown);
         let leaves = [a.open.leaf_place(), b.open.leaf_place()];
         let ids = [(&*a.open.file.file.id, &*leaves[0]), (&*b.open.file.file.id, &*leaves[1])];
-        let compared = comparison.compared(&state.workspace.prices().list);
+        let compared = comparison.compared(prices);
         let mut diff = json::diff(&compared, ids, [&a.open.sessions(), &b.open.sessions()]);
         diff.only_a.clear();
         diff.only_b.clear();
@@ -70,14 +72,15 @@ pub(crate) async fn diff(
 /// The first turns of one side, as the page shows them.
 struct Views<'a> {
     path: &'a Transcript,
+    prices: &'a PriceList,
     shown: Vec<View>,
     /// The part and the place in it where the last turn was found: turns come in order.
     last: (usize, usize),
 }
 
 impl<'a> Views<'a> {
-    fn new(path: &'a Transcript) -> Self {
-        Self { path, shown: Vec::new(), last: (0, 0) }
+    fn new(path: &'a Transcript, prices: &'a PriceList) -> Self {
+        Self { path, prices, shown: Vec::new(), last: (0, 0) }
     }
 
     fn add(&mut self, part: usize, turn: &Turn) {
@@ -92,7 +95,7 @@ impl<'a> Views<'a> {
         self.last = (part, from);
         let at = self.path.start_of(part) + from;
         let i = self.shown.iter().rev().take_while(|view| view.at == at).count();
-        let look = Look { history: &piece.history, whole: false };
+        let look = Look { history: &piece.history, prices: self.prices, whole: false };
         self.shown.push(look.turn(at, i, turn));
     }
 }

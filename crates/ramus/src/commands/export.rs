@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use jiff::Zoned;
 use ramus_app::{Address, NodeSelector, Scope, SurveyDetail, Workspace};
+use ramus_core::name::short_id;
 use ramus_render::export::Tools;
 use ramus_render::json::{Answer, Exported, ExportedPath};
 use ramus_render::text::count;
@@ -149,7 +150,7 @@ pub(crate) fn export_one(
     let format = Format::from_str(format, true).map_err(CommandError::user)?;
     let (file, n) = address.rsplit_once('@').unwrap_or((address, "1"));
     let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
-    let id: String = stem.chars().take(8).collect();
+    let id = short_id(&stem);
     let dir = PathBuf::from(format!("ramus-export-{id}-{n}"));
     let args = ExportArgs {
         scope: Some(address.to_owned()),

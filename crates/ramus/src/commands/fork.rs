@@ -79,8 +79,9 @@ pub(crate) fn fork_at(
     let title = given_title(to.title.as_deref())?;
     let title = title.unwrap_or_else(|| format!("{} (fork)", short(&site.title)));
     let destination = Destination { dir: &place.dir, cwd: place.cwd.as_deref(), title: &title };
-    let (plan, new) = plan::fork(subject, &parts, destination, env::now())?
-        .map_err(|refusal| CommandError::user(format!("cannot fork: {refusal}")))?;
+    let (plan, new) = plan::fork(subject, &parts, destination, env::now()).map_err(|error| {
+        error.explained(|refusal| CommandError::user(format!("cannot fork: {refusal}")))
+    })?;
     let mut lines = vec![
         Line::plain("New session ")
             .with(&plan.session[..8], Label::Id)

@@ -6,7 +6,7 @@ use ramus_core::query::{Detail, Query};
 use ramus_core::session::NodeId;
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
-use ramus_store::plan;
+use ramus_store::plan::{self, PlanError};
 
 use crate::args::Global;
 use crate::commands::fork::{ForkTo, fork_at};
@@ -97,9 +97,9 @@ fn go(
     let history = &site.history;
     let cwd = history.session.facts().cwd.as_deref().unwrap_or_default();
     let resume = history.branches.resume;
-    let planned = plan::goto(site.subject(), node, env::now())?;
+    let planned = plan::goto(site.subject(), node, env::now());
     // At a date in the future the session would go on once, and then go back there.
-    let lasts = !matches!(planned, Err(Refusal::Future { .. }));
+    let lasts = !matches!(planned, Err(PlanError::Refused(Refusal::Future { .. })));
     let is_there = lasts
         && resume.is_some_and(|resume| {
             history.folds.of(resume.leaf) == history.folds.of(node)
@@ -114,7 +114,10 @@ fn go(
     }
     let plan = match planned {
         Ok(plan) => plan,
-        Err(refusal) => return instead(ui, workspace, site, node, &refusal, args),
+        Err(PlanError::Read(error)) => return Err(error.into()),
+        Err(PlanError::Refused(refusal)) => {
+            return instead(ui, workspace, site, node, &refusal, args);
+        }
     };
     let id = &site.found.file.id;
     let mut lines = vec![

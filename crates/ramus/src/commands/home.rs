@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ramus_app::Scope;
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
@@ -16,7 +17,8 @@ pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     if ui.is_interactive() {
         return screens::screens(ui, global);
     }
-    let has_history = env::workspace(ui, global).is_ok_and(|workspace| {
+    let workspace = env::workspace(ui, global).ok();
+    let has_history = workspace.as_ref().is_some_and(|workspace| {
         workspace.projects().iter().any(|project| project.sessions().any(|file| file.bytes > 0))
     });
     // A directory that was asked for by name is an error when it is not there.
@@ -31,6 +33,11 @@ pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
             "`ramus sessions` lists all, `ramus show` reads this one, `ramus --help` tells the rest.",
             Label::Dim,
         ));
+        if let Some(due) =
+            workspace.and_then(|workspace| workspace.due_soon(&Scope::All, env::now()))
+        {
+            ui.say(&Line::new(&due, Label::Warning));
+        }
     }
     Ok(())
 }

@@ -30,8 +30,10 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     let home = std::env::home_dir().unwrap_or_default();
     let roots = env::candidates(global).into_iter().map(absolute).collect();
     let place = Place { roots, index: env::index(global) };
+    let workspace = Workspace::for_serving(place, global.active.rule(), env::state())
+        .with_prices(prices::load(None)?);
     let options = Options {
-        workspace: Arc::new(Workspace::for_serving(place, global.active.rule(), env::state())),
+        workspace: Arc::new(workspace),
         usual_roots: env::candidates(&Global { claude_dir: None, ..global.clone() }),
         all: global.all,
         color: ui.has_color(),

@@ -1,15 +1,18 @@
 mod as_client;
 
-use std::path::Path as FilePath;
+use std::cell::RefCell;
+use std::path::{Path as FilePath, PathBuf};
 
 use ramus_app::conversation::each_turn_with;
 use ramus_app::{NodeSelector, OpenConversation};
 use ramus_core::digest::resume_of;
 use ramus_core::name::short_id;
+use ramus_core::resume::Rule;
 use ramus_render::json::{self, Answer};
 use ramus_render::text::{TextConfig, Transcript, count};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
+use ramus_store::place::HistoryFile;
 use ramus_store::trace::Part;
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -18,9 +21,13 @@ use crate::args::Global;
 use crate::commands::conversations::explanation;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
+use crate::prices;
 use crate::ui::Ui;
 
+use usage::Counted;
+
 mod long;
+mod usage;
 
 /// Read a conversation
 ///
@@ -28,7 +35,7 @@ mod long;
 /// that it continues. At each fork it tells of the other ways and how to read them.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus show latest\n  ramus show 3f9a@2 --tools\n  ramus show 3f9a:81b2c3d4 --thinking --full\n  ramus show agent-a1b2c3d"
+    after_help = "Examples:\n  ramus show latest\n  ramus show 3f9a@2 --tools\n  ramus show 3f9a --usage           tokens, context and cost of each reply\n  ramus show 3f9a:81b2c3d4 --thinking --full\n  ramus show agent-a1b2c3d"
 )]
 pub(crate) struct ShowArgs {
     /// A session, a node or a conversation of it, or an agent
@@ -40,17 +47,23 @@ pub(crate) struct ShowArgs {
     /// Open the tool calls: input, output, diffs
     #[arg(long)]
     tools: bool,
+    /// Below each reply its tokens, the size of its context and its cost; at the end their sums
+    #[arg(long)]
+    usage: bool,
+    /// A file with prices of models, see `ramus usage --help`
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
     /// Leave nothing out: long texts, all tool input, thinking, the text of skills and commands
     #[arg(long)]
     full: bool,
     /// Print the lines of the path as they stand in the file
-    #[arg(long, conflicts_with_all = ["thinking", "tools", "full", "json"])]
+    #[arg(long, conflicts_with_all = ["thinking", "tools", "usage", "full", "json"])]
     raw: bool,
     /// Print the messages that Claude Code would send if it resumed there
     ///
     /// As the version does that wrote the session, and without what it adds by itself at that
     /// moment: the date, CLAUDE.md, lists of tools.
-    #[arg(long, conflicts_with_all = ["thinking", "tools", "full", "raw"])]
+    #[arg(long, conflicts_with_all = ["thinking", "tools", "usage", "full", "raw"])]
     as_client: bool,
     /// Tell of the other ways at each fork; the default
     #[arg(long, overrides_with = "no_branch_notes")]
@@ -74,8 +87,11 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     if args.raw {
         return raw(ui, parts);
     }
+    let mut counted = Counted::new(prices::load(args.prices.as_deref())?.list);
     if ui.json {
-        return ui.json(&Answer::new("ramus.show/1", to_json(&open, args.full)));
+        let (files, rule) = (open.file.files_beside(), workspace.rule());
+        let counting = Counting { counted: RefCell::new(counted), files, parts, rule };
+        return ui.json(&Answer::new("ramus.show/1", to_json(&open, &counting, args.full)));
     }
     ui.page();
     if let Some(resume) = explained {
@@ -86,7 +102,13 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     }
     let mut turns = 0;
     for part in parts {
-        turns += read(ui, args, part)?;
+        turns += read(ui, args, part, &mut counted)?;
+    }
+    if args.usage {
+        counted.take_agents(open.file.files_beside(), parts, workspace.rule())?;
+        for line in counted.lines(ui.width) {
+            ui.line(&line)?;
+        }
     }
     for line in other_conversations(parts, id, named) {
         ui.line(&line)?;
@@ -140,18 +162,25 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
 const MOST_OTHERS: usize = 5;
 
 /// Prints a part of the path and returns how many turns it had.
-fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError> {
+fn read(
+    ui: &mut Ui,
+    args: &ShowArgs,
+    part: &Part,
+    counted: &mut Counted,
+) -> Result<usize, CommandError> {
     let clock = Clock::new();
     let id = short_id(&part.file.id);
     let agent = if part.file.role.is_agent() { "agent-" } else { "" };
     let command = format!("ramus show {agent}{id}");
     let facts = part.history.session.facts();
+    let prices = args.usage.then(|| counted.prices.clone());
     let config = TextConfig {
         width: ui.width,
         thinking: args.thinking || args.full,
         tools: args.tools || args.full,
         full: args.full,
         branch_notes: args.branch_notes || !args.no_branch_notes,
+        usage: prices.as_ref(),
         highlight: ui.highlight(),
         show: &command,
         cwd: facts.cwd.as_deref().unwrap_or_default(),
@@ -162,6 +191,7 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
     let mut turns = 0;
     each_turn_with(part, args.full, |mut turn| -> Result<(), CommandError> {
         turns += 1;
+        counted.take(&mut turn);
         if config.tools {
             turn.read_spilled(&mut |path| {
                 ramus_store::spilled(&part.file.path, FilePath::new(path))
@@ -191,9 +221,13 @@ fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
 }
 
 /// Returns what scripts get; the turns are read when they are written.
-fn to_json(open: &OpenConversation, injected: bool) -> json::Show<JsonTurns<'_>> {
+fn to_json<'a>(
+    open: &OpenConversation,
+    counting: &'a Counting<'a>,
+    injected: bool,
+) -> json::Show<JsonTurns<'a>, JsonUsage<'a>> {
     let mut nodes = Vec::new();
-    for part in &open.parts {
+    for part in counting.parts {
         let session = &part.history.session;
         let names = part.path.nodes.iter().filter_map(|id| session.record(*id).name);
         nodes.extend(names.map(|name| session.spell(name)));
@@ -203,13 +237,36 @@ fn to_json(open: &OpenConversation, injected: bool) -> json::Show<JsonTurns<'_>>
         leaf: open.leaf_uuid(),
         status: open.status.word(),
         nodes,
-        turns: JsonTurns { parts: &open.parts, injected },
+        turns: JsonTurns { counting, injected },
+        usage: JsonUsage(counting),
+    }
+}
+
+/// A path whose messages are counted while its turns are written.
+struct Counting<'a> {
+    counted: RefCell<Counted>,
+    files: &'a [HistoryFile],
+    parts: &'a [Part],
+    rule: Rule,
+}
+
+/// What the turns used that were written before.
+struct JsonUsage<'a>(&'a Counting<'a>);
+
+impl Serialize for JsonUsage<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Counting { counted, files, parts, rule } = self.0;
+        let mut counted = counted.borrow_mut();
+        counted
+            .take_agents(files, parts, *rule)
+            .map_err(|error| S::Error::custom(format!("{:#}", error.error)))?;
+        counted.to_json().serialize(serializer)
     }
 }
 
 /// The turns of a path, read one by one while they are written.
 struct JsonTurns<'a> {
-    parts: &'a [Part],
+    counting: &'a Counting<'a>,
     /// With what the client put in, too.
     injected: bool,
 }
@@ -217,15 +274,19 @@ struct JsonTurns<'a> {
 impl Serialize for JsonTurns<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
-        for part in self.parts {
+        for part in self.counting.parts {
             let mut unwritten = None;
-            let read = each_turn_with(part, self.injected, |turn| -> Result<(), CommandError> {
-                let turn = json::turn(&part.history.session, &turn);
-                list.serialize_element(&turn).map_err(|error| {
-                    unwritten = Some(error);
-                    CommandError::nothing("")
-                })
-            });
+            let read =
+                each_turn_with(part, self.injected, |mut turn| -> Result<(), CommandError> {
+                    let mut counted = self.counting.counted.borrow_mut();
+                    counted.take(&mut turn);
+                    let usage = json::reply_usage(&turn, &counted.prices);
+                    let turn = json::Turn { usage, ..json::turn(&part.history.session, &turn) };
+                    list.serialize_element(&turn).map_err(|error| {
+                        unwritten = Some(error);
+                        CommandError::nothing("")
+                    })
+                });
             if let Some(error) = unwritten {
                 return Err(error);
             }

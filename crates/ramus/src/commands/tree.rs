@@ -3,9 +3,10 @@ use ramus_core::body::Body;
 use ramus_core::digest::resume_of;
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
+use ramus_render::Line;
 use ramus_render::json::{self, Answer};
+use ramus_render::lineage::lineage;
 use ramus_render::outline::{AgentLane, OutlineConfig, draw, legend, outline, put_answers};
-use ramus_render::{Label, Line};
 use ramus_store::Bodies;
 use ramus_store::agents::Agent;
 
@@ -56,7 +57,9 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
     if ui.json {
         around(&history, &address.node, args.around.as_deref())?;
         let file = &address.file.file;
-        let tree = json::tree(&file.id, &history, file.role.is_agent());
+        let reverts = workspace.reverts(&address.file, &history);
+        let family = workspace.family(&address.file);
+        let tree = json::tree(&file.id, &history, file.role.is_agent(), &family, &reverts);
         return ui.json(&Answer::new("ramus.tree/1", tree));
     }
     let lines = drawn(&workspace, &address, args, ui.width)?;
@@ -105,6 +108,7 @@ pub(crate) fn drawn(
         depth: args.depth,
         width,
         agents: lanes(workspace.agents(found, &history)),
+        reverts: workspace.reverts(found, &history),
         time: &|time| clock.short(time),
     };
     let mut rows = outline(&history, &config);
@@ -114,27 +118,10 @@ pub(crate) fn drawn(
     });
     let drawing = draw(&rows, &config);
     let legend = legend(&drawing);
-    let mut lines = drawing;
-    lines.extend(origin(&history));
+    let mut lines = lineage(&workspace.family(found), false);
+    lines.extend(drawing);
     lines.push(legend);
     Ok(lines)
-}
-
-/// Says which sessions a forked or merged one was made of.
-fn origin(history: &History) -> Option<Line> {
-    let facts = history.session.facts();
-    if let Some((session, message)) = &facts.forked_from {
-        let line = Line::new("forked from ", Label::Dim).with(session, Label::Id);
-        return Some(line.with(" at ", Label::Dim).with(message, Label::Id));
-    }
-    let (last, rest) = facts.merged_from.split_last()?;
-    let mut line = Line::new("merged from ", Label::Dim);
-    for (n, session) in rest.iter().enumerate() {
-        let between = if n == 0 { "" } else { ", " };
-        line = line.with(between, Label::Dim).with(session, Label::Id);
-    }
-    let between = if rest.is_empty() { "" } else { " and " };
-    Some(line.with(between, Label::Dim).with(last, Label::Id))
 }
 
 fn lanes(agents: Vec<(Option<NodeId>, Agent)>) -> Vec<AgentLane> {

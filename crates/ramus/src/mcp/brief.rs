@@ -36,6 +36,10 @@ pub(super) fn session(row: &Session) -> String {
     facts.extend(
         counts.iter().filter(|(n, usual, _)| n > usual).map(|(n, _, what)| count(*n, what)),
     );
+    for origin in &row.origins {
+        let of = origin.session.as_deref().map(|id| format!(" of {}", short_id(id)));
+        facts.push(format!("{}{}", origin.kind, of.unwrap_or_default()));
+    }
     format!(
         "{} “{}” — {}, last {}, {}\n",
         short_id(&row.id),
@@ -69,7 +73,7 @@ pub(super) fn hit(row: &Value) -> String {
     format!(
         "{} {} {} {}: {}\n",
         text(row, "address").unwrap_or_default(),
-        text(row, "status").unwrap_or("-"),
+        text(row, "status").or(text(row, "class")).unwrap_or("-"),
         text(row, "role").unwrap_or_default(),
         minute(text(row, "timestamp")),
         text(row, "snippet").unwrap_or_default(),

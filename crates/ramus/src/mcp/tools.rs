@@ -24,7 +24,6 @@ use crate::commands::usage::{self, By};
 use crate::commands::{conversations, diff, files, projects, sessions};
 use crate::env;
 use crate::error::{CommandError, ErrorKind};
-use crate::filter::FilterArgs;
 use crate::prices;
 use crate::ui::{WIDTH, WarningsOnly};
 
@@ -152,7 +151,7 @@ struct Usage {
 
 #[tool_router(router = reading, vis = "pub(super)")]
 impl Server {
-    /// Search all past conversations, every branch of them. Each line: address, branch status, who, when, words around the match.
+    /// Search all past conversations, every branch of them. Each line: address, branch status, who, when, words around the match; `prompt-only` means that the session was deleted.
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn search(
         &self,
@@ -187,10 +186,7 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, |global, page| {
-            let projects = projects::listed(open(global)?, &FilterArgs::default(), false)?;
-            if projects.is_empty() {
-                return Err(projects::no_project());
-            }
+            let projects = projects::listed(open(global)?)?;
             Ok(rows(&page, "projects", &projects, brief::project))
         })
         .await

@@ -46,8 +46,8 @@ pub(super) fn merge(
     let policy = policy(&wanted.on_conflict)?;
     let strategy = strategy(&wanted.strategy)?;
     let request = Merge { strategy, no_base: false, policy, title: &title, cwd: None };
-    let (plan, merged) = plan::merge(&conversations, &request, subject.dir, now)?
-        .map_err(|refusal| refused(&refusal))?;
+    let (plan, merged) = plan::merge(&conversations, &request, subject.dir, now)
+        .map_err(|error| error.explained(refused))?;
     let view = MergedView {
         title,
         messages: merged.new.messages,

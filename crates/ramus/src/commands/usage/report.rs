@@ -57,7 +57,7 @@ fn by_conversation(ledger: &Ledger<'_>) -> Vec<ByConversation> {
                 session: file.file.id.clone(),
                 n: n + 1,
                 leaf: conversation.leaf.to_string(),
-                status: conversation.status.word(),
+                status: conversation.status,
                 resumes: conversation.resumes,
                 prompt: conversation.first_prompt.as_deref().map(str::to_owned),
                 title: conversation_title(&file.digest, conversation, &project.summaries)
@@ -90,7 +90,7 @@ fn branches(ledger: &Ledger<'_>) -> Vec<OfBranch> {
         OfBranch {
             session: file.parent_session().unwrap_or(&file.file.id).to_owned(),
             node: branch.map(|branch| branch.head.to_string()).unwrap_or_default(),
-            status: branch.map_or(Status::Active, |branch| branch.status).word(),
+            status: branch.map_or(Status::Active, |branch| branch.status),
             prompt: branch.and_then(|branch| branch.prompt.as_deref()).map(str::to_owned),
             amounts: Amounts::from(&sum),
         }
