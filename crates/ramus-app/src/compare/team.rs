@@ -13,10 +13,9 @@ use ramus_core::turn::Turn;
 use ramus_store::agents::{Agent, agents_of};
 use ramus_store::place::HistoryFile;
 use ramus_store::trace::Part;
-use ramus_store::{Bodies, from_jsonl};
+use ramus_store::{Bodies, PathError, from_jsonl};
 
-use crate::commands::show::each_turn;
-use crate::error::CommandError;
+use crate::conversation::each_turn;
 
 /// The agents of one session, those not yet met.
 pub(super) struct Team {
@@ -42,7 +41,7 @@ impl Team {
         &mut self,
         file: &HistoryFile,
         history: &Arc<History>,
-    ) -> Result<Vec<Started>, CommandError> {
+    ) -> Result<Vec<Started>, PathError> {
         let mut started = inline(file, history);
         let own_id = file.role.is_agent().then_some(file.id.as_str());
         let spawns = SpawnIndex::new(&history.session);
@@ -70,14 +69,14 @@ impl Team {
         Ok(started)
     }
 
-    /// Tells a side of all that the agents called by a turn did, and of those that they called.
-    pub(super) fn tell(
+    /// Adds to a side all that the agents called by a turn did, and of those that they called.
+    pub(super) fn count_agents(
         &mut self,
         started: &mut Vec<Started>,
         turn: &Turn,
         is_own: bool,
         side: &mut Side,
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), PathError> {
         let (called, rest): (Vec<Started>, _) =
             std::mem::take(started).into_iter().partition(|agent| turn.nodes.contains(&agent.call));
         *started = rest;
@@ -89,12 +88,12 @@ impl Team {
                 false => self.started_by(&part.file, &part.history)?,
             };
             side.agents += u32::from(is_own);
-            each_turn(&part, |turn| {
+            each_turn(&part, |turn| -> Result<(), PathError> {
                 match is_own {
                     true => side.agent(&turn),
                     false => side.shared(&turn),
                 }
-                self.tell(&mut below, &turn, is_own, side)
+                self.count_agents(&mut below, &turn, is_own, side)
             })?;
             if is_own {
                 spend(&part, &part.path.nodes, side)?;
@@ -105,7 +104,7 @@ impl Team {
 }
 
 /// Adds the tokens of some records.
-pub(super) fn spend(part: &Part, nodes: &[NodeId], side: &mut Side) -> Result<(), CommandError> {
+pub(super) fn spend(part: &Part, nodes: &[NodeId], side: &mut Side) -> Result<(), PathError> {
     let mut bodies = Bodies::open(&part.file.path)?;
     let records = nodes.iter().map(|node| part.history.session.record(*node));
     for record in records.filter(|record| record.kind == Kind::Assistant) {
