@@ -1,6 +1,6 @@
 //! The questions ramus answers: each once, for the command line, the screens, the page and MCP.
 //!
-//! A [`Workspace`](workspace::Workspace) holds the Claude directories and what was read of them.
+//! A [`Workspace`] holds the Claude directories and what was read of them.
 //! Front ends turn a request into an [`address`], ask, and draw the answer. Nothing here prints,
 //! parses arguments or knows a protocol.
 
