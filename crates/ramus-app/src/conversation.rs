@@ -259,4 +259,18 @@ f < e  assistant  @31 third
         assert_eq!(ambiguous.candidates().len(), 2);
         assert!(ambiguous.hint().is_some());
     }
+
+    #[test]
+    fn a_uuid_that_begins_like_another_is_told_longer() {
+        let uuid = |end: &str| format!("0a1b2c3d-0000-4000-8000-0000000000{end}");
+        let (a, b, c) = (uuid("11"), uuid("12"), "ffff0000-0000-4000-8000-000000000000");
+        let home = Home::new();
+        let short = format!("{a} user one\n{b} < {a} assistant two\n{c} < {b} user three");
+        home.session("-p/aaaa1111.jsonl", &short);
+        let workspace = workspace(&home);
+        let history = workspace.read(&workspace.address("aaaa").unwrap().file.file).unwrap();
+        assert_eq!(history.short_uuid(&a), a);
+        assert_eq!(history.short_uuid(c), "ffff0000");
+        assert_eq!(history.short_uuid("0a1b2c3d-1000-4000-8000-000000000000"), "0a1b2c3d-1");
+    }
 }
