@@ -74,6 +74,7 @@ pub mod redact;
 pub mod resume;
 pub mod session;
 pub mod stats;
+mod steps;
 pub mod time;
 pub mod title;
 pub mod tree;
