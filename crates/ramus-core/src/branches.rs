@@ -474,9 +474,9 @@ pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -
     let went_on = |way: usize| {
         let below = folds.below(children[way]);
         match voices[way] {
-            Voice::Prompt => below.prompts[1],
+            Voice::Prompt => below.prompt(1),
             Voice::CompactSummary => Some(NodeId(0)),
-            _ => below.prompts[0],
+            _ => below.prompt(0),
         }
     };
     let mut earliest: Option<NodeId> = None;

@@ -14,7 +14,7 @@ mod rename;
 mod splice;
 mod weave;
 
-pub use fix::{Fixed, Repairs, fix, reattached, to_fix};
+pub use fix::{Fixed, Misnamed, Repairs, fix, reattached, to_fix};
 pub use fork::{Fork, Origin, fork, origin};
 pub use goto::{goto, rename};
 pub use merge::{

@@ -24,8 +24,11 @@ pub(crate) mod aside;
 
 mod fork;
 
+mod label;
+
 pub use action::Action;
 pub use fork::fork_turn;
+pub use label::{MessageLabel, message_label};
 pub use walk::{Turns, turns};
 
 /// One thing a reader sees.
@@ -262,8 +265,10 @@ pub struct ForkWay {
     pub leaf: NodeId,
     /// What comes behind the session in the address of that leaf.
     pub address: Option<String>,
-    /// The first words on it.
+    /// The first words on it, or what stands there instead of words; empty for the way taken.
     pub words: String,
+    /// Somebody said these words; if not, they name what is there.
+    pub said: bool,
     pub time: Option<Time>,
     /// Displayable messages from here to the leaf.
     pub messages: u32,

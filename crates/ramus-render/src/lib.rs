@@ -26,6 +26,7 @@ pub mod diff;
 pub mod chart;
 pub mod compare;
 
+pub mod lineage;
 pub mod outline;
 
 pub mod pictures;

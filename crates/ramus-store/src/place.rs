@@ -142,18 +142,11 @@ impl Place {
     }
 }
 
-/// How long the client keeps sessions when its settings do not say.
-pub const RETENTION_DAYS: u32 = 30;
-
-impl Place {
-    /// Returns `cleanupPeriodDays` of the settings, if they say so.
-    pub fn retention_days(&self) -> Option<u32> {
-        self.roots.iter().find_map(|root| {
-            let text = regular::read(&root.join("settings.json"), regular::SMALL).ok()?;
-            let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
-            settings.get("cleanupPeriodDays")?.as_u64()?.try_into().ok()
-        })
-    }
+/// Returns `cleanupPeriodDays` of a Claude directory's settings, if they say so.
+pub(crate) fn cleanup_period(root: &Path) -> Option<u32> {
+    let text = regular::read(&root.join("settings.json"), regular::SMALL).ok()?;
+    let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    settings.get("cleanupPeriodDays")?.as_u64()?.try_into().ok()
 }
 
 impl Project {
@@ -464,11 +457,10 @@ mod tests {
     #[test]
     fn the_settings_tell_how_long_sessions_are_kept() {
         let home = Home::new();
-        let place = Place::open(vec![home.claude()]).unwrap();
-        assert_eq!(place.retention_days(), None);
+        assert_eq!(cleanup_period(&home.claude()), None);
         fs::write(home.claude().join("settings.json"), r#"{"cleanupPeriodDays": 99}"#).unwrap();
-        assert_eq!(place.retention_days(), Some(99));
+        assert_eq!(cleanup_period(&home.claude()), Some(99));
         fs::write(home.claude().join("settings.json"), "{ half").unwrap();
-        assert_eq!(place.retention_days(), None);
+        assert_eq!(cleanup_period(&home.claude()), None);
     }
 }

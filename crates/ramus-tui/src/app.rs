@@ -224,7 +224,7 @@ impl Desks {
             agents: agents::desk(sender.clone()),
             render: render::desk(sender.clone(), clock.clone(), prices.clone()),
             prepare: render::preparing_desk(sender.clone(), clock.clone(), prices),
-            draw: draw::desk(sender.clone(), clock),
+            draw: draw::desk(sender.clone(), clock, rule),
             here: find::here_desk(sender.clone()),
             all: find::all_desk(
                 sender.clone(),
@@ -301,6 +301,7 @@ impl Desks {
             Effect::SearchHere(chapter, text) => self.here.put((chapter, text)),
             Effect::FindAll(text) => self.all.put(text),
             Effect::Ask(question, width) => self.ask(question, width),
+            Effect::Show(page) => drop(self.sender.send(Event::Page(page))),
             Effect::CopyMessage(want) => work::spawn(self.sender.clone(), move |events| {
                 let _ = events.send(Event::Text(render::words(&want), "the message"));
             }),

@@ -10,6 +10,7 @@ use ramus_core::name::short_id;
 use ramus_core::session::NodeId;
 use ramus_render::Line;
 use ramus_store::place::HistoryFile;
+use ramus_store::prompts::GoneSession;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::panes::list::{self, Project};
@@ -34,6 +35,11 @@ pub(crate) enum Event {
     },
     /// Everything was read; what could not be.
     Surveyed(Vec<Project>, Vec<String>),
+    /// What the client deletes soon, in a sentence, and what is left of sessions it deleted.
+    Cleanup {
+        due: Option<String>,
+        gone: Vec<GoneSession>,
+    },
     /// There is no history; why.
     Nothing(String),
     Opened(Box<Opened>),
@@ -115,6 +121,8 @@ pub(crate) enum Effect {
     FindAll(String),
     /// Look something up and show it as a page of this width.
     Ask(Question, u16),
+    /// Show a page that is there.
+    Show(Page),
     Export(Side, &'static str),
     WriteDemo,
     /// Keep an eye on these sessions.

@@ -45,6 +45,7 @@ pub(crate) enum Action {
     Help,
     Suspend,
     Redraw,
+    ByRepository,
     Quit,
 }
 
@@ -94,6 +95,12 @@ use Scope::{Anywhere, Moving, Reading};
 pub(crate) const TABLE: &[Binding] = &[
     bind(Anywhere, &[control('c'), control('q')], Action::Quit, "quit"),
     bind(Anywhere, &[control('f')], Action::Find, "find in all sessions, on every branch"),
+    bind(
+        Anywhere,
+        &[control('r')],
+        Action::ByRepository,
+        "in the list: put projects of one git repository together",
+    ),
     bind(Anywhere, &[control('l')], Action::Redraw, "draw the screen again"),
     #[cfg(unix)]
     bind(Anywhere, &[control('z')], Action::Suspend, "suspend; `fg` in the shell comes back"),

@@ -376,3 +376,41 @@ fn what_would_take_too_long_to_look_for_is_refused() {
     }
     assert_eq!(ask(&home, &format!("/api/find?q={}", "a".repeat(1000))).0, StatusCode::OK);
 }
+
+#[test]
+fn what_will_be_deleted_and_what_was_deleted_is_told() {
+    let home = home("a user hello\nb < a assistant hi");
+    let day = std::time::Duration::from_secs(86_400);
+    let aged = |name: &str, days: u32| {
+        let path = home.session(name, "a user old\nb < a assistant yes");
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(std::time::SystemTime::now() - day * days).unwrap();
+    };
+    aged("-home-dev-app/overdue.jsonl", 50);
+    aged("-home-dev-app/agent-1111111.jsonl", 28);
+    let note = r#"{"display":"what does an osprey eat","timestamp":1767225600000,"project":"/home/dev/app","sessionId":"gone"}"#;
+    std::fs::write(home.claude().join("history.jsonl"), format!("{note}\n")).unwrap();
+    let overview = json(&home, "/api/overview");
+    let due = overview["due"].as_str().unwrap();
+    assert!(due.starts_with("1 session and 1 sub-agent file will be deleted"), "{due}");
+    assert_eq!(overview["leaving"][0]["id"], "overdue");
+    let rows = json(&home, "/api/sessions");
+    assert!(rows["sessions"][0]["deleted_after"].is_string());
+    for (path, expected) in [
+        ("/api/gone", 1),
+        ("/api/gone?project=-home-dev-app", 1),
+        ("/api/gone?project=-home-dev-x", 0),
+    ] {
+        let gone = json(&home, path);
+        assert_eq!(gone["sessions"].as_array().unwrap().len(), expected, "{path}");
+        assert!(expected == 0 || gone["sessions"][0]["class"] == "prompt-only");
+    }
+    for (path, expected) in [
+        ("/api/find?q=osprey", true),
+        ("/api/find?q=osprey&project=-home-dev-x", false),
+        ("/api/find?q=osprey&branch=active", false),
+        ("/api/find?q=osprey&role=assistant", false),
+    ] {
+        assert_eq!(ask(&home, path).1.contains("prompt-only"), expected, "{path}");
+    }
+}

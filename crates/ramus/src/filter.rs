@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 
 use clap::ValueEnum;
 use jiff::Zoned;
+use ramus_core::digest::Digest;
 use ramus_core::price::PriceList;
+use ramus_core::pull_request::PullRequestName;
 use ramus_core::time::Time;
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
@@ -41,6 +43,16 @@ pub(crate) struct FilterArgs {
     /// Only sessions that have these; given several times, all of them
     #[arg(long, value_name = "WHAT")]
     has: Vec<Feature>,
+    /// Only sessions in which this pull request was made: `42`, `owner/name#42` or its URL
+    #[arg(long, value_name = "PR")]
+    pr: Option<PullRequestName>,
+}
+
+/// What rows of a list are put together by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroupBy {
+    /// The git repository: all its worktrees and clones
+    Repo,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -93,6 +105,7 @@ pub(crate) struct RowFilter {
     model: Option<String>,
     min_cost: Option<f64>,
     has: Vec<Feature>,
+    pr: Option<PullRequestName>,
     limit: Option<usize>,
 }
 
@@ -110,6 +123,7 @@ impl FilterArgs {
             model: self.model.as_ref().map(|model| model.to_lowercase()),
             min_cost: self.min_cost,
             has: self.has.clone(),
+            pr: self.pr.clone(),
             limit: self.limit,
         })
     }
@@ -144,6 +158,7 @@ impl RowFilter {
             })
             && self.model.as_ref().is_none_or(|model| has_model(project, session, model))
             && self.min_cost.is_none_or(|least| cost(project, session) >= least)
+            && self.pr.as_ref().is_none_or(|pr| has_pull_request(&session.digest, pr))
             && self.has.iter().all(|feature| has_feature(project, session, *feature))
     }
 
@@ -151,6 +166,15 @@ impl RowFilter {
     pub(crate) fn has_time(&self, started: Option<Time>, ended: Option<Time>) -> bool {
         self.since.is_none_or(|since| ended.is_some_and(|ended| ended >= since))
             && self.until.is_none_or(|until| started.is_some_and(|started| started < until))
+    }
+
+    /// Whether a session of which only prompts are left is wanted: nobody knows more of it than times.
+    pub(crate) fn has_prompts(&self, started: Option<Time>, ended: Option<Time>) -> bool {
+        let asks_more = self.branch.is_some()
+            || self.model.is_some()
+            || self.min_cost.is_some()
+            || !self.has.is_empty();
+        !asks_more && self.has_time(started, ended)
     }
 
     /// Returns the status that conversations must have.
@@ -200,6 +224,11 @@ pub(crate) fn session_key(project: &ProjectSurvey, session: &Surveyed, title: &s
         title: title.to_owned(),
         file: session.file.relative.clone(),
     }
+}
+
+/// Whether a pull request was made in a session.
+pub(crate) fn has_pull_request(digest: &Digest, wanted: &PullRequestName) -> bool {
+    digest.pull_requests.iter().any(|request| wanted.is_meant(request))
 }
 
 fn with_agents<'a>(

@@ -5,15 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ramus_core::history::History;
+use ramus_core::link::Family;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::title::{Summaries, session_title};
+use ramus_store::cleanup::Cleanup;
 use ramus_store::index::Index;
 use ramus_store::last_active;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place, Project, encode, is_encoded};
+use ramus_store::prompts::LostPrompts;
 use ramus_store::scan::summaries;
-use ramus_store::survey::{Survey, survey, survey_activity, survey_keeping, survey_usage};
+use ramus_store::survey::{
+    Survey, survey, survey_activity, survey_inspection, survey_keeping, survey_usage,
+};
 
 use crate::args::Global;
 use crate::env;
@@ -121,6 +126,13 @@ impl Library {
     pub(crate) fn survey_activity(self, ui: &mut Ui, scope: &Scope) -> Survey {
         self.look(ui, scope, |place, listing, rule, on_read| {
             survey_activity(&place.index, listing, rule, on_read)
+        })
+    }
+
+    /// Reads every file of a scope in short, and what only a thorough look finds.
+    pub(crate) fn survey_inspection(self, ui: &mut Ui, scope: &Scope) -> Survey {
+        self.look(ui, scope, |place, listing, rule, on_read| {
+            survey_inspection(&place.index, listing, rule, on_read)
         })
     }
 
@@ -342,9 +354,36 @@ impl Library {
         ambiguous(text, "projects", found.iter().map(|index| self.projects[*index].name.clone()))
     }
 
-    /// Returns how many days the client keeps sessions, if its settings say so.
-    pub(crate) fn retention_days(&self) -> Option<u32> {
-        self.place.retention_days()
+    /// Returns how long the client keeps files.
+    pub(crate) fn cleanup(&self) -> Cleanup {
+        Cleanup::of(&self.place)
+    }
+
+    /// Announces which files of a scope the client deletes soon; `None`: none.
+    pub(crate) fn due_soon(&self, scope: &Scope) -> Option<String> {
+        let files = self.projects.iter().enumerate().filter(|(index, _)| match scope {
+            Scope::All => true,
+            Scope::Project(only) => only == index,
+            Scope::Session(_) => false,
+        });
+        let files = files.flat_map(|(_, project)| &project.files);
+        self.cleanup().due(files, env::now()).sentence()
+    }
+
+    /// Returns the prompts of a scope whose sessions are gone.
+    pub(crate) fn lost_prompts(&self, ui: &mut Ui, scope: &Scope) -> LostPrompts {
+        if matches!(scope, Scope::Session(_)) {
+            return LostPrompts::default();
+        }
+        let mut lost = LostPrompts::read(&self.place.roots, &self.projects);
+        for problem in &lost.problems {
+            ui.warn(problem);
+        }
+        if let Scope::Project(index) = scope {
+            let name = &self.projects[*index].name;
+            lost.prompts.retain(|prompt| prompt.is_of(name));
+        }
+        lost
     }
 
     /// Returns where is remembered what was read.
@@ -370,6 +409,14 @@ impl Library {
         let mut known = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
         let read = || summaries(&self.projects[project].files).into();
         known.entry(project).or_insert_with(read).clone()
+    }
+
+    /// Returns where a session came from and what came out of it; its whole project is read for that.
+    pub(crate) fn family(&self, ui: &mut Ui, found: &Found) -> Family {
+        let survey = self.clone().survey(ui, &Scope::Session(Box::new(found.clone())));
+        let family = survey.family_of(&found.file.path);
+        ui.let_go(survey);
+        family
     }
 
     /// Returns the files of the project that a file belongs to.

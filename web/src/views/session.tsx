@@ -2,9 +2,9 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Act, Merge, Rename, type Request } from "../act";
-import { type Conversation, type Detail, type PathView, Refused, type Row, type View, asRefused, download, get, query } from "../api";
+import { type Conversation, type Detail, type Lineage as LineageTold, type PathView, Refused, type Row, type View, asRefused, download, get, query } from "../api";
 import { type News, useGet, useKeys, useNews } from "../hooks";
-import { Dialog, Failure, Time, Waiting } from "../parts";
+import { Dialog, Failure, Lineage, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { Printed, usePrinted } from "../print";
 import { type Mark, Transcript } from "../transcript";
@@ -22,6 +22,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
   const detail = useGet<Detail>(address);
   const path = useGet<PathView>(`${address}/path${query({ leaf, node: at })}`);
   const outline = useGet<{ rows: Row[] }>(`${address}/outline`);
+  const lineage = useGet<LineageTold>(`${address}/lineage`);
   const [panel, setPanel] = useState<Panel>("tree");
   const [open, setOpen] = useState(() => matchMedia("(min-width: 1100px)").matches);
   const [seen, setSeen] = useState(0);
@@ -40,7 +41,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
     missed.current = undefined;
     setGone(news.kind === "gone" ? id : "");
     if (news.kind === "gone") return;
-    detail.again(); path.again();
+    detail.again(); path.again(); lineage.again();
     // Drawing the tree anew is the dearest of them, and nobody waits for it; yet it must come although news goes on.
     later.current ??= setTimeout(() => { later.current = undefined; outline.again(); }, 1200);
   };
@@ -158,6 +159,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
             {session && <span>{several(session.messages, "message")}</span>}
             {session && session.forks > 0 && <span class="branches">{several(session.conversations.length, "branch", "branches")}</span>}
             {session && <Time at={session.last_active} />}
+            {lineage.data && <Lineage of={lineage.data} />}
           </p>
         </div>
         <div class="tools">
@@ -181,7 +183,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
           <aside class="panel" aria-label={panel === "tree" ? "Tree" : "Details"}>
             <button type="button" class="quiet close" aria-label="Close" onClick={() => setOpen(false)}>✕</button>
             {panel === "tree"
-              ? (outline.data ? <Tree rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
+              ? (outline.data ? <Tree lineage={lineage.data} rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
               : session && <Details id={id} session={session} leaf={told?.leaf ?? ""} onAct={setRequest} onRename={() => setAsking("rename")} onMerge={setMerging} />}
           </aside>
         )}

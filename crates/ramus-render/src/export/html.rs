@@ -285,10 +285,7 @@ fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
     );
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = words::way(way);
-        let words = match line(&way.words) {
-            words if words.is_empty() => "(nothing said)".to_owned(),
-            words => words,
-        };
+        let words = line(&way.words);
         out.push_str("<li>");
         match (config.other)(way.leaf) {
             Some(href) => {

@@ -208,7 +208,7 @@ fn fork(session: &Session, fork: &turn::Fork) -> Value {
         .ways
         .iter()
         .map(|way| {
-            json!({"node": spell(way.node), "leaf": spell(way.leaf), "words": way.words, "messages": way.messages,
+            json!({"node": spell(way.node), "leaf": spell(way.leaf), "words": way.words, "said": way.said, "messages": way.messages,
                 "timestamp": way.time.map(|time| time.to_string()), "draft": way.draft, "current": way.current,
                 "taken": way.taken})
         })

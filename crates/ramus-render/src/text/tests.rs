@@ -275,6 +275,20 @@ z2 < z1  user                  go on
 }
 
 #[test]
+fn a_way_without_words_is_not_quoted() {
+    let fixture = r"
+a        user       hello
+b < a    thinking   hm
+c < a    assistant  yes
+";
+    let told = short(fixture, &CLOSED);
+    assert!(
+        told.contains("┬ retry: 2 ways here; also: thinking only (1 message, abandoned)"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_fork_names_the_other_ways() {
     let fixture = r"
 a        user       hello

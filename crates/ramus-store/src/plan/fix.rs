@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ramus_core::defect::DefectKind;
-use ramus_core::edit::{self, Addition, Fixed, Thinking, Writer, reattached};
+use ramus_core::edit::{self, Addition, Fixed, Misnamed, Thinking, Writer, reattached};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::FxHashSet;
@@ -18,6 +18,7 @@ use crate::trace::Part;
 pub fn fix(
     subject: Subject<'_>,
     parts: &[Part],
+    misnamed: &Misnamed,
     title: &str,
     thinking: Thinking,
     now: Time,
@@ -40,7 +41,7 @@ pub fn fix(
     let mut problem = None;
     let fixed = {
         let mut bodies = bodies(&parts, &mut problem)?;
-        edit::fix(&origins, lost, title, thinking, &mut writer, &mut bodies)
+        edit::fix(&origins, lost, misnamed, title, thinking, &mut writer, &mut bodies)
     };
     if let Some(problem) = problem {
         return Err(problem.into());

@@ -218,10 +218,7 @@ fn way(way: &ForkWay, index: usize, taken: bool) -> (Line, String) {
     left.push(&format!("{} ", index + 1), Label::Dim);
     left.push(&format!("{sign} "), label);
     let words = way.words.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
-    left.push(
-        if words.is_empty() { "…" } else { &words },
-        if taken { Label::Strong } else { Label::Plain },
-    );
+    left.push(&words, if taken { Label::Strong } else { Label::Plain });
     (left, right)
 }
 

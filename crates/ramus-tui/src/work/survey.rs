@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use ramus_core::digest::Digest;
+use ramus_core::link::Family;
 use ramus_core::resume::Rule;
 use ramus_core::title::{Summaries, conversation_title, session_title};
+use ramus_store::cleanup::Cleanup;
 use ramus_store::index::Index;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place};
+use ramus_store::prompts::LostPrompts;
 use ramus_store::survey::{ProjectSurvey, Survey, Surveyed, survey_each, to_time};
 
 use crate::event::Event;
@@ -45,6 +48,7 @@ pub(crate) fn survey(
     let all: Vec<Arc<[HistoryFile]>> =
         listing.projects.iter().map(|project| project.files.clone().into()).collect();
     let _ = events.send(Event::Listed(listed(&listing, &all), bytes));
+    let lost = LostPrompts::read(&place.roots, &listing.projects);
     let progress = Mutex::new(Progress::new(events.clone()));
     let found = survey_each(index, listing, rule, &|file, digest| {
         let is_session = file.role == FileRole::Session;
@@ -57,6 +61,9 @@ pub(crate) fn survey(
     });
     let problems = found.problems.iter().map(ToString::to_string).collect();
     let _ = events.send(Event::Surveyed(surveyed(found, &all), problems));
+    let now = to_time(SystemTime::now());
+    let due = Cleanup::of(&place).due(all.iter().flat_map(|files| files.iter()), now).sentence();
+    let _ = events.send(Event::Cleanup { due, gone: lost.sessions() });
     sizes
 }
 
@@ -105,6 +112,7 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
         last_active: to_time(file.modified),
         hidden: file.bytes == 0,
         conversations: Vec::new(),
+        family: Family::default(),
     };
     listing
         .projects
@@ -113,6 +121,7 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
         .map(|(project, files)| Project {
             dir: project.dir.clone(),
             label: project.name.clone(),
+            repository: None,
             files: files.clone(),
             sessions: project.sessions().map(session).collect(),
         })
@@ -120,18 +129,29 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
 }
 
 fn surveyed(survey: Survey, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
+    let families = survey.families();
+    let repositories = survey.repositories();
     survey.map(|at, project| {
         let counts = project.agent_counts();
         let count = |session: &Surveyed| counts.get(&*session.file.id).copied().unwrap_or_default();
         let agents: Vec<usize> = project.sessions.iter().map(count).collect();
+        let lost = project.lost_agents().map(|(_, agent)| Session {
+            family: project.family_of_agent(agent),
+            ..session(agent.file.clone(), &agent.digest, &project.summaries, 0)
+        });
+        let lost: Vec<Session> = lost.collect();
         let ProjectSurvey { name, dir, path, sessions, summaries, .. } = project;
-        let row = |(Surveyed { file, digest, .. }, agents)| {
-            session(file, &digest, &summaries, agents as u32)
+        let families = families[at].iter().cloned();
+        let row = |((Surveyed { file, digest, .. }, agents), family)| Session {
+            family,
+            ..session(file, &digest, &summaries, agents as u32)
         };
+        let rows = sessions.into_iter().zip(agents).zip(families).map(row);
         Project {
             files: files[at].clone(),
-            sessions: sessions.into_iter().zip(agents).map(row).collect(),
+            sessions: rows.chain(lost).collect(),
             label: path.unwrap_or(name),
+            repository: repositories[at].as_ref().map(|found| found.name.clone()),
             dir,
         }
     })
@@ -187,6 +207,7 @@ pub(crate) fn session(
         last_active: digest.facts.last_active.unwrap_or_else(|| to_time(file.modified)),
         hidden: digest.class.is_hidden(),
         conversations,
+        family: Family::default(),
         file,
     }
 }

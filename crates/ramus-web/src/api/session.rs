@@ -5,21 +5,25 @@ use std::sync::Arc;
 use axum::extract::{Path, State as Extract};
 use ramus_core::body::Body;
 use ramus_core::digest::Digest;
+use ramus_core::files::Reverts;
 use ramus_core::history::History;
+use ramus_core::link::{LinkKind, Relative};
 use ramus_core::session::NodeId;
 use ramus_core::title::{Summaries, session_title};
 use ramus_render::json::{self, Answer, Conversation, Conversations, Outline, Resume, Tree};
+use ramus_render::lineage::{offspring_words, origin_words};
 use ramus_render::outline::{self, AgentLane, OutlineConfig, Row, outline as rows};
 use ramus_store::Bodies;
 use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::place::FileRole;
-use ramus_store::survey::to_time;
+use ramus_store::reverts::reverts;
+use ramus_store::survey::{ProjectSurvey, Surveyed, to_time};
 use serde::Serialize;
 
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
-use crate::library::Found;
+use crate::library::{Found, Library};
 use crate::work::Task;
 
 /// A session, as its own file tells.
@@ -133,8 +137,76 @@ pub(crate) async fn tree(
     answer(state, Task::Sessions, move |state| {
         let found = state.library.find(&id)?;
         let history = state.library.read(&found.file)?;
-        let tree = json::tree(&found.file.id, &history, found.file.role.is_agent());
+        let reverts = reverts_of(state, &found, &history);
+        let family = state.library.survey().family_of(&found.file.path);
+        let is_agent = found.file.role.is_agent();
+        let tree = json::tree(&found.file.id, &history, is_agent, &family, &reverts);
         Ok(Answer::new("ramus.tree/1", tree))
+    })
+    .await
+}
+
+fn reverts_of(state: &State, found: &Found, history: &Arc<History>) -> Reverts {
+    let Library { place, rule, .. } = &state.library;
+    reverts(&place.roots, &found.project().files, &found.file, history, *rule)
+}
+
+/// Where a session came from, or what came out of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct RelativeView {
+    #[serde(flatten)]
+    relative: json::Relative,
+    /// How the one stands to the other, such as `forked from`.
+    words: &'static str,
+    title: Option<String>,
+    /// Its address, if it is there.
+    address: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct LineageView {
+    origins: Vec<RelativeView>,
+    offspring: Vec<RelativeView>,
+}
+
+pub(crate) async fn lineage(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+) -> Answered<Answer<LineageView>> {
+    answer(state, Task::Lists, move |state| {
+        let found = state.library.find(&id)?;
+        let survey = state.library.survey();
+        let family = survey.family_of(&found.file.path);
+        let views = |relatives: &[Relative], words: fn(LinkKind) -> &'static str| {
+            let view = |relative: &Relative| {
+                let id = relative.session.as_deref();
+                let mut places = survey.projects.iter().filter_map(|project| {
+                    let one = project.sessions.iter().find(|one| Some(&*one.file.id) == id)?;
+                    Some((project, one))
+                });
+                let here = places.next();
+                let is_only = places.next().is_none();
+                let address = |(project, one): (&ProjectSurvey, &Surveyed)| match is_only {
+                    true => one.file.id.clone(),
+                    false => format!("{}~{}", one.file.id, project.name),
+                };
+                let title = |(project, one): (&ProjectSurvey, &Surveyed)| {
+                    session_title(&one.digest, &project.summaries).map(str::to_owned)
+                };
+                RelativeView {
+                    words: words(relative.kind),
+                    title: here.and_then(title),
+                    address: here.map(address),
+                    relative: json::relative(relative),
+                }
+            };
+            relatives.iter().map(view).collect()
+        };
+        let lineage = LineageView {
+            origins: views(&family.origins, origin_words),
+            offspring: views(&family.offspring, offspring_words),
+        };
+        Ok(Answer::new("ramus.lineage/1", lineage))
     })
     .await
 }
@@ -152,6 +224,7 @@ pub(crate) async fn outline(
             depth: 0,
             width: 0,
             agents: agents(&found, &history),
+            reverts: reverts_of(state, &found, &history),
             time: &|_| String::new(),
         };
         let mut rows = rows(&history, &config);

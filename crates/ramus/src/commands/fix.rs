@@ -1,9 +1,10 @@
 //! `check --fix`: a repaired copy for each session that needs one.
 
-use ramus_core::edit::{Thinking, end_of_message, to_fix};
+use ramus_core::edit::{Misnamed, Thinking, end_of_message, to_fix};
 use ramus_core::name::short_id;
 use ramus_render::json::{FixAnswer, Written};
 use ramus_render::{Label, Line};
+use ramus_store::inspect::Neighbours;
 use ramus_store::journal::Journal;
 use ramus_store::plan::{self, Plan, What};
 use ramus_store::survey::Surveyed;
@@ -21,6 +22,7 @@ pub(crate) fn fix(
     ui: &mut Ui,
     library: &Library,
     files: &[&Surveyed],
+    neighbours: &Neighbours<'_>,
     thinking: Thinking,
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
@@ -36,7 +38,11 @@ pub(crate) fn fix(
             ui.say(&Line::plain(&line));
             continue;
         }
-        let Some((plan, repairs, leaf)) = planned(library, &site, thinking)? else { continue };
+        let Some((plan, repairs, leaf)) =
+            planned(library, &site, &misnamed(neighbours, file), thinking)?
+        else {
+            continue;
+        };
         found += 1;
         match propose(ui, &site, &plan, &repairs, leaf, args) {
             // The next one may be wanted.
@@ -58,7 +64,22 @@ fn may_need(file: &Surveyed) -> bool {
     let is_session = file.file.role == ramus_store::place::FileRole::Session;
     let is_wrong = file.defects().next().is_some() || !file.digest.unpaired.is_empty();
     let is_late = facts.last_active.is_none_or(|time| time > env::now());
-    is_session && !file.digest.class.is_hidden() && (is_wrong || is_late || facts.thinking > 0)
+    let is_misnamed = file
+        .inspection
+        .as_ref()
+        .is_some_and(|found| !found.foreign.is_empty() || !found.reused.is_empty());
+    is_session
+        && !file.digest.class.is_hidden()
+        && (is_wrong || is_late || is_misnamed || facts.thinking > 0)
+}
+
+/// Returns the records of a file that a copy has to call otherwise.
+fn misnamed(neighbours: &Neighbours<'_>, file: &Surveyed) -> Misnamed {
+    let reused = file.inspection.iter().flat_map(|found| &found.reused);
+    Misnamed {
+        foreign: neighbours.foreign(file).map(|flaw| flaw.record).collect(),
+        reused: reused.map(|flaw| flaw.record).collect(),
+    }
 }
 
 /// Returns the copy that was made of a session before.
@@ -78,6 +99,7 @@ type Planned = (Plan, Vec<String>, Option<String>);
 fn planned(
     library: &Library,
     site: &Site,
+    misnamed: &Misnamed,
     thinking: Thinking,
 ) -> Result<Option<Planned>, CommandError> {
     let subject = site.subject(library);
@@ -87,7 +109,7 @@ fn planned(
         let (file, history) = (site.found.file.clone(), site.history.clone());
         let parts = trace(subject.files, file, history, path, library.rule)?;
         let title = format!("{} (repaired)", short(&site.title));
-        let fixed = plan::fix(subject, &parts, &title, thinking, env::now());
+        let fixed = plan::fix(subject, &parts, misnamed, &title, thinking, env::now());
         let fixed = fixed.map_err(|error| {
             error.explained(|refusal| CommandError::user(format!("cannot repair: {refusal}")))
         })?;

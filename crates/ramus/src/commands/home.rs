@@ -9,14 +9,15 @@ use crate::commands::demo::{self, DemoArgs};
 use crate::commands::screens;
 use crate::commands::tree::{self, TreeArgs};
 use crate::error::CommandError;
-use crate::select::Library;
+use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
 pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     if ui.is_interactive() {
         return screens::screens(ui, global);
     }
-    let has_history = Library::open(ui, global).is_ok_and(|library| {
+    let library = Library::open(ui, global).ok();
+    let has_history = library.as_ref().is_some_and(|library| {
         library.projects.iter().any(|project| project.sessions().any(|file| file.bytes > 0))
     });
     // A directory that was asked for by name is an error when it is not there.
@@ -31,6 +32,9 @@ pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
             "`ramus sessions` lists all, `ramus show` reads this one, `ramus --help` tells the rest.",
             Label::Dim,
         ));
+        if let Some(due) = library.and_then(|library| library.due_soon(&Scope::All)) {
+            ui.say(&Line::new(&due, Label::Warning));
+        }
     }
     Ok(())
 }

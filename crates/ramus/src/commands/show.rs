@@ -8,6 +8,7 @@ use ramus_core::branches::Status;
 use ramus_core::digest::resume_of;
 use ramus_core::history::{History, Path};
 use ramus_core::name::short_id;
+use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, turns};
@@ -93,7 +94,12 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     if args.raw {
         return raw(ui, &parts);
     }
-    let mut counted = Counted::new(prices::load(args.prices.as_deref())?.list);
+    // A broken file of prices keeps nobody from reading.
+    let prices = match args.usage || ui.json {
+        true => prices::load(args.prices.as_deref())?.list,
+        false => PriceList::default(),
+    };
+    let mut counted = Counted::new(prices);
     if ui.json {
         let counting = Counting { counted: RefCell::new(counted), files, parts: &parts, rule };
         return ui.json(&Answer::new(

@@ -1,13 +1,16 @@
+use std::sync::Arc;
+
 use ramus_core::body::Body;
 use ramus_core::digest::resume_of;
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_render::json::{self, Answer};
+use ramus_render::lineage::lineage;
 use ramus_render::outline::{AgentLane, OutlineConfig, draw, legend, outline, put_answers};
-use ramus_render::{Label, Line};
 use ramus_store::Bodies;
 use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::place::FileRole;
+use ramus_store::reverts::reverts;
 
 use crate::args::Global;
 use crate::commands::conversations::explanation;
@@ -53,16 +56,18 @@ const DEPTH: usize = 10;
 pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), CommandError> {
     let library = Library::open_for(ui, global, &args.session)?;
     let (found, spot) = library.address(ui, &args.session)?;
-    let history = library.read(&found)?;
+    let history = Arc::new(library.read(&found)?);
     let around = match &args.around {
         Some(uuid) => node(&history, &Spot::Uuid(uuid.clone()))?,
         None => node(&history, &spot)?,
     };
+    let reverts =
+        reverts(library.roots(), library.files_beside(&found), &found.file, &history, library.rule);
+    let family = library.family(ui, &found);
     if ui.json {
-        return ui.json(&Answer::new(
-            "ramus.tree/1",
-            json::tree(&found.file.id, &history, found.file.role.is_agent()),
-        ));
+        let is_agent = found.file.role.is_agent();
+        let tree = json::tree(&found.file.id, &history, is_agent, &family, &reverts);
+        return ui.json(&Answer::new("ramus.tree/1", tree));
     }
     if history.folds.is_empty() {
         return Err(CommandError::nothing("there is no conversation in this session"));
@@ -74,6 +79,7 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         depth: args.depth,
         width: ui.width,
         agents: agents(ui, &library, &found, &history),
+        reverts,
         time: &|time| clock.short(time),
     };
     let mut rows = outline(&history, &config);
@@ -82,22 +88,12 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         Body::parse(&bodies.bytes(history.session.record(node).span).ok()?).ok()
     });
     ui.page();
+    for line in lineage(&family, false) {
+        ui.line(&line)?;
+    }
     let drawing = draw(&rows, &config);
     for line in &drawing {
         ui.line(line)?;
-    }
-    if let Some((session, message)) = &history.session.facts().forked_from {
-        let line =
-            Line::new("forked from ", Label::Dim).with(session, Label::Id).with(" at ", Label::Dim);
-        ui.line(&line.with(message, Label::Id))?;
-    } else if let Some((last, rest)) = history.session.facts().merged_from.split_last() {
-        let mut line = Line::new("merged from ", Label::Dim);
-        for (n, session) in rest.iter().enumerate() {
-            let between = if n == 0 { "" } else { ", " };
-            line = line.with(between, Label::Dim).with(session, Label::Id);
-        }
-        let between = if rest.is_empty() { "" } else { " and " };
-        ui.line(&line.with(between, Label::Dim).with(last, Label::Id))?;
     }
     ui.line(&legend(&drawing))?;
     if global.explain {

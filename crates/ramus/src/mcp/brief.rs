@@ -37,6 +37,11 @@ pub(super) fn session(row: &Value) -> String {
             facts.push(several(row, key));
         }
     }
+    for origin in row["origins"].as_array().into_iter().flatten() {
+        let kind = text(origin, "kind").unwrap_or_default();
+        let of = text(origin, "session").map(|id| format!(" of {}", short_id(id)));
+        facts.push(format!("{kind}{}", of.unwrap_or_default()));
+    }
     format!(
         "{} “{}” — {}, last {}, {}\n",
         short(row, "id"),
@@ -76,7 +81,7 @@ pub(super) fn hit(row: &Value) -> String {
     format!(
         "{} {} {} {}: {}\n",
         text(row, "address").unwrap_or_default(),
-        text(row, "status").unwrap_or("-"),
+        text(row, "status").or(text(row, "class")).unwrap_or("-"),
         text(row, "role").unwrap_or_default(),
         minute(row, "timestamp"),
         text(row, "snippet").unwrap_or_default(),

@@ -138,7 +138,7 @@ struct Usage {
 
 #[tool_router(router = reading, vis = "pub(super)")]
 impl Server {
-    /// Search all past conversations, every branch of them. Each line: address, branch status, who, when, words around the match.
+    /// Search all past conversations, every branch of them. Each line: address, branch status, who, when, words around the match; `prompt-only` means that the session was deleted.
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn search(
         &self,

@@ -407,7 +407,7 @@ fn names_that_are_no_text_are_not_mixed_up() {
         let text = String::from_utf8(line(*n, *n)).unwrap();
         fs::write(file, text.repeat(n + 1)).unwrap();
         kept.check("one of them changed");
-        std::thread::sleep(SETTLED);
+        settle();
         kept.answer(&["cache", "build"]);
     }
 }

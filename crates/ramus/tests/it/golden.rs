@@ -29,6 +29,9 @@ fn golden(name: &str, args: &[&str]) {
     if let Some(retention) = answer.get_mut("retention") {
         *retention = Value::Null;
     }
+    for session in answer.get_mut("sessions").and_then(Value::as_array_mut).into_iter().flatten() {
+        assert!(session["deleted_after"].take().is_string());
+    }
     let text = serde_json::to_string_pretty(&answer)
         .unwrap()
         .replace(&*dir.path().to_string_lossy(), "[dir]");

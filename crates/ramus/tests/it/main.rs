@@ -4,6 +4,7 @@
 mod address;
 mod bad_input;
 mod cache;
+mod check;
 mod dates;
 mod diff;
 mod export;
@@ -17,6 +18,7 @@ mod mcp;
 mod merge;
 mod reading;
 mod readme;
+mod repository;
 mod samples;
 mod screen_keys;
 mod screen_looks;

@@ -1,10 +1,36 @@
 //! Which files a scope means, agents and spilled results among them.
 
+use std::path::PathBuf;
+
+use ramus_core::pull_request::PullRequestName;
 use ramus_store::place::FileRole;
 use ramus_store::scan::{Content, Source, spills};
 
 use super::AgentFilter;
+use crate::filter::has_pull_request;
 use crate::select::{Library, Scope};
+use crate::ui::Ui;
+
+/// Leaves only the sessions in which a pull request was made, with what lies below them.
+pub(super) fn keep_pull_request(
+    ui: &mut Ui,
+    library: &Library,
+    scope: &Scope,
+    wanted: &PullRequestName,
+    sources: &mut Vec<Source>,
+) {
+    let survey = library.clone().survey(ui, scope);
+    let sessions = survey.projects.iter().flat_map(|project| &project.sessions);
+    let made: Vec<PathBuf> = sessions
+        .filter(|session| has_pull_request(&session.digest, wanted))
+        .map(|session| session.file.path.clone())
+        .collect();
+    ui.let_go(survey);
+    sources.retain(|source| {
+        let path = &source.file.path;
+        made.iter().any(|made| path == made || path.starts_with(made.with_extension("")))
+    });
+}
 
 pub(super) fn sources(library: &Library, scope: &Scope, agents: AgentFilter) -> Vec<Source> {
     let (projects, session) = match scope {

@@ -47,6 +47,7 @@ impl Search<'_> {
             uuid: known.spot.uuid.clone().filter(|_| known.spot.is_own),
             role: kind.role().word(),
             kind: kind.word(),
+            class: None,
             conversation: branch.map(|branch| branch.n),
             status: branch.map(|branch| branch.status.word()),
             resumes: branch.is_some_and(|branch| branch.resumes),
