@@ -1,21 +1,33 @@
 #!/usr/bin/env python3
 """Breaks every writing command of the real binary, and counts what was lost.
 
-    bench/faults.py faults  [--ramus PATH] [--count 500] [--seed 1] [--only OP]   strace lets one call fail
-    bench/faults.py kills   [--ramus PATH] [--count 200] [--seed 1]               SIGKILL at a random moment, then recovery
-    bench/faults.py writers [--ramus PATH] [--count 50] [--mb 0] [--seed 1]       appenders and editors beside it
+    bench/faults.py faults  [--ramus PATH] [--count 500] [--seed 1] [--only OP] [--mb 0]   strace lets one call fail
+    bench/faults.py kills   [--ramus PATH] [--count 200] [--seed 1] [--only OP] [--mb 0]   SIGKILL, then recovery
+    bench/faults.py writers [--ramus PATH] [--count 50] [--seed 1] [--only OP] [--mb 0]    appenders and editors beside it
 
-Each makes homes of its own below --dir (default: /dev/shm, so that waiting for a disk does not take the time) and
-prints a Markdown table. A run counts as
+Each makes homes below --dir (default: /dev/shm, so that waiting for a disk does not take the time) and prints a
+Markdown table. `--mb` makes the session that large. A run counts as
 
-    lost      a line or a save of another program that is neither in its file nor where a message says
+    lost      a line or a save of another program that is not in its file, exactly once (see below)
     harmed    a file that is neither as before nor as after the operation (bytes, modes, dates), or left over
-    untrue    a message that does not fit: success without the change, failure with it, a panic
-    stuck     an operation that is neither finished nor taken back by the next command, or cannot be undone
+    untrue    a message that does not fit: success without the change, failure with it, a path that is not there, a panic
+    stuck     an operation that the next command neither finishes nor takes back, that cannot be undone exactly, that
+              the log does not list, or that fails when it is tried again without a fault
 
 and `recovered` are runs that the next command found interrupted.
 
-`faults` needs strace. Exit code 1 if anything was counted.
+"As after" means equal to a run without a fault, where new uuids and dates stand for each other (they differ from run to
+run) and everything else is compared byte by byte; before a campaign two runs without a fault are compared so, and one with a
+changed byte. Files that did not change keep their dates. A failed or killed `export` may leave a part of the new files and
+`.ramus-partial-*`, which the next export removes; an earlier transcript has its old or its new content all the time.
+
+A line that is missing after a `restore` must come back with its `undo` (with `restore --at` where lines were added since): it
+was written before the restore was planned.
+A save that is missing after `files --restore` must come back with `undo`, or its place was named in a message.
+
+Half of the kills hit a random system call (strace), half a random moment. A process that ended before does not count.
+
+`faults` and `kills` need strace. Exit code 1 if anything was counted.
 """
 import argparse, collections, json, os, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
 
@@ -115,9 +127,11 @@ def look(home):
 
 SETUP = {
     "goto": [], "rename": [], "fork": [], "fork --into": [], "merge": [], "trash": [], "files --restore": [], "check --fix": [],
-    "export": [], "undo goto": ["goto"], "undo rename": ["rename"], "undo fork": ["fork"], "undo merge": ["merge"],
+    "export": [], "export again": ["export"], "undo goto": ["goto"], "undo rename": ["rename"], "undo fork": ["fork"], "undo merge": ["merge"],
     "undo trash": ["trash"], "undo files --restore": ["files --restore"], "restore": ["goto"], "undo restore": ["goto", "restore"],
 }
+# How the log calls them.
+LOGGED = {"fork --into": "fork", "files --restore": "restore-files", "check --fix": "fix"}
 
 
 def words(home, op):
@@ -126,6 +140,7 @@ def words(home, op):
         "fork --into": ["fork", "1111:e", "--into", home.path + "/other"], "merge": ["merge", "1111@1", "1111@2"], "trash": ["trash", "1111"],
         "files --restore": ["files", "1111:a", "--restore"], "check --fix": ["check", "1111", "--fix", "--drop-thinking"],
         "restore": ["restore", "1111"], "export": ["export", "1111", "--out", home.path + "/out"],
+        "export again": ["export", "1111", "--out", home.path + "/out"], "recovery": ["log"],
     }.get(op, ["undo"])
 
 
@@ -154,11 +169,43 @@ class Ramus:
 
 
 ADMITS = ("tries again", "stays", "is kept", "as it was before is", "may be in", "could not be completed", "were kept in it")
+NAMED = re.compile(r"(?:is kept at|as it was before is|stays at) (/[^\s;]+?)[.,;)]*(?=\s|$|;)")
+UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+DATE = re.compile(rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
 
-def is_new_session(before, now):
-    """Files were added, and nothing that was there is different."""
-    return all(now.get(path) == what for path, what in before.items() if what[0] != "dir") and len(now) > len(before)
+class Wanted:
+    """How everything was before an operation, and how it is after a run without a fault."""
+
+    def __init__(self, before, since):
+        self.before = before
+        self.since = since
+        texts = [path.encode() for path in before] + [what[0] for what in before.values() if what[0] != "dir"]
+        self.known = {found for text in texts for pattern in (UUID, DATE) for found in pattern.findall(text)}
+        self.after = None
+
+    def plain(self, text):
+        """Leaves out what differs from run to run: uuids and dates that were not there before."""
+        for pattern, sign in ((UUID, b"<new id>"), (DATE, b"<new date>")):
+            text = pattern.sub(lambda found: found[0] if found[0] in self.known else sign, text)
+        return text
+
+    def entry(self, path, what, ignore_date):
+        if what[0] == "dir":
+            return self.plain(path.encode()), "dir", what[1]
+        is_same = self.before.get(path, (None,))[0] is what[0]
+        text = what[0] if is_same else self.plain(what[0])
+        date = "new" if what[2] >= self.since or path == ignore_date else what[2]
+        return self.plain(path.encode()), text, what[1], date
+
+    def entries(self, seen, ignore_date=None):
+        return collections.Counter(self.entry(path, what, ignore_date) for path, what in seen.items())
+
+    def is_before(self, now, ignore_date=None):
+        return self.entries(now, ignore_date) == self.entries(self.before, ignore_date)
+
+    def is_after(self, now, ignore_date=None):
+        return self.entries(now, ignore_date) == self.entries(self.after, ignore_date)
 
 
 class Bench:
@@ -187,10 +234,36 @@ class Bench:
         for step in SETUP[op]:
             code, said, _ = self.ramus.run(home, words(home, step))
             assert code == 0, (op, step, said)
+        if op == "export again":
+            with open(home.session, "a") as file:
+                file.write(home.record("h", "g", "user", "and more"))
         kept = os.path.join(self.dir, "template-" + re.sub("[^a-z]", "-", op))
         shutil.rmtree(kept, ignore_errors=True)
         os.rename(path, kept)
         return Home(kept)
+
+    def wanted(self, op, template):
+        """Runs an operation without a fault, twice: the comparison must take both for the same, and see a changed byte."""
+        # File systems note the time of their last tick, which may be a little earlier.
+        time.sleep(0.05)
+        since = time.time_ns() - 20_000_000
+        seen = []
+        for _ in range(2):
+            home = self.fresh(template)
+            before = look(home)
+            start = time.time()
+            code, said, _ = self.ramus.run(home, words(home, op))
+            took = time.time() - start
+            assert code == 0, (op, said)
+            seen.append(look(home))
+        wanted = Wanted(before, since)
+        wanted.after = seen[0]
+        assert wanted.is_after(seen[1]), (op, differs(seen[1], seen[0]))
+        for path, what in seen[1].items():
+            if what[0] != "dir" and what[0]:
+                changed = bytes([what[0][0] ^ 1]) + what[0][1:]
+                assert not wanted.is_after({**seen[1], path: (changed,) + what[1:]}), (op, path)
+        return wanted, took
 
     def count(self, op, what, why):
         self.counts[op][what] += 1
@@ -198,43 +271,70 @@ class Bench:
         if len(self.bad) <= 40:
             print(f"  {op}: {what}: {why}", file=sys.stderr, flush=True)
 
-    def judge(self, op, home, before, after, code, said, why):
-        """Looks at what one run left; the next command recovers, and undoes."""
+    def judge_export(self, op, home, wanted, code, why):
         now = look(home)
-        is_after = lambda now: fits(op, home, now, before, after)
-        if "panicked" in said:
+        whole = {path: what for path, what in now.items() if ".ramus-partial" not in path}
+        if code == 0 and not wanted.is_after(whole):
+            self.count(op, "untrue", f"{why}: success, but {differs(whole, wanted.after)}")
+        out = home.path + "/out"
+        for path in {**wanted.before, **wanted.after, **whole}:
+            entries = [seen.get(path) for seen in (whole, wanted.before, wanted.after)]
+            found, *allowed = [entry and wanted.entry(path, entry, path)[1:3] for entry in entries]
+            # Without an agent that could not be read, a transcript is another one; then the exit code says so.
+            is_less = found is not None and code not in (0, None) and path.startswith(out)
+            if found not in allowed and not is_less and not path.endswith("/.ramus-export"):
+                self.count(op, "harmed", f"{why}: {code} {os.path.relpath(path, out)}")
+        # What a killed or failed export left goes with the next one.
+        code, said, _ = self.ramus.run(home, words(home, op))
+        if code != 0 or not wanted.is_after(look(home), None):
+            self.count(op, "harmed", f"{why}: the next one: {differs(look(home), wanted.after)}; {said[-300:]}")
+
+    def judge(self, op, home, wanted, code, said, why):
+        """Looks at what one run left; the next command recovers, and undoes or does it again. `code` is None after a kill."""
+        if "panicked" in said or "internal error" in said:
             self.count(op, "untrue", f"{why}: {said[-300:]}")
-        if code == 0 and not is_after({path: what for path, what in now.items() if ".ramus-partial" not in path}):
-            self.count(op, "untrue", f"{why}: success, but {differs(now, after)}; {said[-300:]}")
-        if op == "export":
-            # What a killed or failed export left goes with the next one.
-            code, said, _ = self.ramus.run(home, words(home, op))
-            if code != 0 or not is_after(look(home)):
-                self.count(op, "harmed", f"{why}: the next one: {differs(look(home), after)}; {said[-300:]}")
-            return
-        if code not in (0, None) and not any(word in said for word in ADMITS) and not same(now, before, dates=True):
-            self.count(op, "untrue", f"{why}: failure, but {differs(now, before)}; {said[-300:]}")
+        if op.startswith("export"):
+            return self.judge_export(op, home, wanted, code, why)
+        now = look(home)
+        admits = any(word in said for word in ADMITS)
+        if code == 0 and not wanted.is_after(now):
+            self.count(op, "untrue", f"{why}: success, but {differs(now, wanted.after)}; {said[-300:]}")
+        if code not in (0, None) and not admits and not wanted.is_before(now):
+            self.count(op, "untrue", f"{why}: failure, but {differs(now, wanted.before)}; {said[-300:]}")
+        missing = [path for path in NAMED.findall(said) if not os.path.lexists(path)]
+        if missing:
+            self.count(op, "untrue", f"{why}: names {missing}, which is not there; {said[-300:]}")
         operations, told = self.ramus.log(home)
         if operations is None:
             return self.count(op, "stuck", f"{why}: log: {told[-300:]}")
-        if "cannot be finished" in told:
+        if "cannot be finished" in told or "could not be" in told:
             self.count(op, "stuck", f"{why}: {told[-300:]}")
         self.counts[op]["recovered"] += "was interrupted" in told
         now = look(home)
+        is_after, is_before = wanted.is_after(now), wanted.is_before(now)
         if code is None:
-            self.counts[op]["done" if is_after(now) else "refused"] += 1
-        left = [path for path in now if "/.ramus-" in path and not path.endswith("/.ramus-export")]
-        if left and op != "export":
-            self.count(op, "harmed", f"{why}: left over {left}")
-        if not (is_after(now) or same(now, before, dates=True)):
-            self.count(op, "harmed", f"{why}: {differs(now, before)} / {differs(now, after)}")
+            self.counts[op]["done" if is_after else "refused"] += 1
+        if not (is_after or is_before):
+            return self.count(op, "harmed", f"{why}: {differs(now, wanted.before)} / {differs(now, wanted.after)}; {said[-200:]} {told[-200:]}")
+        if code == 0 and not is_after or code not in (0, None) and not admits and not is_before:
+            self.count(op, "untrue", f"{why}: {code}, and then {differs(now, wanted.before)}; {told[-300:]}")
         last = operations[0] if operations else {}
-        if op != "export" and is_after(now) and last.get("done") and not last.get("undoes"):
+        name = "undo" if op.startswith("undo") else LOGGED.get(op, op)
+        is_listed = bool(last.get("done")) and last.get("operation") == name
+        if is_after and not is_listed:
+            self.count(op, "stuck", f"{why}: it is done, but the log has {last}")
+        elif is_after and not op.startswith("undo"):
             code, said, _ = self.ramus.run(home, ["undo"])
             if code != 0:
                 self.count(op, "stuck", f"{why}: not undone: {said[-300:]}")
-            elif not same(look(home), before, dates=op != "undo"):
-                self.count(op, "harmed", f"{why}: undone, but {differs(look(home), before)}")
+            elif not wanted.is_before(look(home)):
+                self.count(op, "harmed", f"{why}: undone, but {differs(look(home), wanted.before)}")
+        elif is_before and not is_after:
+            code, said, _ = self.ramus.run(home, words(home, op))
+            if code != 0:
+                self.count(op, "stuck", f"{why}: not done when tried again: {said[-300:]}")
+            elif not wanted.is_after(look(home)):
+                self.count(op, "harmed", f"{why}: tried again, but {differs(look(home), wanted.after)}")
 
     def table(self, title):
         print(f"\n{title}\n\n| operation | runs | done | not done | recovered | lost | harmed | untrue | stuck |\n|---|---|---|---|---|---|---|---|---|")
@@ -248,62 +348,65 @@ class Bench:
 
 
 COLUMNS = ("runs", "done", "refused", "recovered", "lost", "harmed", "untrue", "stuck")
-NEW = ("fork", "fork --into", "merge")
-ADDS = ("goto", "rename", "check --fix")
-
-
-def fits(op, home, now, before, after):
-    """Whether an operation was carried out, and nothing else. New ids and times differ from run to run."""
-    if op in NEW:
-        return is_new_session(before, now) and len(now) == len(after)
-    if op in ADDS:
-        text, old = now.get(home.session, (b"",))[0], before[home.session][0]
-        others = lambda seen: {path: what for path, what in seen.items() if path != home.session}
-        return text.startswith(old) and text.count(b"\n") == after[home.session][0].count(b"\n") and same(others(now), others(before))
-    return same(now, after)
-
-
-def same(now, then, dates=False):
-    strip = lambda seen: {path: what if dates and what[0] != "dir" else what[:2] for path, what in seen.items()}
-    return strip(now) == strip(then)
 
 
 def differs(now, then):
     paths = [path for path in {**now, **then} if now.get(path, (0,))[:2] != then.get(path, (0,))[:2]]
     dates = [path for path in now if path in then and now[path][:2] == then[path][:2] and now[path] != then[path]]
-    return f"{len(paths)} differ: {[os.path.relpath(path, '/dev/shm') for path in paths[:4]]}, {len(dates)} dates"
+    return f"{len(paths)} differ: {['/'.join(path.split('/')[-2:]) for path in paths[:4]]}, {len(dates)} dates"
+
+
+def sampled(bench, op, template):
+    """Which calls an operation makes: pairs of a call and its number."""
+    home = bench.fresh(template)
+    trace = os.path.join(bench.dir, "trace")
+    code, said, _ = bench.ramus.run(home, words(home, op), ["strace", "-f", "-qq", "-o", trace, "-e", "trace=" + ",".join("?" + call for call in CALLS)])
+    assert code == 0, (op, said)
+    with open(trace) as file:
+        calls = collections.Counter(re.findall(r"^\d+\s+(\w+)\(", file.read(), re.M))
+    return [(call, n) for call, count in calls.items() for n in range(1, count + 1)]
+
+
+def injected(call, n, what):
+    return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:{what}:when={n}"]
+
+
+def ops_of(args):
+    return [args.only] if args.only else list(SETUP)
 
 
 def faults(bench, args):
-    ops = [args.only] if args.only else list(SETUP)
-    each = max(1, args.count // len(ops))
-    for op in ops:
-        template = bench.template(op)
-        home = bench.fresh(template)
-        before = look(home)
-        trace = os.path.join(bench.dir, "trace")
-        code, said, _ = bench.ramus.run(home, words(home, op), ["strace", "-f", "-qq", "-o", trace, "-e", "trace=" + ",".join("?" + call for call in CALLS)])
-        assert code == 0, (op, said)
-        after = look(home)
-        with open(trace) as file:
-            calls = collections.Counter(re.findall(r"^\d+\s+(\w+)\(", file.read(), re.M))
-        choices = [(call, n) for call, count in calls.items() for n in range(1, count + 1)]
-        for _ in range(each):
-            (call, n), error = bench.random.choice(choices), bench.random.choice(ERRORS)
+    each = max(1, args.count // len(ops_of(args)))
+    for op in ops_of(args):
+        template = bench.template(op, args.mb)
+        wanted, _ = bench.wanted(op, template)
+        choices = sampled(bench, op, template)
+        # Every call once before any of them twice, each time with another error.
+        plan = []
+        while len(plan) < each:
+            bench.random.shuffle(choices)
+            plan += choices
+        for call, n in plan[:each]:
+            error = bench.random.choice(ERRORS)
             home = bench.fresh(template)
-            inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={n}"]
             try:
-                code, said, _ = bench.ramus.run(home, words(home, op), inject)
+                code, said, _ = bench.ramus.run(home, words(home, op), injected(call, n, f"error={error}"))
             except subprocess.TimeoutExpired:
                 bench.count(op, "stuck", f"{call} {n} {error}: hangs")
                 continue
             bench.counts[op]["runs"] += 1
             bench.counts[op]["done" if code == 0 else "refused"] += 1
-            bench.judge(op, home, before, after, code, said, f"{error} at {call} {n}")
-    return bench.table(f"Errors injected by strace, one call each (seed {args.seed})")
+            bench.judge(op, home, wanted, code, said, f"{error} at {call} {n}")
+        print(f"  {op}: {bench.counts[op]['runs']} runs, {len(choices)} calls", file=sys.stderr, flush=True)
+    return bench.table(f"Errors injected by strace, one call each (seed {args.seed}{size(args)})")
+
+
+def size(args):
+    return f", session of {args.mb} MB" if args.mb else ""
 
 
 LINE = '{"type":"mode","by":"somebody","n":%d}\n'
+LINES = re.compile(rb'\{"type":"mode","by":"somebody","n":\d+\}\n')
 
 
 def append(home, n):
@@ -313,77 +416,118 @@ def append(home, n):
         file.write(LINE % n)
 
 
-def has_line(home, n, everywhere=False):
-    wanted = (LINE % n).encode()
-    paths = [home.session] if not everywhere else list(walk(home.path))
-    for path in paths:
-        try:
-            with open(path, "rb") as file:
-                if wanted in file.read():
-                    return True
-        except FileNotFoundError:
-            pass
-    return False
+def read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
-def without_line(seen, home, n):
+def without_lines(seen, home):
+    """Takes off what the other program wrote."""
     seen = dict(seen)
     if home.session in seen:
-        text = seen[home.session][0].replace((LINE % n).encode(), b"")
-        seen[home.session] = (text,) + seen[home.session][1:]
+        seen[home.session] = (LINES.sub(b"", seen[home.session][0]),) + seen[home.session][1:]
     return seen
 
 
+def killed(bench, home, op, took, choices, round):
+    """Runs an operation and kills it; whether it was killed before its end."""
+    args, env = bench.ramus.args(home, words(home, op)), bench.ramus.env(home)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    if round % 4 < 2:
+        call, n = bench.random.choice(choices)
+        return subprocess.run(injected(call, n, "signal=KILL") + args, env=env, **quiet).returncode != 0
+    child = subprocess.Popen(args, env=env, **quiet)
+    time.sleep(bench.random.random() * took)
+    child.kill()
+    return child.wait() == -signal.SIGKILL
+
+
+def judge_written(bench, op, home, wanted, round, why):
+    """Somebody wrote to the session after a kill: that line is there once, and everything else is as before or as after."""
+    operations, told = bench.ramus.log(home)
+    if operations is None or "cannot be finished" in told or "could not be" in told:
+        return bench.count(op, "stuck", f"{why}: {told[-300:]}")
+    bench.counts[op]["recovered"] += "was interrupted" in told
+    now = without_lines(look(home), home)
+    is_trashed = home.session not in wanted.after
+    if "trash" in op:
+        # The line made the session again if it was in the trash; it comes back with it.
+        if not now.get(home.session, (b"",))[0]:
+            code, said, _ = bench.ramus.run(home, ["undo"])
+            told += said
+            if code != 0:
+                return bench.count(op, "stuck", f"{why}: the trash stays: {said[-300:]}")
+            now = without_lines(look(home), home)
+            bench.counts[op]["done" if is_trashed else "refused"] += 1
+        else:
+            bench.counts[op]["refused" if is_trashed else "done"] += 1
+        whole = wanted.before if is_trashed else wanted.after
+        if Wanted.entries(wanted, now, home.session) != wanted.entries(whole, home.session):
+            bench.count(op, "harmed", f"{why}: {differs(now, whole)}; {told[-300:]}")
+    else:
+        is_after = wanted.is_after(now, home.session)
+        bench.counts[op]["done" if is_after else "refused"] += 1
+        if not is_after and not wanted.is_before(now, home.session):
+            bench.count(op, "harmed", f"{why}: {differs(now, wanted.before)} / {differs(now, wanted.after)}; {told[-300:]}")
+    times = read(home.session).count((LINE % round).encode())
+    if times != 1:
+        bench.count(op, "lost", f"{why}: {times} times: {told[-300:]}")
+
+
+def judge_saved(bench, op, home, wanted, text, why):
+    """Somebody saved a file of the project after a kill: that version stays, and the other file is as before or as after."""
+    operations, told = bench.ramus.log(home)
+    if operations is None or "cannot be finished" in told or "could not be" in told:
+        return bench.count(op, "stuck", f"{why}: {told[-300:]}")
+    bench.counts[op]["recovered"] += "was interrupted" in told
+    last = operations[0] if operations else {}
+    is_done = last.get("done") and last["operation"] == ("undo" if op.startswith("undo") else "restore-files")
+    bench.counts[op]["done" if is_done else "refused"] += 1
+    main, gone = home.app + "/main.rs", home.app + "/gone.rs"
+    if read(main) != text:
+        bench.count(op, "lost", f"{why}: {told[-300:]}")
+    now, whole = look(home), wanted.after if is_done else wanted.before
+    if now.get(gone) != whole.get(gone):
+        bench.count(op, "harmed", f"{why}: {differs(now, whole)}; {told[-300:]}")
+    others = lambda seen: {path: what for path, what in seen.items() if path not in (main, gone)}
+    if wanted.entries(others(now)) != wanted.entries(others(wanted.before)):
+        bench.count(op, "harmed", f"{why}: {differs(others(now), others(wanted.before))}; {told[-300:]}")
+
+
 def kills(bench, args):
-    ops = [op for op in SETUP if op != "export"]
-    each = max(1, args.count // len(ops))
-    for op in ops:
-        template = bench.template(op)
-        home = bench.fresh(template)
-        before = look(home)
-        start = time.time()
-        code, said, _ = bench.ramus.run(home, words(home, op))
-        took = time.time() - start
-        assert code == 0, (op, said)
-        after = look(home)
-        for round in range(each):
+    each = max(1, args.count // len(ops_of(args)))
+    for op in ops_of(args):
+        template = bench.template(op, args.mb)
+        wanted, took = bench.wanted(op, template)
+        choices = sampled(bench, op, template)
+        round = tries = 0
+        while round < each and tries < 20 * each:
+            tries += 1
             home = bench.fresh(template)
-            child = subprocess.Popen(bench.ramus.args(home, words(home, op)), env=bench.ramus.env(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(bench.random.random() * took)
-            child.kill()
-            child.wait()
+            if not killed(bench, home, op, took, choices, round):
+                continue
+            round += 1
+            why = f"killed in round {round}"
             bench.counts[op]["runs"] += 1
             # Half of the time somebody works on before ramus recovers.
-            wrote = round % 2 == 1 and op not in NEW
-            if wrote and "files" not in op:
-                append(home, round)
-            if wrote and "files" in op:
+            if round % 2 or op.startswith("export"):
+                bench.judge(op, home, wanted, None, "", why)
+            elif "files" in op:
                 put(home.app + "/main.rs", f"saved {round}\n")
-            if not wrote:
-                bench.judge(op, home, before, after, None, "", f"killed in round {round}")
-                continue
-            operations, told = bench.ramus.log(home)
-            if operations is None or "cannot be finished" in told:
-                bench.count(op, "stuck", f"round {round}: {told[-300:]}")
-            bench.counts[op]["recovered"] += "was interrupted" in told
-            is_done = bool(operations) and operations[0]["done"] and operations[0]["operation"] == op.split()[0].replace("files", "restore-files")
-            bench.counts[op]["done" if is_done else "refused"] += 1
-            if "files" not in op:
-                if not has_line(home, round, everywhere="trash" in op):
-                    bench.count(op, "lost", f"round {round}: {told[-300:]}")
-                now = without_line(look(home), home, round)
-                if "trash" not in op and not (same(now, before) or fits(op, home, now, before, after)):
-                    bench.count(op, "harmed", f"round {round}: {differs(now, before)} / {differs(now, after)}")
+                judge_saved(bench, op, home, wanted, f"saved {round}\n".encode(), why)
             else:
-                with open(home.app + "/main.rs") as file:
-                    if file.read() != f"saved {round}\n":
-                        bench.count(op, "lost", f"round {round}: {told[-300:]}")
-    return bench.table(f"Killed at a random moment, then recovered (seed {args.seed})")
+                append(home, round)
+                judge_written(bench, op, home, wanted, round, why)
+        print(f"  {op}: {bench.counts[op]['runs']} runs, {bench.counts[op]['recovered']} interrupted midway", file=sys.stderr, flush=True)
+    return bench.table(f"Killed, then recovered (seed {args.seed}{size(args)})")
 
 
 def beside(bench, home, op, took, write):
     """Runs an operation while `write` is called at a random moment of it."""
-    child = subprocess.Popen(bench.ramus.args(home, words(home, op) if op != "recovery" else ["log"]), env=bench.ramus.env(home),
+    child = subprocess.Popen(bench.ramus.args(home, words(home, op)), env=bench.ramus.env(home),
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     # More often in the second half, where files are changed.
     time.sleep(bench.random.random() ** 0.5 * took)
@@ -392,108 +536,164 @@ def beside(bench, home, op, took, write):
     return child.returncode, said
 
 
-def in_version(bench, home, number):
-    """Whether a line was written before `restore` was planned: then it is part of the version that can be restored again."""
-    operations, _ = bench.ramus.log(home)
-    last = next((one for one in operations if one["operation"] == "restore" and one["done"]), None)
-    if last is None:
-        return False
-    backup = last.get("backup")
-    return backup is not None and (LINE % number).encode() in open(backup, "rb").read()
+class Appender:
+    """Adds three lines, each through a new file or all through one that was opened before the operation."""
+
+    def __init__(self, bench, home, first, took, is_held):
+        self.bench, self.home, self.first, self.took = bench, home, first, took
+        self.held = open(home.session, "a") if is_held else None
+        self.wrote = []
+
+    def write(self):
+        for _ in range(3):
+            number = self.first + len(self.wrote)
+            if self.held:
+                self.held.write(LINE % number)
+                self.held.flush()
+            else:
+                append(self.home, number)
+            self.wrote.append(number)
+            time.sleep(self.bench.random.random() * self.took / 20)
+
+    def close(self):
+        if self.held:
+            self.held.close()
+
+
+def append_beside(bench, op, args):
+    """Rounds of one operation beside an appender, in one home that is made again now and then."""
+    name = op + " + appender"
+    home, took, n = None, 0.0, 1
+    for round in range(args.count + 1):
+        if home is None or args.mb and round % 5 == 0:
+            if home:
+                shutil.rmtree(home.path)
+            home = Home(os.path.join(bench.dir, f"beside-{round}"), args.mb)
+        plain = LINES.sub(b"", read(home.session))
+        if op != "trash":
+            for target in ("eg", "ge")[round % 2]:
+                code, said, _ = bench.ramus.run(home, ["goto", "1111:" + target])
+                if "resumes there already" not in said:
+                    break
+            assert code == 0, said
+        gone_to = LINES.sub(b"", read(home.session))
+        whole_lines = LINES.findall(read(home.session))
+        if op == "recovery":
+            which = (["undo"], ["restore", "1111"], ["trash", "1111"])[round % 3]
+            child = subprocess.Popen(bench.ramus.args(home, which), env=bench.ramus.env(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(bench.random.random() * (took or 0.2))
+            child.kill()
+            child.wait()
+        if round == 0:
+            start = time.time()
+            # How long an undo takes is how long it can be interrupted.
+            code, said, _ = bench.ramus.run(home, words(home, op))
+            took = time.time() - start
+            assert code == 0, said
+            appender = Appender(bench, home, n, took, False) if op != "trash" else None
+        else:
+            is_held = round % 3 == 2 and os.path.exists(home.session)
+            appender = Appender(bench, home, n, took, is_held)
+            start = time.time()
+            code, said = beside(bench, home, op, took, appender.write)
+            took = took * 0.9 + (time.time() - start) * 0.1 if op != "recovery" else took
+            bench.counts[name]["runs"] += 1
+            bench.counts[name]["done" if code == 0 else "refused"] += 1
+            appender.close()
+        wrote = appender.wrote if appender else []
+        n += len(wrote)
+        why = f"round {round}: exit {code}: {said[-300:]}"
+        if "panicked" in said:
+            bench.count(name, "untrue", why)
+        operations, told = bench.ramus.log(home)
+        if operations is None or "could not be" in told:
+            bench.count(name, "stuck", f"{why}; {told[-300:]}")
+            operations = operations or []
+        last = operations[0] if operations else {}
+        if last.get("operation") == "trash" and last.get("done"):
+            back, more, _ = bench.ramus.run(home, ["undo", str(last["op"])])
+            if back != 0:
+                bench.count(name, "stuck", f"{why}; undo: {more[-300:]}")
+        text = read(home.session)
+        rest = LINES.sub(b"", text)
+        # A version that was restored lacks the lines that came after it. Its undo brings them back; if lines were
+        # added since, `restore --at` does.
+        missing = [line for line in whole_lines + [(LINE % number).encode() for number in wrote] if text.count(line) != 1]
+        if missing and last.get("operation") == "restore" and last.get("done"):
+            back, more, _ = bench.ramus.run(home, ["undo", str(last["op"])])
+            again = read(home.session)
+            if back != 0 and "has gone on" in more:
+                back, more, _ = bench.ramus.run(home, ["restore", "1111", "--at", str(last["op"])])
+                again = read(home.session)
+                returned, _, _ = bench.ramus.run(home, ["undo"])
+                if returned != 0 or read(home.session) != text:
+                    bench.count(name, "harmed", f"{why}; the way back from --at {last['op']}")
+            missing = [line for line in missing if again.count(line) != 1]
+            if back != 0:
+                bench.count(name, "stuck", f"{why}; undo: {more[-300:]}")
+        for line in missing:
+            bench.count(name, "lost", f"{line} {text.count(line)} times, {why}; {told[-300:]}")
+        is_taken_back = rest == plain
+        if not is_taken_back and rest != gone_to:
+            bench.count(name, "harmed", f"{why}; {len(plain)} {len(gone_to)} became {len(rest)}")
+        if op in ("undo goto", "restore") and (code == 0) != is_taken_back:
+            bench.count(name, "untrue", f"{why}, but the lines of goto are {'gone' if is_taken_back else 'there'}")
+    shutil.rmtree(home.path)
+
+
+def save_beside(bench, op, how, args):
+    """Rounds of one operation beside an editor that saves a file."""
+    name = f"{op} + editor ({how})"
+    prepared = "files --restore" if op == "recovery" else op
+    template = bench.template(prepared, args.mb)
+    wanted, took = bench.wanted(prepared, template)
+    choices = sampled(bench, prepared, template)
+    for round in range(args.count // 2):
+        home = bench.fresh(template)
+        path, text = home.app + "/main.rs", f"saved by an editor in round {round}\n"
+
+        def save():
+            if how == "rename":
+                put(path + ".swp", text)
+                os.rename(path + ".swp", path)
+            else:
+                put(path, text)
+
+        if op == "recovery":
+            killed(bench, home, prepared, took, choices, round)
+        code, said = beside(bench, home, op, took, save)
+        bench.counts[name]["runs"] += 1
+        bench.counts[name]["done" if code == 0 else "refused"] += 1
+        bench.counts[name]["recovered"] += "was interrupted" in said
+        if "panicked" in said:
+            bench.count(name, "untrue", said[-300:])
+        operations, told = bench.ramus.log(home)
+        said += told
+        if operations is None or "could not be" in told:
+            bench.count(name, "stuck", f"round {round}: {said[-300:]}")
+        if path in NAMED.findall(said) or read(path) == text.encode():
+            continue
+        named = [named for named in NAMED.findall(said) if read(named) == text.encode()]
+        if named:
+            continue
+        # Saved before it was planned: then it was shown and replaced, and undo brings it back.
+        last = operations[0] if operations else {}
+        undone, more, _ = bench.ramus.run(home, ["undo"])
+        if not last.get("done") or undone != 0 or read(path) != text.encode():
+            bench.count(name, "lost", f"round {round}: {code} {said[-400:]} {more[-200:]}")
 
 
 def writers(bench, args):
-    label = f" ({args.mb} MB)" if args.mb else ""
-    for op in ("undo goto", "restore", "trash", "recovery"):
-        home = Home(os.path.join(bench.dir, "beside-" + op.replace(" ", "-")), args.mb)
-        took, n = 0.0, 0
-        for round in range(args.count + 1):
-            if op != "trash":
-                code, said, _ = bench.ramus.run(home, ["goto", "1111:" + ("e" if round % 2 else "g")])
-                if "resumes there already" in said:
-                    code, said, _ = bench.ramus.run(home, ["goto", "1111:" + ("g" if round % 2 else "e")])
-                assert code == 0, said
-            if op == "recovery":
-                child = subprocess.Popen(bench.ramus.args(home, ["undo"] if round % 2 else ["restore", "1111"]), env=bench.ramus.env(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                time.sleep(bench.random.random() * (took or 0.2))
-                child.kill()
-                child.wait()
-            held = open(home.session, "a") if round % 3 == 2 else None
-            wrote = []
-
-            def write():
-                for _ in range(3):
-                    number = n + len(wrote) + 1
-                    if held:
-                        held.write(LINE % number)
-                        held.flush()
-                    else:
-                        append(home, number)
-                    wrote.append(number)
-                    time.sleep(bench.random.random() * took / 20)
-
-            if round == 0:
-                start = time.time()
-                code, said, _ = bench.ramus.run(home, words(home, op) if op != "recovery" else ["log"])
-                took = time.time() - start
-                assert code == 0, said
-            else:
-                code, said = beside(bench, home, op, took, write)
-                name = op + " + appender" + label
-                bench.counts[name]["runs"] += 1
-                bench.counts[name]["done" if code == 0 else "refused"] += 1
-                if "panicked" in said:
-                    bench.count(name, "untrue", said[-300:])
-            if held:
-                held.close()
-            if op == "trash":
-                operations, _ = bench.ramus.log(home)
-                if operations and operations[0]["done"] and operations[0]["operation"] == "trash":
-                    code, said, _ = bench.ramus.run(home, ["undo", str(operations[0]["op"])])
-                    if code != 0:
-                        bench.count(op + " + appender" + label, "stuck", said[-300:])
-            else:
-                bench.ramus.log(home)
-            with open(home.session, "rb") as file:
-                text = file.read()
-            for number in wrote:
-                if (LINE % number).encode() not in text and not (op == "restore" and in_version(bench, home, number)):
-                    bench.count(op + " + appender" + label, "lost", f"line {number} in round {round}: {code} {said[-300:]}")
-            n += len(wrote)
-        shutil.rmtree(home.path)
-    if args.mb:
-        return bench.table(f"Another program beside it (seed {args.seed})")
-    for op in ("files --restore", "undo files --restore"):
-        template = bench.template(op)
-        home = bench.fresh(template)
-        start = time.time()
-        bench.ramus.run(home, words(home, op))
-        took = time.time() - start
+    appended = ("undo goto", "restore", "trash", "recovery")
+    edited = ("files --restore", "undo files --restore", "recovery")
+    for op in [op for op in appended if args.only in (None, op)]:
+        append_beside(bench, op, args)
+        print(f"  {op} + appender: done", file=sys.stderr, flush=True)
+    for op in [op for op in edited if args.only in (None, op)]:
         for how in ("rename", "in place"):
-            name = f"{op} + editor ({how})"
-            for round in range(args.count):
-                home = bench.fresh(template)
-                path, text = home.app + "/main.rs", f"saved by an editor in round {round}\n"
-
-                def save():
-                    if how == "rename":
-                        put(path + ".swp", text)
-                        os.rename(path + ".swp", path)
-                    else:
-                        put(path, text)
-
-                code, said = beside(bench, home, op, took, save)
-                bench.counts[name]["runs"] += 1
-                bench.counts[name]["done" if code == 0 else "refused"] += 1
-                said += bench.ramus.log(home)[1]
-                holders = [file for file in walk(home.path) if open(file, "rb").read() == text.encode()]
-                if path in holders or any(holder in said for holder in holders):
-                    continue
-                # Saved before it was planned: then it was shown and replaced, and undo brings it back.
-                undone, more, _ = bench.ramus.run(home, ["undo"])
-                if code != 0 or undone != 0 or open(path).read() != text:
-                    bench.count(name, "lost", f"round {round}: {code} {holders} {said[-400:]} {more[-200:]}")
-    return bench.table(f"Another program beside it (seed {args.seed})")
+            save_beside(bench, op, how, args)
+        print(f"  {op} + editor: done", file=sys.stderr, flush=True)
+    return bench.table(f"Another program beside it (seed {args.seed}{size(args)})")
 
 
 def main():
@@ -507,7 +707,11 @@ def main():
     parser.add_argument("--dir", default="/dev/shm")
     args = parser.parse_args()
     bench = Bench(args)
-    sys.exit({"faults": faults, "kills": kills, "writers": writers}[args.mode](bench, args))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        sys.exit({"faults": faults, "kills": kills, "writers": writers}[args.mode](bench, args))
+    except KeyboardInterrupt:
+        sys.exit(bench.table(f"{args.mode}, ended early (seed {args.seed}{size(args)})"))
 
 
 if __name__ == "__main__":

@@ -11,15 +11,18 @@
 //! [`Placement`] says why. The links as they are written stay in [`Tree`]; what the
 //! client resumes is decided by those alone.
 
+use std::hash::BuildHasher;
 use std::num::NonZeroU32;
+use std::sync::OnceLock;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::branches::Lane;
 
 use crate::name::Key;
 use crate::record::{Kind, Record, Voice};
 use crate::session::{NodeId, Session};
+use crate::steps::step;
 use crate::time::Time;
 use crate::tree::{Lists, Tree};
 
@@ -110,6 +113,8 @@ pub struct Folds {
     children: Lists<FoldId>,
     below: Vec<Below>,
     replays: Vec<NodeId>,
+    /// For each fold how many displayable messages lead to it, itself included; made when somebody asks.
+    messages_to: OnceLock<Vec<u32>>,
 }
 
 /// What the subtree of a fold holds, itself included.
@@ -139,22 +144,7 @@ impl Below {
 impl Folds {
     /// Folds the nodes of a session.
     pub fn new(session: &Session, tree: &Tree) -> Self {
-        let mut folder = Folder {
-            session,
-            tree,
-            lane: Lane::of(session),
-            folds: Vec::with_capacity(session.records().len() / 2),
-            of: vec![None; session.records().len()],
-            by_message: FxHashMap::default(),
-            by_call: FxHashMap::default(),
-            by_copy: FxHashMap::default(),
-            jumps: Vec::new(),
-            last: None,
-            late: FxHashMap::default(),
-            replays: Vec::new(),
-        };
-        folder.place_all();
-        let Folder { folds, mut of, mut replays, .. } = folder;
+        let (folds, mut of, mut replays) = Folder::new(session, tree).placed();
         replays.sort_unstable();
         let members = Lists::new(folds.len(), || {
             session.nodes().filter_map(|(id, _)| Some((of[id.index()]?.index(), id)))
@@ -168,11 +158,12 @@ impl Folds {
             order.iter().filter_map(|fold| Some((folds[fold.index()].parent?.index(), *fold)))
         });
         let below = below(session, &folds, &members);
-        Self { folds, of, members, children, below, replays }
+        Self { folds, of, members, children, below, replays, messages_to: OnceLock::new() }
     }
 
     /// Returns the fold.
     pub fn fold(&self, id: FoldId) -> &Fold {
+        step();
         &self.folds[id.index()]
     }
 
@@ -233,12 +224,27 @@ impl Folds {
     }
 
     pub(crate) fn below(&self, id: FoldId) -> &Below {
+        step();
         &self.below[id.index()]
     }
 
     /// Whether a node only repeats another one (R8d).
     pub fn is_replay(&self, node: NodeId) -> bool {
         self.replays.binary_search(&node).is_ok()
+    }
+
+    /// Counts the displayable messages below one fold, up to another further down.
+    pub(crate) fn messages_between(&self, above: FoldId, below: FoldId) -> u32 {
+        let counts = self.messages_to.get_or_init(|| {
+            let mut counts: Vec<u32> = Vec::with_capacity(self.folds.len());
+            // Parents come before their children.
+            for fold in &self.folds {
+                let before = fold.parent.map_or(0, |parent| counts[parent.index()]);
+                counts.push(before + u32::from(fold.voice.is_displayable()));
+            }
+            counts
+        });
+        counts[below.index()].saturating_sub(counts[above.index()])
     }
 
     /// Walks from a fold up to its root.
@@ -255,7 +261,9 @@ struct Folder<'a> {
     of: Vec<Option<FoldId>>,
     by_message: FxHashMap<(Key, bool), FoldId>,
     by_call: FxHashMap<Key, FoldId>,
-    by_copy: FxHashMap<(Time, u64, Kind), FoldId>,
+    /// Hashes of what is there more than once: nothing else can be a copy.
+    repeated: FxHashSet<u64>,
+    by_copy: FxHashMap<Content, FoldId>,
     /// For each fold where it stands in the forest.
     jumps: Vec<Jump>,
     /// The last new record of the lane in file order that is more than decoration.
@@ -283,7 +291,31 @@ struct Last {
     time: Option<Time>,
 }
 
-impl Folder<'_> {
+impl<'a> Folder<'a> {
+    fn new(session: &'a Session, tree: &'a Tree) -> Self {
+        Self {
+            session,
+            tree,
+            lane: Lane::of(session),
+            folds: Vec::with_capacity(session.records().len() / 2),
+            of: vec![None; session.records().len()],
+            by_message: FxHashMap::default(),
+            by_call: FxHashMap::default(),
+            repeated: repeated_contents(session),
+            by_copy: FxHashMap::default(),
+            jumps: Vec::with_capacity(session.records().len() / 2),
+            last: None,
+            late: FxHashMap::default(),
+            replays: Vec::new(),
+        }
+    }
+
+    /// Returns the folds, for each record its fold, and the replays; everything else is let go.
+    fn placed(mut self) -> (Vec<Fold>, Vec<Option<FoldId>>, Vec<NodeId>) {
+        self.place_all();
+        (self.folds, self.of, self.replays)
+    }
+
     /// Places every node, in file order but never before its parent.
     fn place_all(&mut self) {
         let mut waiting = Vec::new();
@@ -526,6 +558,7 @@ impl Folder<'_> {
     fn ancestor_at(&self, fold: FoldId, depth: u32) -> FoldId {
         let mut at = fold;
         while self.jumps[at.index()].depth > depth {
+            step();
             let far = self.jumps[at.index()].far;
             let next = if self.jumps[far.index()].depth >= depth {
                 Some(far)
@@ -601,12 +634,44 @@ impl Folder<'_> {
         if let Some(time) = record.time
             && matches!(record.kind, Kind::User | Kind::Assistant)
         {
-            self.by_copy.entry((time, record.content, record.kind)).or_insert(fold);
-            for part in self.session.parts(id) {
-                self.by_copy.entry((time, *part, record.kind)).or_insert(fold);
+            for content in contents(self.session, id, record, time) {
+                if self.repeated.contains(&hash_of(&content)) {
+                    self.by_copy.entry(content).or_insert(fold);
+                }
             }
         }
     }
+}
+
+/// What tells a copy: when it was written, a fingerprint, and what it is.
+type Content = (Time, u64, Kind);
+
+/// Returns the contents of a message: the whole, and its blocks if it has several.
+fn contents<'a>(
+    session: &'a Session,
+    id: NodeId,
+    record: &Record,
+    time: Time,
+) -> impl Iterator<Item = Content> + 'a {
+    let (whole, kind) = (record.content, record.kind);
+    std::iter::once(whole)
+        .chain(session.parts(id).iter().copied())
+        .map(move |part| (time, part, kind))
+}
+
+fn hash_of(content: &Content) -> u64 {
+    FxBuildHasher.hash_one(content)
+}
+
+/// Finds what is there more than once. Nearly nothing is, and a table of all contents would be among
+/// the largest things that reading a session needs.
+fn repeated_contents(session: &Session) -> FxHashSet<u64> {
+    let messages = session.of(|record| matches!(record.kind, Kind::User | Kind::Assistant));
+    let timed = messages.filter_map(|(id, record)| Some((id, record, record.time?)));
+    let all = timed.flat_map(|(id, record, time)| contents(session, id, record, time));
+    let mut hashes: Vec<u64> = all.map(|content| hash_of(&content)).collect();
+    hashes.sort_unstable();
+    hashes.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect()
 }
 
 /// How many records below a prompt are looked at for its reply.

@@ -77,6 +77,7 @@ pub mod resume;
 pub mod retention;
 pub mod session;
 pub mod stats;
+mod steps;
 pub mod time;
 pub mod title;
 pub mod tree;

@@ -17,6 +17,7 @@ use crate::line::{Line, LineBuffer};
 use crate::name::{Key, Name};
 use crate::pull_request::PullRequest;
 use crate::record::{ByteSpan, Kind, Record, Voice};
+use crate::steps::step;
 use crate::time::Time;
 use crate::usage::Uses;
 
@@ -179,6 +180,7 @@ impl Session {
 
     /// Returns the record at a place.
     pub fn record(&self, id: NodeId) -> &Record {
+        step();
         &self.records[id.index()]
     }
 
@@ -225,8 +227,12 @@ impl Session {
         })
     }
 
-    fn of(&self, wanted: impl Fn(&Record) -> bool) -> impl Iterator<Item = (NodeId, &Record)> {
-        (0..).map(NodeId).zip(&self.records).filter(move |(_, record)| wanted(record))
+    pub(crate) fn of(
+        &self,
+        wanted: impl Fn(&Record) -> bool,
+    ) -> impl Iterator<Item = (NodeId, &Record)> {
+        let all = (0..).map(NodeId).zip(&self.records).inspect(|_| step());
+        all.filter(move |(_, record)| wanted(record))
     }
 
     /// Returns titles, summaries and pointers in file order.

@@ -12,6 +12,7 @@ use crate::defect::{Defect, DefectKind};
 use crate::name::Name;
 use crate::record::{Record, Voice};
 use crate::session::{NodeId, Session};
+use crate::steps::step;
 
 /// The forest of one session's nodes, by parent links alone.
 #[derive(Clone, Debug, Default)]
@@ -78,11 +79,13 @@ impl Tree {
 
     /// Returns the parent, through a compaction too (R7).
     pub fn parent(&self, id: NodeId) -> Option<NodeId> {
+        step();
         Some(self.parent[id.index()]).filter(|parent| *parent != NO_PARENT)
     }
 
     /// Returns the children in file order.
     pub fn children(&self, id: NodeId) -> &[NodeId] {
+        step();
         self.children.of(id.index())
     }
 

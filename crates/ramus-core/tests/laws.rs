@@ -105,6 +105,29 @@ fn mangled() -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
+/// Whole, unknown and half records, marks, NUL bytes and rubbish, one after the other.
+fn pieces() -> impl Strategy<Value = Vec<u8>> {
+    let record = testkit::jsonl("a user hello").trim_end().to_owned();
+    let half = record[..record.len() / 2].to_owned();
+    let pieces: Vec<Vec<u8>> = vec![
+        record.into(),
+        half.into(),
+        b"{\"type\":\"odd\"}".to_vec(),
+        b"{\"no\":\"type\"}".to_vec(),
+        MARK.to_vec(),
+        vec![0; 2],
+        b"\n".to_vec(),
+        b"\r\n".to_vec(),
+        b" ".to_vec(),
+        b"\xff".to_vec(),
+        b"[1,".to_vec(),
+    ];
+    prop::collection::vec(prop::sample::select(pieces), 0..24).prop_map(|pieces| pieces.concat())
+}
+
+/// A byte order mark.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
 struct NoBackups;
 
 impl Backups for NoBackups {
@@ -278,6 +301,26 @@ proptest! {
     }
 
     #[test]
+    fn every_line_of_pieces_is_accounted_for(bytes in pieces(), chunk in 1usize..400) {
+        let session = read(&bytes, chunk);
+        let counts = session.counts();
+        let bare = bytes.strip_prefix(MARK).unwrap_or(&bytes);
+        let lines = bare.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        prop_assert_eq!(counts.known + counts.unknown + counts.damaged, lines.count() as u64);
+        // Each damaged line has one defect, each other one is one record.
+        let defects = session.defects().len() + usize::from(session.torn().is_some());
+        prop_assert_eq!(counts.damaged, defects as u64);
+        let whole = session.records().iter().filter(|record| !record.recovered).count();
+        prop_assert_eq!(counts.known + counts.unknown, whole as u64);
+        // What was read of a damaged line is a record too, and stands where it says.
+        for record in session.records() {
+            let text = &bytes[record.span.at as usize..][..record.span.len as usize];
+            prop_assert!(record.recovered || serde_json::from_slice::<serde_json::Value>(text).is_ok());
+        }
+        prop_assert_eq!(seen(&session), seen(&read(&bytes, usize::MAX)));
+    }
+
+    #[test]
     fn chunking_does_not_matter(bytes in mangled(), chunk in 1usize..400) {
         prop_assert_eq!(seen(&read(&bytes, chunk)), seen(&read(&bytes, usize::MAX)));
     }
@@ -407,7 +450,6 @@ fn long_chains_cost_no_stack() {
 /// All ways to put a few pieces one after the other: every line is known, unknown or damaged (R2).
 #[test]
 fn marks_nul_bytes_and_glued_records_are_accounted_for() {
-    const MARK: &[u8] = b"\xEF\xBB\xBF";
     let record = testkit::jsonl("a user hello");
     let pieces: [&[u8]; 6] =
         [b"\0\0", MARK, b"\n", record.trim_end().as_bytes(), b"{\"type\":\"odd\"}", b" "];

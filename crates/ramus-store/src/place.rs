@@ -153,7 +153,7 @@ impl Project {
     pub(crate) fn list(root: &Path, dir: PathBuf, problems: &mut Vec<PathError>) -> Self {
         let mut files = Vec::new();
         list_project(root, &dir, &mut files, problems);
-        files.sort_by(|a, b| a.relative.cmp(&b.relative));
+        files.sort_by(|a, b| (&a.relative, &a.path).cmp(&(&b.relative, &b.path)));
         Self { root: root.to_owned(), name: file_name(&dir), dir, files }
     }
 
@@ -325,7 +325,7 @@ pub(crate) fn nested_agents(
     let (mut files, mut problems) = (Vec::new(), Vec::new());
     let dir = project.join(session).join("subagents");
     list_agents(root, &dir, session, 0, &mut files, &mut problems);
-    files.sort_by(|a, b| a.relative.cmp(&b.relative));
+    files.sort_by(|a, b| (&a.relative, &a.path).cmp(&(&b.relative, &b.path)));
     (files, problems)
 }
 

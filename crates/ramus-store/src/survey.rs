@@ -444,7 +444,8 @@ fn known(earlier: &Survey) -> FxHashMap<&Path, &Surveyed> {
 }
 
 fn project_survey(project: Project, mut files: Vec<Surveyed>) -> ProjectSurvey {
-    files.sort_by(|a, b| a.file.relative.cmp(&b.file.relative));
+    // Names that are not UTF-8 may look alike.
+    files.sort_by(|a, b| (&a.file.relative, &a.file.path).cmp(&(&b.file.relative, &b.file.path)));
     let mut summaries = Summaries::default();
     for Surveyed { file, digest, .. } in &files {
         summaries.add(digest, to_time(file.modified));

@@ -15,7 +15,7 @@ use ramus_core::title::session_title;
 use ramus_render::json::{Answer, Written};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
-use ramus_store::apply::{ApplyError, apply};
+use ramus_store::apply::{ApplyError, Done, apply};
 use ramus_store::plan::{self, Content, Plan, Step, Subject, What};
 use ramus_store::{Bodies, PathError};
 use serde::Serialize;
@@ -188,27 +188,46 @@ pub(crate) fn perform_as<T: Serialize>(
     }
     let done = apply(&env::state(), plan, args.force, env::now()).map_err(explained)?;
     ui.complete();
+    let op = done.op;
+    if let Err(problem) = tell_done(ui, schema, proposal, done, answer)
+        && problem.kind != ErrorKind::BrokenPipe
+    {
+        // A failure would say that nothing happened.
+        let reason = problem.error;
+        ui.complain(&format!(
+            "operation {op} is done, but its answer cannot be printed: {reason:#}"
+        ));
+        ui.discard();
+    }
+    Ok(())
+}
+
+/// Tells of an operation that was carried out, and how to go on.
+fn tell_done<T: Serialize>(
+    ui: &mut Ui,
+    schema: &'static str,
+    proposal: &Proposal<'_>,
+    done: Done,
+    answer: impl FnOnce(Written) -> T,
+) -> Result<(), CommandError> {
+    let plan = proposal.plan;
     for note in &done.notes {
         ui.say(&Line::new("Note: ", Label::Note).with(note, Label::Plain));
     }
     if ui.json {
         let written = written(proposal, Some((done.op, done.backup)));
-        return ui.json(&Answer::new(schema, answer(written)));
+        ui.json(&Answer::new(schema, answer(written)))?;
+        return Ok(ui.flush()?);
     }
     let mut line = Line::new(&format!("Done as operation {}. ", done.op), Label::Active);
     if plan.undoes.is_none() {
         line = line.with("`ramus undo` takes it back.", Label::Plain);
     }
     ui.say(&line);
-    if let Some(cwd) = proposal.cwd
-        && let Err(problem) = resume_command(ui, &plan.session, cwd)
-        && problem.kind != ErrorKind::BrokenPipe
-    {
-        // The operation is done and was said to be: only this line is missing.
-        let command = plan::resume_command(&plan.session);
-        ui.complain(&format!("cannot print `{command}`: {:#}", problem.error));
+    if let Some(cwd) = proposal.cwd {
+        resume_command(ui, &plan.session, cwd)?;
     }
-    Ok(())
+    Ok(ui.flush()?)
 }
 
 /// Tells a program that everything is as it should be already.

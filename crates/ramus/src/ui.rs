@@ -246,6 +246,13 @@ impl Ui {
         self.out().flush()
     }
 
+    /// Gives up what could not be handed over.
+    pub(crate) fn discard(&mut self) {
+        if let Out::Plain(out) = &mut self.out {
+            let _ = std::mem::replace(out, BufWriter::new(io::stdout())).into_parts();
+        }
+    }
+
     /// Writes raw bytes to stdout.
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         match &mut self.out {

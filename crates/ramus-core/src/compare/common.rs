@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::fold::FoldId;
+use crate::fold::{FoldId, Folds};
 use crate::history::{History, Path};
 use crate::name::Name;
 use crate::record::Kind;
@@ -143,17 +143,36 @@ impl<'a> Steps<'a> {
         for (at, step) in self.steps.iter().enumerate() {
             places[step.part].insert(step.fold, at);
         }
-        let of = |(stretch, places): (&Stretch<'_>, &FxHashMap<FoldId, usize>)| {
+        let of = |(stretch, places): (&Stretch<'_>, &mut FxHashMap<FoldId, usize>)| {
             let folds = &stretch.history.folds;
-            let is_own = |node: &&NodeId| {
+            let mut is_own = |node: &&NodeId| {
                 let fold = folds.of(**node);
-                let mut above = fold.into_iter().flat_map(|fold| folds.ancestors(fold));
-                above.find_map(|fold| places.get(&fold)).is_some_and(|at| *at >= end)
+                fold.and_then(|fold| place_above(folds, fold, places)).is_some_and(|at| at >= end)
             };
-            stretch.path.nodes.iter().filter(is_own).copied().collect()
+            stretch.path.nodes.iter().filter(|node| is_own(node)).copied().collect()
         };
-        stretches.iter().zip(&places).map(of).collect()
+        stretches.iter().zip(&mut places).map(of).collect()
     }
+}
+
+/// Returns the place of the nearest fold at or above one that has a place.
+///
+/// What it passes gets the same place: decoration can hang below decoration, however deep.
+fn place_above(
+    folds: &Folds,
+    fold: FoldId,
+    places: &mut FxHashMap<FoldId, usize>,
+) -> Option<usize> {
+    let mut passed = Vec::new();
+    let place = folds.ancestors(fold).find_map(|above| {
+        let place = places.get(&above).copied();
+        if place.is_none() {
+            passed.push(above);
+        }
+        place
+    })?;
+    places.extend(passed.into_iter().map(|fold| (fold, place)));
+    Some(place)
 }
 
 fn times(stretches: &[Stretch<'_>], own: &[FxHashSet<NodeId>]) -> Option<(Time, Time)> {

@@ -50,7 +50,8 @@ fn kind(
     let told = nearest(fork.ways.len(), place.unwrap_or(0), limit);
     let way = |way: &Way| {
         let taken = Some(way.fold) == taken;
-        let (end, messages) = if taken { along(history, rest) } else { line(history, way.fold) };
+        let (end, messages) =
+            if taken { along(history, at, rest) } else { line(history, way.fold) };
         let speech = history.folds.fold(way.speech).head;
         let leaf = leaf(history, end);
         // The words of the way taken are read anyway.
@@ -89,10 +90,10 @@ pub(super) fn spelled(history: &History, node: NodeId) -> Option<String> {
     history.session.record(node).name.map(|name| history.session.spell(name))
 }
 
-/// Returns the end of the path, and the messages up to it.
-fn along(history: &History, rest: &[FoldId]) -> (FoldId, u32) {
-    let speaks = |fold: &&FoldId| history.folds.fold(**fold).voice.is_displayable();
-    (rest.last().copied().unwrap_or_default(), rest.iter().filter(speaks).count() as u32)
+/// Returns the end of the path, and the messages up to it. Each fork on the path asks, so it must not be walked.
+fn along(history: &History, at: FoldId, rest: &[FoldId]) -> (FoldId, u32) {
+    let end = rest.last().copied().unwrap_or(at);
+    (end, history.folds.messages_between(at, end))
 }
 
 /// Returns the end of the conversation that a fold leads to, and the messages on the way.

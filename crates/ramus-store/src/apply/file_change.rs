@@ -218,20 +218,20 @@ fn new_dirs(file: &Path, changes: &mut Vec<FileChange<'_>>) {
     }
 }
 
-fn modified(file: &Path) -> Written<Moment> {
+pub(super) fn modified(file: &Path) -> Written<Moment> {
     let time = fs::metadata(file).and_then(|meta| meta.modified());
     time.map(Moment::from).map_err(|source| WriteError::new(file, source))
 }
 
 #[cfg(unix)]
-fn mode(path: &Path) -> Written<u32> {
+pub(super) fn mode(path: &Path) -> Written<u32> {
     use std::os::unix::fs::PermissionsExt;
     let meta = fs::metadata(path).map_err(|source| WriteError::new(path, source))?;
     Ok(meta.permissions().mode() & 0o7777)
 }
 
 #[cfg(not(unix))]
-fn mode(_: &Path) -> Written<u32> {
+pub(super) fn mode(_: &Path) -> Written<u32> {
     Ok(0)
 }
 

@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::file_change::{FileChange, New};
+use super::file_change::{FileChange, New, mode, modified};
 use super::swap::inode;
 use super::{ApplyError, begins};
 use crate::disk::{self, WriteError, Written};
@@ -123,7 +123,9 @@ fn link_beside(from: &Path, beside: &Path) -> Result<Prepared, ApplyError> {
     if disk::link(from, beside).is_ok() {
         return existing(beside);
     }
-    write_beside(beside, &Content::Copy(from.to_owned()), None)
+    let (mode, modified) = (mode(from)?, Some(modified(from)?));
+    let content = Box::new(Content::Copy(from.to_owned()));
+    write_beside(beside, &Content::WithMode { content, mode, modified }, None)
 }
 
 #[cfg(unix)]

@@ -7,11 +7,11 @@
 //! by a copy, that is when all were read. It fails only where a file has a date that
 //! is older than what it says, and then the same hits come in the same order still.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
 
 use ramus_core::query::{Detail, Query};
@@ -27,6 +27,8 @@ use crate::survey::to_time;
 
 /// How many hits come together first; each time it is twice as many.
 const FIRST: usize = 32;
+/// How many come together at most: what is known of a batch is held while it is shown.
+const LARGEST: usize = 32 * 1024;
 
 /// Hits that come together, in order.
 #[derive(Debug)]
@@ -55,8 +57,8 @@ pub fn newest<B>(
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (send, receive) = mpsc::channel();
     let work = |send: mpsc::Sender<(usize, Result<Found, PathError>)>| {
-        while !stop.load(Ordering::Relaxed) {
-            let at = next.fetch_add(1, Ordering::Relaxed);
+        while !stop.load(Relaxed) {
+            let at = next.fetch_add(1, Relaxed);
             let Some(&index) = order.get(at) else { break };
             let go_on = &|| true;
             let seeing = Seeing { filter, sight: &sights[index], titles: true, go_on };
@@ -91,7 +93,7 @@ pub fn newest<B>(
             let Some(&open) = order.get(first_open) else { break };
             let flow = finds.settle(ends[open], &mut each);
             if flow.is_break() {
-                stop.store(true, Ordering::Relaxed);
+                stop.store(true, Relaxed);
                 return flow;
             }
         }
@@ -117,11 +119,10 @@ fn end((source, sight): (&Source, &Sight)) -> Time {
 /// What was found so far and not yet handed out.
 struct Finds<'a> {
     sources: &'a [Source],
-    dated: Vec<Place>,
-    /// Those of them that are not certain yet, the newest on top.
-    open: BinaryHeap<(Option<Time>, usize)>,
+    /// What is dated, the newest on top.
+    open: BinaryHeap<Dated>,
     undated: Vec<Place>,
-    /// Certain.
+    /// Certain, and to be handed out next: a batch, not everything that is certain.
     ready: Vec<Place>,
     /// The messages among them.
     messages: FxHashSet<u128>,
@@ -131,11 +132,33 @@ struct Finds<'a> {
     batch: usize,
 }
 
+/// A place with a time, ordered by it.
+struct Dated(Place);
+
+impl Ord for Dated {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.time.cmp(&other.0.time)
+    }
+}
+
+impl PartialOrd for Dated {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Dated {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.time == other.0.time
+    }
+}
+
+impl Eq for Dated {}
+
 impl<'a> Finds<'a> {
     fn new(sources: &'a [Source]) -> Self {
         Self {
             sources,
-            dated: Vec::new(),
             open: BinaryHeap::new(),
             undated: Vec::new(),
             ready: Vec::new(),
@@ -151,14 +174,10 @@ impl<'a> Finds<'a> {
         match found {
             Ok(mut found) => {
                 self.said.take(self.sources, &mut found);
-                for place in found.places {
-                    if place.is_dated {
-                        self.open.push((place.time, self.dated.len()));
-                        self.dated.push(place);
-                    } else {
-                        self.undated.push(place);
-                    }
-                }
+                let (dated, undated): (Vec<Place>, Vec<Place>) =
+                    found.places.into_iter().partition(|place| place.is_dated);
+                self.open.extend(dated.into_iter().map(Dated));
+                self.undated.extend(undated);
             }
             // Cleanup may take a file between listing and reading.
             Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
@@ -172,21 +191,32 @@ impl<'a> Finds<'a> {
         end: Time,
         each: &mut impl FnMut(Batch<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        while let Some(&(time, at)) = self.open.peek()
-            && time > Some(end)
-        {
-            self.open.pop();
-            self.ready(self.dated[at]);
-        }
+        self.make_ready(end);
         while self.messages.len() >= self.batch {
             let mut hits = self.hits();
             for place in hits.split_off(self.batch).iter().flat_map(Hit::places) {
                 self.ready(*place);
             }
-            self.batch *= 2;
+            self.batch = (self.batch * 2).min(LARGEST);
             self.hand_out(hits, each)?;
+            self.make_ready(end);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Takes as many certain places as a batch needs. Copies of a message have its time, so all of one
+    /// time come together.
+    fn make_ready(&mut self, end: Time) {
+        let mut last = None;
+        while let Some(Dated(place)) = self.open.peek()
+            && place.time > Some(end)
+            && (self.messages.len() < self.batch || last == Some(place.time))
+        {
+            last = Some(place.time);
+            let place = *place;
+            self.open.pop();
+            self.ready(place);
+        }
     }
 
     fn end<B>(&mut self, each: &mut impl FnMut(Batch<'_>) -> ControlFlow<B>) -> ControlFlow<B> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use testkit::{Home, jsonl};
 
-use crate::{json, ramus};
+use crate::{command, json, ramus};
 
 const ID: &str = "11111111-0000-4000-8000-000000000001";
 const PROJECT: &str = "-home-dev-app";
@@ -581,4 +581,19 @@ fn an_unfinished_operation_is_reported_and_given_up() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("given up"), "{}", stdout(&output));
     assert!(!stderr(&ramus(&home.claude(), &["log"])).contains("repair"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_operation_whose_answer_cannot_be_printed_is_done_all_the_same() {
+    for format in [&["--yes"][..], &["--yes", "--json"]] {
+        let (home, _) = scene(TWO);
+        let args = [&["fork", "1111:d"], format].concat();
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = command(&home.claude(), &args).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("operation 1 is done, but its answer cannot be printed"), "{said}");
+        assert_eq!(json(&home.claude(), &["log"])["operations"][0]["done"], true);
+    }
 }

@@ -144,6 +144,11 @@ fn seen(scene: &Scene) -> Files {
     files
 }
 
+/// Whether a fork has the same file as its origin: an output, or a backup.
+fn is_shared(path: &Path) -> bool {
+    path.iter().any(|part| part == "tool-results" || part == "file-history")
+}
+
 #[test]
 fn an_error_at_any_call_changes_nothing_or_everything() {
     for case in &CASES {
@@ -158,7 +163,13 @@ fn an_error_at_any_call_changes_nothing_or_everything() {
                 calls = fault::reset();
                 let now = seen(&stage.scene);
                 match &result {
-                    Ok(_) => assert_eq!(contents(&now), contents(&stage.after), "{at}"),
+                    Ok(_) => {
+                        assert_eq!(contents(&now), contents(&stage.after), "{at}");
+                        // Whether they were linked or copied.
+                        for (path, (_, time)) in now.iter().filter(|(path, _)| is_shared(path)) {
+                            assert_eq!(*time, stage.after[path].1, "{at}: {}", path.display());
+                        }
+                    }
                     // The message says that it is not taken back yet.
                     Err(ApplyError::Stuck { .. } | ApplyError::Left { .. }) => {}
                     Err(error) => {
