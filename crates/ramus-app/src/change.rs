@@ -242,3 +242,87 @@ pub fn apply(
 ) -> Result<Done, ApplyError> {
     ramus_store::apply::apply(state, &change.plan, force, now)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use ramus_core::resume::Rule;
+    use ramus_core::time::Time;
+    use ramus_store::State;
+    use ramus_store::apply::ApplyError;
+    use ramus_store::place::Place;
+    use ramus_store::plan::Step;
+    use testkit::Home;
+
+    use super::{ChangeRequest, Going, PlannedChange, Site, apply};
+    use crate::workspace::Workspace;
+
+    const TWO: &str = "
+        a      user       v=2.1.325 tune the harp
+        b < a  assistant  which harp
+        c < b  user       the gold one
+        d < c  assistant  tuned
+        e < b  user       the small one
+        f < e  assistant  tuned as well
+    ";
+    const FILE: &str = "-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl";
+    fn now() -> Time {
+        Time::from_millis(1_800_000_000_000)
+    }
+
+    fn workspace(home: &Home) -> Workspace {
+        let place = Place::open(vec![home.claude()]).unwrap();
+        Workspace::new(place, Rule::Client, State::new(home.path().join("state")))
+    }
+
+    fn site(workspace: &Workspace) -> Site {
+        Site::read(workspace, workspace.address("1111").unwrap().file).unwrap()
+    }
+
+    fn to_d(workspace: &Workspace) -> PlannedChange {
+        let site = site(workspace);
+        let node = site.history.node_at("d").unwrap();
+        workspace.plan(&ChangeRequest::Goto { site: &site, node }, now()).unwrap()
+    }
+
+    #[test]
+    fn what_was_planned_is_written_byte_for_byte() {
+        let home = Home::new();
+        let path = home.session(FILE, TWO);
+        let workspace = workspace(&home);
+        let change = to_d(&workspace);
+        assert_eq!(change.resume_leaf.as_deref(), Some("d"));
+        let [Step::Append { bytes, .. }] = &change.plan.steps[..] else { panic!("{change:?}") };
+        let planned = [fs::read(&path).unwrap(), bytes.clone()].concat();
+        apply(workspace.state(), &change, false, now()).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), planned);
+    }
+
+    #[test]
+    fn a_session_that_went_on_since_the_plan_stays_as_it_is() {
+        let home = Home::new();
+        let path = home.session(FILE, TWO);
+        let workspace = workspace(&home);
+        let change = to_d(&workspace);
+        let longer = fs::read_to_string(&path).unwrap() + "{\"type\":\"summary\"}\n";
+        fs::write(&path, &longer).unwrap();
+        let refused = apply(workspace.state(), &change, false, now());
+        assert!(matches!(refused, Err(ApplyError::Changed(_))), "{refused:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), longer);
+    }
+
+    #[test]
+    fn going_where_a_session_resumes_already_needs_no_plan() {
+        let home = Home::new();
+        home.session(FILE, TWO);
+        let workspace = workspace(&home);
+        let site = site(&workspace);
+        let going = |name| {
+            let node = site.history.node_at(name).unwrap();
+            workspace.plan_going(&site, node, now()).unwrap()
+        };
+        assert!(matches!(going("f"), Going::There));
+        assert!(matches!(going("d"), Going::Here(_)));
+    }
+}
