@@ -33,7 +33,6 @@ use crate::State;
 use crate::error::ApiError;
 use crate::work::Task;
 
-pub(crate) use act::Shown;
 pub(crate) use events::follow_files;
 pub(crate) use usage::LastUsage;
 

@@ -59,7 +59,7 @@ pub(super) fn restore(state: &State, wanted: &Wanted) -> Result<Planned, ApiErro
     let changes = changes.collect();
     let left = back.left.iter().map(|(file, why)| LeftView { path: name(file), why: reason(*why) });
     let view = FilesView { changes, left: left.collect(), cwd };
-    Ok(Planned { files: Some(view), ..plan.into() })
+    Ok(Planned { files: Some(view), change: plan.into() })
 }
 
 fn changed(point: &mut FilesAt, change: &Change<'_>) -> String {
