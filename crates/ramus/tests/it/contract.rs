@@ -118,10 +118,8 @@ const SHORT: &str = "node1 user hello\nnode2 < node1 assistant hi\nnode3 < node2
 #[test]
 fn contract_all_front_ends_refuse_alike() {
     let home = Home::new();
-    let bom = format!("\u{feff}{}", testkit::jsonl(SHORT));
     home.session(&format!("-home-dev-app/{ID}.jsonl"), SHORT);
     home.session("-home-dev-app/0a1b2c3d-1111-4000-8000-000000000000.jsonl", SHORT);
-    home.write("-home-dev-app/b0b0b0b0-0000-4000-8000-000000000000.jsonl", bom);
     let twin = "77777777-0000-4000-8000-000000000000";
     home.session(&format!("-home-dev-app/{twin}.jsonl"), SHORT);
     home.session(&format!("-home-dev-other/{twin}.jsonl"), SHORT);
@@ -135,7 +133,6 @@ fn contract_all_front_ends_refuse_alike() {
         (twin, "node1", true, "2 candidates"),
         (ID, "nosuch", true, "no message"),
         (ID, "node", false, "3 candidates"),
-        ("b0b0b0b0-0000-4000-8000-000000000000", "node1", true, "byte order mark"),
     ];
     for (session, node, page_can, expected) in cases {
         let address = format!("{session}:{node}");
@@ -153,6 +150,34 @@ fn contract_all_front_ends_refuse_alike() {
             assert_eq!(command, page_refusal(&told), "{address}: the command and the page");
         }
     }
+}
+
+/// The client cannot go on at some messages: all give the same reason, and a fork instead.
+#[test]
+fn contract_all_front_ends_fork_where_goto_cannot_work() {
+    let home = Home::new();
+    let old = testkit::jsonl(
+        "node1 user v=2.0.74 hello\nnode2 < node1 assistant v=2.0.74 hi\nnode3 < node2 user v=2.0.74 more",
+    );
+    let ahead = old.replace("2026-01-01T00:00:02", "2999-01-01T00:00:02");
+    home.write(&format!("-home-dev-app/{ID}.jsonl"), ahead);
+    let claude = home.claude();
+    let address = format!("{ID}:node2");
+    let told = crate::ramus(&claude, &["goto", &address]);
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    let planned = crate::json(&claude, &["goto", &address, "--dry-run"]);
+    assert_eq!(planned["operation"], "fork");
+    let (text, is_error) = Mcp::start(&claude).call("goto", json!({"address": address}));
+    assert!(!is_error && text.starts_with("Would: fork in session "), "{text}");
+    // The page leaves it to the person to fork.
+    let wanted = json!({"what": "goto", "session": ID, "node": "node2"});
+    let (status, refused) = Page::new(&home, &claude).post("/api/plan", &wanted);
+    assert!(
+        !status.is_success() && refused["hint"] == "fork from this message instead",
+        "{refused}"
+    );
+    let reason = refused["error"].as_str().unwrap();
+    assert!(told.contains(reason), "the command and the page: {told:?} and {reason:?}");
 }
 
 /// A session that changed since something was planned is left alone.
