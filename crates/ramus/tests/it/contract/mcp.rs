@@ -159,6 +159,7 @@ fn conversation_row(line: &str) -> Row {
     let left = left.and_then(|left| left.trim_end_matches(')').split_once(" ("));
     let (point, kind) = left.unwrap_or_default();
     Row::from([
+        ("address", address.to_owned()),
         ("n", address.split_once('@').unwrap().1.to_owned()),
         ("status", status.split(',').next().unwrap().to_owned()),
         ("resumes", status.ends_with(", resumes here").to_string()),
