@@ -60,6 +60,7 @@ mod envelope;
 pub mod files;
 pub mod fold;
 pub mod history;
+mod kept;
 pub mod line;
 pub mod lineage;
 pub mod link;

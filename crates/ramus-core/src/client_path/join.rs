@@ -99,15 +99,6 @@ impl Join {
         self.pieces.last().is_some_and(|last| is_results(&last.blocks))
     }
 
-    /// Leaves out answers that were only thought.
-    pub(super) fn drop_mere_thoughts(&mut self) {
-        let is_thought = |block: &Value| {
-            matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
-        };
-        self.pieces
-            .retain(|piece| piece.role != Role::Assistant || !piece.blocks.iter().all(is_thought));
-    }
-
     pub(super) fn finish(self) -> Vec<SentMessage> {
         let message = |mut piece: Piece| {
             let content = match &mut piece.blocks[..] {

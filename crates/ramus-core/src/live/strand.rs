@@ -101,6 +101,8 @@ pub(super) struct Strand {
     tip: Option<u64>,
     /// The last record that is more than decoration, with its time.
     last: Option<(u64, Option<Time>)>,
+    /// The last compaction that keeps messages, and the names it gives.
+    kept: Option<(u64, Vec<Name>)>,
     /// The end of the followed conversation; `None` inside: nothing of it was said yet.
     followed: Option<Option<u64>>,
 }
@@ -141,6 +143,11 @@ impl Strand {
         }
         let parent = self.reading_parent(record, linked);
         let late = self.is_late(record, parent.flatten());
+        if record.voice == Voice::Boundary {
+            let kept = session.preserved().last();
+            let kept = kept.filter(|(boundary, _)| session.record(*boundary).name == record.name);
+            self.kept = kept.map(|(_, names)| (number, names.clone()));
+        }
         let keys: Vec<Key> =
             record.message.iter().chain(session.tool_ids(record)).copied().collect();
         let above = match parent {
@@ -195,6 +202,9 @@ impl Strand {
         let last = self.last.map(|(number, _)| Some(number));
         let begins =
             matches!(record.voice, Voice::Prompt | Voice::Command | Voice::Meta | Voice::Queued);
+        if let Some(anchor) = linked.flatten().and_then(|parent| self.behind_compaction(parent)) {
+            return Some(Some(anchor));
+        }
         match (record.voice, linked) {
             (Voice::Boundary | Voice::CompactSummary, None | Some(None)) => last,
             (_, None) if !begins => last,
@@ -203,6 +213,17 @@ impl Strand {
             (_, Some(Some(parent))) if parent >= self.first && self.node(parent).late => last,
             _ => linked,
         }
+    }
+
+    /// Returns what a record continues whose parent was kept by the last compaction.
+    fn behind_compaction(&self, parent: u64) -> Option<u64> {
+        let (boundary, names) = self.kept.as_ref()?;
+        let mut numbers = names.iter().filter_map(|name| self.names.get(name).copied());
+        if parent >= *boundary || !numbers.any(|number| number == parent) {
+            return None;
+        }
+        let behind = names.iter().filter_map(|name| self.names.get(name).copied());
+        Some(behind.filter(|number| number > boundary).min().unwrap_or(*boundary))
     }
 
     fn is_voice(&self, number: u64, voice: Voice) -> bool {
