@@ -63,6 +63,8 @@ def travel(version, client, scenario, ramus, options, counts):
             session = scenario(made_by_client.Talk(home))
         except made_by_client.NotHere as why:
             return print(f"none {version} {scenario.__name__}: {why}", flush=True)
+        if not session:
+            return print(f"none {version} {scenario.__name__}: the client left no session", flush=True)
         trial = Trial(home, ramus)
         trial.save()
         if not options.command:

@@ -144,7 +144,7 @@ impl Proposal<'_> {
         for line in &self.lines {
             ui.say(&truncate(line, ui.width));
         }
-        if let Some(words) = self.plan.left_out_words() {
+        for words in self.plan.resume_words() {
             ui.say(&Line::new(&format!("  {words}"), Label::Warning));
         }
     }

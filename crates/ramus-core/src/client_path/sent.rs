@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::chain::client_path;
 use super::join::Join;
+use super::unreported_agents;
 use crate::history::History;
 use crate::record::{Kind, Voice};
 use crate::resume::numbers;
@@ -43,6 +44,8 @@ pub struct Sent {
     pub messages: Vec<SentMessage>,
     /// Attachments that the client puts into words which the file does not hold, with their types.
     pub unworded: Vec<(NodeId, String)>,
+    /// Background agents that have not reported, about each of which the client adds a note.
+    pub unreported: Vec<String>,
 }
 
 /// The client of one version, and what it does.
@@ -105,6 +108,11 @@ impl Client {
         ((2, 1, 0)..(2, 1, 281)).contains(&self.0)
     }
 
+    /// Whether the client notes, when it resumes, that an agent in the background has not reported.
+    pub(super) fn notes_unreported_agents(self) -> bool {
+        self.0 >= (2, 1, 150)
+    }
+
     /// Whether a notification is marked as none of a person's words, at length.
     pub(super) fn says_that_nobody_answered(self) -> bool {
         self.0 >= (2, 1, 281)
@@ -138,6 +146,7 @@ pub fn sent(
     line: &mut dyn FnMut(NodeId) -> Option<Value>,
 ) -> Sent {
     let client = Client(numbers(&history.session));
+    let unreported = unreported_agents(history, point, line);
     let mut unworded = Vec::new();
     let mut pieces = Vec::new();
     let mut ends_with_prompt = false;
@@ -216,7 +225,7 @@ pub fn sent(
             vec![json!({"type": "text", "text": "No response requested."})],
         ));
     }
-    Sent { messages: join.finish(), unworded }
+    Sent { messages: join.finish(), unworded, unreported }
 }
 
 /// Whether the client tells a model things in messages of the system; others get reminders.

@@ -118,7 +118,7 @@ pub(crate) async fn plan(
             warnings: warning
                 .into_iter()
                 .chain(left_behind(&plan))
-                .chain(plan.left_out_words())
+                .chain(plan.resume_words())
                 .collect(),
             merged,
             files,
