@@ -46,6 +46,14 @@ impl Tree {
             if tree.first[id.index()] != id {
                 continue;
             }
+            // The client's own copies put what a compaction kept behind it, and its boundary goes on
+            // naming that: what it continues is not in this file.
+            if let Some(name) = record.parent.filter(|name| {
+                record.voice == Voice::Boundary && is_kept_behind(session, &names, id, *name)
+            }) {
+                tree.missing.push((id, name));
+                continue;
+            }
             tree.parent[id.index()] = tree.settle_parent(id, record, &names, &mut groups);
         }
         tree.names = names;
@@ -197,6 +205,13 @@ impl Tree {
                 }
             })
     }
+}
+
+/// Whether a compaction keeps a record that stands behind it alone.
+fn is_kept_behind(session: &Session, names: &Names, boundary: NodeId, name: Name) -> bool {
+    let kept = session.preserved().iter().find(|(node, _)| *node == boundary);
+    kept.is_some_and(|(_, kept)| kept.contains(&name))
+        && names.nearest(name, boundary).is_some_and(|found| found > boundary)
 }
 
 /// Which nodes bear which name, in file order.

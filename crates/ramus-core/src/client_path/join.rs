@@ -87,8 +87,9 @@ impl Join {
         }
         above.is_text = false;
         above.blocks.extend(piece.blocks);
-        // The server wants the results first.
-        above.blocks.sort_by_key(|block| block["type"] != "tool_result");
+        if self.client.puts_results_first() {
+            above.blocks.sort_by_key(|block| block["type"] != "tool_result");
+        }
     }
 
     pub(super) fn ends_with_user(&self) -> bool {

@@ -78,6 +78,11 @@ impl Client {
         self.0 >= (2, 0, 0)
     }
 
+    /// Whether results stand before other words of their message.
+    pub(super) fn puts_results_first(self) -> bool {
+        self.0 >= (2, 0, 0)
+    }
+
     /// Whether a result without a call is left out.
     pub(super) fn drops_stray_results(self) -> bool {
         self.0 >= (2, 1, 0)

@@ -165,6 +165,20 @@ fn what_is_said_below_a_message_that_a_compaction_kept_continues_the_compaction(
 }
 
 #[test]
+fn a_copy_that_begins_with_a_compaction_begins_with_it() {
+    // As `--fork-session` copies it: what was kept stands behind the summary and is still what the boundary names.
+    check_versions(
+        &["2.1.325"],
+        "x < d boundary:d:y @4
+         y < x compacted @5 in short
+         d < y assistant @3 sure
+         e < d user @6 three
+         f < e assistant @7 fine",
+        "active resumes 3: x y d e f",
+    );
+}
+
+#[test]
 fn a_turn_written_again_in_another_shape_is_one() {
     check_versions(
         &["2.0.76", "2.1.7"],
