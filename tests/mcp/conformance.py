@@ -87,6 +87,8 @@ def add_long_session():
     path = CLAUDE / "projects" / "-home-dev-long" / f"{LONG}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in (record, title)))
+    note = {"display": "what does an osprey eat", "timestamp": 1767225600000, "project": "/home/dev/teapot", "sessionId": "gone"}
+    (CLAUDE / "history.jsonl").write_text(json.dumps(note) + "\n")
 
 
 async def reading(session):
@@ -111,6 +113,7 @@ async def reading(session):
     address, status = line.split()[:2]
     assert re.match(r"[\w-]+:\w+$", address) and status in ("active", "abandoned"), line
     assert "abandoned" in await say(session, "search", query="pool", branch="abandoned")
+    assert "gone prompt-only user" in await say(session, "search", query="osprey")
     page = await say(session, "read", address=address)
     assert page.startswith("# 7ea9") and tokens(page) <= 2000, page[:300]
     assert "pool" in "".join(await whole(session, "read", 2000, address=address))

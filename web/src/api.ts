@@ -7,15 +7,21 @@ export interface Session {
   messages: number; conversations: number; forks: number; compactions: number; agents: number;
   defects: number; bytes: number; started: string | null; last_active: string | null;
   cwd: string | null; git_branch: string | null; flow: string[];
-  links: { kind: string; session: string }[];
+  links: { kind: string; session: string }[]; origins: { kind: string }[]; deleted_after: string | null;
+  pull_requests: { number: number | null; url: string; repository: string | null }[];
 }
+/** A session that another one came from, or that came out of it. */
+export interface Relative { kind: string; session: string | null; found: boolean; words: string; title: string | null; address: string | null }
+export interface Lineage { origins: Relative[]; offspring: Relative[] }
+export interface LostAgent { agent: string; session: string; project: string; title: string | null; messages: number; last_active: string | null }
 export interface Project {
-  name: string; path: string | null; sessions: number; conversations: number; agents: number;
+  name: string; path: string | null; repository: string | null; sessions: number; conversations: number; agents: number;
   bytes: number; last_active: string | null;
 }
 export interface Overview {
   projects: number; sessions: number; conversations: number; bytes: number;
   recent: Session[]; live: string[]; retention_days: number; retention_set: boolean;
+  due: string | null;
   leaving: { id: string; project: string; title: string | null; at: string }[];
   activity: Record<string, number>;
 }
@@ -37,7 +43,7 @@ export interface Row {
   lane: number; edge: string; kind: string; node: string; first: string; agent: string | null;
   words: string | null; timestamp: string | null; until: string | null; status: string;
   draft: boolean; resumes: boolean; messages: number; records: number; fork: string | null;
-  ways: number; commands: string[]; interrupts: number; errors: number;
+  ways: number; files: string | null; commands: string[]; interrupts: number; errors: number;
 }
 export interface PathView {
   session: string; leaf: string; status: string; resumes: boolean; conversation: number | null;
@@ -62,11 +68,15 @@ export type Piece =
   | Call;
 export interface View {
   at: number; i: number; kind: string; uuid?: string; timestamp?: string; detail?: string;
-  recovered?: boolean; parts: Piece[]; fork?: { kind: string; ways: Way[] };
+  recovered?: boolean; parts: Piece[]; fork?: { kind: string; ways: Way[] }; usage?: ReplyUsage;
+}
+export interface ReplyUsage {
+  input: number; output: number; cache_read: number; cache_write_5m: number; cache_write_1h: number;
+  thinking: number; context: number; cost_usd: number | null;
 }
 export interface Hit {
   schema: string; session: string; title: string | null; project: string | null; agent: string | null;
-  address: string; uuid: string | null; role: string; kind: string; conversation: number | null;
+  address: string; uuid: string | null; role: string; kind: string; class?: string; conversation: number | null;
   status: string | null; resumes: boolean; timestamp: string | null; snippet: string;
   match: [number, number]; places: { file: string; line: number }[];
 }

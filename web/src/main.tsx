@@ -182,21 +182,29 @@ const SHOWN = 8;
 function Side({ open, projects, sessions, here, view, project, busy }: { open: boolean; view: string; projects: Project[]; sessions: Session[]; here: string; project: string; busy: boolean }) {
   const [filter, setFilter] = useState("");
   const [all, setAll] = useState(new Set<string>());
+  const [byRepository, setByRepository] = useState(() => localStorage.getItem("ramus-by") === "repository");
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (session: Session) => words.every((word) => `${session.title} ${session.cwd} ${session.id}`.toLowerCase().includes(word));
   const by = new Map<string, Session[]>();
-  for (const session of sessions) if (fits(session)) by.set(session.project, [...(by.get(session.project) ?? []), session]);
+  // A repository goes by the first of its projects, which is the one used last.
+  const home = new Map<string, string>();
+  if (byRepository) for (const one of projects) if (one.repository) home.set(one.name, projects.find((other) => other.repository === one.repository)?.name ?? one.name);
+  const groupOf = (session: Session) => home.get(session.project) ?? session.project;
+  for (const session of sessions) if (fits(session)) by.set(groupOf(session), [...(by.get(groupOf(session)) ?? []), session]);
+  const name = (one: Project) => (byRepository && one.repository ? place(one.repository) : place(one.path)) || one.name;
+  const toggle = () => { localStorage.setItem("ramus-by", byRepository ? "project" : "repository"); setByRepository(!byRepository); };
   return (
     <nav class={`side${open ? " open" : ""}`} aria-label="Projects and sessions">
       <Views here={view} />
       <input type="search" placeholder="Filter by title, path or id" aria-label="Filter sessions" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+      <label class="by-repository"><input type="checkbox" checked={byRepository} onChange={toggle} /> By repository</label>
       {busy && <p class="hush">Reading the histories…</p>}
       {projects.filter((one) => by.has(one.name)).slice(0, 60).map((one) => {
         const listed = by.get(one.name) ?? [];
         const shown = all.has(one.name) || words.length > 0 ? listed.slice(0, 200) : listed.slice(0, SHOWN);
         return (
           <section key={one.name}>
-            <h2><a href={projectAt(one.name)} aria-current={project === one.name ? "page" : undefined} title={one.path ?? one.name}>{place(one.path) || one.name}</a><span>{listed.length}</span></h2>
+            <h2><a href={projectAt(one.name)} aria-current={project === one.name ? "page" : undefined} title={(byRepository ? one.repository : null) ?? one.path ?? one.name}>{name(one)}</a><span>{listed.length}</span></h2>
             <ul>
               {shown.map((session) => (
                 <li key={session.id}><a href={sessionAt(key(session))} aria-current={here === key(session) ? "page" : undefined} title={session.title ?? session.id}>

@@ -2,9 +2,10 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type Refused, type Session, asRefused } from "./api";
+import { type Lineage as Told, type Refused, type Relative, type Session, asRefused, query } from "./api";
+import { useGet } from "./hooks";
 import * as route from "./route";
-import { bytes, count, exactly, place, several, short, when } from "./words";
+import { bytes, count, exactly, place, several, short, until, when } from "./words";
 
 /** The sign of a branch. */
 export const Branch = () => <svg class="branch-sign" viewBox="0 0 16 16" aria-hidden="true"><path d="M5 14V2M5 9.5c0-3.5 6-2 6-6.5" /><circle cx="11" cy="2.6" r="1.2" /></svg>;
@@ -53,10 +54,13 @@ export function SessionList({ sessions, live = [], showProject = true }: { sessi
             <span class="facts">
               {showProject && <span class="where">{place(session.cwd) || session.project}</span>}
               <span>{several(session.messages, "message")}</span>
+              {session.origins.length > 0 && <span class="branches">{[...new Set(session.origins.map((origin) => origin.kind))].join(", ")}</span>}
+              {session.pull_requests.map((pr) => <span key={pr.url}>PR {pr.number === null ? "" : `#${pr.number}`}</span>)}
               {session.conversations > 1 && <span class="branches">{several(session.conversations, "branch", "branches")}</span>}
               {session.agents > 0 && <span>{several(session.agents, "agent")}</span>}
               {session.defects > 0 && <span class="bad">{several(session.defects, "defect")}</span>}
               <span>{bytes(session.bytes)}</span>
+              {isDue(session) && <span class="bad" title={exactly(session.deleted_after ?? "")}>deleted {until(session.deleted_after ?? "")}</span>}
               <Time at={session.last_active} />
             </span>
           </a>
@@ -64,6 +68,43 @@ export function SessionList({ sessions, live = [], showProject = true }: { sessi
       ))}
     </ul>
   );
+}
+
+/** Whether Claude Code deletes a session within a week. */
+const isDue = (session: Session) => session.deleted_after !== null && Date.parse(session.deleted_after) - Date.now() <= 7 * 86_400_000;
+
+/** The sessions that Claude Code deleted, of which it remembers the prompts. */
+export function Gone({ project }: { project?: string }) {
+  const { data } = useGet<{ sessions: Session[] }>(`gone${query({ project })}`);
+  if (!data || data.sessions.length === 0) return null;
+  const prompts = data.sessions.reduce((sum, session) => sum + session.messages, 0);
+  return (
+    <details class="card gone">
+      <summary>{several(prompts, "prompt")} of {several(data.sessions.length, "deleted session")}</summary>
+      <p class="hush">Claude Code deleted these sessions and remembers only what was asked. Search finds every prompt.</p>
+      <ul class="sessions">
+        {data.sessions.slice(0, 200).map((session) => (
+          <li key={session.id}>
+            <span class="gone-row">
+              <span class="title">{session.title ?? short(session.id)}</span>
+              <span class="facts"><span>prompt only</span>{!project && <span class="where">{place(session.cwd)}</span>}<span>{several(session.messages, "prompt")}</span><Time at={session.last_active} /></span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {data.sessions.length > 200 && <p class="hush">and {several(data.sessions.length - 200, "more session")}</p>}
+    </details>
+  );
+}
+
+/** Where a session came from and what came out of it, with links. */
+export function Lineage({ of }: { of: Told }) {
+  const kinds = (relatives: Relative[]) => [...new Set(relatives.map((one) => one.words))].map((words) => (
+    <span key={words} class="lineage">{relatives.some((one) => one.words === words && one.session) ? words : words.replace(/ in$/, "")}{relatives.filter((one) => one.words === words && one.session).map((one, index) => (
+      <>{index === 0 ? " " : ", "}{one.address ? <a href={route.session(one.address)} title={one.title ?? undefined}>{short(one.session ?? "")}</a> : `${short(one.session ?? "")} (not found)`}</>
+    ))}</span>
+  ));
+  return <>{kinds(of.origins.filter((one) => one.kind !== "agent"))}{kinds(of.offspring)}</>;
 }
 
 export function Numbers({ of }: { of: [string, string | number][] }) {

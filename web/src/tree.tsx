@@ -2,8 +2,8 @@
 
 import { memo } from "preact/compat";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Row } from "./api";
-import { Time } from "./parts";
+import type { Lineage, Row } from "./api";
+import { Lineage as Family, Time } from "./parts";
 import { several } from "./words";
 
 const HEIGHTS = [10, 26, 44];
@@ -33,7 +33,7 @@ const x = (lane: number) => 12 + Math.min(lane, LANES) * LANE;
 /** Not drawn again while the reader only moves in the transcript. */
 export const Tree = memo(Drawn);
 
-function Drawn({ rows, leaf, onGo, onAgent }: { rows: Row[]; leaf: string; onGo: (row: Row) => void; onAgent: (agent: string) => void }) {
+function Drawn({ rows, leaf, onGo, onAgent, lineage }: { rows: Row[]; leaf: string; onGo: (row: Row) => void; onAgent: (agent: string) => void; lineage?: Lineage }) {
   const [zoom, setZoom] = useState(1);
   const height = HEIGHTS[zoom];
   const box = useRef<HTMLDivElement>(null);
@@ -94,7 +94,7 @@ function Drawn({ rows, leaf, onGo, onAgent }: { rows: Row[]; leaf: string; onGo:
     <div class="tree">
       <div class="tree-bar">
         <span>{several(rows.filter((row) => row.kind === "fork").length, "fork")}</span>
-        <span class="grow" />
+        <span class="grow">{lineage && <Family of={lineage} />}</span>
         <button type="button" class="quiet" aria-label="Smaller" disabled={zoom === 0} onClick={() => setZoom(zoom - 1)}>−</button>
         <button type="button" class="quiet" aria-label="Larger" disabled={zoom === HEIGHTS.length - 1} onClick={() => setZoom(zoom + 1)}>+</button>
       </div>
@@ -142,7 +142,7 @@ function Drawn({ rows, leaf, onGo, onAgent }: { rows: Row[]; leaf: string; onGo:
 
 function words(row: Row): string {
   switch (row.kind) {
-    case "fork": return `${row.fork}, ${several(row.ways, "way")}`;
+    case "fork": return `${row.fork}, ${several(row.ways, "way")}${row.files ? `, files ${row.files}` : ""}`;
     case "compaction": return "compacted";
     case "agent": return row.words || "agent";
     case "tree": return "another tree";

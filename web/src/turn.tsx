@@ -3,11 +3,11 @@
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Agent } from "./agent";
-import { type Call, type Piece, type View, type Way, get, picture, query } from "./api";
+import { type Call, type Piece, type ReplyUsage, type View, type Way, get, picture, query } from "./api";
 import { useGet } from "./hooks";
 import { Html } from "./html";
 import { Failure, Time } from "./parts";
-import { bytes, model, several } from "./words";
+import { bytes, count, model, replyCost, several, tokens } from "./words";
 
 export interface Where { session: string; leaf: string }
 
@@ -80,9 +80,23 @@ export const Turn = memo(function Turn({ view, where, doing, goesOn }: { view: V
         </header>
       )}
       {shown.parts.map((piece, index) => <PieceView key={index} piece={piece} name={partName(where.session, view, -1 - index)} view={view} where={where} onAll={all} />)}
+      {view.usage && <Usage usage={view.usage} />}
     </article>
   );
 });
+
+/** Tokens, context size and cost of a reply; seen where it was asked for (see `usage.ts`). */
+function Usage({ usage }: { usage: ReplyUsage }) {
+  const cells: [string, string, string][] = [
+    ["in", tokens(usage.input), `${count(usage.input)} tokens that were not cached`],
+    ["cache read", tokens(usage.cache_read), `${count(usage.cache_read)} tokens read from the cache`],
+    ["cache write", tokens(usage.cache_write_5m + usage.cache_write_1h), `${count(usage.cache_write_5m)} tokens cached for five minutes, ${count(usage.cache_write_1h)} for an hour`],
+    ["out", tokens(usage.output), `${count(usage.output)} tokens written`],
+    ["context", tokens(usage.context), `${count(usage.context)} tokens before the model`],
+    ["cost", replyCost(usage.cost_usd), usage.cost_usd === null ? "This model is not on the list of prices" : `$${usage.cost_usd}`],
+  ];
+  return <dl class="reply-usage" aria-label="Usage of this reply">{cells.map(([name, value, title]) => <div key={name} title={title}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
+}
 
 function PieceView({ piece, name, view, where, onAll }: { piece: Piece; name: string; view: View; where: Where; onAll: () => void }) {
   switch (piece.t) {

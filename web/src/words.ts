@@ -38,10 +38,16 @@ export function lasting(ms: number | null): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export const short = (id: string) => id.replace(/^agent-/, "").slice(0, 8);
+/** Ids such as `message-12` differ at their ends: only hexadecimal ones are cut. */
+export const short = (id: string) => {
+  const own = id.replace(/^agent-/, "");
+  return /^[0-9a-f-]+$/i.test(own) ? own.slice(0, 8) : own;
+};
 export const place = (path: string | null | undefined) => path?.split(/[\\/]/).filter(Boolean).pop() ?? "";
 export const model = (name: string) => name.replace(/^claude-/, "").replace(/-\d{8}$/, "");
 export const money = (usd: number | null) => (usd === null ? "–" : `$${usd < 10 ? usd.toFixed(2) : count(Math.round(usd))}`);
+/** What one reply cost; mostly cents. */
+export const replyCost = (usd: number | null) => (usd === null ? "no price" : usd > 0 && usd < 0.0001 ? "<$0.0001" : `$${usd.toFixed(usd < 1 ? 4 : 2)}`);
 export function tokens(n: number): string {
   if (n < 1000) return String(n);
   if (n < 1_000_000) return `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)}k`;

@@ -83,7 +83,7 @@ test("back leads to where one was in a search, without searching again", async (
   let searches = 0;
   context.on("request", (request) => { if (request.url().includes("/api/find")) searches += 1; });
   await page.locator(".hits li a").nth(70).click();
-  await page.waitForSelector(".row.hit .turn");
+  await page.waitForSelector(".row .turn");
   await page.goBack();
   await page.locator(".hits li").nth(110).waitFor();
   await page.waitForFunction((top) => Math.abs(document.getElementById("main").scrollTop - top) <= 1, top);

@@ -48,6 +48,36 @@ test("open a session, switch at a fork, click in the tree, compare, open an agen
   assert.deepEqual(wrong, []);
 });
 
+test("what each reply used is shown when it is asked for, and that is remembered", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.waitForSelector(".turn.answer");
+  const used = page.locator(".turn.answer .reply-usage").first();
+  assert.equal(await used.isVisible(), false);
+  await page.keyboard.press("c");
+  await used.waitFor({ state: "visible" });
+  assert.match(await used.textContent(), /in.*cache read.*cache write.*out.*context.*cost\$\d/);
+  await page.reload();
+  await page.locator(".turn.answer .reply-usage").first().waitFor({ state: "visible" });
+  await page.getByRole("button", { name: "Usage", exact: true }).and(page.locator("[aria-pressed=true]")).click();
+  await page.locator(".turn.answer .reply-usage").first().waitFor({ state: "hidden" });
+  assert.deepEqual(wrong, []);
+});
+
+test("ids that are no uuids are shown whole and accepted back", async (t) => {
+  const claude = demo(t);
+  const line = (uuid, parent, type, content, second) => JSON.stringify({ type, uuid, parentUuid: parent, sessionId: "chat-session-one", cwd: "/w", timestamp: `2026-01-01T00:00:0${second}.000Z`, version: "2.1.325", isSidechain: false, message: { role: type, content } });
+  const lines = [line("message-10", null, "user", "tune the harp", 1), line("message-11", "message-10", "assistant", [{ type: "text", text: "tuned" }], 2)];
+  writeFileSync(file(claude, "7ea9").replace(/[^/]*$/, "chat-session-one.jsonl"), `${lines.join("\n")}\n`);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go("/s/chat-session-one?at=message-11");
+  await page.locator(".turn.answer", { hasText: "tuned" }).waitFor();
+  await page.locator(".turn.answer .dots").first().click();
+  await page.locator("dialog code", { hasText: /^ramus show chat-session-one:message-11$/ }).waitFor();
+  assert.deepEqual(wrong, []);
+});
+
 test("an agent is unfolded where it was called", async (t) => {
   const claude = demo(t);
   const { page, go, wrong } = await open(t, await serve(t, claude));

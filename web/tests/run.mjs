@@ -4,11 +4,11 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium, ramus } from "./where.mjs";
+import { chromium, ramus, skip } from "./where.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 if (!existsSync(chromium)) {
-  console.log(`skipped: no browser at ${chromium}; CHROMIUM_PATH may name one`);
+  skip(`there is no browser at ${chromium}; CHROMIUM_PATH may name one`);
   process.exit(0);
 }
 if (!existsSync(ramus)) {

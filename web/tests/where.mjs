@@ -11,8 +11,18 @@ export const chromium = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
 /** Pictures of each view, to be looked at. */
 export const shots = join(target, "page-shots");
 
-/** Something beside the project, if it is there. */
+/** Reports that something is skipped, and why; an error where everything is required (`RAMUS_REQUIRE_ALL=1`). */
+export function skip(missing) {
+  if (process.env.RAMUS_REQUIRE_ALL === "1") throw new Error(`RAMUS_REQUIRE_ALL=1, but ${missing}`);
+  console.log(`skipped: ${missing}`);
+}
+
+/** Something beside the project. It is expected where there is any shared material. */
 export function shared(name) {
-  const path = resolve(root, "../shared", name);
-  return existsSync(path) ? path : undefined;
+  const dir = resolve(root, "../shared");
+  if (!existsSync(dir)) return undefined;
+  const path = join(dir, name);
+  if (existsSync(path)) return path;
+  skip(`the shared material has no ${name}`);
+  return undefined;
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 
 use crate::fold::{FoldId, Folds, Placement};
 use crate::record::{Kind, Voice};
@@ -99,13 +100,19 @@ pub struct Way {
 }
 
 /// Whether a conversation is the one that counts at all its forks (R12).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     Active,
     Abandoned,
 }
 
 impl Status {
+    /// Reads the stable word for it.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Active, Self::Abandoned].into_iter().find(|status| status.word() == word)
+    }
+
     /// Returns the stable word for it.
     pub fn word(self) -> &'static str {
         match self {
@@ -451,7 +458,8 @@ fn first_speech(folds: &Folds, fold: FoldId) -> (FoldId, bool) {
     (at, command)
 }
 
-fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind {
+/// Returns the kind of a fork by its ways, in file order.
+pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind {
     let voices: Vec<Voice> = children
         .iter()
         .map(|child| match first_speech(folds, *child) {
@@ -473,9 +481,9 @@ fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind 
     let went_on = |way: usize| {
         let below = folds.below(children[way]);
         match voices[way] {
-            Voice::Prompt => below.prompts[1],
+            Voice::Prompt => below.prompt(1),
             Voice::CompactSummary => Some(NodeId(0)),
-            _ => below.prompts[0],
+            _ => below.prompt(0),
         }
     };
     let mut earliest: Option<NodeId> = None;

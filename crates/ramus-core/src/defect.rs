@@ -48,6 +48,22 @@ pub enum DefectKind {
     MissingDate,
     /// A record that is dated in the future: clients that go by dates resume there until then.
     FutureDate { time: Time },
+    /// A record that names another session than its file, and is no copy.
+    OtherSession { session: Box<str> },
+    /// A thinking block without a signature: no server takes it back.
+    UnsignedThinking,
+    /// A message whose id another message has.
+    ReusedMessageId,
+    /// A tool call whose id a call of another message has.
+    ReusedToolId,
+    /// Another project has a session with the same id, in this file.
+    SameSessionId { file: Box<str> },
+    /// A checkpoint names a file backup that is not on disk.
+    LostBackup { name: Box<str> },
+    /// Checkpoints name file backups, none of which is on disk.
+    LostBackups { count: u32 },
+    /// Two turns ran at once; `until`: the line by which both had gone on.
+    TwoClients { until: u32 },
 }
 
 impl DefectKind {
@@ -68,7 +84,27 @@ impl DefectKind {
             Self::StrayResult => "stray-result",
             Self::MissingDate => "missing-date",
             Self::FutureDate { .. } => "future-date",
+            Self::OtherSession { .. } => "other-session",
+            Self::UnsignedThinking => "unsigned-thinking",
+            Self::ReusedMessageId => "reused-message-id",
+            Self::ReusedToolId => "reused-tool-id",
+            Self::SameSessionId { .. } => "same-session-id",
+            Self::LostBackup { .. } | Self::LostBackups { .. } => "lost-backup",
+            Self::TwoClients { .. } => "two-clients",
         }
+    }
+
+    /// Whether a repaired copy can do without it, where it is on the conversation that is resumed.
+    pub fn is_fixable(&self) -> bool {
+        !matches!(
+            self,
+            Self::NotJson { .. }
+                | Self::TooLong { .. }
+                | Self::SameSessionId { .. }
+                | Self::LostBackup { .. }
+                | Self::LostBackups { .. }
+                | Self::TwoClients { .. }
+        )
     }
 
     /// Whether the line itself is damaged, rather than its links.
@@ -113,6 +149,29 @@ impl fmt::Display for DefectKind {
             Self::FutureDate { time } => write!(
                 f,
                 "dated {time}, in the future: Claude Code up to 2.1.100 resumes at the newest timestamp"
+            ),
+            Self::OtherSession { session } => {
+                write!(f, "a record of session {session}, which is not a copy")
+            }
+            Self::UnsignedThinking => {
+                f.write_str("thinking without a signature: the API refuses it on resume")
+            }
+            Self::ReusedMessageId => {
+                f.write_str("the message id was used before for another message")
+            }
+            Self::ReusedToolId => f.write_str("the tool call id was used before for another call"),
+            Self::SameSessionId { file } => write!(f, "the session id is also that of {file}"),
+            Self::LostBackup { name } => {
+                write!(f, "a checkpoint names the file backup {name}, which is not on disk")
+            }
+            Self::LostBackups { count } => write!(
+                f,
+                "checkpoints name {count} file backup{}, and none is on disk",
+                if *count == 1 { "" } else { "s" }
+            ),
+            Self::TwoClients { until } => write!(
+                f,
+                "two clients wrote here at once, at least until line {until}; `ramus merge` puts both branches on one line"
             ),
         }
     }

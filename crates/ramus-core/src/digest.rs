@@ -10,12 +10,13 @@ use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use crate::agent::inline_agents;
-use crate::body::label_text;
+use crate::body::{Said, label_text, said};
 use crate::branches::{Artefact, ForkKind, Status};
 use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
-use crate::link::LinkKind;
+use crate::link::{Family, LinkKind};
 use crate::name::{Key, Name};
+use crate::pull_request::PullRequest;
 use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Reason, Rule, resume_in};
 use crate::session::{Facts, LineCounts, NodeId, Session};
@@ -66,6 +67,10 @@ pub struct Digest {
     pub undated: Vec<Defect>,
     /// Nodes whose parent is not in this file.
     pub missing: Vec<Missing>,
+    /// When `/clear` was typed, if that is what the session begins with.
+    pub cleared_at: Option<Time>,
+    /// The pull requests made in it, each once.
+    pub pull_requests: Vec<PullRequest>,
     pub chain: Chain,
 }
 
@@ -85,6 +90,8 @@ pub struct Listed<'a> {
     pub defects: usize,
     /// The sessions it is linked to.
     pub links: Vec<(LinkKind, &'a str)>,
+    /// Where it came from, and what came out of it.
+    pub family: Family,
 }
 
 /// The resume point in short (R11).
@@ -286,9 +293,31 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
         unpaired: Vec::new(),
         undated: Vec::new(),
         missing: Vec::new(),
+        cleared_at: cleared_at(session),
+        pull_requests: pull_requests(session),
         chain,
     };
     (told, places)
+}
+
+fn pull_requests(session: &Session) -> Vec<PullRequest> {
+    let mut requests: Vec<PullRequest> = Vec::new();
+    for (_, request) in session.pull_requests() {
+        if !requests.contains(request) {
+            requests.push(request.clone());
+        }
+    }
+    requests
+}
+
+/// Returns when `/clear` was typed, if nothing was said in the session before.
+fn cleared_at(session: &Session) -> Option<Time> {
+    let is_said = |record: &Record| !matches!(record.voice, Voice::Meta | Voice::Decoration);
+    let (id, first) = session.nodes().find(|(_, record)| is_said(record))?;
+    match session.words(id).map(said) {
+        Some(Said::Command { name: "/clear", .. }) if first.voice == Voice::Command => first.time,
+        _ => None,
+    }
 }
 
 fn spelling(history: &History, id: NodeId) -> Box<str> {

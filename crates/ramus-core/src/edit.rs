@@ -14,11 +14,12 @@ mod rename;
 mod splice;
 mod weave;
 
-pub use fix::{Fixed, Repairs, fix, reattached, to_fix};
+pub use fix::{Fixed, Misnamed, Repairs, fix, reattached, to_fix};
 pub use fork::{Fork, Origin, fork, origin};
 pub use goto::{goto, rename};
 pub use merge::{
-    Conflict, End, Exchange, Fate, Merge, Merged, Pick, PickError, Policy, Sources, Strategy, merge,
+    Conflict, DigestTextError, End, Exchange, Fate, LONGEST_DIGEST_TEXT, Merge, MergeBrief, Merged,
+    Pick, PickError, Policy, Sources, Strategy, digest_text, merge, merge_brief,
 };
 pub use refusal::Refusal;
 pub use splice::Splice;

@@ -44,6 +44,8 @@ pub(crate) struct Envelope<'a> {
     /// Thinking blocks, and those whose text is withheld (R17).
     pub(crate) thinking: u32,
     pub(crate) withheld: u32,
+    /// Thinking blocks without a signature, which no server takes back.
+    pub(crate) unsigned: u32,
     /// Ids of the tool calls made or answered.
     pub(crate) tool_ids: Vec<&'a [u8]>,
     /// The tools called, beside the ids of the calls.
@@ -58,6 +60,10 @@ pub(crate) struct Envelope<'a> {
     pub(crate) note: Option<&'a [u8]>,
     pub(crate) leaf: Leaf<'a>,
     pub(crate) explicit: bool,
+    /// `prNumber` (unread), `prUrl` and `prRepository`.
+    pub(crate) pr_number: Option<&'a [u8]>,
+    pub(crate) pr_url: Option<&'a [u8]>,
+    pub(crate) pr_repository: Option<&'a [u8]>,
     pub(crate) attachment: Option<&'a [u8]>,
     pub(crate) command_mode: Option<&'a [u8]>,
     pub(crate) content: u64,
@@ -144,6 +150,9 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
                 found.leaf = c.string_or_skip()?.map_or(Leaf::Null, Leaf::Named);
             }
             b"explicit" => found.explicit = c.is_true()?,
+            b"prNumber" => found.pr_number = Some(raw(c)?),
+            b"prUrl" => found.pr_url = c.string_or_skip()?,
+            b"prRepository" => found.pr_repository = c.string_or_skip()?,
             _ => c.skip()?,
         }
         Ok(())
@@ -329,6 +338,7 @@ struct Block<'a> {
     tool_use_id: Option<&'a [u8]>,
     text: Option<&'a [u8]>,
     thinking: Option<&'a [u8]>,
+    signature: Option<&'a [u8]>,
     prompt: Option<&'a [u8]>,
     failed: bool,
 }
@@ -345,6 +355,7 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
             b"tool_use_id" => block.tool_use_id = c.string_or_skip()?,
             b"text" => block.text = c.string_or_skip()?,
             b"thinking" => block.thinking = c.string_or_skip()?,
+            b"signature" => block.signature = c.string_or_skip()?,
             b"is_error" => block.failed = c.is_true()?,
             b"input" if matches!(block.name, Some(b"Task" | b"Agent")) => {
                 block.prompt = member(c, b"prompt")?;
@@ -361,6 +372,7 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
         Some(b"thinking") => {
             found.thinking += 1;
             found.withheld += u32::from(block.thinking.is_some_and(<[u8]>::is_empty));
+            found.unsigned += u32::from(block.signature.is_none_or(<[u8]>::is_empty));
         }
         Some(b"tool_use") => {
             if let Some(id) = block.id {

@@ -27,7 +27,10 @@ pub mod place;
 
 pub mod restore;
 
+mod revert;
+
 pub use moment::{Moment, moment};
+pub use revert::{Revert, Reverts, fork_files, revert};
 pub use walk::files;
 
 /// One file at one moment.

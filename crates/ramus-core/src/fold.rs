@@ -11,6 +11,8 @@
 //! [`Placement`] says why. The links as they are written stay in [`Tree`]; what the
 //! client resumes is decided by those alone.
 
+use std::num::NonZeroU32;
+
 use rustc_hash::FxHashMap;
 
 use crate::branches::Lane;
@@ -23,12 +25,24 @@ use crate::time::Time;
 use crate::tree::{Lists, Tree};
 
 /// A fold's place; parents come before their children.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FoldId(u32);
+///
+/// It counts from one, so that `Option<FoldId>`, which every record has, takes no more room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FoldId(NonZeroU32);
 
 impl FoldId {
+    fn new(index: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
     pub(crate) fn index(self) -> usize {
-        self.0 as usize
+        self.0.get() as usize - 1
+    }
+}
+
+impl Default for FoldId {
+    fn default() -> Self {
+        Self::new(0)
     }
 }
 
@@ -113,8 +127,18 @@ pub(crate) struct Below {
     /// A user or assistant record of any voice.
     pub(crate) has_message: bool,
     pub(crate) nodes: u32,
-    /// The first two prompts in file order.
-    pub(crate) prompts: [Option<NodeId>; 2],
+    /// The first two prompts in file order, [`NO_PROMPT`] where there is none.
+    prompts: [NodeId; 2],
+}
+
+/// Comes after all prompts.
+const NO_PROMPT: NodeId = NodeId(u32::MAX);
+
+impl Below {
+    /// Returns the first prompt in file order, or the second.
+    pub(crate) fn prompt(&self, index: usize) -> Option<NodeId> {
+        self.prompts.get(index).copied().filter(|prompt| *prompt != NO_PROMPT)
+    }
 }
 
 impl Folds {
@@ -144,7 +168,7 @@ impl Folds {
         for (id, _) in session.nodes() {
             of[id.index()] = of[tree.first(id).index()];
         }
-        let mut order: Vec<FoldId> = (0..folds.len() as u32).map(FoldId).collect();
+        let mut order: Vec<FoldId> = (0..folds.len()).map(FoldId::new).collect();
         order.sort_unstable_by_key(|fold| folds[fold.index()].head);
         let children = Lists::new(folds.len(), || {
             order.iter().filter_map(|fold| Some((folds[fold.index()].parent?.index(), *fold)))
@@ -170,7 +194,7 @@ impl Folds {
 
     /// Returns all folds, parents before children.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (FoldId, &Fold)> {
-        self.folds.iter().enumerate().map(|(i, fold)| (FoldId(i as u32), fold))
+        self.folds.iter().enumerate().map(|(i, fold)| (FoldId::new(i), fold))
     }
 
     /// Returns the fold a node belongs to; metadata belongs to none.
@@ -335,7 +359,7 @@ impl Folder<'_> {
         }
         let again = voice.speaks()
             && message.zip(parent).is_some_and(|(message, parent)| self.is_above(message, parent));
-        let fold = FoldId(self.folds.len() as u32);
+        let fold = FoldId::new(self.folds.len());
         let sidechain = record.sidechain;
         self.folds.push(Fold { head: id, parent, voice, sidechain, again, placement });
         self.jumps.push(self.jump(fold, parent, voice));
@@ -622,7 +646,7 @@ fn below(session: &Session, folds: &[Fold], members: &Lists<NodeId>) -> Vec<Belo
             answered: fold.voice == Voice::Answer,
             has_message: matches!(session.record(fold.head).kind, Kind::User | Kind::Assistant),
             nodes: members.of(i).len() as u32,
-            prompts: [(fold.voice == Voice::Prompt).then_some(fold.head), None],
+            prompts: [if fold.voice == Voice::Prompt { fold.head } else { NO_PROMPT }, NO_PROMPT],
         })
         .collect();
     for (i, fold) in folds.iter().enumerate().rev() {
@@ -641,8 +665,8 @@ fn below(session: &Session, folds: &[Fold], members: &Lists<NodeId>) -> Vec<Belo
     below
 }
 
-fn first_two(a: [Option<NodeId>; 2], b: [Option<NodeId>; 2]) -> [Option<NodeId>; 2] {
+fn first_two(a: [NodeId; 2], b: [NodeId; 2]) -> [NodeId; 2] {
     let mut all = [a[0], a[1], b[0], b[1]];
-    all.sort_unstable_by_key(|id| id.map_or(u32::MAX, |id| id.0));
+    all.sort_unstable();
     [all[0], all[1]]
 }

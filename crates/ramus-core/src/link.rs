@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::digest::Digest;
 use crate::lineage::{Holders, Lineage, SessionEntry};
 use crate::name::Name;
 
@@ -18,6 +19,10 @@ pub enum LinkKind {
     Continuation,
     /// A summary in it names a node of another session.
     Summary,
+    /// It was begun with `/clear` in another session.
+    Clear,
+    /// It is an agent that the session started.
+    Agent,
 }
 
 impl LinkKind {
@@ -29,7 +34,33 @@ impl LinkKind {
             Self::Copy => "copy",
             Self::Continuation => "continuation",
             Self::Summary => "summary",
+            Self::Clear => "clear",
+            Self::Agent => "agent",
         }
+    }
+}
+
+/// A session that another one came from, or that came out of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Relative {
+    pub kind: LinkKind,
+    /// `None`: nothing records which one it was.
+    pub session: Option<Box<str>>,
+    /// Its file was found.
+    pub is_found: bool,
+}
+
+/// Where a session came from, and what came out of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Family {
+    pub origins: Vec<Relative>,
+    pub offspring: Vec<Relative>,
+}
+
+impl Family {
+    /// Whether nothing is known of where it came from and what came out of it.
+    pub fn is_empty(&self) -> bool {
+        self.origins.is_empty() && self.offspring.is_empty()
     }
 }
 
@@ -45,6 +76,41 @@ impl LinkKind {
     /// Whether the one session began with records of the other.
     pub fn is_origin(self) -> bool {
         matches!(self, Self::Fork | Self::Merge | Self::Copy)
+    }
+}
+
+/// Puts sessions beside those they came from and those that came out of them.
+pub fn families(sessions: &[SessionEntry<'_>], links: &[Link]) -> Vec<Family> {
+    let mut families = vec![Family::default(); sessions.len()];
+    let relative = |kind, index: usize| Relative {
+        kind,
+        session: Some(sessions[index].id.into()),
+        is_found: true,
+    };
+    for &Link { from, to, kind } in links {
+        let Some(kind) = descent(kind, sessions[from].digest) else { continue };
+        families[from].origins.push(relative(kind, to));
+        families[to].offspring.push(relative(kind, from));
+    }
+    for family in &mut families {
+        for relatives in [&mut family.origins, &mut family.offspring] {
+            relatives.sort_unstable();
+            relatives.dedup();
+        }
+    }
+    families
+}
+
+/// Returns how a session descends from one that it has such a link to; a summary is no descent.
+fn descent(kind: LinkKind, digest: &Digest) -> Option<LinkKind> {
+    let version = digest.facts.version.as_ref();
+    match kind {
+        LinkKind::Summary => None,
+        // Clients before 2.0 copied a session whenever they continued it, and could not fork.
+        LinkKind::Copy if version.is_some_and(|version| version.numbers.0 < 2) => {
+            Some(LinkKind::Continuation)
+        }
+        kind => Some(kind),
     }
 }
 

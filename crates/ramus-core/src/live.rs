@@ -111,9 +111,7 @@ impl Live {
             }
         }
         self.notes(&session, at, &mut news);
-        let facts = session.facts();
-        self.cwd = self.cwd.take().or_else(|| facts.cwd.clone());
-        self.session_id = self.session_id.take().or_else(|| facts.session_ids.first().cloned());
+        self.facts(&session);
         for defect in session.defects() {
             let kind = TurnKind::Damaged { line: 0, text: defect.kind.to_string() };
             news.push(News::bare(at + defect.at, Told::Turn(kind)));
@@ -123,9 +121,29 @@ impl Live {
 
     /// Takes lines that were there before anybody watched: they tell how things stand, and no news.
     pub fn prime(&mut self, lines: &[u8]) {
-        self.take(0, lines);
+        let mut session = Session::default();
+        session.push(lines);
+        let nodes: Vec<NodeId> = session.nodes().map(|(id, _)| id).collect();
+        let copies = self.strand.take_quietly(&session, &nodes);
+        for (id, is_copy) in nodes.into_iter().zip(copies) {
+            let record = session.record(id);
+            let is_aside = record.sidechain && !self.agent;
+            let span = record.span.at as usize..record.span.end() as usize;
+            if let Ok(body) = Body::parse(&lines[span])
+                && (is_aside || !is_copy)
+            {
+                self.body(&session, id, record, body);
+            }
+        }
+        self.notes(&session, 0, &mut Vec::new());
+        self.facts(&session);
         self.spending.forget();
         self.may_have_ended = false;
+    }
+
+    /// Begins again with a file that was rewritten: what was there before is no news.
+    pub fn rewritten(&mut self) {
+        self.strand.rewritten();
     }
 
     /// Takes over what the beginning of the same file told: its name and place.
@@ -215,9 +233,10 @@ impl Live {
             followed: true,
             told: Told::Title(String::new()),
         };
-        if !tell.sidechain {
-            let words = session.words(id);
-            match self.strand.take(session, record, tell.uuid.as_deref(), words) {
+        if tell.sidechain {
+            self.strand.remember(session, id);
+        } else {
+            match self.strand.take(session, id) {
                 Step::Copy => return,
                 Step::Goes { followed, switch } => {
                     tell.followed = followed;
@@ -312,6 +331,12 @@ impl Live {
         let began = self.busy.take()?;
         self.may_have_ended = false;
         Some(Told::Ended { millis: between(began, now), spent: self.spent().clone() })
+    }
+
+    fn facts(&mut self, session: &Session) {
+        let facts = session.facts();
+        self.cwd = self.cwd.take().or_else(|| facts.cwd.clone());
+        self.session_id = self.session_id.take().or_else(|| facts.session_ids.first().cloned());
     }
 
     fn notes(&mut self, session: &Session, at: u64, news: &mut Vec<News>) {

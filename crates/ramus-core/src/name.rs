@@ -11,39 +11,48 @@ use crate::record::Record;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// The name of a record: a uuid as a number, or the hash of another spelling.
+///
+/// It is two halves because a record has three names, and a `u128` would be laid out in steps of 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-pub struct Name(u128);
+pub struct Name {
+    high: u64,
+    low: u64,
+}
 
 impl Name {
     /// Reads a name from its spelling.
     pub fn new(spelling: &[u8]) -> Self {
-        Self::canonical(spelling).unwrap_or_else(|| Self(xxh3_128(spelling)))
+        Self::canonical(spelling).unwrap_or_else(|| Self::of_bits(xxh3_128(spelling)))
     }
 
     /// Reads a name whose spelling is the one that [`Display`](fmt::Display) gives back.
     pub fn canonical(spelling: &[u8]) -> Option<Self> {
-        parse_uuid(spelling).map(Self)
+        parse_uuid(spelling)
+    }
+
+    fn of_bits(bits: u128) -> Self {
+        Self { high: (bits >> 64) as u64, low: bits as u64 }
     }
 
     /// Returns a name for one of several records that go by this name.
     pub(crate) fn version(self, record: &Record) -> Self {
         let mut bytes = [0; 41];
-        bytes[..16].copy_from_slice(&self.0.to_le_bytes());
-        bytes[16..32].copy_from_slice(&record.parent.map_or(0, |parent| parent.0).to_le_bytes());
+        bytes[..16].copy_from_slice(&self.bits().to_le_bytes());
+        bytes[16..32].copy_from_slice(&record.parent.map_or(0, Self::bits).to_le_bytes());
         bytes[32..40].copy_from_slice(&record.content.to_le_bytes());
         bytes[40] = record.kind as u8;
-        Self(xxh3_128(&bytes))
+        Self::of_bits(xxh3_128(&bytes))
     }
 
     /// Returns the 128 bits of the name.
     pub fn bits(self) -> u128 {
-        self.0
+        u128::from(self.high) << 64 | u128::from(self.low)
     }
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let n = self.0;
+        let n = self.bits();
         write!(
             f,
             "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
@@ -70,7 +79,7 @@ pub fn short_id(id: &str) -> &str {
 }
 
 /// Reads a lower-case uuid in its 8-4-4-4-12 form.
-fn parse_uuid(spelling: &[u8]) -> Option<u128> {
+fn parse_uuid(spelling: &[u8]) -> Option<Name> {
     let bytes: &[u8; 36] = spelling.try_into().ok()?;
     if [bytes[8], bytes[13], bytes[18], bytes[23]] != [b'-'; 4] {
         return None;
@@ -85,7 +94,7 @@ fn parse_uuid(spelling: &[u8]) -> Option<u128> {
     };
     let high = hex(&bytes[..8]) << 32 | hex(&bytes[9..13]) << 16 | hex(&bytes[14..18]);
     let low = hex(&bytes[19..23]) << 48 | hex(&bytes[24..]);
-    (bad & 16 == 0).then_some(u128::from(high) << 64 | u128::from(low))
+    (bad & 16 == 0).then_some(Name { high, low })
 }
 
 /// The value of a lower-case hexadecimal digit; 16 for anything else.

@@ -12,14 +12,17 @@ use crate::activity::ToolLog;
 use crate::body::json;
 use crate::defect::{Defect, DefectKind};
 use crate::envelope::{Envelope, Leaf, scan};
+use crate::inspect::Inspector;
 use crate::line::{Line, LineBuffer};
 use crate::name::{Key, Name};
+use crate::pull_request::PullRequest;
 use crate::record::{ByteSpan, Kind, Record, Voice};
 use crate::time::Time;
 use crate::usage::Uses;
 
 mod facts;
 mod table;
+mod window;
 
 pub use facts::{Facts, Version};
 
@@ -57,6 +60,7 @@ pub struct Session {
     parts: Vec<(NodeId, Vec<u64>)>,
     briefings: Vec<NodeId>,
     merged: Vec<(NodeId, Name)>,
+    pull_requests: Vec<(NodeId, PullRequest)>,
     defects: Vec<Defect>,
     counts: LineCounts,
     facts: Facts,
@@ -65,6 +69,9 @@ pub struct Session {
     /// `None`: nobody asked for pictures.
     #[bitcode(skip)]
     tool_log: Option<Box<ToolLog>>,
+    /// `None`: nobody looks for more than reading needs.
+    #[bitcode(skip)]
+    inspector: Option<Box<Inspector>>,
 }
 
 /// How the lines of a file were taken (R2): `known + unknown + damaged` is every line that is not blank.
@@ -127,6 +134,11 @@ impl Session {
     /// Makes a session that keeps what pictures of it need, besides what all sessions keep.
     pub fn with_activity() -> Self {
         Self { tool_log: Some(Box::default()), ..Self::with_uses() }
+    }
+
+    /// Makes a session that keeps what a thorough check needs, besides what all sessions keep.
+    pub fn with_inspection() -> Self {
+        Self { inspector: Some(Box::default()), ..Self::default() }
     }
 
     /// Takes the next bytes of the file.
@@ -264,6 +276,11 @@ impl Session {
         &self.merged
     }
 
+    /// Returns the pull requests that were made, each with its record.
+    pub fn pull_requests(&self) -> &[(NodeId, PullRequest)] {
+        &self.pull_requests
+    }
+
     /// Returns the ids of the tool calls a record makes or answers.
     pub fn tool_ids(&self, record: &Record) -> &[Key] {
         &self.tool_ids[record.tools_at as usize..][..usize::from(record.tools)]
@@ -277,6 +294,11 @@ impl Session {
     /// Returns the tool calls and results, if pictures were asked for.
     pub fn tool_log(&self) -> Option<&ToolLog> {
         self.tool_log.as_deref()
+    }
+
+    /// Returns what a thorough check needs, if that was asked for.
+    pub fn inspector(&self) -> Option<&Inspector> {
+        self.inspector.as_deref()
     }
 
     /// Returns the damaged lines; links are judged by the tree.
@@ -427,6 +449,9 @@ impl Session {
         if let Some(log) = &mut self.tool_log {
             log.take(id, found, kind);
         }
+        if let Some(inspector) = &mut self.inspector {
+            inspector.take(id, found, &record, &line.bytes[offset..][..found.len]);
+        }
         if let Some(kept) = &found.preserved {
             let kept = kept.iter().map(|uuid| self.name(uuid)).collect();
             self.preserved.push((id, kept));
@@ -448,6 +473,14 @@ impl Session {
         {
             let origin = self.name(message);
             self.merged.push((id, origin));
+        }
+        if kind == Kind::PrLink {
+            let text = |raw: &[u8]| -> Box<str> { json::unescape(raw).into() };
+            let number =
+                found.pr_number.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
+            let url = found.pr_url.map(text).unwrap_or_default();
+            let repository = found.pr_repository.map(text);
+            self.pull_requests.push((id, PullRequest { number, url, repository }));
         }
         if let Some(agent) = found.result_agent {
             self.agent_results.push((id, json::unescape(agent).into()));

@@ -16,7 +16,8 @@ use crate::session::{NodeId, Session};
 /// The forest of one session's nodes, by parent links alone.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    parent: Vec<Option<NodeId>>,
+    /// Each node's parent, [`NO_PARENT`] for none.
+    parent: Vec<NodeId>,
     /// For a record written twice, the first one.
     first: Vec<NodeId>,
     children: Lists<NodeId>,
@@ -30,13 +31,15 @@ pub struct Tree {
     defects: Vec<Defect>,
 }
 
+const NO_PARENT: NodeId = NodeId(u32::MAX);
+
 impl Tree {
     /// Settles the links of a session.
     pub fn new(session: &Session) -> Self {
         let records = session.records();
         let names = Names::new(session);
         let mut tree = Self {
-            parent: vec![None; records.len()],
+            parent: vec![NO_PARENT; records.len()],
             first: (0..records.len() as u32).map(NodeId).collect(),
             ..Self::default()
         };
@@ -54,16 +57,17 @@ impl Tree {
                 tree.missing.push((id, name));
                 continue;
             }
-            tree.parent[id.index()] = tree.settle_parent(id, record, &names, &mut groups);
+            let parent = tree.settle_parent(id, record, &names, &mut groups);
+            tree.parent[id.index()] = parent.unwrap_or(NO_PARENT);
         }
         tree.names = names;
         for (id, _) in session.nodes() {
-            if tree.is_first(id) && tree.parent[id.index()].is_none() {
+            if tree.is_first(id) && tree.parent(id).is_none() {
                 tree.roots.push(id);
             }
         }
         tree.children = Lists::new(records.len(), || {
-            session.nodes().filter_map(|(id, _)| Some((tree.parent[id.index()]?.index(), id)))
+            session.nodes().filter_map(|(id, _)| Some((tree.parent(id)?.index(), id)))
         });
         tree
     }
@@ -82,7 +86,7 @@ impl Tree {
 
     /// Returns the parent, through a compaction too (R7).
     pub fn parent(&self, id: NodeId) -> Option<NodeId> {
-        self.parent[id.index()]
+        Some(self.parent[id.index()]).filter(|parent| *parent != NO_PARENT)
     }
 
     /// Returns the children in file order.
@@ -209,8 +213,9 @@ impl Tree {
 
 /// Whether a compaction keeps a record that stands behind it alone.
 fn is_kept_behind(session: &Session, names: &Names, boundary: NodeId, name: Name) -> bool {
-    let kept = session.preserved().iter().find(|(node, _)| *node == boundary);
-    kept.is_some_and(|(_, kept)| kept.contains(&name))
+    let preserved = session.preserved();
+    let kept = preserved.binary_search_by_key(&boundary, |(node, _)| *node);
+    kept.is_ok_and(|at| preserved[at].1.contains(&name))
         && names.nearest(name, boundary).is_some_and(|found| found > boundary)
 }
 

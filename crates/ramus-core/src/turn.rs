@@ -6,12 +6,13 @@
 
 use serde_json::Value;
 
-use crate::body::{Block, Media, ToolOutput, Usage};
+use crate::body::{Block, Media, ToolOutput};
 use crate::branches::ForkKind;
 use crate::client_path::ResumeNote;
 use crate::fold::Placement;
 use crate::session::NodeId;
 use crate::time::Time;
+use crate::usage::ReplyUse;
 
 mod walk;
 
@@ -23,8 +24,11 @@ pub(crate) mod aside;
 
 mod fork;
 
+mod label;
+
 pub use action::Action;
 pub use fork::fork_turn;
+pub use label::{MessageLabel, message_label};
 pub use walk::{Turns, turns};
 
 /// One thing a reader sees.
@@ -96,8 +100,9 @@ pub struct Prompt {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     pub model: Option<String>,
-    /// What the message used: the largest that one of its records says (R20).
-    pub usage: Option<Usage>,
+    /// What its requests used, the largest that a record says of each (R20). Mostly one;
+    /// [`reply_usage`](crate::usage::reply_usage) adds them up.
+    pub uses: Vec<ReplyUse>,
     pub parts: Vec<Part>,
 }
 
@@ -260,8 +265,10 @@ pub struct ForkWay {
     pub leaf: NodeId,
     /// What comes behind the session in the address of that leaf.
     pub address: Option<String>,
-    /// The first words on it.
+    /// The first words on it, or what stands there instead of words; empty for the way taken.
     pub words: String,
+    /// Somebody said these words; if not, they name what is there.
+    pub said: bool,
     pub time: Option<Time>,
     /// Displayable messages from here to the leaf.
     pub messages: u32,

@@ -4,23 +4,18 @@
 //! [`Books`] put the accounts of many files together.
 
 mod account;
-mod block;
 mod books;
-mod charge;
-mod stretch;
-mod sums;
-mod tally;
+mod message;
+mod reply;
 #[cfg(test)]
 mod tests;
-mod uses;
 
-pub use account::{Account, Branch};
-pub use block::Block;
-pub use books::{Books, FileAccount, Home, Post};
-pub use charge::{Charge, Part};
-pub use sums::{Owner, SessionSum, Sums};
-pub use tally::{Spent, Tally};
-pub use uses::Uses;
+pub use account::{Account, Branch, Uses};
+pub use books::{Block, Books, FileAccount, Home, Owner, Post, SessionSum, Sums};
+pub use message::{Charge, Part, Spent, Tally};
+pub use reply::{AgentUsage, ReplyUsage, ReplyUse, agent_usage, reply_usage};
+
+pub(crate) use reply::note_use;
 
 use crate::body::Usage;
 use bitcode::{Decode, Encode};

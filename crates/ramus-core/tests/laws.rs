@@ -1,16 +1,23 @@
 //! Laws that hold for any input.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test reads its fixtures and stops when it cannot"
+)]
 
 use std::fmt::Write;
 
 use proptest::prelude::*;
 use ramus_core::body::Body;
+use ramus_core::branches::Way;
 use ramus_core::compare::Stretch;
 use ramus_core::defect::DefectKind;
 use ramus_core::digest::Digest;
 use ramus_core::files::{Backup, Backups, files, moment};
+use ramus_core::fold::{Fold, FoldId};
 use ramus_core::history::History;
 use ramus_core::line::{LONGEST_LINE, LineBuffer};
+use ramus_core::live::{Live, Switch, SwitchKind, Told};
 use ramus_core::resume::Rule;
 use ramus_core::session::{NodeId, Session};
 use ramus_core::turn::{Turn, turns};
@@ -110,7 +117,149 @@ impl Backups for NoBackups {
     }
 }
 
+/// A fork that somebody hears of or reads: where, of which kind, and with which record its last way begins.
+type Forked = (Option<String>, &'static str, u64);
+
+/// Returns where the first record in the file stands that says something in or below a fold.
+fn first_said(history: &History, fold: FoldId) -> u64 {
+    let folds = &history.folds;
+    let mut open = vec![fold];
+    let mut first = u64::MAX;
+    while let Some(id) = open.pop() {
+        let fold = folds.fold(id);
+        if fold.voice.speaks() {
+            first = first.min(history.session.record(fold.head).span.at);
+        }
+        open.extend(folds.speaking_children(id));
+    }
+    first
+}
+
+/// Returns the ways of a history on which something was said after another way of the same fork had
+/// begun, each with the fork's kind.
+fn forks_read(bytes: &[u8]) -> Vec<Forked> {
+    let history = &History::new(read(bytes, bytes.len()), Rule::Client);
+    let folds = &history.folds;
+    let head = |fold| history.session.record(folds.fold(fold).head);
+    let ways = history.branches.forks.iter().flat_map(|fork| {
+        let sidechain = folds.fold(fork.fold).sidechain;
+        let is_said = |fold: &Fold| fold.voice.speaks() && fold.sidechain == sidechain;
+        let said = folds.ancestors(fork.fold).find(|fold| is_said(folds.fold(*fold)));
+        let point = head(said.unwrap_or(fork.fold)).name;
+        let point = point.map(|name| history.session.spell(name));
+        let spoken = move |way: &Way| first_said(history, way.fold);
+        let first = fork.ways.iter().map(spoken).min();
+        let later = fork.ways.iter().map(spoken).filter(move |at| Some(*at) != first);
+        later.map(move |at| (point.clone(), fork.kind.word(), at))
+    });
+    ways.filter(|(_, _, at)| {
+        // In a session's own file agents are no branches of it.
+        let is_main = |record: &&ramus_core::record::Record| !record.sidechain;
+        history.session.records().iter().filter(is_main).any(|record| record.span.at == *at)
+    })
+    .collect()
+}
+
+/// Feeds a file line by line and returns the forks that were reported.
+fn forks_heard(bytes: &[u8]) -> Vec<Forked> {
+    let mut live = Live::new(false);
+    let mut at = 0;
+    let mut heard = Vec::new();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        for news in live.take(at, line) {
+            if let Told::Switch(Switch { kind: SwitchKind::New(kind), after, .. }) = news.told {
+                heard.push((after, kind.word(), news.offset));
+            }
+        }
+        at += line.len() as u64;
+    }
+    heard
+}
+
+/// Whoever watches a file hears of exactly those forks that whoever reads it would find at that moment:
+/// a fork is reported with the record that begins a further way of it, of the kind it has then.
+///
+/// What records that come later change is not reported again: a fork may become one of another kind, turn
+/// out to be an artefact, or become one only then.
+#[track_caller]
+fn watching_agrees_with_reading(bytes: &[u8]) {
+    let heard = forks_heard(bytes);
+    let mut end = 0;
+    let mut expected = Vec::new();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let start = end;
+        end += line.len();
+        let new = forks_read(&bytes[..end]).into_iter();
+        expected.extend(new.filter(|(_, _, at)| (start as u64..end as u64).contains(at)));
+    }
+    assert_eq!(heard, expected);
+}
+
+/// The same for large histories: every fork that was reported is one at that moment, and every fork of the
+/// whole history was reported, unless nobody could tell when its way began.
+#[track_caller]
+fn watching_agrees_at_the_forks(name: &str, bytes: &[u8]) -> usize {
+    let until = |at: u64| {
+        let line = bytes[at as usize..].iter().position(|byte| *byte == b'\n');
+        &bytes[..line.map_or(bytes.len(), |line| at as usize + line + 1)]
+    };
+    let heard = forks_heard(bytes);
+    for fork in &heard {
+        assert!(forks_read(until(fork.2)).contains(fork), "{name}: {fork:?} is no fork");
+    }
+    for fork in forks_read(bytes) {
+        let is_same = |other: &Forked| (&other.0, other.2) == (&fork.0, fork.2);
+        let is_told = heard.iter().any(is_same) || !forks_read(until(fork.2)).iter().any(is_same);
+        assert!(is_told, "{name}: {fork:?} was not reported");
+    }
+    heard.len()
+}
+
+/// Returns the files below a directory that hold records.
+fn histories_below(dir: std::path::PathBuf) -> Vec<(String, Vec<u8>)> {
+    let mut open = vec![dir];
+    let mut found = Vec::new();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|ending| ending == "jsonl") {
+            found.push((path.display().to_string(), std::fs::read(&path).unwrap()));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_fork_of_made_histories_is_heard() {
+    let home = testkit::Home::new();
+    testkit::corpus(&home, 7, 40);
+    let demo = testkit::demo::files().into_iter().map(|file| (file.path, file.bytes));
+    let demo = demo.filter(|(path, _)| path.ends_with(".jsonl") && !path.contains("agent-"));
+    let mut all = histories_below(home.claude().join("projects"));
+    all.extend(demo);
+    let forks: usize =
+        all.iter().map(|(name, bytes)| watching_agrees_at_the_forks(name, bytes)).sum();
+    assert!(forks > 20, "{forks}");
+}
+
+#[test]
+fn every_fork_of_the_samples_is_heard() {
+    let Some(samples) = testkit::shared("samples/projects") else { return };
+    let mut forks = 0;
+    for (name, bytes) in histories_below(samples) {
+        if !name.contains("agent-") {
+            forks += watching_agrees_at_the_forks(&name, &bytes);
+        }
+    }
+    assert!(forks > 0);
+}
+
 proptest! {
+    #[test]
+    fn whoever_watches_hears_of_the_forks_that_a_reader_finds(short in short_form()) {
+        watching_agrees_with_reading(testkit::jsonl(&short).as_bytes());
+    }
+
     #[test]
     fn any_bytes_never_panic(bytes: Vec<u8>, chunk in 1usize..64) {
         Digest::new(&History::new(read(&bytes, chunk), Rule::Client));

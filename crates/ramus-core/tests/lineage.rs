@@ -4,7 +4,7 @@
 use ramus_core::digest::Digest;
 use ramus_core::history::History;
 use ramus_core::lineage::SessionEntry;
-use ramus_core::link::links;
+use ramus_core::link::{families, links};
 use ramus_core::resume::Rule;
 use ramus_core::session::Session;
 use ramus_core::stats::{SessionInput, Stats};
@@ -242,4 +242,62 @@ fn what_a_merge_says_in_place_of_several_messages_names_all_their_sessions() {
         json!([{"sessionId": "a", "messageUuid": "a2"}, {"sessionId": "b", "messageUuid": "a5"}]);
     sessions[2].2 = with(line("m", "n1@90 n2@91"), "mergedFrom", &digest);
     check(&sessions, &["b fork a", "m merge a", "m merge b"]);
+}
+
+/// Tells the family of a session as `kind id` of its origins, then of its offspring.
+#[track_caller]
+fn check_family(sessions: &[(&str, Vec<Value>)], id: &str, expected: [&[&str]; 2]) {
+    let digests: Vec<Digest> = sessions.iter().map(|(_, records)| digest(records)).collect();
+    let entries: Vec<SessionEntry<'_>> = { sessions.iter().zip(&digests) }
+        .map(|((id, _), digest)| SessionEntry { id, digest, created: None })
+        .collect();
+    let families = families(&entries, &links(&entries));
+    let family = &families[sessions.iter().position(|(other, _)| *other == id).unwrap()];
+    let told = [&family.origins, &family.offspring].map(|relatives| {
+        let tell = |one: &ramus_core::link::Relative| {
+            format!("{} {}", one.kind.word(), one.session.as_deref().unwrap_or("-"))
+        };
+        relatives.iter().map(tell).collect::<Vec<_>>()
+    });
+    assert_eq!(told, expected.map(|part| part.iter().map(ToString::to_string).collect::<Vec<_>>()));
+}
+
+#[test]
+fn a_family_is_known_from_both_sides() {
+    let from = json!({"sessionId": "orig", "messageUuid": "a2"});
+    let fork = with(shared("fork", "u3@10"), "forkedFrom", &from);
+    let mut next = line("next", "u8@40 a8@41");
+    next[0]["parentUuid"] = json!("u3");
+    let sessions = [("orig", shared("orig", "u5@9")), ("fork", fork), ("next", next)];
+    check_family(&sessions, "orig", [&[], &["fork fork"]]);
+    check_family(&sessions, "fork", [&["fork orig"], &["continuation next"]]);
+    check_family(&sessions, "next", [&["continuation fork"], &[]]);
+}
+
+#[test]
+fn a_copy_of_an_old_client_continues_its_original() {
+    let old = |records| with(records, "version", &json!("1.0.113"));
+    let sessions =
+        [("orig", old(shared("orig", ""))), ("copy", old(shared("copy", "u9@20 a9@21")))];
+    check_family(&sessions, "copy", [&["continuation orig"], &[]]);
+    let sessions = [("orig", shared("orig", "")), ("copy", shared("copy", "u9@20 a9@21"))];
+    check_family(&sessions, "copy", [&["copy orig"], &[]]);
+}
+
+#[test]
+fn a_session_that_begins_with_clear_is_told() {
+    let command = |name: &str| json!({"role": "user", "content": format!("<command-name>{name}</command-name>\n<command-message>x</command-message>")});
+    let mut caveat = record("m1", None, "s", 0);
+    caveat["type"] = json!("user");
+    caveat["isMeta"] = json!(true);
+    let begun = |name: &str| {
+        let mut first = record("u1", Some("m1"), "s", 7);
+        first["message"] = command(name);
+        vec![caveat.clone(), first, record("u2", Some("u1"), "s", 9)]
+    };
+    let at = |records: &[Value]| digest(records).cleared_at.map(Time::millis);
+    assert_eq!(at(&begun("/clear")), Some(1_767_225_607_000));
+    assert_eq!(at(&begun("/cost")), None);
+    let later = [vec![record("u0", None, "s", 1)], begun("/clear")].concat();
+    assert_eq!(at(&later), None);
 }

@@ -26,7 +26,7 @@ use ramus_core::body::Media;
 use ramus_core::session::{NodeId, Session};
 use ramus_core::turn::{Call, Turn};
 
-pub use call::{Section, Summary, hunks, sections, summary};
+pub use call::{FileDiff, Section, Summary, sections, summary};
 pub use head::{Header, Sibling, Tokens};
 
 /// What a transcript is written as.

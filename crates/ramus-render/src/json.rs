@@ -21,22 +21,31 @@ pub use diff::{Diff, diff};
 pub use document::{DemoWritten, Document, Pages};
 pub use escape::write;
 pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
-pub use list::{bookmarks, conversations, resume, session, tree};
+pub use list::{
+    bookmarks, conversations, lost_agent, pull_request, relative, repositories, resume, session,
+    tree,
+};
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
 pub use stats::{most_complex, stats};
-pub use turn::{Show, Turn, turn};
+pub use turn::{ReplyUsage, Show, Turn, reply_usage, turn};
 pub use usage::{
     Amounts, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, ByTime, Client,
-    ClientModel, OfBranch, Prices, RunningBlock, Unpriced, Usage, dearest_first, dollars, usage,
+    ClientModel, OfBranch, PathUsage, Prices, RunningBlock, Unpriced, Usage, dearest_first,
+    dollars, usage,
 };
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
 pub use written::{FixAnswer, Log, LogEntry, Written};
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use ramus_core::branches::Status;
+use ramus_core::digest::one_line;
+use ramus_core::time::Time;
+use serde::{Serialize, Serializer};
+
+use crate::snippet::Snippet;
 
 /// Any answer, with the name of its schema first.
 #[derive(Debug, Serialize)]
@@ -65,6 +74,22 @@ pub struct Cache {
 #[derive(Debug, Serialize)]
 pub struct Projects {
     pub projects: Vec<Project>,
+    /// The projects put together; only when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repositories: Option<Vec<Repository>>,
+}
+
+/// All projects of one git repository, or one project that is in none.
+#[derive(Debug, Serialize)]
+pub struct Repository {
+    /// The address of its remote, else its directory; `None`: it is no repository, as far as is known.
+    pub repository: Option<String>,
+    /// The encoded names of its projects.
+    pub projects: Vec<String>,
+    pub sessions: usize,
+    pub conversations: usize,
+    pub bytes: u64,
+    pub last_active: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -80,11 +105,34 @@ pub struct Project {
     pub agents: usize,
     pub bytes: u64,
     pub last_active: Option<String>,
+    /// The git repository it belongs to; only when asked for.
+    pub repository: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
 pub struct Sessions {
     pub sessions: Vec<Session>,
+    /// Agents whose session has no file any more.
+    pub lost_agents: Vec<LostAgent>,
+}
+
+/// An agent whose session has no file any more.
+#[derive(Debug, Serialize)]
+pub struct LostAgent {
+    /// Its id; `agent-ID` is its address.
+    pub agent: String,
+    /// The session that started it.
+    pub session: String,
+    pub file: String,
+    pub project: String,
+    pub title: Option<String>,
+    pub messages: u32,
+    pub last_active: Option<String>,
+}
+
+/// Writes the stable word of a status.
+fn status_word<S: Serializer>(status: &Status, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(status.word())
 }
 
 #[derive(Debug, Serialize)]
@@ -115,11 +163,39 @@ pub struct Session {
     pub flow: Vec<&'static str>,
     pub complexity: u32,
     pub links: Vec<Link>,
+    /// When Claude Code deletes its file, should it not be changed before.
+    pub deleted_after: Option<String>,
+    pub pull_requests: Vec<PullRequest>,
+    /// The git repository of its project; only when asked for.
+    pub repository: Option<String>,
+    /// Where it came from.
+    pub origins: Vec<Relative>,
+    /// What came out of it.
+    pub offspring: Vec<Relative>,
+}
+
+/// A pull request that was made in a session.
+#[derive(Debug, Serialize)]
+pub struct PullRequest {
+    pub number: Option<u64>,
+    pub url: String,
+    pub repository: Option<String>,
+}
+
+/// A session that another one came from, or that came out of it.
+#[derive(Debug, Serialize)]
+pub struct Relative {
+    /// `fork`, `merge`, `copy`, `continuation`, `clear`; of an agent `agent`.
+    pub kind: &'static str,
+    /// `None`: nothing records which one it was.
+    pub session: Option<String>,
+    /// Its file is there.
+    pub found: bool,
 }
 
 #[derive(Debug, Serialize)]
 pub struct Link {
-    /// `fork`, `copy`, `continuation` or `summary`.
+    /// `fork`, `merge`, `copy`, `continuation` or `summary`.
     pub kind: &'static str,
     pub session: String,
 }
@@ -145,11 +221,14 @@ pub struct Conversation {
     pub file: String,
     pub n: usize,
     pub leaf: String,
-    pub status: &'static str,
+    pub status: Status,
     pub resumes: bool,
     pub draft: bool,
     pub why: String,
     pub title: Option<String>,
+    /// What tells it from the other conversations of its session.
+    #[serde(skip)]
+    pub branch_title: Option<String>,
     /// The first prompt since its fork.
     pub prompt: Option<String>,
     pub fork_point: Option<String>,
@@ -163,6 +242,10 @@ pub struct Conversation {
 #[derive(Debug, Serialize)]
 pub struct Tree {
     pub session: String,
+    /// Where it came from.
+    pub origins: Vec<Relative>,
+    /// What came out of it.
+    pub offspring: Vec<Relative>,
     pub resume: Option<Resume>,
     pub roots: Vec<String>,
     pub forks: Vec<Fork>,
@@ -208,6 +291,8 @@ pub struct Fork {
     pub current: Option<String>,
     /// The children on which no real answer was given.
     pub drafts: Vec<String>,
+    /// `restored` or `kept`: what became of the files when a person went back, where it is known.
+    pub files: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -352,11 +437,15 @@ pub struct Retention {
     /// `cleanupPeriodDays` of the settings, or the client's default.
     pub days: u32,
     pub from_settings: bool,
-    /// Session files that go within the next week.
+    /// Sessions and files of sub-agents that go within the next week, overdue ones included.
     pub soon: usize,
     pub soon_bytes: u64,
     /// When the first of them goes.
     pub first: Option<String>,
+    pub soon_sessions: usize,
+    pub soon_agents: usize,
+    /// Those of them whose time is over: they go when the client is started next.
+    pub overdue: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -366,6 +455,8 @@ pub struct Defect {
     pub offset: u64,
     pub kind: &'static str,
     pub detail: String,
+    /// `check --fix` makes a copy without it, where it is on the conversation that is resumed.
+    pub fixable: bool,
 }
 
 /// One message that was found; a stream of them is written, one a line.
@@ -387,6 +478,9 @@ pub struct Hit {
     pub uuid: Option<String>,
     pub role: &'static str,
     pub kind: &'static str,
+    /// `prompt-only`: its session is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<&'static str>,
     /// The number of its conversation.
     pub conversation: Option<u32>,
     pub status: Option<&'static str>,
@@ -403,6 +497,89 @@ pub struct Hit {
     /// What stands before and after it; only when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<HitContext>,
+}
+
+/// A prompt of a session that is gone.
+#[derive(Debug)]
+pub struct PromptOnly<'a> {
+    pub session: &'a str,
+    /// The directory it was typed in.
+    pub project: Option<&'a str>,
+    /// Its line of `history.jsonl`.
+    pub line: u32,
+    pub time: Option<Time>,
+}
+
+/// The class of sessions of which nothing but prompts is left.
+pub const PROMPT_ONLY: &str = "prompt-only";
+
+/// How many characters of such a prompt are given.
+const PROMPT_ROOM: usize = 240;
+
+/// Tells of a prompt whose session is gone; `range` is what matches.
+pub fn prompt_hit(prompt: &PromptOnly<'_>, text: &str, range: &std::ops::Range<usize>) -> Hit {
+    let snippet = Snippet::new(text, range, PROMPT_ROOM);
+    Hit {
+        address: prompt.session.to_owned(),
+        session: prompt.session.to_owned(),
+        title: None,
+        project: prompt.project.map(str::to_owned),
+        agent: None,
+        file: "history.jsonl".to_owned(),
+        line: prompt.line,
+        uuid: None,
+        role: "user",
+        kind: PROMPT_ONLY,
+        class: Some(PROMPT_ONLY),
+        conversation: None,
+        status: None,
+        resumes: false,
+        timestamp: prompt.time.map(|time| time.to_string()),
+        matched: snippet.range(),
+        snippet: snippet.text(),
+        places: Vec::new(),
+        context: None,
+    }
+}
+
+/// Tells of a session of which nothing but prompts is left: so many, the first of them in words.
+pub fn gone_session(
+    id: &str,
+    project: Option<&str>,
+    prompts: usize,
+    first: &str,
+    times: (Option<Time>, Option<Time>),
+) -> Session {
+    Session {
+        id: id.to_owned(),
+        file: "history.jsonl".to_owned(),
+        project: project.unwrap_or_default().to_owned(),
+        class: PROMPT_ONLY,
+        title: Some(one_line(first).into()).filter(|title: &String| !title.is_empty()),
+        version: None,
+        records: 0,
+        lines: prompts as u64,
+        messages: prompts.try_into().unwrap_or(u32::MAX),
+        conversations: 0,
+        forks: 0,
+        compactions: 0,
+        agents: 0,
+        defects: 0,
+        bytes: 0,
+        started: times.0.map(|time| time.to_string()),
+        last_active: times.1.map(|time| time.to_string()),
+        resume_leaf: None,
+        cwd: project.map(str::to_owned),
+        git_branch: None,
+        flow: Vec::new(),
+        complexity: 0,
+        links: Vec::new(),
+        deleted_after: None,
+        pull_requests: Vec::new(),
+        repository: None,
+        origins: Vec::new(),
+        offspring: Vec::new(),
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -26,11 +26,14 @@ pub mod diff;
 pub mod chart;
 pub mod compare;
 
+pub mod lineage;
 pub mod outline;
 
 pub mod pictures;
 
 pub mod ansi;
+
+mod opened_call;
 
 pub mod text;
 

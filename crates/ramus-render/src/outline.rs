@@ -7,13 +7,14 @@
 //! fork at which it was left. So the lanes tell how far something is from what
 //! counts, not how long the conversation is, and stay few.
 
-use ramus_core::body::{Block, Body, plain_text};
+use ramus_core::body::Body;
 use ramus_core::branches::{ForkKind, Status};
-use ramus_core::digest::one_line;
+use ramus_core::files::{Revert, Reverts};
 use ramus_core::history::History;
 use ramus_core::record::{Kind, Voice};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
+use ramus_core::turn::message_label;
 
 mod walk;
 
@@ -47,6 +48,8 @@ pub struct OutlineConfig<'a> {
     pub width: usize,
     /// The agents that have files of their own.
     pub agents: Vec<AgentLane>,
+    /// Whether the files went back too, by the prompt that begins the new branch; where it is known.
+    pub reverts: Reverts,
     /// Writes a time in its short form.
     pub time: &'a dyn Fn(Time) -> String,
 }
@@ -111,7 +114,7 @@ pub enum RowKind {
     /// A stretch without forks; who opens it.
     Run { opening: Voice },
     /// A place with several ways. Those that were left follow it, the current one comes last.
-    Fork { kind: ForkKind, ways: usize },
+    Fork { kind: ForkKind, ways: usize, files: Option<Revert> },
     /// One record; `side`: of an agent.
     Record { kind: Kind, voice: Voice, side: bool },
     /// The boundary at which the conversation was compacted.
@@ -173,7 +176,7 @@ pub fn outline(history: &History, config: &OutlineConfig<'_>) -> Vec<Row> {
     }
 }
 
-/// Gives the rows that an answer opens its first words, which only the bodies have.
+/// Gives the rows that an answer opens its first words, which only the bodies have; and a name to prompts without words.
 pub fn put_answers(
     history: &History,
     rows: &mut [Row],
@@ -183,7 +186,7 @@ pub fn put_answers(
         let members = match row.kind {
             // A prompt further down says less about it than what it opens with.
             RowKind::Run { opening: Voice::Answer } => opening_fold(history, row.first),
-            RowKind::Run { opening: Voice::Synthetic } if row.words.is_none() => {
+            RowKind::Run { opening: Voice::Synthetic | Voice::Prompt } if row.words.is_none() => {
                 opening_fold(history, row.first)
             }
             RowKind::Record { voice: Voice::Answer | Voice::Synthetic, .. } => {
@@ -192,8 +195,8 @@ pub fn put_answers(
             _ => None,
         };
         let members = members.unwrap_or_default();
-        if let Some(words) = answer_words(members, bodies) {
-            row.words = Some(words);
+        if let Some(label) = message_label(members, bodies) {
+            row.words = Some(Words { node: label.node, text: label.text, opens: true });
         }
     }
 }
@@ -201,33 +204,6 @@ pub fn put_answers(
 /// Returns the records of the message that a row begins with.
 fn opening_fold(history: &History, first: NodeId) -> Option<&[NodeId]> {
     let fold = history.folds.of(first)?;
-    let opens = matches!(history.folds.fold(fold).voice, Voice::Answer | Voice::Synthetic);
-    opens.then(|| history.folds.members(fold))
+    let voice = history.folds.fold(fold).voice;
+    voice.is_displayable().then(|| history.folds.members(fold))
 }
-
-/// Returns the first words of an answer, or the tool that it calls without a word.
-fn answer_words(
-    members: &[NodeId],
-    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
-) -> Option<Words> {
-    let mut tool = None;
-    for &node in members.iter().take(LOOKED_AT) {
-        let Some(body) = bodies(node) else { continue };
-        let text: String = one_line(&plain_text(body.blocks())).chars().take(WORDS).collect();
-        if !text.is_empty() {
-            return Some(Words { node, text, opens: true });
-        }
-        let called = body.blocks().iter().find_map(|block| match block {
-            Block::ToolUse(call) => Some(call.name.clone()),
-            _ => None,
-        });
-        tool = tool.or(called.map(|text| Words { node, text, opens: true }));
-    }
-    tool
-}
-
-/// How many records of an answer are looked at for its first words.
-const LOOKED_AT: usize = 8;
-
-/// How many letters of an answer are enough for any row.
-const WORDS: usize = 240;

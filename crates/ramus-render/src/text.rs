@@ -20,6 +20,9 @@ mod thoughts;
 
 pub(crate) mod amount;
 
+mod usage;
+
+use ramus_core::price::PriceList;
 use ramus_core::time::Time;
 use ramus_core::turn::{Call, Prompt, Turn, TurnKind};
 
@@ -32,8 +35,8 @@ pub use amount::{count, tokens};
 pub(crate) use amount::{grouped, media};
 pub(crate) use answer::model_name;
 pub use note::{guess_note, resume_note};
-pub(crate) use open::result_text;
 pub use thoughts::{WithheldThoughts, is_withheld};
+pub use usage::{cost_text, reply_usage_line, usage_line};
 
 /// How a transcript is to read.
 #[derive(Clone, Copy)]
@@ -47,6 +50,8 @@ pub struct TextConfig<'a> {
     pub full: bool,
     /// Tell where the path forks.
     pub branch_notes: bool,
+    /// Tell below each reply what it used, priced by this list.
+    pub usage: Option<&'a PriceList>,
     pub highlight: Highlight,
     /// What stands before `:UUID` in the address of another branch: `ramus show 3f9a2b1c`.
     pub show: &'a str,

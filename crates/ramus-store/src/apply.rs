@@ -11,6 +11,7 @@
 //! Other programs write at the same time, without locks. What they write is never
 //! lost: `swap` says how, and why.
 
+mod file_change;
 mod prepare;
 mod publish;
 mod recover;
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 use ramus_core::resume::Rule;
 use ramus_core::time::Time;
 
-use self::prepare::Planned;
+use self::file_change::{FileChange, file_changes};
 use self::publish::Progress;
 pub use self::recover::{Recovered, Unfinished, recover, set_aside};
 pub(crate) use self::take_back::can_join;
@@ -70,6 +71,8 @@ pub enum ApplyError {
     Unfinished { op: u64, why: String },
     #[error("a newer ramus keeps its journal in {}", .0.display())]
     Newer(PathBuf),
+    #[error("the new content of {} was not written; the change was taken back", .0.display())]
+    NotPrepared(PathBuf),
     #[error("the session would not go on where it should; the change was taken back")]
     NotProven,
     /// It was taken back as far as others allow.
@@ -109,7 +112,7 @@ pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done,
     not_unfinished(plan, &journal, &unfinished)?;
     check(plan, &journal, force)?;
     let op = journal.next(state);
-    let planned = prepare::changes(state, plan, op)?;
+    let changes = file_changes(state, plan, op)?;
     let backup = match &plan.steps[..] {
         [Step::Append { file, .. } | Step::Cut { file, .. }, ..] => {
             Some(Backup::keep(state, file)?)
@@ -119,14 +122,14 @@ pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done,
         }
         _ => None,
     };
-    let operation = Operation {
+    let mut operation = Operation {
         op,
         at: now.to_string(),
         what: plan.what,
         session: plan.session.clone(),
         file: plan.file.clone(),
         words: plan.words.clone(),
-        changes: planned.iter().map(|(_, change)| change.clone()).collect(),
+        changes: changes.iter().map(FileChange::noted).collect(),
         backup,
         undoes: plan.undoes,
         mark: new_id()[..8].to_owned(),
@@ -137,14 +140,11 @@ pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done,
     };
     journal.begin(&operation)?;
     let mut progress = Progress::default();
-    if let Err(error) = carry_out(plan, &planned, &mut journal, op, &mut progress) {
-        return Err(taken_back(state, &mut journal, op, &progress, error));
+    if let Err(error) = carry_out(plan, &changes, &mut journal, &mut operation, &mut progress) {
+        return Err(taken_back(state, &mut journal, &operation, &progress, error));
     }
-    let done = journal.operation(op).map(|operation| recover::done(operation, progress.kept));
     notes.extend(progress.notes);
-    if let Some(done) = done
-        && let Err(error) = journal.end(done)
-    {
+    if let Err(error) = journal.end(recover::done(&operation, progress.kept)) {
         // The next command sees that everything is there, and writes it down.
         notes
             .push(format!("it is done, but the log could not be completed yet: {}", chain(&error)));
@@ -154,16 +154,15 @@ pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done,
 
 fn carry_out(
     plan: &Plan,
-    planned: &[Planned<'_>],
+    changes: &[FileChange<'_>],
     journal: &mut Journal,
-    op: u64,
+    operation: &mut Operation,
     progress: &mut Progress,
 ) -> Result<(), ApplyError> {
-    let Some(operation) = journal.operation(op).cloned() else { return Ok(()) };
-    let prepared = prepare::prepare(plan, planned, &operation)?;
-    journal.prepare(op, prepared)?;
-    let Some(operation) = journal.operation(op).cloned() else { return Ok(()) };
-    publish::publish(planned, &operation, progress)?;
+    let prepared = prepare::prepare(plan, changes, operation)?;
+    journal.prepare(operation.op, prepared.clone())?;
+    operation.prepared = prepared;
+    publish::publish(changes, operation, progress)?;
     prove(plan)
 }
 
@@ -171,13 +170,13 @@ fn carry_out(
 fn taken_back(
     state: &State,
     journal: &mut Journal,
-    op: u64,
+    operation: &Operation,
     progress: &Progress,
     cause: ApplyError,
 ) -> ApplyError {
-    let back = take_back(state, journal, op, progress.begun, Some(&progress.appended));
+    let back = take_back(state, journal, operation, progress.begun, Some(&progress.appended));
     let ended = back.and_then(|TakenBack { left, kept }| {
-        let end = End { op, notes: left.clone(), kept, ..End::default() };
+        let end = End { op: operation.op, notes: left.clone(), kept, ..End::default() };
         journal.end(end)?;
         Ok(left)
     });
@@ -186,14 +185,12 @@ fn taken_back(
         Ok(left) => ApplyError::Left { cause: Box::new(cause), left },
         Err(error) => {
             let bytes: u64 = progress.appended.iter().map(|range| range.end - range.start).sum();
-            let file = journal.operation(op).map(|operation| operation.file.clone());
-            match file.filter(|_| bytes > 0) {
-                Some(file) => {
-                    let words = format!("{bytes} bytes of ramus may be in {}", file.display());
-                    ApplyError::left(ApplyError::stuck(cause, error), words)
-                }
-                None => ApplyError::stuck(cause, error),
+            let stuck = ApplyError::stuck(cause, error);
+            if bytes == 0 {
+                return stuck;
             }
+            let words = format!("{bytes} bytes of ramus may be in {}", operation.file.display());
+            ApplyError::left(stuck, words)
         }
     }
 }

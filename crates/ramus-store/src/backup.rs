@@ -117,3 +117,50 @@ fn shared(file: &mut File, copy: &Path) -> io::Result<Option<(Xxh3, u64)>> {
     }
     Ok(Some((hash, len)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_that_grew_share_a_copy_and_all_come_back() {
+        let home = testkit::Home::new();
+        let state = State::new(home.path().join("state"));
+        let path = home.path().join("s.jsonl");
+        let keep = |text: &str| {
+            fs::write(&path, text).unwrap();
+            (Backup::keep(&state, &path).unwrap(), text.as_bytes().to_vec())
+        };
+        let kept = [
+            keep("one\n"),
+            keep("one\ntwo\n"),
+            // It was cut: the copy holds that version as its beginning.
+            keep("one\n"),
+            keep("one\nother\n"),
+            keep(""),
+        ];
+        for (backup, bytes) in &kept {
+            assert_eq!(&backup.bytes().unwrap(), bytes);
+            assert_eq!(backup.stamp().len, bytes.len() as u64);
+        }
+        assert_eq!(kept[0].0.copy, kept[1].0.copy);
+        assert_eq!(kept[0].0, kept[2].0);
+        assert_ne!(kept[1].0.copy, kept[3].0.copy, "neither begins with the other");
+        // Files of the same name in two places are not mixed up.
+        let other = home.path().join("other/s.jsonl");
+        fs::create_dir_all(other.parent().unwrap()).unwrap();
+        fs::write(&other, "one\n").unwrap();
+        assert_ne!(Backup::keep(&state, &other).unwrap().copy, kept[0].0.copy);
+    }
+
+    #[test]
+    fn a_copy_that_was_changed_is_not_given_back() {
+        let home = testkit::Home::new();
+        let state = State::new(home.path().join("state"));
+        let path = home.path().join("s.jsonl");
+        fs::write(&path, "one\n").unwrap();
+        let backup = Backup::keep(&state, &path).unwrap();
+        fs::write(&backup.copy, "two\n").unwrap();
+        assert_eq!(backup.bytes().unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+}

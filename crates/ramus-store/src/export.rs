@@ -288,3 +288,82 @@ impl Draft {
 pub fn each<T: Sync, R: Send>(items: &[T], work: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
     items.par_iter().with_max_len(1).map(work).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
+        names.iter().copied().collect()
+    }
+
+    #[test]
+    fn only_what_an_earlier_export_wrote_is_removed() {
+        let home = testkit::Home::new();
+        let dir = home.path().join("out");
+        let folder = Folder::open(&dir, false).unwrap();
+        folder.write("a/old.md", b"old").unwrap();
+        folder.write("kept.md", b"kept").unwrap();
+        assert_eq!(folder.settle(&names(&["a/old.md", "kept.md"])).unwrap(), 0);
+        drop(folder);
+        fs::write(dir.join("mine.txt"), "mine").unwrap();
+        // A name that leads elsewhere was never written by us.
+        let outside = home.path().join("outside");
+        fs::write(&outside, "outside").unwrap();
+        let marker = fs::read_to_string(dir.join(MARKER)).unwrap() + "../outside\n";
+        fs::write(dir.join(MARKER), marker).unwrap();
+        let folder = Folder::open(&dir, false).unwrap();
+        assert_eq!(folder.settle(&names(&["kept.md"])).unwrap(), 1);
+        assert!(!dir.join("a").exists(), "an empty directory goes, too");
+        for path in [dir.join("kept.md"), dir.join("mine.txt"), outside] {
+            assert!(path.exists(), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn a_directory_of_somebody_else_is_refused() {
+        let home = testkit::Home::new();
+        let dir = home.path().join("out");
+        fs::create_dir(&dir).unwrap();
+        fs::write(dir.join("mine.txt"), "mine").unwrap();
+        assert!(matches!(Folder::open(&dir, false), Err(ExportError::Foreign(_))));
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "nothing was written");
+        assert!(Folder::open(&dir, true).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_filled_is_not_there() {
+        let home = testkit::Home::new();
+        let folder = Folder::open(&home.path().join("out"), false).unwrap();
+        let failed = folder.fill::<ExportError>("a.md", |out| {
+            out.write_all(b"half").unwrap();
+            Err(ExportError::Foreign(PathBuf::new()))
+        });
+        assert!(failed.is_err() && !folder.dir.join("a.md").exists());
+        let length = folder.fill::<ExportError>("a.md", |out| {
+            out.write_all(b"whole").unwrap();
+            Ok(())
+        });
+        assert_eq!(length.unwrap(), 5);
+        assert_eq!(fs::read(folder.dir.join("a.md")).unwrap(), b"whole");
+        let dir = folder.dir.clone();
+        drop(folder);
+        assert_eq!(fs::read_dir(dir).unwrap().count(), 1, "no temporary files are left");
+    }
+
+    #[test]
+    fn a_draft_gives_any_part_back_in_memory_and_on_disk() {
+        let home = testkit::Home::new();
+        let mut draft = Draft::new(home.path());
+        let part = vec![b'x'; IN_MEMORY / 2];
+        for (n, spills) in [(0, false), (1, false), (2, true), (3, true)] {
+            draft.write_all(&part).unwrap();
+            draft.write_all(&[n]).unwrap();
+            assert_eq!(draft.spilled.is_some(), spills || n == 1, "{n}");
+            let end = draft.len();
+            let mut out = Vec::new();
+            draft.copy_range(end - 2..end, &mut out).unwrap();
+            assert_eq!(out, [b'x', n]);
+        }
+    }
+}

@@ -5,9 +5,10 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use ramus_core::files::{Backup, Backups};
+use ramus_core::session::Facts;
 
 use crate::error::PathError;
-use crate::place::{claude_dir, file_history};
+use crate::place::{HistoryFile, claude_dir, file_history};
 use crate::regular;
 use crate::trace::Part;
 
@@ -25,29 +26,7 @@ impl FileHistory {
     /// Finds the backups of each part. `roots` are the Claude directories, for a session file that
     /// lies outside of them.
     pub fn open(roots: &[PathBuf], parts: &[Part]) -> Self {
-        let dirs = |part: &Part| {
-            let facts = part.history.session.facts();
-            // A fork brings its backups along, but an earlier copy may have left them behind.
-            let forked = facts.forked_from.iter().map(|(session, _)| &**session);
-            let named = facts.session_ids.iter().map(|id| &**id);
-            let ids: Vec<&str> =
-                std::iter::once(&*part.file.id).chain(forked).chain(named).collect();
-            let own = claude_dir(&part.file.path).map(Path::to_owned);
-            let roots: Vec<PathBuf> = own.into_iter().chain(roots.iter().cloned()).collect();
-            let mut dirs: Vec<PathBuf> = roots
-                .iter()
-                .flat_map(|root| ids.iter().filter_map(|id| file_history(root, id)))
-                .collect();
-            let mut seen = Vec::new();
-            dirs.retain(|dir| {
-                !seen.contains(dir) && {
-                    seen.push(dir.clone());
-                    true
-                }
-            });
-            dirs.retain(|dir| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()));
-            dirs
-        };
+        let dirs = |part: &Part| backup_dirs(roots, &part.file, part.history.session.facts());
         Self { dirs: parts.iter().map(dirs).collect() }
     }
 
@@ -98,6 +77,27 @@ impl Backups for FileHistory {
         regular::open(&path).ok()?.take(HELD).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
+}
+
+/// Returns the directories that may hold the backups of a session, its own first.
+pub(crate) fn backup_dirs(roots: &[PathBuf], file: &HistoryFile, facts: &Facts) -> Vec<PathBuf> {
+    // A fork brings its backups along, but an earlier copy may have left them behind.
+    let forked = facts.forked_from.iter().map(|(session, _)| &**session);
+    let named = facts.session_ids.iter().map(|id| &**id);
+    let ids: Vec<&str> = std::iter::once(&*file.id).chain(forked).chain(named).collect();
+    let own = claude_dir(&file.path).map(Path::to_owned);
+    let roots: Vec<PathBuf> = own.into_iter().chain(roots.iter().cloned()).collect();
+    let mut dirs: Vec<PathBuf> =
+        roots.iter().flat_map(|root| ids.iter().filter_map(|id| file_history(root, id))).collect();
+    let mut seen = Vec::new();
+    dirs.retain(|dir| {
+        !seen.contains(dir) && {
+            seen.push(dir.clone());
+            true
+        }
+    });
+    dirs.retain(|dir| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()));
+    dirs
 }
 
 /// Whether a name looks like `0123456789abcdef@v12`.

@@ -126,6 +126,25 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Returns where the old file goes, the best place first; nowhere if none is replaced or moved.
+    pub(crate) fn places(&self) -> Vec<&Path> {
+        match self {
+            Self::Put { saved: Some(saved), near, .. }
+            | Self::Join { saved, near, .. }
+            | Self::Move { to: saved, near, .. } => {
+                std::iter::once(saved).chain(near).map(|path| &**path).collect()
+            }
+            Self::Put { saved: None, .. }
+            | Self::Append { .. }
+            | Self::Make { .. }
+            | Self::MakeDir { .. }
+            | Self::Tidy { .. }
+            | Self::Cut { .. } => Vec::new(),
+        }
+    }
+}
+
 /// A new content that is complete but has not got its name yet.
 ///
 /// It tells our file from everybody else's after a crash: by its inode, and by what it must begin with.
@@ -355,5 +374,104 @@ impl Operation {
             | Change::MakeDir { dir: file } => &**file,
             Change::Move { from, .. } => &**from,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A stamp as it is written.
+    fn stamp() -> String {
+        serde_json::to_string(&crate::stamp::Stamper::default().stamp()).unwrap()
+    }
+
+    fn journal(lines: &str) -> (testkit::Home, State, Journal) {
+        let home = testkit::Home::new();
+        let state = State::new(home.path().join("state"));
+        fs::create_dir_all(state.dir()).unwrap();
+        fs::write(state.journal(), lines.replace("STAMP", &stamp())).unwrap();
+        let journal = Journal::read(&state).unwrap();
+        (home, state, journal)
+    }
+
+    const BEGIN_1: &str = r#"{"v":1,"begin":{"op":1,"at":"2025-01-01T00:00:00Z","what":"goto","session":"s","file":"/c/s.jsonl","words":"to a","deeds":[{"do":"append","file":"/c/s.jsonl","before":STAMP,"text":"{}\n","modified":[1,2]},{"do":"cut","file":"/c/s.jsonl","before":STAMP,"to":3},{"do":"put","file":"/c/a.txt","before":null,"saved":null},{"do":"move","from":"/c/x","to":"/t/x"}],"backup":null,"undoes":null}}"#;
+    const END_1: &str = r#"{"v":1,"end":{"op":1,"done":true,"made":[["/c/a.txt",STAMP]]}}"#;
+    const BEGIN_2: &str = r#"{"v":2,"begin":{"op":2,"at":"2025-01-02T00:00:00Z","what":"undo","session":"s","file":"/c/s.jsonl","words":"of 1","deeds":[{"do":"put","file":"/c/s.jsonl","before":STAMP,"saved":"/t/2/1-s.jsonl","near":["/c/.ramus-trash/2/1-s.jsonl"],"carries":true},{"do":"join","from":"/t/a","file":"/c/a","saved":"/t/b","near":[]},{"do":"make-dir","dir":"/c/d"},{"do":"make","file":"/c/d/f"},{"do":"tidy","dir":"/c/e"}],"backup":null,"undoes":1,"mark":"0a1b2c3d"}}"#;
+    const PREPARED_2: &str = r#"{"v":2,"prepared":[2,[{"change":0,"beside":"/c/.ramus-2-0a1b2c3d-0.tmp","inode":7,"stamp":STAMP}]]}"#;
+    const END_2: &str = r#"{"v":2,"end":{"op":2,"done":true,"made":[],"kept":[{"file":"/c/s.jsonl","at":"/t/2/1-s.jsonl","known":STAMP,"carries":true}],"set_aside":false}}"#;
+    const LOOKED_2: &str = r#"{"v":2,"looked":[2,"/t/2/1-s.jsonl",null]}"#;
+
+    #[test]
+    fn lines_of_both_versions_are_read() {
+        let lines = [BEGIN_1, END_1, BEGIN_2, PREPARED_2, END_2, LOOKED_2].join("\n") + "\n";
+        let (_home, state, journal) = journal(&lines);
+        let [one, two] = &journal.operations[..] else { panic!("{:?}", journal.operations) };
+        assert_eq!((one.version, one.what, one.undone_by), (1, What::Goto, Some(2)));
+        assert_eq!((two.version, two.what, two.undoes), (2, What::Undo, Some(1)));
+        assert!(matches!(
+            &one.changes[..],
+            [
+                Change::Append { modified: Moment(1, 2), .. },
+                Change::Cut { to: 3, .. },
+                Change::Put { before: None, saved: None, carries: false, .. },
+                Change::Move { before: None, .. },
+            ]
+        ));
+        assert!(matches!(
+            &two.changes[..],
+            [
+                Change::Put { carries: true, before: Some(_), .. },
+                Change::Join { .. },
+                Change::MakeDir { .. },
+                Change::Make { .. },
+                Change::Tidy { .. },
+            ]
+        ));
+        assert_eq!(two.changes[0].places().len(), 2);
+        assert_eq!(two.prepared_for(0).unwrap().inode, 7);
+        assert_eq!(two.prepared_for(1), None);
+        assert!(two.end.as_ref().unwrap().kept.is_empty(), "it was looked at for the last time");
+        assert_eq!(journal.next(&state), 3);
+        assert!(journal.is_writable());
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let (_home, state, mut journal) = journal(&[BEGIN_1, END_1, BEGIN_2, ""].join("\n"));
+        let operation = Operation { op: 3, ..journal.operations[1].clone() };
+        journal.begin(&operation).unwrap();
+        journal.end(End { op: 3, done: true, ..End::default() }).unwrap();
+        let again = Journal::read(&state).unwrap();
+        assert_eq!(format!("{:?}", again.operations), format!("{:?}", journal.operations));
+        assert_eq!(again.operations[2].changes, operation.changes);
+    }
+
+    #[test]
+    fn a_line_that_broke_off_is_no_operation_and_the_next_one_is_whole() {
+        let half = &BEGIN_2[..100];
+        let (_home, state, mut journal) = journal(&format!("{BEGIN_1}\n{END_1}\n{half}"));
+        assert_eq!(journal.operations.len(), 1);
+        journal.looked(1, Path::new("/t/x"), None).unwrap();
+        let text = fs::read_to_string(state.journal()).unwrap();
+        assert!(text.ends_with("}\n") && text.contains(&format!("{half}\n{{")), "{text}");
+    }
+
+    #[test]
+    fn a_second_operation_of_the_same_number_is_not_mixed_up_with_the_first() {
+        let again = BEGIN_1.replace("to a", "to b");
+        let (_home, _, journal) = journal(&[BEGIN_1, &again, ""].join("\n"));
+        assert_eq!(journal.operations.len(), 1);
+        assert_eq!(journal.operations[0].words, "to a");
+    }
+
+    #[test]
+    fn the_journal_of_a_newer_ramus_is_only_read() {
+        let newer = BEGIN_2.replace("\"v\":2", "\"v\":3");
+        let (_home, _, journal) = journal(&[BEGIN_1, &newer, ""].join("\n"));
+        assert_eq!(journal.operations.len(), 1);
+        assert!(!journal.is_writable());
     }
 }

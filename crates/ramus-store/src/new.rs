@@ -30,3 +30,21 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_exists_is_touched() {
+        let home = testkit::Home::new();
+        let dir = home.path().join("a/b");
+        let files = |text: &str| vec![("c/d".to_owned(), text.as_bytes().to_vec())];
+        create(&dir, &files("one")).unwrap();
+        let error = create(&dir, &files("two")).unwrap_err();
+        assert_eq!(error.source.kind(), io::ErrorKind::AlreadyExists);
+        let error = write_all(&dir, &files("two")).unwrap_err();
+        assert_eq!(error.path, dir.join("c/d"));
+        assert_eq!(fs::read(dir.join("c/d")).unwrap(), b"one");
+    }
+}

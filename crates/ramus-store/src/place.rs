@@ -142,18 +142,11 @@ impl Place {
     }
 }
 
-/// How long the client keeps sessions when its settings do not say.
-pub const RETENTION_DAYS: u32 = 30;
-
-impl Place {
-    /// Returns `cleanupPeriodDays` of the settings, if they say so.
-    pub fn retention_days(&self) -> Option<u32> {
-        self.roots.iter().find_map(|root| {
-            let text = regular::read(&root.join("settings.json"), regular::SMALL).ok()?;
-            let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
-            settings.get("cleanupPeriodDays")?.as_u64()?.try_into().ok()
-        })
-    }
+/// Returns `cleanupPeriodDays` of a Claude directory's settings, if they say so.
+pub(crate) fn cleanup_period(root: &Path) -> Option<u32> {
+    let text = regular::read(&root.join("settings.json"), regular::SMALL).ok()?;
+    let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    settings.get("cleanupPeriodDays")?.as_u64()?.try_into().ok()
 }
 
 impl Project {
@@ -396,4 +389,78 @@ fn is_jsonl(path: &Path) -> bool {
 
 fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::Home;
+
+    use super::*;
+
+    #[test]
+    fn each_file_has_the_role_that_its_place_gives_it() {
+        let home = Home::new();
+        for file in [
+            "-p/s1.jsonl",
+            "-p/agent-a1.jsonl",
+            "-p/s1/subagents/agent-a2.jsonl",
+            "-p/s1/subagents/workflows/wf_1/agent-a3.jsonl",
+            "-p/s1/subagents/workflows/wf_1/journal.jsonl",
+            "-p/notes.txt",
+            "-p/s1/tool-results/t.txt",
+        ] {
+            home.write(file, "");
+        }
+        let listing = Place::open(vec![home.claude()]).unwrap().projects();
+        assert!(listing.problems.is_empty());
+        let [project] = &listing.projects[..] else { panic!("{listing:?}") };
+        let session = || "s1".to_owned();
+        let mut roles: Vec<(&str, &FileRole)> =
+            project.files.iter().map(|file| (&*file.id, &file.role)).collect();
+        roles.sort_by_key(|(id, _)| *id);
+        assert_eq!(
+            roles,
+            [
+                ("a1", &FileRole::FlatAgent),
+                ("a2", &FileRole::NestedAgent { session: session() }),
+                ("a3", &FileRole::NestedAgent { session: session() }),
+                ("journal", &FileRole::Journal { session: session() }),
+                ("s1", &FileRole::Session),
+            ]
+        );
+        // Whoever looks at one file alone sees the same.
+        for file in &project.files {
+            let alone = HistoryFile::within(&home.claude(), &file.path).unwrap().unwrap();
+            assert_eq!((&alone.role, &alone.relative), (&file.role, &file.relative));
+            assert_eq!(home.claude().join(&file.relative), file.path);
+        }
+    }
+
+    #[test]
+    fn one_of_several_directories_is_enough_and_none_is_an_error() {
+        let home = Home::new();
+        let gone = home.path().join("gone");
+        let place = Place::open(vec![gone.clone(), home.claude()]).unwrap();
+        assert_eq!(place.roots, [home.claude()]);
+        assert!(Place::open(vec![gone]).is_err());
+    }
+
+    #[test]
+    fn backups_are_looked_for_by_ids_alone() {
+        let root = Path::new("/claude");
+        assert_eq!(file_history(root, "0a1b"), Some(root.join("file-history/0a1b")));
+        for id in ["", "..", "a/b", "/etc"] {
+            assert_eq!(file_history(root, id), None, "{id}");
+        }
+    }
+
+    #[test]
+    fn the_settings_tell_how_long_sessions_are_kept() {
+        let home = Home::new();
+        assert_eq!(cleanup_period(&home.claude()), None);
+        fs::write(home.claude().join("settings.json"), r#"{"cleanupPeriodDays": 99}"#).unwrap();
+        assert_eq!(cleanup_period(&home.claude()), Some(99));
+        fs::write(home.claude().join("settings.json"), "{ half").unwrap();
+        assert_eq!(cleanup_period(&home.claude()), None);
+    }
 }

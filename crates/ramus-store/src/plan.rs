@@ -13,7 +13,7 @@ mod session;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use ramus_core::edit::NewLine;
+use ramus_core::edit::{NewLine, Refusal};
 use ramus_core::history::History;
 use ramus_core::name::{Name, short_id};
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,28 @@ use crate::stamp::{Stamp, Stamper};
 pub use files::{FileBack, restore_files};
 pub use fix::{end_line, fix, fix_words};
 pub use fork::{Destination, fork};
-pub use merge::{Conversation, merge};
+pub use merge::{Conversation, merge, merge_brief};
 pub use session::{TitleError, goto, rename, title, trash};
+
+/// Why there is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The histories do not allow it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Read(#[from] PathError),
+}
+
+impl PlanError {
+    /// Turns it into an error of the caller, who has words for refusals.
+    pub fn explained<E: From<PathError>>(self, refused: impl FnOnce(&Refusal) -> E) -> E {
+        match self {
+            Self::Refused(refusal) => refused(&refusal),
+            Self::Read(error) => error.into(),
+        }
+    }
+}
 
 /// What is to be done to files, step by step.
 #[derive(Clone, Debug)]

@@ -1,14 +1,18 @@
 //! The prompts that the client notes in `history.jsonl`. It never deletes them, so they outlive the
 //! sessions they were typed in.
 
-use std::fs::File;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use ramus_core::query::{Query, TextKind};
 use ramus_core::time::Time;
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::error::PathError;
+use crate::place::{Project, is_encoded};
+use crate::regular;
 
 /// One prompt as the client noted it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,16 +21,93 @@ pub struct NotedPrompt {
     pub time: Option<Time>,
     /// The directory it was typed in.
     pub project: Option<String>,
-    /// The session it was typed in; `None`: old clients did not note it.
-    pub session: Option<String>,
+    /// The session it was typed in.
+    pub session: String,
     /// Line number in the file, from 1.
     pub line: u32,
 }
 
-/// Reads the prompts noted in a Claude directory, oldest first; a line that is no note is passed over.
-pub fn noted_prompts(root: &Path) -> Result<Vec<NotedPrompt>, PathError> {
+impl NotedPrompt {
+    /// Whether it was typed in the directory that a project stands for.
+    pub fn is_of(&self, project: &str) -> bool {
+        self.project.as_ref().is_some_and(|path| is_encoded(project, path))
+    }
+
+    /// Whether it is what is looked for.
+    pub fn fits(&self, query: &Query) -> bool {
+        query.wants(TextKind::Prompt)
+            && self.time.is_none_or(|time| query.is_in_time(time))
+            && query.find(&self.text).is_some()
+    }
+}
+
+/// The prompts of sessions that have no file any more.
+#[derive(Debug, Default)]
+pub struct LostPrompts {
+    /// The newest first.
+    pub prompts: Vec<NotedPrompt>,
+    pub problems: Vec<PathError>,
+}
+
+/// A session of which nothing but its prompts is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoneSession {
+    pub id: String,
+    pub project: Option<String>,
+    /// The oldest first.
+    pub prompts: Vec<NotedPrompt>,
+}
+
+impl LostPrompts {
+    /// Reads the prompts of sessions that are not among the projects of these Claude directories.
+    ///
+    /// A prompt that names no session is left out: its session may still be there.
+    pub fn read(roots: &[PathBuf], projects: &[Project]) -> Self {
+        let files = projects.iter().flat_map(|project| &project.files);
+        let known: HashSet<&str> = files.map(|file| &*file.id).collect();
+        let mut lost = Self::default();
+        for root in roots {
+            match noted_prompts(root) {
+                Ok(prompts) => lost
+                    .prompts
+                    .extend(prompts.into_iter().filter(|prompt| !known.contains(&*prompt.session))),
+                Err(problem) => lost.problems.push(problem),
+            }
+        }
+        lost.prompts.sort_by_key(|prompt| std::cmp::Reverse((prompt.time, prompt.line)));
+        lost
+    }
+
+    /// Puts the prompts of each session together, the session that was used last first.
+    pub fn sessions(self) -> Vec<GoneSession> {
+        let mut sessions: Vec<GoneSession> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for prompt in self.prompts {
+            let at = *places.entry(prompt.session.clone()).or_insert_with(|| {
+                let (id, project) = (prompt.session.clone(), prompt.project.clone());
+                sessions.push(GoneSession { id, project, prompts: Vec::new() });
+                sessions.len() - 1
+            });
+            sessions[at].prompts.push(prompt);
+        }
+        sessions.iter_mut().for_each(|session| session.prompts.reverse());
+        sessions
+    }
+}
+
+impl GoneSession {
+    /// Returns when its first and its last prompt were sent.
+    pub fn times(&self) -> (Option<Time>, Option<Time>) {
+        let time = |prompt: Option<&NotedPrompt>| prompt.and_then(|prompt| prompt.time);
+        (time(self.prompts.first()), time(self.prompts.last()))
+    }
+}
+
+/// Reads the prompts noted in a Claude directory, oldest first; a line that is no note, or that names no
+/// session, is passed over.
+pub(crate) fn noted_prompts(root: &Path) -> Result<Vec<NotedPrompt>, PathError> {
     let path = root.join("history.jsonl");
-    let file = match File::open(&path) {
+    let file = match regular::open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(PathError::new(&path, source)),
@@ -39,14 +120,78 @@ pub fn noted_prompts(root: &Path) -> Result<Vec<NotedPrompt>, PathError> {
     Ok(prompts)
 }
 
+/// A line of `history.jsonl`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Note<'a> {
+    #[serde(borrow)]
+    display: Cow<'a, str>,
+    timestamp: Option<i64>,
+    #[serde(borrow)]
+    project: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+}
+
 fn noted_prompt(line: &[u8], number: u32) -> Option<NotedPrompt> {
-    let note: Value = serde_json::from_slice(line).ok()?;
-    let text = |key: &str| note[key].as_str().map(str::to_owned);
-    Some(NotedPrompt {
-        text: text("display").filter(|text| !text.is_empty())?,
-        time: note["timestamp"].as_i64().map(Time::from_millis),
-        project: text("project"),
-        session: text("sessionId"),
+    let note: Note<'_> = serde_json::from_slice(line).ok()?;
+    let session = note.session_id?;
+    (!note.display.is_empty()).then(|| NotedPrompt {
+        text: note.display.into_owned(),
+        time: note.timestamp.map(Time::from_millis),
+        project: note.project.map(Cow::into_owned),
+        session: session.into_owned(),
         line: number,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Place;
+
+    #[test]
+    fn every_line_that_is_a_prompt_of_a_session_is_one() {
+        let home = testkit::Home::new();
+        assert_eq!(noted_prompts(&home.claude()).unwrap(), []);
+        let lines = "{\"display\":\"one\",\"timestamp\":1000,\"project\":\"/p\",\"sessionId\":\"s\"}\n\
+                     { half\n\n{\"display\":\"\"}\n[1]\n{\"display\":\"lost\"}\n{\"display\":\"two\",\"sessionId\":\"t\"}";
+        std::fs::write(home.claude().join("history.jsonl"), lines).unwrap();
+        let prompts = noted_prompts(&home.claude()).unwrap();
+        let [one, two] = &prompts[..] else { panic!("{prompts:?}") };
+        assert_eq!((&*one.text, one.line, one.time), ("one", 1, Some(Time::from_millis(1000))));
+        assert_eq!((one.project.as_deref(), &*one.session), (Some("/p"), "s"));
+        assert_eq!((&*two.text, two.line, two.time), ("two", 7, None));
+    }
+
+    #[test]
+    fn prompts_of_sessions_that_are_gone_are_grouped() {
+        let home = testkit::Home::new();
+        home.session("-p/0a1b2c3d-0000-4000-8000-000000000001.jsonl", "a user hello");
+        let note = |text: &str, time: i64, session: &str| {
+            format!(
+                "{{\"display\":\"{text}\",\"pastedContents\":{{}},\"timestamp\":{time},\"project\":\"/p\"{session}}}\n"
+            )
+        };
+        let gone = |id: &str| format!(",\"sessionId\":\"{id}\"");
+        let notes = [
+            note("still there", 1, &gone("0a1b2c3d-0000-4000-8000-000000000001")),
+            note("one", 2, &gone("x")),
+            "no note\n".to_owned(),
+            note("of y", 3, &gone("y")),
+            note("two", 4, &gone("x")),
+            note("of nobody", 5, ""),
+        ];
+        std::fs::write(home.claude().join("history.jsonl"), notes.concat()).unwrap();
+        let place = Place::open(vec![home.claude()]).unwrap();
+        let lost = LostPrompts::read(&place.roots, &place.projects().projects);
+        assert!(lost.prompts.iter().all(|prompt| prompt.is_of("-p") && !prompt.is_of("-q")));
+        let sessions = lost.sessions();
+        let told: Vec<(&str, Vec<&str>)> = { &sessions }
+            .iter()
+            .map(|one| (&*one.id, one.prompts.iter().map(|prompt| &*prompt.text).collect()))
+            .collect();
+        assert_eq!(told, [("x", vec!["one", "two"]), ("y", vec!["of y"])]);
+        assert_eq!(sessions[0].prompts[1].line, 5);
+    }
 }

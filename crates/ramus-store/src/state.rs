@@ -91,3 +91,54 @@ impl State {
         Ok(Lock { _file: file.map_err(|source| WriteError::new(&path, source))? })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> (testkit::Home, State) {
+        let home = testkit::Home::new();
+        let state = State::new(home.path().join("a/state"));
+        (home, state)
+    }
+
+    #[test]
+    fn one_process_at_a_time_holds_the_lock() {
+        let (_home, state) = state();
+        let lock = state.lock().unwrap();
+        let other = File::options().write(true).open(state.dir().join("lock")).unwrap();
+        assert!(other.try_lock().is_err());
+        drop(lock);
+        other.try_lock().unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_private_is_nobody_elses() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_home, state) = state();
+        let path = state.write_private("token", b"secret").unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(state.read_private("token").as_deref(), Some("secret"));
+        // A file that others could write to proves nothing, and one that they could read stays theirs.
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(state.read_private("token"), None);
+        state.write_private("token", b"new").unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        std::os::unix::fs::symlink(&path, state.dir().join("link")).unwrap();
+        assert_eq!(state.read_private("link"), None);
+        state.remove_private("token").unwrap();
+        assert_eq!(state.read_private("token"), None);
+    }
+
+    #[test]
+    fn numbers_of_kept_files_are_not_used_again() {
+        let (_home, state) = state();
+        assert_eq!(state.last_kept(), 0);
+        for op in [2, 11] {
+            std::fs::create_dir_all(state.trash(op)).unwrap();
+        }
+        std::fs::create_dir_all(state.dir().join("trash/other")).unwrap();
+        assert_eq!(state.last_kept(), 11);
+    }
+}

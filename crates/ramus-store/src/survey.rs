@@ -1,6 +1,7 @@
 //! All sessions of a place in short, read in parallel.
 
 mod count;
+mod family;
 mod remembered;
 
 pub use count::{Counted, MostComplex, count};
@@ -14,8 +15,9 @@ use ramus_core::activity::Activity;
 use ramus_core::defect::Defect;
 use ramus_core::digest::{Digest, Listed};
 use ramus_core::history::{AgentClass, History};
+use ramus_core::inspect::Inspection;
 use ramus_core::lineage::SessionEntry;
-use ramus_core::link::links;
+use ramus_core::link::{Family, LinkKind, Relative};
 use ramus_core::name::Name;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
@@ -30,6 +32,8 @@ use crate::error::PathError;
 use crate::index::Index;
 use crate::place::{FileRole, HistoryFile, Listing, Project, is_encoded};
 use crate::read::read_as;
+use crate::repository::{Repository, repositories};
+use family::Kin;
 use remembered::{Fresh, More, Remembered, Unread, Wants, remember};
 
 /// Everything found, in short.
@@ -67,6 +71,8 @@ pub struct Surveyed {
     pub account: Option<Arc<Account>>,
     /// What was done in it; only [`survey_activity`] tells.
     pub activity: Option<Arc<Activity>>,
+    /// What a thorough look found; only [`survey_inspection`] tells.
+    pub inspection: Option<Arc<Inspection>>,
 }
 
 /// How many records are kept; they take some 80 MB.
@@ -81,6 +87,7 @@ impl Surveyed {
             history: None,
             account: None,
             activity: None,
+            inspection: None,
         }
     }
 
@@ -111,6 +118,11 @@ impl Surveyed {
 }
 
 impl ProjectSurvey {
+    /// Returns all files: sessions, agents and the rest.
+    pub fn files(&self) -> impl Iterator<Item = &Surveyed> {
+        self.sessions.iter().chain(&self.agents).chain(&self.journals)
+    }
+
     /// Returns the agents that a session started, warm-ups among them.
     pub fn agents_of<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a Surveyed> {
         self.agents.iter().filter(move |agent| agent.parent_session() == Some(session))
@@ -128,16 +140,36 @@ impl ProjectSurvey {
     }
 
     /// Returns the sessions for a list, each with the sessions it is linked to.
-    pub fn linked(&self) -> impl Iterator<Item = Listed<'_>> {
-        let entries: Vec<SessionEntry<'_>> = self.sessions.iter().map(Surveyed::entry).collect();
-        let mut links = links(&entries).into_iter().peekable();
+    fn linked(&self, kin: Kin) -> impl Iterator<Item = Listed<'_>> {
+        let mut links = kin.links.into_iter().peekable();
         let agents = self.agent_counts();
-        self.sessions.iter().enumerate().map(move |(index, session)| {
+        let sessions = self.sessions.iter().zip(kin.families).enumerate();
+        sessions.map(move |(index, (session, family))| {
             let own = std::iter::from_fn(|| links.next_if(|link| link.from == index));
             let links = own.map(|link| (link.kind, &*self.sessions[link.to].file.id)).collect();
             let agents = agents.get(&*session.file.id).copied().unwrap_or_default();
-            Listed { links, agents, ..self.row(session) }
+            Listed { links, family, agents, ..self.row(session) }
         })
+    }
+
+    /// Returns the agents whose session has no file any more, each with that session's id; warm-ups are
+    /// left out.
+    pub fn lost_agents(&self) -> impl Iterator<Item = (&str, &Surveyed)> {
+        let ids: FxHashSet<&str> = self.sessions.iter().map(|session| &*session.file.id).collect();
+        let agents = self.agents.iter().filter(|agent| agent.is_at_work());
+        let started = agents.filter_map(|agent| Some((agent.parent_session()?, agent)));
+        started.filter(move |(session, _)| !ids.contains(session))
+    }
+
+    /// Returns where an agent came from.
+    pub fn family_of_agent(&self, agent: &Surveyed) -> Family {
+        let origin = |id: &str| Relative {
+            kind: LinkKind::Agent,
+            session: Some(id.into()),
+            is_found: self.sessions.iter().any(|session| session.file.id == *id),
+        };
+        let origins = agent.parent_session().map(origin).into_iter().collect();
+        Family { origins, offspring: Vec::new() }
     }
 
     /// Returns a session for a list, its links left out.
@@ -157,11 +189,37 @@ impl ProjectSurvey {
             agents: 0,
             defects: session.defects().count(),
             links: Vec::new(),
+            family: Family::default(),
         }
     }
 }
 
 impl Survey {
+    /// Returns the git repository of each project, as far as the disk tells.
+    pub fn repositories(&self) -> Vec<Option<Repository>> {
+        let dirs: Vec<Option<&str>> = self.projects.iter().map(|one| one.path.as_deref()).collect();
+        repositories(&dirs)
+    }
+
+    /// Returns where each session came from and what came out of it, project by project.
+    pub fn families(&self) -> Vec<Vec<Family>> {
+        family::kin(self).into_iter().map(|kin| kin.families).collect()
+    }
+
+    /// Returns where one session or agent came from and what came out of it.
+    pub fn family_of(&self, file: &Path) -> Family {
+        let is_it = |one: &Surveyed| one.file.path == file;
+        for (p, project) in self.projects.iter().enumerate() {
+            if let Some(s) = project.sessions.iter().position(is_it) {
+                return self.families().swap_remove(p).swap_remove(s);
+            }
+            if let Some(agent) = project.agents.iter().find(|one| is_it(one)) {
+                return project.family_of_agent(agent);
+            }
+        }
+        Family::default()
+    }
+
     /// Makes something of all projects, each with its number, on all threads.
     pub fn map<T: Send>(self, each: impl Fn(usize, ProjectSurvey) -> T + Sync) -> Vec<T> {
         let projects = self.projects.into_par_iter().with_max_len(1).enumerate();
@@ -173,9 +231,9 @@ impl Survey {
         &self,
         each: impl Fn(&ProjectSurvey, &Surveyed, Listed<'_>) -> Option<T> + Sync,
     ) -> Vec<T> {
-        let projects = self.projects.par_iter().with_max_len(1);
-        let rows = projects.flat_map_iter(|project| {
-            let sessions = project.sessions.iter().zip(project.linked());
+        let projects = self.projects.par_iter().zip(family::kin(self)).with_max_len(1);
+        let rows = projects.flat_map_iter(|(project, kin)| {
+            let sessions = project.sessions.iter().zip(project.linked(kin));
             sessions.filter_map(|(session, listed)| each(project, session, listed))
         });
         rows.collect()
@@ -279,6 +337,22 @@ pub fn survey_activity(
     })
 }
 
+/// Reads every file of a listing like [`survey`], and what only a thorough look at it finds.
+pub fn survey_inspection(
+    index: &Index,
+    listing: Listing,
+    rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
+    let wants = Wants { rule, more: More::Inspections };
+    read_all(index, wants, &Survey::default(), listing, &sizes(on_read), &|file, digest| {
+        let history = History::new(read_as(Session::with_inspection(), &file.path)?, rule);
+        let own = (file.role == FileRole::Session).then_some(&*file.id);
+        let inspection = Some(Arc::new(Inspection::new(&history, own)));
+        Ok(Surveyed { inspection, ..Surveyed::new(file.clone(), known_or_new(digest, &history)) })
+    })
+}
+
 fn known_or_new(digest: Option<&Arc<Digest>>, history: &History) -> Arc<Digest> {
     digest.cloned().unwrap_or_else(|| Arc::new(Digest::new(history)))
 }
@@ -365,9 +439,7 @@ fn read_all(
 
 /// Returns what is known of each file from earlier.
 fn known(earlier: &Survey) -> FxHashMap<&Path, &Surveyed> {
-    let lists = earlier.projects.iter().flat_map(|project| {
-        project.sessions.iter().chain(&project.agents).chain(&project.journals)
-    });
+    let lists = earlier.projects.iter().flat_map(ProjectSurvey::files);
     lists.map(|one| (&*one.file.path, one)).collect()
 }
 
@@ -433,4 +505,64 @@ pub fn to_time(time: SystemTime) -> Time {
         Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
     };
     Time::from_millis(millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use testkit::Home;
+
+    use super::*;
+    use crate::place::Place;
+
+    fn surveyed(home: &Home, index: &Index) -> (Survey, u64) {
+        let read = AtomicU64::new(0);
+        let listing = Place::open(vec![home.claude()]).unwrap().projects();
+        let survey = survey(index, listing, Rule::Client, &|bytes| {
+            read.fetch_add(bytes, Ordering::Relaxed);
+        });
+        (survey, read.into_inner())
+    }
+
+    #[test]
+    fn sessions_agents_and_journals_are_told_apart() {
+        let home = Home::new();
+        home.session("-p/s1.jsonl", "a user hello\nb < a assistant hi\nc < a assistant hi again");
+        home.session("-p/s1/subagents/agent-a1.jsonl", "x side-user look");
+        home.write("-p/s1/subagents/workflows/wf_1/journal.jsonl", "{\"type\":\"started\"}\n");
+        let (survey, _) = surveyed(&home, &Index::none());
+        let [project] = &survey.projects[..] else { panic!("{survey:?}") };
+        let ids =
+            |files: &[Surveyed]| files.iter().map(|one| one.file.id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(&project.sessions), ["s1"]);
+        assert_eq!(ids(&project.agents), ["a1"]);
+        assert_eq!(ids(&project.journals), ["journal"]);
+        assert_eq!(project.agents[0].parent_session(), Some("s1"));
+        assert_eq!(project.sessions[0].digest.conversations.len(), 2);
+    }
+
+    #[test]
+    fn a_parent_in_another_session_is_no_orphan() {
+        let home = Home::new();
+        home.session("-p/s1.jsonl", "a user hello\nb < a assistant hi");
+        home.session("-p/s2.jsonl", "c < b user on\nd < c assistant yes");
+        home.session("-p/s3.jsonl", "e < nowhere user lost\nf < e assistant yes");
+        home.session("-q/s4.jsonl", "g < b user another project\nh < g assistant yes");
+        let (survey, _) = surveyed(&home, &Index::none());
+        let sessions = survey.projects.iter().flat_map(|project| &project.sessions);
+        let orphans: Vec<(&str, usize)> =
+            sessions.map(|session| (&*session.file.id, session.orphans.len())).collect();
+        assert_eq!(orphans, [("s1", 0), ("s2", 0), ("s3", 1), ("s4", 1)]);
+    }
+
+    #[test]
+    fn every_file_is_reported_once_whether_it_is_read_or_not() {
+        let home = Home::new();
+        testkit::corpus(&home, 3, 6);
+        let listing = Place::open(vec![home.claude()]).unwrap().projects();
+        let files = listing.projects.iter().flat_map(|project| &project.files);
+        let all: u64 = files.map(|file| file.bytes).sum();
+        assert_eq!(surveyed(&home, &Index::none()).1, all);
+    }
 }

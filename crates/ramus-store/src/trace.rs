@@ -86,3 +86,23 @@ fn mentions(path: &FilePath, spelling: &str) -> Result<bool, PathError> {
         held.drain(..held.len().saturating_sub(spelling.len()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_across_two_pieces() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        let name = "0123abcd-name";
+        for start in [0, 256 * 1024 - 5, 256 * 1024, 300_000] {
+            let mut text = vec![b'.'; start];
+            text.extend_from_slice(name.as_bytes());
+            text.extend_from_slice(&[b'.'; 100]);
+            std::fs::write(&path, &text).unwrap();
+            assert!(mentions(&path, name).unwrap(), "{start}");
+            assert!(!mentions(&path, "0123abcd-nama").unwrap(), "{start}");
+        }
+    }
+}

@@ -1,14 +1,19 @@
 //! What happens to the screens, and what they ask for. Both lists are closed.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
 
+use ramus_app::survey::to_time;
+use ramus_core::digest::Digest;
 use ramus_core::edit::Policy;
 use ramus_core::history::History;
+use ramus_core::name::short_id;
 use ramus_core::session::NodeId;
+use ramus_core::title::{Summaries, session_title};
 use ramus_render::Line;
 use ramus_store::place::HistoryFile;
+use ramus_store::prompts::GoneSession;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::panes::list::{self, Project};
@@ -33,6 +38,11 @@ pub(crate) enum Event {
     },
     /// Everything was read; what could not be.
     Surveyed(Vec<Project>, Vec<String>),
+    /// What the client deletes soon, in a sentence, and what is left of sessions it deleted.
+    Cleanup {
+        due: Option<String>,
+        gone: Vec<GoneSession>,
+    },
     /// There is no history; why.
     Nothing(String),
     Opened(Box<Opened>),
@@ -114,6 +124,8 @@ pub(crate) enum Effect {
     FindAll(String),
     /// Look something up and show it as a page of this width.
     Ask(Question, u16),
+    /// Show a page that is there.
+    Show(Page),
     Export(Side, &'static str),
     WriteDemo,
     /// Keep an eye on these sessions.
@@ -163,6 +175,7 @@ pub(crate) struct Chapter {
     pub(crate) files: Arc<[HistoryFile]>,
     pub(crate) project: String,
     pub(crate) history: Arc<History>,
+    title: OnceLock<Option<String>>,
 }
 
 /// What to open, and where.
@@ -251,10 +264,30 @@ impl Side {
 }
 
 impl Chapter {
+    pub(crate) fn new(
+        file: HistoryFile,
+        files: Arc<[HistoryFile]>,
+        project: String,
+        history: Arc<History>,
+    ) -> Self {
+        Self { file, files, project, history, title: OnceLock::new() }
+    }
+
+    /// Returns what its own file says it is called (R15).
+    pub(crate) fn title(&self) -> Option<&str> {
+        let title = self.title.get_or_init(|| {
+            let digest = Digest::new(&self.history);
+            let mut summaries = Summaries::default();
+            summaries.add(&digest, to_time(self.file.modified));
+            session_title(&digest, &summaries).map(str::to_owned)
+        });
+        title.as_deref()
+    }
+
     /// Returns the beginning of the session's id, as it is typed.
     pub(crate) fn short_id(&self) -> String {
-        let id: String = self.file.id.chars().take(8).collect();
-        if self.file.role.is_agent() { format!("agent-{id}") } else { id }
+        let id = short_id(&self.file.id);
+        if self.file.role.is_agent() { format!("agent-{id}") } else { id.to_owned() }
     }
 
     /// Returns the address of a node that nothing else can be meant by.
@@ -272,7 +305,11 @@ impl Chapter {
         if own.is_empty() {
             return true;
         }
-        let start = own.get(..8).unwrap_or(&own);
+        let start = short_id(&own);
+        // A whole name means its node, even where others begin with it.
+        if start == own {
+            return true;
+        }
         let session = &self.history.session;
         let names = session.nodes().filter_map(|(_, record)| Some(session.spell(record.name?)));
         names.filter(|name| *name != own).all(|name| !name.starts_with(start))
@@ -283,7 +320,7 @@ impl Chapter {
         let id = self.short_id();
         match self.history.place_of(node) {
             place if place.is_empty() || place.starts_with('@') => format!("{id}{place}"),
-            name => format!("{id}:{}", name.chars().take(8).collect::<String>()),
+            name => format!("{id}:{}", short_id(&name)),
         }
     }
 }

@@ -24,6 +24,7 @@ pub(crate) enum Action {
     PreviousFork,
     Tools,
     Thinking,
+    Usage,
     AgentHere,
     AgentPane,
     Branches,
@@ -44,6 +45,7 @@ pub(crate) enum Action {
     Help,
     Suspend,
     Redraw,
+    ByRepository,
     Quit,
 }
 
@@ -93,6 +95,12 @@ use Scope::{Anywhere, Moving, Reading};
 pub(crate) const TABLE: &[Binding] = &[
     bind(Anywhere, &[control('c'), control('q')], Action::Quit, "quit"),
     bind(Anywhere, &[control('f')], Action::Find, "find in all sessions, on every branch"),
+    bind(
+        Anywhere,
+        &[control('r')],
+        Action::ByRepository,
+        "in the list: put projects of one git repository together",
+    ),
     bind(Anywhere, &[control('l')], Action::Redraw, "draw the screen again"),
     #[cfg(unix)]
     bind(Anywhere, &[control('z')], Action::Suspend, "suspend; `fg` in the shell comes back"),
@@ -133,6 +141,12 @@ pub(crate) const TABLE: &[Binding] = &[
     bind(Reading, &[letter('(')], Action::PreviousFork, "to the fork before"),
     bind(Reading, &[letter('s')], Action::Tools, "show or fold all tool calls"),
     bind(Reading, &[letter('h')], Action::Thinking, "show or fold thinking"),
+    bind(
+        Reading,
+        &[letter('c')],
+        Action::Usage,
+        "show or hide tokens, context size and cost of each reply",
+    ),
     bind(
         Reading,
         &[letter('a')],

@@ -8,10 +8,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use insta::assert_snapshot;
+use ramus_app::Workspace;
 use ramus_core::name::Name;
 use ramus_core::resume::Rule;
 use ramus_render::Line;
 use ramus_render::symbols::Symbols;
+use ramus_store::index::Index;
+use ramus_store::place::Place;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -48,6 +51,12 @@ x        user          steep it
 y < x    assistant     Three minutes are enough.
 ";
 
+fn workspace(home: &Home) -> Arc<Workspace> {
+    let place = Place { roots: vec![home.claude()], index: Index::none() };
+    let state = ramus_store::State::new(home.path().join("state"));
+    Arc::new(Workspace::for_serving(place, Rule::Client, state))
+}
+
 /// The screens without a terminal, with real work behind them.
 struct Screens {
     state: State,
@@ -80,10 +89,8 @@ impl Screens {
             message: Arc::new(|time| time.to_string()[11..16].to_owned()),
         };
         let options = Options {
-            roots: vec![home.claude()],
+            workspace: workspace(&home),
             usual_roots: Vec::new(),
-            index: ramus_store::index::Index::none(),
-            rule: Rule::Client,
             all: false,
             color: true,
             symbols: Symbols::Unicode,
@@ -614,4 +621,57 @@ fn a_file_may_become_anything_while_it_is_read() {
             screens.text();
         }
     }
+}
+
+#[test]
+fn a_session_shows_where_it_came_from_and_what_came_out_of_it() {
+    let home = Home::new();
+    let record = |session: &str, more: &str| {
+        format!(
+            r#"{{"parentUuid":null,"isSidechain":false,"sessionId":"{session}","version":"2.1.240","type":"user","message":{{"role":"user","content":"brew {session}"}},"uuid":"u1","timestamp":"2026-01-01T10:00:00.000Z"{more}}}
+"#
+        )
+    };
+    home.write("-w/orig.jsonl", record("orig", ""));
+    let from = r#","forkedFrom":{"sessionId":"orig","messageUuid":"u1"}"#;
+    home.write("-w/fork.jsonl", record("fork", from));
+    home.session("-w/gone/subagents/agent-lost.jsonl", "a user steep alone\nb < a assistant done");
+    let mut screens = Screens::over(home, 100, 12);
+    screens.shows("↳fork");
+    screens.shows("↳agent");
+    screens.type_in("brew fork");
+    screens.press(KeyCode::Enter);
+    screens.shows("forked from orig");
+    screens.press(KeyCode::Char('q'));
+    screens.press(KeyCode::Esc);
+    screens.type_in("brew orig");
+    screens.press(KeyCode::Enter);
+    screens.shows("forked into fork");
+}
+
+#[test]
+fn projects_of_one_repository_are_put_together() {
+    let home = Home::new();
+    let git = home.path().join("kettle/.git");
+    std::fs::create_dir_all(git.join("objects")).unwrap();
+    std::fs::create_dir_all(home.path().join("kettle/lid")).unwrap();
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/main").unwrap();
+    for (name, dir) in [("one", "kettle"), ("two", "kettle/lid")] {
+        let cwd = home.path().join(dir);
+        let cwd = cwd.display();
+        home.write(
+            &format!("-{name}/{name}.jsonl"),
+            format!(
+                r#"{{"parentUuid":null,"isSidechain":false,"sessionId":"{name}","cwd":"{cwd}","version":"2.1.240","type":"user","message":{{"role":"user","content":"brew {name}"}},"uuid":"u1","timestamp":"2026-01-01T10:00:00.000Z"}}
+"#
+            ),
+        );
+    }
+    let mut screens = Screens::over(home, 160, 12);
+    let text = screens.shows("kettle/lid");
+    assert_eq!(text.matches('▾').count(), 2, "{text}");
+    screens.take(Event::Key(KeyEvent::new(KeyCode::Char('r'), KeyModifiers::CONTROL)));
+    let text = screens.until(|text| !text.contains("kettle/lid"));
+    assert_eq!(text.matches('▾').count(), 1, "{text}");
+    assert!(text.contains("brew one") && text.contains("brew two"), "{text}");
 }

@@ -86,6 +86,7 @@ impl State {
                     self.say(&format!("{first}{more}"), Label::Warning);
                 }
             }
+            Event::Cleanup { due, gone } => self.list.set_cleanup(due, gone),
             Event::Nothing(why) => self.nothing = Some(why),
             Event::Opened(opened) => return self.opened(*opened),
             Event::Earlier { file, root, stages } => {
@@ -142,6 +143,7 @@ impl State {
                         Some(Box::new(Overlay::Page(pane)))
                     }
                     Some(Overlay::Page(pane)) => pane.under,
+                    Some(results @ Overlay::Results(_)) => Some(Box::new(results)),
                     _ => None,
                 };
                 self.overlay = Some(Overlay::Page(Pane::new(page).over(under)));

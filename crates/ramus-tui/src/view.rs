@@ -2,6 +2,7 @@
 
 use ramus_core::digest::one_line;
 use ramus_render::layout::{self, truncate};
+use ramus_render::lineage::lineage;
 use ramus_render::{Label, Line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -102,7 +103,22 @@ fn head(state: &State) -> Line {
     }
     let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
     line.append(&truncate(&Line::new(&title(state, reading), Label::Strong), room));
+    let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
+    line.append(&lineage_line(state, reading, room));
     line.append(&standing);
+    line
+}
+
+/// Says where what is read came from and what came out of it, as far as there is room.
+fn lineage_line(state: &State, reading: &transcript::Transcript, room: usize) -> Line {
+    let listed = state.list.of(&reading.chapter.file.path).filter(|_| reading.aside.is_none());
+    let mut line = Line::default();
+    for part in listed.map(|session| lineage(&session.family, true)).unwrap_or_default() {
+        if line.width() + 3 + part.width() <= room {
+            line.push(if line.is_empty() { "  " } else { " · " }, Label::Dim);
+            line.append(&part);
+        }
+    }
     line
 }
 
@@ -150,12 +166,7 @@ fn title(state: &State, reading: &transcript::Transcript) -> String {
     if let Some(title) = listed.and_then(|session| session.title.clone()) {
         return title;
     }
-    let history = &reading.chapter.history;
-    let first = history.branches.main();
-    let first = first.and_then(|conversation| conversation.opening);
-    let words = first.and_then(|node| history.session.words(node));
-    let title = history.given_title().or(history.last_prompt()).or(words);
-    title.unwrap_or(&reading.chapter.file.id).split_whitespace().collect::<Vec<_>>().join(" ")
+    reading.chapter.title().unwrap_or(&reading.chapter.file.id).to_owned()
 }
 
 fn foot(state: &State, canvas: &mut Canvas<'_>, area: Rect) {

@@ -35,6 +35,7 @@ use crate::work::Task;
 
 pub(crate) use act::Shown;
 pub(crate) use events::follow_files;
+pub(crate) use usage::LastUsage;
 
 type Answered<T> = Result<Json<T>, ApiError>;
 
@@ -47,6 +48,7 @@ pub(crate) fn timed() -> Router<Arc<State>> {
         .route("/overview", get(list::overview))
         .route("/projects", get(list::projects))
         .route("/sessions", get(list::sessions))
+        .route("/gone", get(list::gone))
         .route("/stats", get(stats::stats))
         .route("/usage", get(usage::usage))
         .route("/log", get(act::log))
@@ -57,6 +59,7 @@ pub(crate) fn timed() -> Router<Arc<State>> {
         .route("/sessions/{id}/conversations", get(session::conversations))
         .route("/sessions/{id}/tree", get(session::tree))
         .route("/sessions/{id}/outline", get(session::outline))
+        .route("/sessions/{id}/lineage", get(session::lineage))
         .route("/sessions/{id}/path", get(turns::path))
         .route("/sessions/{id}/turns", get(turns::turns))
         .route("/sessions/{id}/next", get(turns::next))
@@ -185,19 +188,21 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
 mod tests {
     use std::sync::mpsc;
 
+    use ramus_app::Workspace;
     use ramus_core::resume::Rule;
     use ramus_store::place::Place;
     use testkit::Home;
     use tokio_stream::StreamExt as _;
 
     use super::*;
-    use crate::{Library, Token};
+    use crate::Token;
 
     fn state(home: &Home) -> Arc<State> {
         home.session("-p/0a1b2c3d.jsonl", "a user hello");
-        let library = Library::new(Place::open(vec![home.claude()]).unwrap(), Rule::Client);
         let own = ramus_store::State::new(home.path().join("state"));
-        Arc::new(State::new(library, own, Token::new("teapot"), Vec::new(), |_| {}))
+        let place = Place::open(vec![home.claude()]).unwrap();
+        let workspace = Workspace::for_serving(place, Rule::Client, own);
+        Arc::new(State::new(workspace, Token::new("teapot"), Vec::new(), |_| {}))
     }
 
     #[tokio::test]

@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 
 use ramus_core::body::{Block, Media, MediaSource};
 use ramus_core::history::History;
+use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{
     Action, Answer, Call, Fork, HookEffect, Part, Prompt, Thought, Turn, TurnKind,
 };
-use ramus_render::export::{Config, Section, Tools, hunks, sections, summary};
+use ramus_render::export::{Config, Section, Tools, sections, summary};
+use ramus_render::json::{ReplyUsage, reply_usage};
 use ramus_render::text::{guess_note, is_withheld, resume_note};
 use ramus_render::{diff, html};
 use serde::Serialize;
@@ -35,6 +37,9 @@ pub(crate) struct View {
     parts: Vec<Piece>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fork: Option<ForkView>,
+    /// Tokens, context size and cost of a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<ReplyUsage>,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -115,6 +120,7 @@ struct WayView {
 /// How a turn is shown.
 pub(crate) struct Look<'a> {
     pub(crate) history: &'a History,
+    pub(crate) prices: &'a PriceList,
     /// Whether long texts are shown whole.
     pub(crate) whole: bool,
 }
@@ -137,6 +143,7 @@ impl Look<'_> {
             recovered: turn.recovered,
             parts,
             fork,
+            usage: reply_usage(turn, self.prices),
         }
     }
 
@@ -334,17 +341,9 @@ impl Look<'_> {
         let mut out = String::new();
         let tools = if self.whole { Tools::Full } else { Tools::Brief };
         let config = self.config(tools);
-        let failed = call.result.as_ref().is_some_and(|result| result.is_error);
-        if let Some(hunks) = hunks(call).filter(|_| !failed) {
-            let numbers = diff::DiffConfig { numbers: true, ..Default::default() };
-            let lines = diff::patch(&hunks, &numbers);
-            let shown = if self.whole { lines.len() } else { lines.len().min(DIFF) };
-            out.push_str(&html::diff(&lines[..shown]));
-            self.left_out(lines.len() - shown, &mut out);
-            return out;
-        }
         for section in sections(call, &config) {
             match section {
+                Section::Diff(diff) => self.diff(&diff.hunks, &mut out),
                 Section::Code { language, text } => out.push_str(&html::code(language, &text)),
                 Section::Markdown(text) => {
                     out.push_str("<div class=\"prose\">");
@@ -370,6 +369,14 @@ impl Look<'_> {
             }
         }
         out
+    }
+
+    fn diff(&self, hunks: &[diff::Hunk], out: &mut String) {
+        let numbers = diff::DiffConfig { numbers: true, ..Default::default() };
+        let lines = diff::patch(hunks, &numbers);
+        let shown = if self.whole { lines.len() } else { lines.len().min(DIFF) };
+        out.push_str(&html::diff(&lines[..shown]));
+        self.left_out(lines.len() - shown, out);
     }
 
     fn left_out(&self, lines: usize, out: &mut String) {

@@ -1,29 +1,17 @@
 //! A small history to try everything on: three projects, three ages of the client, every pattern.
 //!
-//! The stories ([`kettle`], [`menu`], [`teapot`]) are played by a [`Script`],
-//! which writes what the client would have written. Nothing is random: the same
-//! bytes come out every time.
-
-use serde_json::json;
-
-mod agent;
-mod client;
-mod copy;
-mod dice;
-mod disk;
-mod kettle;
-mod menu;
-mod message;
-mod script;
-mod speech;
-mod teapot;
-mod teapot_more;
-mod tool;
+//! It lies in `crates/ramus/demo`, made by `testkit::demo`.
 
 #[cfg(test)]
 mod tests;
 
-use script::{Script, Typed};
+use std::borrow::Cow;
+
+use rust_embed::RustEmbed;
+
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/demo"]
+struct Sample;
 
 /// One file of the sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,41 +21,13 @@ pub(crate) struct DemoFile {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Returns the whole sample: sessions, agents, backups, prompt history, settings.
+/// Returns the whole sample, by path: sessions, agents, backups, prompt history, settings.
 pub(crate) fn files() -> Vec<DemoFile> {
-    let mut scripts: Vec<Script> = kettle::sessions();
-    scripts.extend(menu::sessions());
-    scripts.extend(teapot::sessions());
-    let mut typed: Vec<Typed> = Vec::new();
-    let mut files = kettle::other_files();
-    files.extend(menu::other_files());
-    for script in scripts {
-        typed.extend_from_slice(script.typed());
-        files.extend(script.into_files());
-    }
-    files.push(prompt_history(typed));
-    files.push(settings());
+    let file = |path: Cow<'static, str>| {
+        let bytes = Sample::get(&path)?.data.into_owned();
+        Some(DemoFile { path: path.into_owned(), bytes })
+    };
+    let mut files: Vec<DemoFile> = Sample::iter().filter_map(file).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
-}
-
-fn prompt_history(mut typed: Vec<Typed>) -> DemoFile {
-    typed.sort_by_key(|typed| typed.millis);
-    let lines = typed.iter().map(|typed| {
-        json!({"display": typed.text, "pastedContents": {}, "timestamp": typed.millis,
-               "project": typed.project.cwd, "sessionId": typed.session})
-        .to_string()
-            + "\n"
-    });
-    DemoFile { path: "history.jsonl".into(), bytes: lines.collect::<String>().into_bytes() }
-}
-
-fn settings() -> DemoFile {
-    let settings = json!({
-        "model": "opus",
-        "cleanupPeriodDays": 3650,
-        "env": {"BASH_MAX_OUTPUT_LENGTH": "8000"},
-        "permissions": {"allow": ["Bash(cargo:*)", "Bash(curl:*)"], "deny": []},
-    });
-    DemoFile { path: "settings.json".into(), bytes: format!("{settings:#}\n").into_bytes() }
 }

@@ -5,14 +5,15 @@ use std::cmp::Reverse;
 
 use clap::ValueEnum;
 use jiff::Zoned;
-use ramus_core::price::PriceList;
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_app::{Scope, SurveyDetail, Workspace};
+use ramus_core::branches::Status;
+use ramus_core::digest::Digest;
+use ramus_core::pull_request::PullRequestName;
 use ramus_core::time::Time;
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::error::CommandError;
 use crate::prices;
-use crate::select::{Library, Scope};
-use crate::ui::Ui;
 use crate::when::{self, Edge};
 
 #[derive(Debug, Default, clap::Args)]
@@ -41,6 +42,16 @@ pub(crate) struct FilterArgs {
     /// Only sessions that have these; given several times, all of them
     #[arg(long, value_name = "WHAT")]
     has: Vec<Feature>,
+    /// Only sessions in which this pull request was made: `42`, `owner/name#42` or its URL
+    #[arg(long, value_name = "PR")]
+    pr: Option<PullRequestName>,
+}
+
+/// What rows of a list are put together by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroupBy {
+    /// The git repository: all its worktrees and clones
+    Repo,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -93,6 +104,7 @@ pub(crate) struct RowFilter {
     model: Option<String>,
     min_cost: Option<f64>,
     has: Vec<Feature>,
+    pr: Option<PullRequestName>,
     limit: Option<usize>,
 }
 
@@ -110,6 +122,7 @@ impl FilterArgs {
             model: self.model.as_ref().map(|model| model.to_lowercase()),
             min_cost: self.min_cost,
             has: self.has.clone(),
+            pr: self.pr.clone(),
             limit: self.limit,
         })
     }
@@ -119,17 +132,16 @@ impl RowFilter {
     /// Reads what the filter needs to know of a scope: costs and models only if they are asked for.
     pub(crate) fn survey(
         &self,
-        ui: &mut Ui,
-        library: Library,
+        workspace: Workspace,
         scope: &Scope,
     ) -> Result<Survey, CommandError> {
         let needs_usage =
             self.model.is_some() || self.min_cost.is_some() || self.sort == SortBy::Cost;
         if !needs_usage {
-            return Ok(library.survey(ui, scope));
+            return Ok(workspace.survey_scope(scope.clone(), SurveyDetail::Digests));
         }
-        let prices: PriceList = prices::load(None)?.list;
-        Ok(library.survey_usage(ui, scope, &prices))
+        let workspace = workspace.with_prices(prices::load(None)?);
+        Ok(workspace.survey_scope(scope.clone(), SurveyDetail::Usage))
     }
 
     /// Whether a session is wanted.
@@ -137,13 +149,12 @@ impl RowFilter {
         let facts = &session.digest.facts;
         self.has_time(facts.started, facts.last_active)
             && self.branch.as_ref().is_none_or(|branch| match self.status() {
-                Some(status) => {
-                    session.digest.conversations.iter().any(|c| c.status.word() == status)
-                }
+                Some(status) => session.digest.conversations.iter().any(|c| c.status == status),
                 None => facts.git_branch.as_deref() == Some(&**branch),
             })
             && self.model.as_ref().is_none_or(|model| has_model(project, session, model))
             && self.min_cost.is_none_or(|least| cost(project, session) >= least)
+            && self.pr.as_ref().is_none_or(|pr| has_pull_request(&session.digest, pr))
             && self.has.iter().all(|feature| has_feature(project, session, *feature))
     }
 
@@ -153,9 +164,18 @@ impl RowFilter {
             && self.until.is_none_or(|until| started.is_some_and(|started| started < until))
     }
 
+    /// Whether a session of which only prompts are left is wanted: nobody knows more of it than times.
+    pub(crate) fn has_prompts(&self, started: Option<Time>, ended: Option<Time>) -> bool {
+        let asks_more = self.branch.is_some()
+            || self.model.is_some()
+            || self.min_cost.is_some()
+            || !self.has.is_empty();
+        !asks_more && self.has_time(started, ended)
+    }
+
     /// Returns the status that conversations must have.
-    pub(crate) fn status(&self) -> Option<&str> {
-        self.branch.as_deref().filter(|branch| matches!(*branch, "active" | "abandoned"))
+    pub(crate) fn status(&self) -> Option<Status> {
+        self.branch.as_deref().and_then(Status::parse)
     }
 
     /// Returns how many rows are wanted at most.
@@ -200,6 +220,11 @@ pub(crate) fn session_key(project: &ProjectSurvey, session: &Surveyed, title: &s
         title: title.to_owned(),
         file: session.file.relative.clone(),
     }
+}
+
+/// Whether a pull request was made in a session.
+pub(crate) fn has_pull_request(digest: &Digest, wanted: &PullRequestName) -> bool {
+    digest.pull_requests.iter().any(|request| wanted.is_meant(request))
 }
 
 fn with_agents<'a>(

@@ -23,11 +23,14 @@
 //! ```
 
 mod corpus;
+pub mod demo;
 mod home;
 mod short;
+mod skip;
 mod terminal;
 
 pub use corpus::{Truth, corpus};
 pub use home::Home;
 pub use short::{START, jsonl};
+pub use skip::{shared, skip};
 pub use terminal::Terminal;

@@ -103,6 +103,8 @@ impl<'a> Row<'a> {
                 "<command-name>/{0}</command-name>\n<command-message>{0}</command-message>\n<command-args></command-args>",
                 self.text
             ))),
+            "bash" => self.user(&json!(format!("<bash-input>{}</bash-input>", self.text))),
+            "bash-stdout" => self.user(&json!(format!("<bash-stdout>{}</bash-stdout><bash-stderr></bash-stderr>", self.text))),
             "stdout" => self.user(&json!(format!("<local-command-stdout>{}</local-command-stdout>", self.text))),
             "interrupt" => self.user(&json!([{"type": "text", "text": "[Request interrupted by user]"}])),
             "notification" => self.user(&json!(format!("<task-notification>{}</task-notification>", self.text))),

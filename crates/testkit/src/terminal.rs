@@ -20,10 +20,9 @@ impl Terminal {
     /// # Panics
     ///
     /// When tmux cannot start; tests cannot go on then.
-    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     pub fn start(command: &str, programs: &Path) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
-            eprintln!("skipped: tmux is not installed");
+            crate::skip("tmux is not installed");
             return None;
         }
         let dir = tempfile::tempdir().expect("because tests need a scratch directory");

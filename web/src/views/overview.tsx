@@ -2,7 +2,7 @@
 
 import type { Overview as Told } from "../api";
 import { useGet, useNews } from "../hooks";
-import { Failure, Head, Numbers, SessionList, Waiting } from "../parts";
+import { Failure, Gone, Head, Numbers, SessionList, Waiting } from "../parts";
 import * as route from "../route";
 import { bytes, exactly, several, short, until } from "../words";
 
@@ -19,10 +19,10 @@ export function Overview() {
       <Numbers of={[["projects", data.projects], ["sessions", data.sessions], ["conversations", data.conversations], ["on disk", bytes(data.bytes)]]} />
       <Heat activity={data.activity} />
       {live.length > 0 && <section class="card"><h2>Live</h2><SessionList sessions={live} live={data.live} /></section>}
-      {data.leaving.length > 0 && (
+      {data.due && (
         <section class="card warn">
           <h2>About to be deleted</h2>
-          <p>Claude Code deletes sessions that were not used for {data.retention_days} days{data.retention_set ? "" : " unless `cleanupPeriodDays` in its settings says otherwise"}. Use or export what you want to keep.</p>
+          <p>{data.due} Use or export what you want to keep.</p>
           <ul class="leaving">
             {data.leaving.slice(0, 12).map((one) => <li key={one.id + one.project}><a href={route.session(route.key(one))}>{one.title ?? short(one.id)}</a> <time dateTime={one.at} title={exactly(one.at)}>{until(one.at)}</time></li>)}
           </ul>
@@ -30,6 +30,7 @@ export function Overview() {
         </section>
       )}
       <section class="card"><h2>Recent</h2><SessionList sessions={recent} /></section>
+      <Gone />
     </div>
   );
 }

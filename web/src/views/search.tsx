@@ -1,5 +1,6 @@
 // Search: hits as they are found.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Hit, type Progress, type Refused, asRefused, query as asQuery, stream } from "../api";
 import { useKeys } from "../hooks";
@@ -64,7 +65,7 @@ export function Search({ query }: { query: URLSearchParams }) {
     setCursor(-1);
     go(`/search${asQuery(next)}`, "replace");
   };
-  const open = (hit: Hit | undefined) => { if (hit) go(to(hit)); };
+  const open = (hit: Hit | undefined) => { if (hit && !isGone(hit)) go(to(hit)); };
   const move = (step: number) => {
     const next = Math.max(0, Math.min(hits.length - 1, cursor + step));
     setCursor(next);
@@ -103,19 +104,26 @@ export function Search({ query }: { query: URLSearchParams }) {
       <ol class="hits">
         {hits.map((hit, index) => (
           <li key={`${hit.address}-${index}`} class={cursor === index ? "cursor" : ""}>
-            <a href={to(hit)}>
+            <Found hit={hit}>
               <span class="hit-head">
                 <span class={`status ${hit.status ?? "none"}`} title={hit.status ? `${hit.status} branch` : "no branch"}>{hit.status === "active" ? "●" : hit.status ? "○" : "·"}</span>
-                <span class="title">{hit.title ?? short(hit.session)}</span>
-                <span class="facts">{hit.agent && <span class="agent-word">agent</span>}<span>{hit.kind}</span>{hit.conversation && <span>@{hit.conversation}</span>}{hit.status === "abandoned" && <span class="left-word">abandoned</span>}<Time at={hit.timestamp} /></span>
+                <span class="title">{hit.title ?? (isGone(hit) ? `deleted session ${short(hit.session)}` : short(hit.session))}</span>
+                <span class="facts">{hit.agent && <span class="agent-word">agent</span>}<span>{isGone(hit) ? "prompt only" : hit.kind}</span>{hit.conversation && <span>@{hit.conversation}</span>}{hit.status === "abandoned" && <span class="left-word">abandoned</span>}<Time at={hit.timestamp} /></span>
               </span>
               <Snippet hit={hit} />
-            </a>
+            </Found>
           </li>
         ))}
       </ol>
     </div>
   );
+}
+
+/** Whether nothing but this prompt is left of a session. */
+const isGone = (hit: Hit) => hit.class === "prompt-only";
+
+function Found({ hit, children }: { hit: Hit; children: ComponentChildren }) {
+  return isGone(hit) ? <span class="gone-row">{children}</span> : <a href={to(hit)}>{children}</a>;
 }
 
 function Snippet({ hit }: { hit: Hit }) {

@@ -2,15 +2,16 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Act, Merge, Rename, type Request } from "../act";
-import { type Conversation, type Detail, type PathView, Refused, type Row, type View, asRefused, download, get, query } from "../api";
+import { type Conversation, type Detail, type Lineage as LineageTold, type PathView, Refused, type Row, type View, asRefused, download, get, query } from "../api";
 import { type News, useGet, useKeys, useNews } from "../hooks";
-import { Dialog, Failure, Time, Waiting } from "../parts";
+import { Dialog, Failure, Lineage, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { Printed, usePrinted } from "../print";
 import { type Mark, Transcript } from "../transcript";
 import { partName, unfold } from "../turn";
 import { Tree } from "../tree";
 import { useTyped } from "../typed";
+import { useReplyUsage } from "../usage";
 import { place, several, short } from "../words";
 import { Details } from "./details";
 
@@ -21,6 +22,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
   const detail = useGet<Detail>(address);
   const path = useGet<PathView>(`${address}/path${query({ leaf, node: at })}`);
   const outline = useGet<{ rows: Row[] }>(`${address}/outline`);
+  const lineage = useGet<LineageTold>(`${address}/lineage`);
   const [panel, setPanel] = useState<Panel>("tree");
   const [open, setOpen] = useState(() => matchMedia("(min-width: 1100px)").matches);
   const [seen, setSeen] = useState(0);
@@ -30,6 +32,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
   const [merging, setMerging] = useState<Conversation[]>();
   const [gone, setGone] = useState("");
   const list = useRef<Transcript>(null);
+  const [usage, toggleUsage] = useReplyUsage();
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const told = path.data;
   const here = Math.min(seen, Math.max(0, (told?.count ?? 1) - 1));
@@ -38,7 +41,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
     missed.current = undefined;
     setGone(news.kind === "gone" ? id : "");
     if (news.kind === "gone") return;
-    detail.again(); path.again();
+    detail.again(); path.again(); lineage.again();
     // Drawing the tree anew is the dearest of them, and nobody waits for it; yet it must come although news goes on.
     later.current ??= setTimeout(() => { later.current = undefined; outline.again(); }, 1200);
   };
@@ -138,6 +141,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
   useKeys({
     t: () => { setOpen(!open || panel !== "tree"); setPanel("tree"); },
     i: () => { setOpen(!open || panel !== "details"); setPanel("details"); },
+    c: toggleUsage,
   });
   if (gone === id) return <div class="page"><Failure error={new Refused("this session is not there any more", "it was moved or deleted; what ramus put into the trash the log brings back", 404)} again={() => { setGone(""); detail.again(); path.again(); }} /></div>;
   if (detail.error && !detail.data) return <div class="page"><Failure error={detail.error} again={detail.again} /></div>;
@@ -155,10 +159,12 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
             {session && <span>{several(session.messages, "message")}</span>}
             {session && session.forks > 0 && <span class="branches">{several(session.conversations.length, "branch", "branches")}</span>}
             {session && <Time at={session.last_active} />}
+            {lineage.data && <Lineage of={lineage.data} />}
           </p>
         </div>
         <div class="tools">
           {told && told.count > 0 && <span class={`tag ${told.status}`}>{told.resumes ? "resumes" : told.status}{told.conversation ? ` @${told.conversation}` : ""}</span>}
+          <button type="button" aria-pressed={usage} title="Tokens, context size and cost of each reply" onClick={toggleUsage}>Usage</button>
           <button type="button" onClick={() => setAsking("export")}>Export</button>
           <button type="button" aria-pressed={open && panel === "tree"} onClick={() => { setOpen(!(open && panel === "tree")); setPanel("tree"); }}>Tree</button>
           <button type="button" aria-pressed={open && panel === "details"} onClick={() => { setOpen(!(open && panel === "details")); setPanel("details"); }}>Details</button>
@@ -177,7 +183,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: { id: string; l
           <aside class="panel" aria-label={panel === "tree" ? "Tree" : "Details"}>
             <button type="button" class="quiet close" aria-label="Close" onClick={() => setOpen(false)}>✕</button>
             {panel === "tree"
-              ? (outline.data ? <Tree rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
+              ? (outline.data ? <Tree lineage={lineage.data} rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
               : session && <Details id={id} session={session} leaf={told?.leaf ?? ""} onAct={setRequest} onRename={() => setAsking("rename")} onMerge={setMerging} />}
           </aside>
         )}

@@ -42,7 +42,7 @@ pub use output::{
     AgentOutput, BashOutput, EditOutput, GlobOutput, GrepOutput, Hunk, HunkLine, MultiEditOutput,
     NotebookEditOutput, PersistedOutput, Plan, Question, Questions, ReadContent, ReadOutput,
     Replacement, ShellOutput, SkillOutput, StatusChange, StructuredPatch, Task, TaskUpdate, Todo,
-    ToolOutput, ToolSearchOutput, ToolStats, ToolUseResult, WebFetchOutput, WebFinding,
+    TodoStatus, ToolOutput, ToolSearchOutput, ToolStats, ToolUseResult, WebFetchOutput, WebFinding,
     WebSearchOutput, WorkflowOutput, WriteKind, WriteOutput,
 };
 pub use progress::{ProgressBody, ProgressKind};

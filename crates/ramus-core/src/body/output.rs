@@ -26,7 +26,9 @@ pub use search::{
     GlobOutput, GrepOutput, ToolSearchOutput, WebFetchOutput, WebFinding, WebSearchOutput,
 };
 pub use shell::{BashOutput, ShellOutput};
-pub use task::{Plan, Question, Questions, SkillOutput, StatusChange, Task, TaskUpdate, Todo};
+pub use task::{
+    Plan, Question, Questions, SkillOutput, StatusChange, Task, TaskUpdate, Todo, TodoStatus,
+};
 
 /// A `toolUseResult`.
 #[derive(Clone, Debug, PartialEq)]

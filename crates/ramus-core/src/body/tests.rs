@@ -103,14 +103,10 @@ proptest! {
 /// Every line of real sessions, if they are at hand: what is JSON has a body, and
 /// only what is no record at all is unknown.
 #[test]
-#[expect(clippy::disallowed_methods, clippy::print_stderr, reason = "a test over files")]
+#[expect(clippy::disallowed_methods, reason = "a test over files")]
 fn samples_are_known() {
-    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/samples/projects");
-    let mut directories = vec![std::path::PathBuf::from(samples)];
-    if !directories[0].is_dir() {
-        eprintln!("skipped: no samples at {samples}");
-        return;
-    }
+    let Some(samples) = testkit::shared("samples/projects") else { return };
+    let mut directories = vec![samples];
     let mut unknown = Vec::new();
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     while let Some(directory) = directories.pop() {

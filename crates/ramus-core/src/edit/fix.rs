@@ -4,6 +4,8 @@
 //! with is woven anew: records whose parent is lost follow what stands before them
 //! in the file, every call has a result, times rise and do not lie in the future.
 
+use rustc_hash::FxHashSet;
+
 use super::fork::{Origin, Sidechains, nodes};
 use super::goto::last_prompt;
 use super::weave::{self, Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
@@ -29,7 +31,34 @@ pub struct Repairs {
     pub lost_parents: u32,
     /// Records that stood on a damaged line.
     pub recovered: u32,
+    /// Records of other sessions.
+    pub foreign: u32,
+    /// Records, messages and calls with an id that was used before.
+    pub reused: u32,
     pub mended: Mended,
+}
+
+/// Records that an inspection found to be called wrongly.
+#[derive(Clone, Debug, Default)]
+pub struct Misnamed {
+    /// Those of other sessions.
+    pub foreign: Vec<NodeId>,
+    /// Those with the id of another message or call.
+    pub reused: Vec<NodeId>,
+}
+
+impl Misnamed {
+    /// Counts those that a copy of these records takes along.
+    fn count(&self, origin: &Origin<'_>) -> (u32, u32) {
+        let History { session, tree, .. } = origin.history;
+        let is_version = |node: NodeId| {
+            session.record(node).name.is_some_and(|name| tree.is_version(node, name))
+        };
+        let nodes: FxHashSet<NodeId> = origin.nodes.iter().copied().collect();
+        let taken = |list: &[NodeId]| list.iter().filter(|node| nodes.contains(node)).count();
+        let versions = nodes.iter().filter(|node| is_version(**node)).count();
+        (taken(&self.foreign) as u32, (taken(&self.reused) + versions) as u32)
+    }
 }
 
 impl Repairs {
@@ -39,6 +68,8 @@ impl Repairs {
         let some = [
             (self.lost_parents, "lost parent", "follows what stands before it in the file"),
             (self.recovered, "record on a damaged line", "gets a line of its own"),
+            (self.foreign, "record of another session", "belongs to the session of the copy"),
+            (self.reused, "id that was used before", "stands once"),
             (answered, "tool call without a result", "gets one that says it was interrupted"),
             (strays, "tool result without a call", "is left out"),
             (thinking, "thinking block that cannot be sent", "is left out"),
@@ -89,6 +120,7 @@ pub fn reattached(history: &History, path: &Path) -> (Vec<NodeId>, u32) {
 pub fn fix(
     origins: &[Origin<'_>],
     lost: u32,
+    misnamed: &Misnamed,
     title: &str,
     thinking: Thinking,
     writer: &mut Writer<'_>,
@@ -105,8 +137,11 @@ pub fn fix(
         let records = origin.nodes.iter().map(|node| origin.history.session.record(*node));
         records.filter(|record| record.recovered).count() as u32
     };
+    let (foreign, reused) = misnamed.count(last);
     let mut repairs = Repairs {
         lost_parents: lost,
+        foreign,
+        reused,
         recovered: origins.iter().map(is_recovered).sum(),
         mended: finished.mended,
     };
@@ -139,6 +174,7 @@ mod tests {
     use super::*;
     use crate::body::Body;
     use crate::edit::{NewLine, origin};
+    use crate::inspect::{Flaw, Inspection};
     use crate::resume::Rule;
     use crate::session::Session;
     use proptest::prelude::*;
@@ -147,7 +183,7 @@ mod tests {
     const NOW: &str = "2026-03-01T12:00:00.000Z";
 
     fn read(bytes: &[u8]) -> History {
-        let mut session = Session::default();
+        let mut session = Session::with_inspection();
         session.push(bytes);
         session.end();
         History::new(session, Rule::Client)
@@ -162,6 +198,13 @@ mod tests {
     fn fixed_copy(bytes: &[u8], thinking: Thinking) -> Option<(Vec<u8>, String, Vec<String>)> {
         let now = Time::parse(NOW.as_bytes()).unwrap();
         let history = read(bytes);
+        let found = Inspection::new(&history, Some("session"));
+        let nodes =
+            |flaws: &mut dyn Iterator<Item = &Flaw>| flaws.map(|flaw| flaw.record).collect();
+        let misnamed = Misnamed {
+            foreign: nodes(&mut found.foreign.iter().map(|foreign| &foreign.flaw)),
+            reused: nodes(&mut found.reused.iter()),
+        };
         let target = to_fix(&history, now)?;
         let path = history.path_to(target).unwrap();
         let (nodes, lost) = reattached(&history, &path);
@@ -178,7 +221,8 @@ mod tests {
         };
         let mut writer = Writer { session: "new", now, new_id: &mut new_id };
         let mut bodies = |_, node| body(node);
-        let fixed = fix(&[origin], lost, "fixed", thinking, &mut writer, &mut bodies).ok()??;
+        let fixed =
+            fix(&[origin], lost, &misnamed, "fixed", thinking, &mut writer, &mut bodies).ok()??;
         let mut copy = Vec::new();
         for line in &fixed.new.lines {
             match line {
@@ -329,6 +373,35 @@ mod tests {
         let unsigned = signed.replace("c2lnbmF0dXJl", "");
         let (names, repairs) = fixed(unsigned.as_bytes(), Thinking::Unsigned).unwrap();
         assert_eq!((names.as_str(), &repairs[..]), ("a c", &words[..]));
+    }
+
+    #[test]
+    fn records_of_another_session_belong_to_the_copy() {
+        let lines =
+            jsonl("a user one\nb < a assistant two\nc < b user three\nd < c assistant four");
+        let third = lines.lines().nth(2).unwrap();
+        let mixed = lines.replace(third, &third.replace("\"session\"", "\"other\""));
+        let (copy, names, words) = fixed_copy(mixed.as_bytes(), Thinking::Unsigned).unwrap();
+        assert_eq!(names, "a b c d");
+        assert_eq!(words, ["1 × record of another session: belongs to the session of the copy"]);
+        let copy = String::from_utf8(copy).unwrap();
+        assert!(!copy.contains("\"sessionId\":\"other\""), "{copy}");
+    }
+
+    #[test]
+    fn ids_that_were_used_before_stand_once() {
+        let words = ["1 × id that was used before: stands once"];
+        let calls = "a user one\nb < a call:t1 ls\nc < b result:t1 x\nd < c call:t1 pwd\ne < d result:t1 y\nf < e assistant done";
+        let (copy, _, repairs) = fixed_copy(jsonl(calls).as_bytes(), Thinking::Unsigned).unwrap();
+        assert_eq!(repairs, words);
+        let copy = String::from_utf8(copy).unwrap();
+        assert_eq!(copy.matches("\"t1\"").count(), 2, "{copy}");
+        let messages =
+            jsonl("a user one\nb < a assistant #m two\nc < b user three\nd < c assistant #m four")
+                .replacen("req_m", "req_n", 1);
+        let (copy, _, repairs) = fixed_copy(messages.as_bytes(), Thinking::Unsigned).unwrap();
+        assert_eq!(repairs, words);
+        assert_eq!(String::from_utf8(copy).unwrap().matches("\"msg_m\"").count(), 1);
     }
 
     #[test]

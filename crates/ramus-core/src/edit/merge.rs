@@ -10,6 +10,7 @@
 //! conversations: there the summary is quoted as a user message, in the place of
 //! the exchanges it stands for.
 
+mod brief;
 mod conflict;
 mod element;
 mod pick;
@@ -23,6 +24,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
+pub use self::brief::{DigestTextError, LONGEST_DIGEST_TEXT, MergeBrief, digest_text, merge_brief};
 pub use self::conflict::{Conflict, End, Policy};
 use self::element::{Element, Shape};
 pub use self::pick::{Pick, PickError};
@@ -68,6 +70,9 @@ pub enum Strategy {
     Pick(Vec<Pick>),
     /// The first one, then the others in short as one message.
     Digest,
+    /// The first one, then this text as one message: a digest that somebody wrote after reading a
+    /// [`MergeBrief`].
+    Assisted(String),
 }
 
 /// A merge that was planned.
@@ -145,9 +150,16 @@ pub fn merge(
     for element in &order.grafts {
         graft(sources, &mut weave, element, bodies);
     }
-    if request.strategy == Strategy::Digest {
-        let (text, from) = quote::digest(sources, &taken[1..], bodies);
-        weave.say(text, from, None);
+    match &request.strategy {
+        Strategy::Digest => {
+            let text = quote::digest(sources, &taken[1..], bodies);
+            weave.say(text, quote::digest_origin(sources, &taken[1..]), None);
+        }
+        Strategy::Assisted(text) => {
+            let text = quote::assisted(text);
+            weave.say(text, quote::digest_origin(sources, &taken[1..]), None);
+        }
+        Strategy::Append | Strategy::Interleave | Strategy::Pick(_) => {}
     }
     if let Some(note) = conflict::note(&conflicts, request.policy) {
         weave.say(note, conflict::origin(sources), None);

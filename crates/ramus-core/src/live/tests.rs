@@ -264,7 +264,7 @@ fn memory_does_not_grow_with_the_file() {
     let mut live = Live::new(false);
     let mut parent = "null".to_owned();
     let mut at = 0;
-    for number in 0..10_000 {
+    for number in 0..3_000 {
         let line = format!(
             "{{\"parentUuid\":{parent},\"type\":\"assistant\",\"message\":{{\"id\":\"m{number}\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"t{number}\",\"name\":\"Bash\",\"input\":{{}}}}],\"usage\":{{\"input_tokens\":1}}}},\"uuid\":\"n{number}\"}}\n"
         );
@@ -274,8 +274,8 @@ fn memory_does_not_grow_with_the_file() {
         parent = format!("\"n{number}\"");
     }
     assert_eq!(live.running().count(), OPEN);
-    assert_eq!(live.spent().tokens, 10_000);
-    assert_eq!(live.strand.remembered(), strand::WINDOW);
+    assert_eq!(live.spent().tokens, 3_000);
+    assert!(live.strand.remembered() <= strand::MOST);
 }
 
 #[test]
@@ -354,4 +354,18 @@ fn what_a_reader_takes_for_one_line_is_no_switch() {
         let switched = words.iter().any(|word| drawing.contains(&format!(" {word} after ")));
         assert!(!switched, "{fixture}\n{drawing}");
     }
+}
+
+#[test]
+fn what_was_there_before_a_file_was_rewritten_is_no_news() {
+    let mut live = Live::new(false);
+    drawn(&mut live, &testkit::jsonl("a user one\nb < a assistant hi\nc < b user @10 two"));
+    live.rewritten();
+    let text = testkit::jsonl("c user @10 two\nd < c assistant @11 2\ne < c assistant @12 3");
+    let told = drawn(&mut live, &text);
+    let told: Vec<&str> = told.lines().filter(|line| !line.contains(" spent ")).collect();
+    assert_eq!(
+        told,
+        ["d answer [\"2\"]", "e retry after Some(\"c\") Some(\"two\")", "e answer [\"3\"]"]
+    );
 }

@@ -23,6 +23,8 @@ pub enum TextKind {
     Error,
     System,
     Attachment,
+    /// The address of a pull request that was made.
+    PullRequest,
     /// Text the client put in, not meant to be seen.
     Meta,
     Other,
@@ -34,7 +36,7 @@ pub enum TextKind {
 
 impl TextKind {
     /// All kinds, in the order they are listed.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Prompt,
         Self::Answer,
         Self::Thinking,
@@ -49,6 +51,7 @@ impl TextKind {
         Self::Error,
         Self::System,
         Self::Attachment,
+        Self::PullRequest,
         Self::Meta,
         Self::Other,
         Self::Progress,
@@ -72,6 +75,7 @@ impl TextKind {
             Self::Error => "error",
             Self::System => "system",
             Self::Attachment => "attachment",
+            Self::PullRequest => "pr-link",
             Self::Meta => "meta",
             Self::Other => "other",
             Self::Progress => "progress",

@@ -19,6 +19,7 @@ pub(super) fn texts<'a>(record: &'a [u8], envelope: &Envelope<'a>, each: Each<'a
         Kind::Attachment if envelope.voice(kind) == Voice::Decoration => TextKind::Attachment,
         Kind::ToolUse => TextKind::ToolInput,
         Kind::QueueOperation => TextKind::Queued,
+        Kind::PrLink => TextKind::PullRequest,
         Kind::Progress => TextKind::Progress,
         Kind::UnknownNode | Kind::Unknown | Kind::Journal => TextKind::Other,
         _ => TextKind::of_voice(envelope.voice(kind)),
@@ -53,9 +54,8 @@ fn fields<'a>(record: &'a [u8], said: TextKind, each: Each<'a, '_>) -> Result<()
         b"input" | b"toolName" => deep(c, TextKind::ToolInput, 0, each),
         b"planContent" | b"userFeedback" => deep(c, TextKind::Prompt, 0, each),
         b"error" | b"errorDetails" => deep(c, TextKind::Error, 0, each),
-        b"hookErrors" | b"stopReason" | b"compactMetadata" | b"url" | b"prUrl" | b"title" => {
-            deep(c, said, 0, each)
-        }
+        b"hookErrors" | b"stopReason" | b"compactMetadata" | b"url" | b"prUrl"
+        | b"prRepository" | b"title" => deep(c, said, 0, each),
         _ => c.skip(),
     })
 }

@@ -71,18 +71,18 @@ pub(super) fn flag(scanner: &Scanner<'_>, at: usize) -> Option<Finding> {
     if !is_option_start || !OPTIONS.iter().any(|(_, option, _)| bytes[at..].starts_with(option)) {
         return None;
     }
-    let program = program(bytes, at);
-    let options = OPTIONS
+    let line = command_line(bytes, at);
+    let is_program = |name: &[u8]| words(line).any(|word| word == name);
+    let mut options = OPTIONS
         .iter()
-        .filter(|(name, option, _)| *name == program && bytes[at..].starts_with(option));
-    let range = options
-        .clone()
-        .find_map(|(_, option, takes)| password(scanner, at + option.len(), *takes))?;
+        .filter(|(name, option, _)| bytes[at..].starts_with(option) && is_program(name));
+    let range =
+        options.find_map(|(_, option, takes)| password(scanner, at + option.len(), *takes))?;
     Some(Finding { rule: "password", range, public_prefix: 0 })
 }
 
-/// Returns the program of the command that a place is in: the first known one on the line.
-fn program(bytes: &[u8], at: usize) -> &[u8] {
+/// Returns the command that a place is in, up to there. A title has several commands on one line.
+fn command_line(bytes: &[u8], at: usize) -> &[u8] {
     let start = at.saturating_sub(600);
     let mut line = &bytes[start..at];
     // A backslash before the newline continues the command.
@@ -94,10 +94,11 @@ fn program(bytes: &[u8], at: usize) -> &[u8] {
     if let Some(end) = (0..line.len()).rev().find(|at| is_end(*at)) {
         line = &line[end + 1..];
     }
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
-    let mut words = line.split(|byte| !is_name(byte));
-    let known = |word: &&[u8]| OPTIONS.iter().any(|(name, ..)| name == word);
-    words.find(known).unwrap_or_default()
+    line
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-')
 }
 
 fn password(scanner: &Scanner<'_>, at: usize, takes: Takes) -> Option<Range<usize>> {

@@ -156,6 +156,7 @@ fn passwords_go_however_they_are_written() {
         "curl --user 'admin:hunter22' https://x.dev",
         "curl https://x.dev \\\n  -u admin:hunter22",
         "mysql -u root -phunter22 app",
+        "curl https://x.example mysql -phunter22 app",
         "mysqldump --all-databases -p'hunter22' > x",
         "sshpass -p hunter22 ssh host",
         "sshpass -p 'hunter22' ssh host",

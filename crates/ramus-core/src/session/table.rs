@@ -11,7 +11,8 @@ use crate::usage::Uses;
 impl Session {
     /// Writes down what was read; `None`: it ends within a line, or more was asked for than is kept.
     pub fn table(&self) -> Option<Vec<u8>> {
-        let is_kept = self.lines.is_at_line_end() && self.tool_log.is_none();
+        let is_kept =
+            self.lines.is_at_line_end() && self.tool_log.is_none() && self.inspector.is_none();
         let runs = self.uses().map(Uses::runs).unwrap_or_default();
         is_kept.then(|| bitcode::encode(&(bitcode::encode(self), runs)))
     }

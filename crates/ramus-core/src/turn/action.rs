@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Call;
-use crate::body::{Question, Replacement, Todo};
+use crate::body::{Question, Replacement, Todo, TodoStatus};
 
 /// What a tool call asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,7 +157,7 @@ fn replacement(value: &Value) -> Option<Replacement> {
 fn todo(value: &Value) -> Todo {
     Todo {
         content: string(value, "content").unwrap_or_default(),
-        status: string(value, "status").unwrap_or_default(),
+        status: TodoStatus::of(&string(value, "status").unwrap_or_default()),
         active_form: string(value, "activeForm"),
         priority: string(value, "priority"),
         id: string(value, "id"),

@@ -3,9 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use super::{Answer, Call, Outcome, Part, Thought};
-use crate::body::{Block, Body, STUB, ToolOutput, ToolUse, ToolUseResult, Usage};
+use crate::body::{Block, Body, STUB, ToolOutput, ToolUse, ToolUseResult};
 use crate::session::{NodeId, Session};
 use crate::time::Time;
+use crate::usage::{ReplyUse, note_use};
 
 /// Where a result stands, and the sidechain it names.
 pub(crate) struct At {
@@ -44,15 +45,11 @@ impl CallIndex {
 /// Adds what one more record of the message says.
 pub(crate) fn add(answer: &mut Answer, calls: &mut CallIndex, body: Body) {
     match body {
-        Body::Assistant(mut body) => {
-            let usage = body.usage.take();
+        Body::Assistant(body) => {
+            if let Some(used) = ReplyUse::of(&body) {
+                note_use(&mut answer.uses, used);
+            }
             answer.model = answer.model.take().or(body.model);
-            let total = |usage: &Usage| usage.context_tokens().saturating_add(usage.output_tokens);
-            let held = answer.usage.as_ref().map(total);
-            answer.usage = match usage {
-                Some(usage) if held.is_none_or(|held| held < total(&usage)) => Some(usage),
-                _ => answer.usage.take(),
-            };
             for block in body.content {
                 add_block(answer, calls, block);
             }
@@ -223,7 +220,7 @@ fn stub(text: &str) -> Option<String> {
 }
 
 impl Outcome {
-    fn at(node: Option<NodeId>, time: Option<Time>) -> Self {
+    pub(crate) fn at(node: Option<NodeId>, time: Option<Time>) -> Self {
         Self {
             node,
             time,

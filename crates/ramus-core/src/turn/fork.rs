@@ -2,17 +2,14 @@
 
 use std::ops::Range;
 
-use super::{Fork, ForkWay, Turn, TurnKind};
-use crate::body::{Block, Body, label_text};
+use super::{Fork, ForkWay, Turn, TurnKind, label};
+use crate::body::{Body, label_text};
 use crate::branches::Way;
 use crate::fold::FoldId;
 use crate::history::History;
 use crate::name::Name;
 use crate::record::Voice;
 use crate::session::NodeId;
-
-/// How many records of an answer are looked at for its first words.
-const LOOKED_AT: usize = 8;
 
 /// Returns the turn that tells of the fork at a fold; `rest` is how the path goes on from it.
 ///
@@ -56,12 +53,15 @@ fn kind(
         let (end, messages) = if taken { along(history, rest) } else { line(history, way.fold) };
         let speech = history.folds.fold(way.speech).head;
         let leaf = leaf(history, end);
+        // The words of the way taken are read anyway.
+        let (words, said) =
+            if taken { (String::new(), false) } else { words(history, way.speech, bodies) };
         ForkWay {
             node: speech,
             leaf,
             address: address(history, leaf),
-            // The words of the way taken are read anyway.
-            words: if taken { String::new() } else { words(history, way.speech, bodies) },
+            words,
+            said,
             time: history.session.record(speech).time,
             messages,
             draft: way.draft,
@@ -134,31 +134,23 @@ fn address(history: &History, node: NodeId) -> Option<String> {
     Some(format!(":{spelling}"))
 }
 
+/// Returns the first words of a branch, or what it holds instead, and whether somebody said them.
 fn words(
     history: &History,
     speech: FoldId,
     bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
-) -> String {
+) -> (String, bool) {
     let fold = history.folds.fold(speech);
     if !matches!(fold.voice, Voice::Answer | Voice::Synthetic) {
         let words = history.session.words(fold.head).unwrap_or_default();
         let own = label_text(words);
-        return if own.is_empty() { words.to_owned() } else { own.into_owned() };
-    }
-    let mut tool = String::new();
-    for &node in history.folds.members(speech).iter().take(LOOKED_AT) {
-        let Some(body) = bodies(node) else { continue };
-        for block in body.blocks() {
-            match block {
-                Block::Text(text) if !text.trim().is_empty() => return first_words(text),
-                Block::ToolUse(call) if tool.is_empty() => tool.clone_from(&call.name),
-                _ => {}
-            }
+        let own = if own.is_empty() { words.to_owned() } else { own.into_owned() };
+        if !own.trim().is_empty() {
+            return (own, true);
         }
     }
-    tool
-}
-
-fn first_words(text: &str) -> String {
-    text.trim().chars().take(240).collect()
+    match label::message_label(history.folds.members(speech), bodies) {
+        Some(label) => (label.text, label.said),
+        None => ("no text".to_owned(), false),
+    }
 }

@@ -224,6 +224,25 @@ g < e    assistant  two again
 }
 
 #[test]
+fn a_way_without_words_is_called_by_what_it_holds() {
+    let fixture = r"
+a        user               hello
+b < a    thinking           hm
+c < a    call:t1:WebSearch  #m2 x
+t < a    thinking           #m3 hm
+d < t    call:t2:Read       #m3 x
+e < a    assistant          \n
+f < a    assistant          last
+g < f    user:only-picture
+h < f    user               other
+";
+    let told = short(fixture, "h");
+    let retry = "fork retry :b \"thinking only\" 1 ; :c \"WebSearch\" 1 ; :d \"Read\" 1 ; :e \"no text\" 1 ; ";
+    assert!(told.contains(retry), "{told}");
+    assert!(told.contains("fork edit :g \"a picture\" 1 draft; "), "{told}");
+}
+
+#[test]
 fn a_version_that_its_name_does_not_lead_to_goes_by_its_number() {
     let versions = "a user hello\nb < a assistant #m1 one\nb < a assistant #m2 two";
     let told = short(versions, "b");

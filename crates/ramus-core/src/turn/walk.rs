@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Answer, Call, Compaction, Turn, TurnKind, answer, aside, fork};
+use super::{Answer, Call, Compaction, Note, Turn, TurnKind, answer, aside, fork};
 use crate::body::{Body, plain_text};
 use crate::fold::FoldId;
 use crate::history::{History, Path};
@@ -34,6 +34,7 @@ pub fn turns<'a>(
         calls: answer::CallIndex::default(),
         unanswered: FxHashMap::default(),
         beside: Vec::new(),
+        requests: pull_requests(history),
         ready: VecDeque::new(),
         ended: false,
         injected: false,
@@ -60,6 +61,8 @@ pub struct Turns<'a> {
     unanswered: FxHashMap<String, Box<Call>>,
     /// What happened while the open answer was given.
     beside: Vec<Turn>,
+    /// The pull requests, each after the fold during which it was made.
+    requests: Vec<(FoldId, NodeId, String)>,
     ready: VecDeque<Turn>,
     ended: bool,
     /// What the client put in for the model is shown too.
@@ -90,6 +93,7 @@ impl Iterator for Turns<'_> {
                     self.ended = true;
                     self.close();
                     if let Some(&end) = self.path.folds.last() {
+                        self.note_pull_requests(end);
                         if let Some(note) = self.history.resume_note_after(end) {
                             self.note_before(end, TurnKind::Resume(note));
                         }
@@ -156,6 +160,7 @@ impl Turns<'_> {
             self.close();
         }
         if let Some(last) = last {
+            self.note_pull_requests(last);
             self.note_fork(last, &self.path.folds[next..]);
         }
         if let Some(note) = self.history.resume_note(id) {
@@ -175,6 +180,23 @@ impl Turns<'_> {
         self.close();
         let nodes = vec![self.history.folds.fold(fold).head];
         self.ready.push_back(Turn { nodes, uuid: None, time: None, recovered: false, kind });
+    }
+
+    fn note_pull_requests(&mut self, after: FoldId) {
+        let made: Vec<Turn> = { &self.requests }
+            .iter()
+            .filter(|(fold, ..)| *fold == after)
+            .map(|(fold, record, text)| {
+                let note = Note { kind: "pr-link".to_owned(), level: None, text: text.clone() };
+                let nodes = vec![self.history.folds.fold(*fold).head];
+                let time = self.history.session.record(*record).time;
+                Turn { nodes, uuid: None, time, recovered: false, kind: TurnKind::Note(note) }
+            })
+            .collect();
+        if !made.is_empty() {
+            self.close();
+            self.ready.extend(made);
+        }
     }
 
     fn note_fork(&mut self, at: FoldId, rest: &[FoldId]) {
@@ -261,6 +283,21 @@ impl Turns<'_> {
         }
         self.ready.extend(self.beside.drain(..));
     }
+}
+
+/// Finds what was said last before each pull request: those records have no parents.
+fn pull_requests(history: &History) -> Vec<(FoldId, NodeId, String)> {
+    let session = &history.session;
+    let made = session.pull_requests().iter().filter_map(|(id, request)| {
+        let mut before = (0..id.0).rev().map(NodeId);
+        let fold = before.find_map(|node| {
+            let record = session.record(node);
+            let is_said = record.voice.speaks() || record.voice == Voice::ToolResult;
+            if record.is_node() && is_said { history.folds.of(node) } else { None }
+        })?;
+        Some((fold, *id, request.words()))
+    });
+    made.collect()
 }
 
 /// Joins what was written as two records; gives back what does not belong together.

@@ -1,22 +1,120 @@
 //! What the messages of one file used, and on which of its branches.
+//!
+//! [`Uses`] are read along with its lines, an [`Account`] adds them up by branch, and its stretches
+//! hold what no question about all of them tells apart.
 
 use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use super::charge::{Charge, Part, Seen};
-use super::stretch::{Stretch, stretches};
-use super::uses::{Use, Uses};
+use super::message::{Charge, Part, Seen};
 use super::{Sum, Tokens};
 use crate::agent::inline_agents;
-use crate::body::label_text;
+use crate::body::{Iteration, Usage, json, label_text};
 use crate::branches::Status;
 use crate::digest::one_line;
+use crate::envelope::Envelope;
 use crate::fold::FoldId;
 use crate::history::History;
-use crate::name::Key;
-use crate::price::{PriceList, Row, searches_cost};
+use crate::name::{Key, fingerprint};
+use crate::price::{PriceList, Row, SYNTHETIC, searches_cost};
 use crate::record::{ByteSpan, Kind, Voice};
 use crate::session::NodeId;
+use crate::time::Time;
+
+/// The uses of one file. Filled along the one walk over its lines.
+#[derive(Clone, Debug, Default, Encode, Decode)]
+pub struct Uses {
+    pub(super) list: Vec<Use>,
+    /// The models named, in order of appearance.
+    pub(super) models: Vec<Box<str>>,
+    /// Message, request and fingerprint of the last use: most records of a message repeat it.
+    last: Option<(Key, Option<Key>, u64)>,
+}
+
+/// What one record says that its message used.
+#[derive(Clone, Debug, Encode, Decode)]
+pub(super) struct Use {
+    pub(super) record: NodeId,
+    pub(super) message: Option<Key>,
+    pub(super) request: Option<Key>,
+    /// What stays the same where a merge gave the copy of an answer another id: its request, else the
+    /// record that was copied.
+    pub(super) merged: Option<Key>,
+    pub(super) model: u16,
+    pub(super) usage: Usage,
+    /// What the client itself noted; only the oldest did.
+    pub(super) noted: Option<f64>,
+}
+
+impl Uses {
+    /// Takes one record of an answer; what the client said itself used nothing.
+    pub(crate) fn take(&mut self, record: NodeId, found: &Envelope<'_>, message: Option<Key>) {
+        let Some(raw) = found.usage else { return };
+        let model = found.model.unwrap_or_default();
+        if model == SYNTHETIC.as_bytes() || raw.first() != Some(&b'{') {
+            return;
+        }
+        let request = found.request_id.map(Key::new);
+        let same = message.map(|message| (message, request, fingerprint(raw)));
+        if same.is_some() && same == self.last {
+            return;
+        }
+        self.last = same;
+        let model = self.model(model);
+        self.list.push(Use {
+            record,
+            message,
+            request,
+            merged: found
+                .merged_from
+                .first()
+                .map(|(_, message)| request.unwrap_or_else(|| Key::new(message))),
+            model,
+            usage: Usage::read(raw),
+            noted: found.cost.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok()),
+        });
+    }
+
+    /// Returns the runs of models inside messages, with the place of the use: bytes of uses lack them.
+    pub(crate) fn runs(&self) -> Vec<(u32, Vec<Iteration>)> {
+        let all = (0..).zip(self.list.iter().map(|used| &used.usage.iterations));
+        all.filter(|(_, runs)| !runs.is_empty()).map(|(at, runs)| (at, runs.clone())).collect()
+    }
+
+    /// Takes the runs back.
+    pub(crate) fn take_runs(&mut self, runs: Vec<(u32, Vec<Iteration>)>) {
+        for (at, runs) in runs {
+            if let Some(used) = self.list.get_mut(at as usize) {
+                used.usage.iterations = runs;
+            }
+        }
+    }
+
+    /// Returns how many tokens each answer had before it, a message once, in file order.
+    pub(crate) fn contexts(&self) -> impl Iterator<Item = (NodeId, u64)> {
+        let again = |at: usize| at > 0 && self.list[at].message == self.list[at - 1].message;
+        let first = self.list.iter().enumerate().filter(move |(at, _)| !again(*at));
+        first.map(|(_, used)| (used.record, used.usage.context_tokens()))
+    }
+
+    fn model(&mut self, raw: &[u8]) -> u16 {
+        if let Some(at) = self.models.iter().position(|model| model.as_bytes() == raw) {
+            return at as u16;
+        }
+        index(&mut self.models, &json::unescape(raw))
+    }
+}
+
+/// Returns the number of a model; past 65,535 of them all go by the name of the last.
+pub(super) fn index(models: &mut Vec<Box<str>>, name: &str) -> u16 {
+    let at = models.iter().position(|model| **model == *name).unwrap_or_else(|| {
+        if models.len() <= usize::from(u16::MAX) {
+            models.push(name.into());
+        }
+        models.len() - 1
+    });
+    at as u16
+}
 
 /// One file's messages, each once, and its branches.
 #[derive(Clone, Debug, Default, Encode, Decode)]
@@ -189,7 +287,7 @@ impl Till<'_> {
     }
 
     fn model(&mut self, name: &str) -> u16 {
-        super::uses::index(&mut self.models, name)
+        index(&mut self.models, name)
     }
 }
 
@@ -282,4 +380,60 @@ fn hooks(history: &History, branch_of: impl Fn(NodeId) -> u32) -> FxHashMap<Key,
         hooks.insert(Key::new(agent.as_bytes()), branch_of(*result));
     }
     hooks
+}
+
+/// What one model did on one branch within a quarter of an hour.
+#[derive(Clone, Copy, Debug, Encode, Decode)]
+pub struct Stretch {
+    pub kin: Kin,
+    pub sum: Sum,
+}
+
+/// What the messages of a stretch have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Kin {
+    pub branch: u32,
+    pub sidechain: bool,
+    /// The model's number where the stretch is kept.
+    pub model: u16,
+    /// `None`: no record says when.
+    pub quarter: Option<Quarter>,
+}
+
+/// A quarter of an hour: in no time zone does the day change within one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Quarter(i64);
+
+impl Quarter {
+    const MILLIS: i64 = 900_000;
+
+    /// Returns the quarter that a time lies in.
+    pub fn of(time: Time) -> Self {
+        Self(time.millis().div_euclid(Self::MILLIS))
+    }
+
+    /// Returns when it begins.
+    pub fn start(self) -> Time {
+        Time::from_millis(self.0.saturating_mul(Self::MILLIS))
+    }
+}
+
+/// Adds up charges; a message counts for the model that began it.
+pub(super) fn stretches(charges: &[Charge]) -> Vec<Stretch> {
+    let mut stretches: Vec<Stretch> = Vec::new();
+    let mut places: FxHashMap<Kin, usize> = FxHashMap::default();
+    for charge in charges {
+        for Stretch { kin, sum } in charge.stretches() {
+            let place = match stretches.last() {
+                // Messages that follow one another mostly belong together.
+                Some(last) if last.kin == kin => stretches.len() - 1,
+                _ => *places.entry(kin).or_insert(stretches.len()),
+            };
+            match stretches.get_mut(place) {
+                Some(stretch) => stretch.sum.add(&sum),
+                None => stretches.push(Stretch { kin, sum }),
+            }
+        }
+    }
+    stretches
 }

@@ -1,13 +1,15 @@
-//! The accounts of many files as one: a message that stands in several is counted once (R20).
+//! The accounts of many files as one: a message that stands in several is counted once (R20); summed by
+//! day, by session and by block of five hours.
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use rustc_hash::FxHashMap;
 
-use super::account::Account;
-use super::charge::{Charge, Seen};
-use super::stretch::{Quarter, Stretch};
-use super::{Sum, uses};
+use super::Sum;
+use super::account::{Account, Quarter, Stretch, index};
+use super::message::{Charge, Seen};
 use crate::branches::Status;
 use crate::digest::Digest;
 use crate::lineage::{Lineage, SessionEntry};
@@ -174,7 +176,7 @@ impl Books {
 
     /// Returns the numbers that models have here.
     fn numbers(&mut self, names: &[Box<str>]) -> Vec<u16> {
-        names.iter().map(|name| uses::index(&mut self.models, name)).collect()
+        names.iter().map(|name| index(&mut self.models, name)).collect()
     }
 
     fn take_list(&mut self, charges: Vec<Charge>, home: impl Fn(u32, bool) -> Home) {
@@ -316,4 +318,191 @@ fn hook(parent: &FileAccount<'_>, agent: &FileAccount<'_>) -> Option<u32> {
     let hooks = &parent.account.hooks;
     let keys = [Some(Key::new(agent.id.as_bytes())), agent.call, agent.account.opening];
     keys.into_iter().flatten().find_map(|key| hooks.get(&key)).copied()
+}
+
+/// Whose a file of the books is.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner<'a> {
+    pub project: &'a str,
+    /// The directory of the project, if a session of it tells.
+    pub path: Option<&'a str>,
+    /// The session, or the one that its agent works for, which may be gone.
+    pub session: &'a str,
+    /// The file is the session's own.
+    pub own: bool,
+    pub title: Option<&'a str>,
+    pub last_active: Option<Time>,
+}
+
+/// Everything that one pass over the entries adds up.
+#[derive(Debug)]
+pub struct Sums<'a> {
+    pub total: Sum,
+    pub main: Sum,
+    pub agents: Sum,
+    pub active: Sum,
+    pub abandoned: Sum,
+    /// By day; messages without a time are on none.
+    pub days: BTreeMap<Date, Sum>,
+    /// Messages without a time.
+    pub undated: Sum,
+    /// By model; a message counts for the one that began it.
+    pub models: BTreeMap<&'a str, Sum>,
+    /// By the file that a session has, or an agent whose session is gone.
+    pub sessions: Vec<SessionSum>,
+}
+
+/// What one session used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionSum {
+    pub all: Sum,
+    /// Dollars that agents took, and that lie on abandoned branches.
+    pub agents: f64,
+    pub abandoned: f64,
+}
+
+impl<'a> Sums<'a> {
+    /// Adds up the books of so many files, by the days of a time zone.
+    pub fn new(books: &'a Books, files: usize, zone: &TimeZone) -> Self {
+        let none = Sum::default();
+        let mut sums = Self {
+            total: none,
+            main: none,
+            agents: none,
+            active: none,
+            abandoned: none,
+            days: BTreeMap::new(),
+            undated: none,
+            models: BTreeMap::new(),
+            sessions: vec![SessionSum::default(); files],
+        };
+        let mut models: Vec<Option<Sum>> = vec![None; books.models.len()];
+        let mut calendar = Calendar { zone, quarter: None, day: None };
+        for Post { home, model, quarter, sum } in books.posts() {
+            models[usize::from(model)].get_or_insert_default().add(&sum);
+            sums.add(home, calendar.day(quarter), &sum);
+        }
+        let named = books.models.iter().map(|model| &**model).zip(models);
+        sums.models = named.filter_map(|(model, sum)| Some((model, sum?))).collect();
+        sums
+    }
+
+    fn add(&mut self, Home { session, agent, status, .. }: Home, day: Option<Date>, sum: &Sum) {
+        self.total.add(sum);
+        let session = &mut self.sessions[session as usize];
+        session.all.add(sum);
+        match agent {
+            true => {
+                self.agents.add(sum);
+                session.agents += sum.cost;
+            }
+            false => self.main.add(sum),
+        }
+        match status {
+            Status::Active => self.active.add(sum),
+            Status::Abandoned => {
+                self.abandoned.add(sum);
+                session.abandoned += sum.cost;
+            }
+        }
+        match day {
+            Some(day) => self.days.entry(day).or_default().add(sum),
+            None => self.undated.add(sum),
+        }
+    }
+}
+
+/// Tells days, quickly for quarters that are asked for again.
+struct Calendar<'a> {
+    zone: &'a TimeZone,
+    quarter: Option<Quarter>,
+    day: Option<Date>,
+}
+
+impl Calendar<'_> {
+    fn day(&mut self, quarter: Option<Quarter>) -> Option<Date> {
+        if quarter != self.quarter {
+            self.quarter = quarter;
+            self.day =
+                quarter.map(|quarter| self.zone.to_datetime(quarter.start().timestamp()).date());
+        }
+        self.day
+    }
+}
+
+/// How long a block lasts, in milliseconds.
+const BLOCK: i64 = 5 * HOUR;
+const HOUR: i64 = 3_600_000;
+
+/// Five hours of use, as subscriptions measure it: from the hour of the first message on. The first message
+/// after that begins the next block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    pub start: Time,
+    pub end: Time,
+}
+
+impl Block {
+    /// Finds the block that runs now, given when messages were; `None`: nothing was said in it yet.
+    pub fn running(times: impl IntoIterator<Item = Time>, now: Time) -> Option<Self> {
+        let mut times: Vec<Time> = times.into_iter().filter(|time| *time <= now).collect();
+        times.sort_unstable();
+        let mut block: Option<Self> = None;
+        for time in times {
+            if block.is_none_or(|block| time >= block.end) {
+                block = Some(Self::from(time));
+            }
+        }
+        block.filter(|block| now < block.end)
+    }
+
+    /// Whether a time lies in the block.
+    pub fn has(&self, time: Time) -> bool {
+        self.start <= time && time < self.end
+    }
+
+    /// Returns how much of the block is over, from 0 to 1.
+    pub fn passed(&self, now: Time) -> f64 {
+        let passed = now.millis() - self.start.millis();
+        (passed as f64 / BLOCK as f64).clamp(0.0, 1.0)
+    }
+}
+
+impl From<Time> for Block {
+    fn from(first: Time) -> Self {
+        let start = first.millis().div_euclid(HOUR) * HOUR;
+        Self { start: Time::from_millis(start), end: Time::from_millis(start + BLOCK) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Block;
+    use crate::time::Time;
+
+    #[track_caller]
+    fn check(times: &[&str], now: &str, expected: Option<&str>) {
+        let time =
+            |text: &&str| Time::parse(format!("2026-01-0{text}:00.000Z").as_bytes()).unwrap();
+        let found = Block::running(times.iter().map(time), time(&now));
+        assert_eq!(found.map(|block| block.start), expected.as_ref().map(time));
+    }
+
+    #[test]
+    fn a_block_begins_with_the_hour_and_lasts_five() {
+        check(&[], "1T10:00", None);
+        check(&["1T10:20"], "1T12:00", Some("1T10:00"));
+        check(&["1T10:20"], "1T14:59", Some("1T10:00"));
+        check(&["1T10:20"], "1T15:00", None);
+        check(&["1T15:30", "1T10:20", "1T14:50"], "1T16:00", Some("1T15:00"));
+        // What is dated in the future does not count yet.
+        check(&["1T10:20", "2T10:00"], "1T11:00", Some("1T10:00"));
+    }
+
+    #[test]
+    fn a_block_knows_how_far_it_is() {
+        let block = Block::from(Time::from_millis(0));
+        assert!(block.has(Time::from_millis(1)) && !block.has(block.end));
+        assert!((block.passed(Time::from_millis(9_000_000)) - 0.5).abs() < 1e-9);
+    }
 }

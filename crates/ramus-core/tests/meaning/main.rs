@@ -9,6 +9,7 @@ use ramus_core::resume::Rule;
 use ramus_core::session::{NodeId, Session};
 
 mod reading;
+mod shapes;
 
 fn history(short: &str) -> History {
     let mut session = Session::default();

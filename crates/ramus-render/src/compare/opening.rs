@@ -1,5 +1,6 @@
 //! Which two are compared, and what they have in common.
 
+use ramus_core::branches::Status;
 use ramus_core::compare::Common;
 use ramus_core::name::short_id;
 
@@ -16,9 +17,12 @@ pub(super) fn opening(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Ve
     let widest = layout::width(&a.address).max(layout::width(&b.address));
     for (named, letter, label) in [(a, "A", Label::Removed), (b, "B", Label::Added)] {
         let address = format!("{letter}  {:<widest$}", named.address);
-        let status = if named.status == "active" { Label::Active } else { Label::Abandoned };
+        let status = match named.status {
+            Status::Active => Label::Active,
+            Status::Abandoned => Label::Abandoned,
+        };
         let mut line = Line::new(&address, label).with("  ", Label::Plain);
-        line.push(&format!("{:<9}", named.status), status);
+        line.push(&format!("{:<9}", named.status.word()), status);
         let title = named.title.as_deref().map(first_line).unwrap_or_default();
         line.push(&format!("  {title}"), Label::Plain);
         lines.push(layout::truncate(&line, config.width));

@@ -115,8 +115,8 @@ fn without_words(turns: &[Own], sheet: &Sheet<'_>) -> Vec<Line> {
 fn silent(turn: &Turn) -> Turn {
     let TurnKind::Answer(answer) = &turn.kind else { return turn.clone() };
     let parts = answer.parts.iter().filter(|part| !matches!(part, Part::Text(_)));
-    let (model, usage) = (answer.model.clone(), answer.usage.clone());
-    let answer = Answer { model, usage, parts: parts.cloned().collect() };
+    let (model, uses) = (answer.model.clone(), answer.uses.clone());
+    let answer = Answer { model, uses, parts: parts.cloned().collect() };
     Turn { kind: TurnKind::Answer(answer), ..turn.clone() }
 }
 
@@ -128,6 +128,7 @@ fn transcript<'t>(turns: impl Iterator<Item = &'t Turn>, sheet: &Sheet<'_>) -> V
         tools: false,
         full: sheet.config.full,
         branch_notes: false,
+        usage: None,
         highlight: sheet.config.highlight,
         show: "",
         cwd: sheet.config.cwd,

@@ -2,7 +2,9 @@ use std::fmt::Write;
 
 use insta::assert_snapshot;
 use ramus_core::body::{AssistantBody, EditOutput, Replacement, ToolOutput, Usage};
-use ramus_core::compare::files;
+use ramus_core::branches::Status;
+use ramus_core::compare::{Common, Side, files};
+use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Answer, Call, Outcome, Part, Prompt, Turn, TurnKind};
 use serde_json::json;
@@ -19,7 +21,11 @@ fn prompt(text: &str) -> Turn {
 }
 
 fn answer(parts: Vec<Part>) -> Turn {
-    turn(TurnKind::Answer(Answer { model: Some("claude-opus-5".to_owned()), usage: None, parts }))
+    turn(TurnKind::Answer(Answer {
+        model: Some("claude-opus-5".to_owned()),
+        parts,
+        ..Answer::default()
+    }))
 }
 
 fn text(text: &str) -> Part {
@@ -73,7 +79,7 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
     let (a, b) = (side(a, "claude-opus-5"), side(b, "glm-5"));
     let named = |address: &str| Named {
         address: address.to_owned(),
-        status: "active".to_owned(),
+        status: Status::Active,
         title: Some("A title".to_owned()),
     };
     let names = [named("aaaa@1"), named("bbbb@12")];

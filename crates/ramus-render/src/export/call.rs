@@ -1,21 +1,23 @@
-//! A tool call taken apart: what it is called, what was asked, what came of it.
+//! A tool call in a document: its summary in one line, and its sections as code, Markdown and notes.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ramus_core::body::{ReadContent, StructuredPatch, ToolOutput, plain_text};
-use ramus_core::turn::{Action, Call, Outcome};
+use ramus_core::body::{Todo, TodoStatus, ToolOutput};
+use ramus_core::turn::{Action, Call};
+use serde_json::{Map, Value};
 
 use super::{Config, Tools};
-use crate::diff::{self, Hunk};
+use crate::diff::Hunk;
 use crate::highlight::Highlight;
+use crate::opened_call::{self, AnsweredQuestion, result_text};
 use crate::text::{self, TextConfig};
 
 /// Lines and bytes of one piece that a brief transcript shows.
 const LINES: usize = 40;
 const BYTES: usize = 4_000;
 
-/// A piece of an opened call.
+/// A section of an opened call, as documents can draw it.
 #[derive(Debug)]
 pub enum Section<'a> {
     /// Text to be shown as it is; the language is a name or the end of a file's name.
@@ -23,15 +25,42 @@ pub enum Section<'a> {
         language: &'a str,
         text: Cow<'a, str>,
     },
+    Diff(FileDiff),
     Markdown(Cow<'a, str>),
     /// What went wrong.
     Error(Cow<'a, str>),
-    /// What a person said when refusing.
+    /// What a person wrote when refusing.
     Feedback(&'a str),
     /// What the model said a command is for.
     Description(&'a str),
     /// Something was left out.
     Cut(usize),
+}
+
+/// Changes in a file.
+#[derive(Debug)]
+pub struct FileDiff {
+    pub hunks: Vec<Hunk>,
+    /// Whether the line numbers are those of the file.
+    numbered: bool,
+}
+
+impl FileDiff {
+    /// Returns the changes in the unified format, cut like every text of a document, and how many lines are not shown.
+    pub(super) fn unified(&self, tools: Tools) -> (String, usize) {
+        let mut text = String::new();
+        for hunk in &self.hunks {
+            if self.numbered {
+                let at = (hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines);
+                let _ = writeln!(text, "@@ -{},{} +{},{} @@", at.0, at.1, at.2, at.3);
+            }
+            for line in &hunk.lines {
+                let _ = writeln!(text, "{line}");
+            }
+        }
+        let (text, hidden) = shown(tools, text.into());
+        (text.into_owned(), hidden)
+    }
 }
 
 /// A call in one line: name, subject, outcome.
@@ -51,6 +80,7 @@ pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
         tools: false,
         full: false,
         branch_notes: false,
+        usage: None,
         highlight: Highlight::Off,
         show: "",
         cwd: config.cwd,
@@ -68,7 +98,7 @@ const TAIL_CHARS: usize = 160;
 /// Returns the last lines of a command's output. `None`: its outcome tells all of it.
 pub(super) fn tail(call: &Call) -> Option<String> {
     let Action::Run { .. } = call.action() else { return None };
-    let text = text::result_text(call.result.as_ref()?);
+    let text = result_text(call.result.as_ref()?);
     let mut lines = text.lines().rev().filter(|line| !line.trim().is_empty());
     let mut last: Vec<String> = lines
         .by_ref()
@@ -102,193 +132,78 @@ pub(super) fn succeeded(call: &Call) -> bool {
 
 /// Opens a call.
 pub fn sections<'a>(call: &'a Call, config: &Config<'_>) -> Vec<Section<'a>> {
-    let mut sections = Sections { config, list: Vec::new() };
-    let input_tells_all = sections.input(call);
-    if let Some(result) = &call.result {
-        if result.is_error {
-            let (text, hidden) = sections.cut(text::result_text(result));
-            sections.list.push(Section::Error(text));
-            sections.hidden(hidden);
-        } else if !input_tells_all {
-            sections.output(call, result);
-        }
-        sections.list.extend(result.feedback.as_deref().map(Section::Feedback));
+    let mut document = Document { tools: config.tools, sections: Vec::new() };
+    for section in opened_call::sections(call, config.tools == Tools::Full) {
+        document.push(section);
     }
-    sections.list
+    document.sections
 }
 
-/// Returns what a call changed in a file; `None`: it is no edit.
-pub fn hunks(call: &Call) -> Option<Vec<Hunk>> {
-    let made = patch(call).map(|patch| {
-        let hunk = |hunk: &ramus_core::body::Hunk| Hunk {
-            old_start: hunk.old_start as usize,
-            old_lines: hunk.old_lines as usize,
-            new_start: hunk.new_start as usize,
-            new_lines: hunk.new_lines as usize,
-            lines: hunk.lines.clone(),
-        };
-        patch.hunks.iter().map(hunk).collect()
-    });
-    made.or_else(|| match call.action() {
-        Action::Edit { replacements, .. } => Some(
-            replacements.iter().flat_map(|edit| diff::hunks(&edit.old, &edit.new, 3)).collect(),
-        ),
-        _ => None,
-    })
+struct Document<'a> {
+    tools: Tools,
+    sections: Vec<Section<'a>>,
 }
 
-struct Sections<'a, 'c> {
-    config: &'c Config<'c>,
-    list: Vec<Section<'a>>,
-}
-
-impl<'a> Sections<'a, '_> {
-    /// Adds what was asked; `true`: there is no more to tell.
-    fn input(&mut self, call: &'a Call) -> bool {
-        match call.action() {
-            Action::Run { command, description, .. } => {
-                self.list.extend(description.map(Section::Description));
-                self.code("sh", Cow::Borrowed(command));
-                false
+impl<'a> Document<'a> {
+    fn push(&mut self, section: opened_call::Section<'a>) {
+        use opened_call::Section as Opened;
+        match section {
+            Opened::Description(text) => self.sections.push(Section::Description(text)),
+            Opened::Command(command) => self.code("sh", command.into()),
+            Opened::Diff { hunks, .. } if hunks.is_empty() => {}
+            Opened::Diff { hunks, numbered } => {
+                self.sections.push(Section::Diff(FileDiff { hunks, numbered }));
             }
-            Action::Edit { replacements, .. } => {
-                match patch(call) {
-                    Some(patch) => self.code("diff", Cow::Owned(unified(patch))),
-                    None => {
-                        for edit in replacements {
-                            let hunks = diff::hunks(&edit.old, &edit.new, 3);
-                            self.code("diff", Cow::Owned(drawn(&hunks)));
-                        }
-                    }
-                }
-                true
-            }
-            Action::Write { path, content } => {
-                match patch(call) {
-                    Some(patch) => self.code("diff", Cow::Owned(unified(patch))),
-                    None => self.code(language(path), Cow::Borrowed(content)),
-                }
-                true
-            }
-            Action::Delegate { prompt, .. } => {
-                self.markdown(Cow::Borrowed(prompt));
-                false
-            }
-            Action::Todos(todos) => {
-                let mark = |status: &str| match status {
-                    "completed" => "[x]",
-                    "in_progress" => "[~]",
-                    _ => "[ ]",
-                };
-                let lines: Vec<String> = todos
-                    .iter()
-                    .map(|todo| format!("{} {}", mark(&todo.status), todo.content))
-                    .collect();
-                self.code("", Cow::Owned(lines.join("\n")));
-                true
-            }
-            Action::Ask(questions) => {
-                let mut lines = Vec::new();
-                for question in &questions {
-                    lines.push(question.question.clone());
-                    lines.extend(question.options.iter().map(|option| format!("  - {option}")));
-                }
-                self.code("", Cow::Owned(lines.join("\n")));
-                false
-            }
-            Action::Plan(text) => {
-                self.markdown(Cow::Borrowed(text));
-                true
-            }
-            Action::NewTask { description: Some(text), .. }
-            | Action::Tell { message: text, .. } => {
-                self.markdown(Cow::Borrowed(text));
-                true
-            }
-            Action::Fetch { prompt: Some(prompt), .. } => {
-                self.markdown(Cow::Borrowed(prompt));
-                false
-            }
-            Action::Other(pairs) if !pairs.is_empty() => {
-                self.code("json", Cow::Owned(format!("{:#}", call.input)));
-                false
-            }
-            _ => false,
-        }
-    }
-
-    fn output(&mut self, call: &'a Call, result: &'a Outcome) {
-        match &result.output {
-            Some(ToolOutput::Read(read)) if result.whole.is_none() => match &read.content {
-                ReadContent::Text { content, .. } => {
-                    let path = match call.action() {
-                        Action::Read { path } => path,
-                        _ => read.file_path.as_deref().unwrap_or_default(),
-                    };
-                    self.code(language(path), Cow::Borrowed(content));
-                }
-                ReadContent::Image(_) | ReadContent::Pdf(_) => {}
-                _ => self.code("", text::result_text(result)),
-            },
-            Some(ToolOutput::Agent(agent)) => {
-                let said = plain_text(&agent.content);
-                self.markdown(if said.is_empty() {
-                    text::result_text(result)
-                } else {
-                    Cow::Owned(said)
-                });
-            }
-            Some(ToolOutput::WebFetch(page)) => self.markdown(Cow::Borrowed(&page.result)),
-            Some(ToolOutput::WebSearch(_)) => self.markdown(text::result_text(result)),
-            Some(ToolOutput::Grep(grep)) if grep.content.is_none() => {
-                self.code("", Cow::Owned(grep.filenames.join("\n")));
-            }
-            Some(ToolOutput::Glob(glob)) => self.code("", Cow::Owned(glob.filenames.join("\n"))),
-            _ => self.code("", text::result_text(result)),
+            Opened::File { path, text, .. } => self.code(language(path), text),
+            Opened::Message { markdown, .. } => self.markdown(markdown),
+            Opened::Quote(text) => self.markdown(text.into()),
+            Opened::Todos(todos) => self.code("", todo_list(&todos).into()),
+            Opened::Questions(questions) => self.code("", question_list(&questions).into()),
+            Opened::Inputs(pairs) => self.code("json", json_object(&pairs).into()),
+            Opened::Output { text, .. } => self.code("", text),
+            Opened::Error(text) => self.cut(text, Section::Error),
+            Opened::Feedback(text) => self.sections.push(Section::Feedback(text)),
+            // Documents show pictures below the sections.
+            Opened::Media(_) => {}
         }
     }
 
     fn code(&mut self, language: &'a str, text: Cow<'a, str>) {
-        let (text, hidden) = self.cut(text);
-        if !text.trim().is_empty() {
-            self.list.push(Section::Code { language, text });
-        }
-        self.hidden(hidden);
+        self.cut(text, |text| Section::Code { language, text });
     }
 
     fn markdown(&mut self, text: Cow<'a, str>) {
-        let (text, hidden) = self.cut(text);
+        self.cut(text, Section::Markdown);
+    }
+
+    /// Adds as much of a text as is shown, and how many lines are not.
+    fn cut(&mut self, text: Cow<'a, str>, section: impl FnOnce(Cow<'a, str>) -> Section<'a>) {
+        let (text, hidden) = shown(self.tools, text);
         if !text.trim().is_empty() {
-            self.list.push(Section::Markdown(text));
+            self.sections.push(section(text));
         }
-        self.hidden(hidden);
-    }
-
-    fn hidden(&mut self, lines: usize) {
-        if lines > 0 {
-            self.list.push(Section::Cut(lines));
+        if hidden > 0 {
+            self.sections.push(Section::Cut(hidden));
         }
     }
+}
 
-    /// Keeps as much of a text as is shown; tells how many lines are not.
-    fn cut(&self, text: Cow<'a, str>) -> (Cow<'a, str>, usize) {
-        if self.config.tools == Tools::Full || text.len() <= BYTES && lines(&text) <= LINES + 2 {
-            return (text, 0);
-        }
-        let mut end = memchr::memchr_iter(b'\n', text.as_bytes())
-            .nth(LINES - 1)
-            .unwrap_or(text.len())
-            .min(BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let hidden = lines(&text[end..]).max(1);
-        match text {
-            Cow::Borrowed(text) => (Cow::Borrowed(&text[..end]), hidden),
-            Cow::Owned(mut text) => {
-                text.truncate(end);
-                (Cow::Owned(text), hidden)
-            }
+/// Returns as much of a text as is shown, and how many lines are not.
+fn shown(tools: Tools, text: Cow<'_, str>) -> (Cow<'_, str>, usize) {
+    if tools == Tools::Full || text.len() <= BYTES && lines(&text) <= LINES + 2 {
+        return (text, 0);
+    }
+    let mut end =
+        memchr::memchr_iter(b'\n', text.as_bytes()).nth(LINES - 1).unwrap_or(text.len()).min(BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let hidden = lines(&text[end..]).max(1);
+    match text {
+        Cow::Borrowed(text) => (Cow::Borrowed(&text[..end]), hidden),
+        Cow::Owned(mut text) => {
+            text.truncate(end);
+            (Cow::Owned(text), hidden)
         }
     }
 }
@@ -297,40 +212,34 @@ fn lines(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count()
 }
 
-fn patch(call: &Call) -> Option<&StructuredPatch> {
-    let patch = match &call.result.as_ref()?.output {
-        Some(ToolOutput::Edit(edit)) => &edit.patch,
-        Some(ToolOutput::MultiEdit(edit)) => &edit.patch,
-        Some(ToolOutput::Write(write)) => &write.patch,
-        _ => return None,
+fn todo_list(todos: &[Todo]) -> String {
+    let mark = |status: TodoStatus| match status {
+        TodoStatus::Completed => "[x]",
+        TodoStatus::InProgress => "[~]",
+        TodoStatus::Pending => "[ ]",
     };
-    (!patch.hunks.is_empty()).then_some(patch)
+    let lines: Vec<String> =
+        todos.iter().map(|todo| format!("{} {}", mark(todo.status), todo.content)).collect();
+    lines.join("\n")
 }
 
-fn unified(patch: &StructuredPatch) -> String {
-    let mut text = String::new();
-    for hunk in &patch.hunks {
-        let at = (hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines);
-        let _ = writeln!(text, "@@ -{},{} +{},{} @@", at.0, at.1, at.2, at.3);
-        push_lines(&hunk.lines, &mut text);
+fn question_list(questions: &[AnsweredQuestion]) -> String {
+    let mut lines = Vec::new();
+    for asked in questions {
+        lines.push(asked.question.question.clone());
+        for option in &asked.question.options {
+            let mark = if asked.is_chosen(option) { "(x)" } else { "( )" };
+            lines.push(format!("  {mark} {option}"));
+        }
+        lines.extend(asked.own_words().map(|answer| format!("  > {answer}")));
     }
-    text
+    lines.join("\n")
 }
 
-fn drawn(hunks: &[Hunk]) -> String {
-    let mut text = String::new();
-    for hunk in hunks {
-        push_lines(&hunk.lines, &mut text);
-    }
-    text
-}
-
-/// Adds lines, which have their signs.
-fn push_lines(lines: &[String], text: &mut String) {
-    for line in lines {
-        text.push_str(line);
-        text.push('\n');
-    }
+fn json_object(pairs: &[(&str, &Value)]) -> String {
+    let object: Map<String, Value> =
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).clone())).collect();
+    format!("{:#}", Value::Object(object))
 }
 
 /// Returns the end of a file's name, which forges take for a language.

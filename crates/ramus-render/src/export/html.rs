@@ -113,8 +113,8 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
     let start = out.len();
     let model = answer.model.as_deref().map(model_name).unwrap_or_default();
     section(turn, &answer_class(answer, config), "Claude", model, out);
-    if let Some(usage) = &answer.usage {
-        write_tokens(usage, out);
+    if let Some(used) = answer.uses.last() {
+        write_tokens(&used.usage, out);
     }
     let body = out.len();
     for part in &answer.parts {
@@ -215,7 +215,7 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
     }
     details(if said.failed { "tool bad" } else { "tool" }, &title, out, |out| {
         for section in sections(call, config) {
-            write_section(&section, out);
+            write_section(&section, config.tools, out);
         }
         for block in call.result.iter().flat_map(|result| &result.content) {
             if let Block::Image(media) | Block::Document(media) = block {
@@ -228,7 +228,8 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
     });
 }
 
-fn write_section(section: &Section<'_>, out: &mut String) {
+fn write_section(section: &Section<'_>, tools: Tools, out: &mut String) {
+    let left_out = |lines: usize| format!("… {} left out", count(lines, "more line"));
     match section {
         Section::Code { language, text } => code(language, text, out),
         Section::Error(text) => code("", text, out),
@@ -238,8 +239,15 @@ fn write_section(section: &Section<'_>, out: &mut String) {
             escape_clean(text, out);
             out.push_str("</blockquote>\n");
         }
+        Section::Diff(diff) => {
+            let (text, hidden) = diff.unified(tools);
+            code("diff", &text, out);
+            if hidden > 0 {
+                note("", &left_out(hidden), out);
+            }
+        }
         Section::Description(text) => note("", text, out),
-        Section::Cut(lines) => note("", &format!("… {} left out", count(*lines, "more line")), out),
+        Section::Cut(lines) => note("", &left_out(*lines), out),
     }
 }
 
@@ -277,10 +285,7 @@ fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
     );
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = words::way(way);
-        let words = match line(&way.words) {
-            words if words.is_empty() => "(nothing said)".to_owned(),
-            words => words,
-        };
+        let words = line(&way.words);
         out.push_str("<li>");
         match (config.other)(way.leaf) {
             Some(href) => {

@@ -164,7 +164,7 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
     }
     details(&title, out, |out| {
         for section in sections(call, config) {
-            write_section(&section, out);
+            write_section(&section, config.tools, out);
         }
         let pictures = call.result.iter().flat_map(|result| &result.content);
         for media in pictures.filter_map(picture_of) {
@@ -176,17 +176,25 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
     });
 }
 
-fn write_section(section: &Section<'_>, out: &mut String) {
+fn write_section(section: &Section<'_>, tools: Tools, out: &mut String) {
+    let left_out = |lines: usize| format!("*… {} left out*", count(lines, "more line"));
     match section {
         Section::Code { language, text } => fenced(language, text, out),
         Section::Error(text) => fenced("text", text, out),
         Section::Markdown(text) => quote(&contained(text), out),
         Section::Feedback(text) => quote(&contained(text), out),
+        Section::Diff(diff) => {
+            let (text, hidden) = diff.unified(tools);
+            fenced("diff", &text, out);
+            if hidden > 0 {
+                let _ = writeln!(out, "\n{}", left_out(hidden));
+            }
+        }
         Section::Description(text) => {
             let _ = writeln!(out, "{}", inline(text.trim()));
         }
         Section::Cut(lines) => {
-            let _ = writeln!(out, "*… {} left out*", count(*lines, "more line"));
+            let _ = writeln!(out, "{}", left_out(*lines));
         }
     }
     out.push('\n');

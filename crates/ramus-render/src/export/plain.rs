@@ -32,6 +32,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
         tools: config.tools != Tools::None,
         full: config.tools == Tools::Full,
         branch_notes: true,
+        usage: None,
         highlight: Highlight::Off,
         show: "ramus show",
         cwd: config.cwd,

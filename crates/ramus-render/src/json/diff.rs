@@ -31,7 +31,7 @@ pub struct Diff {
 pub struct DiffSide {
     pub session: String,
     pub leaf: String,
-    pub status: String,
+    pub status: &'static str,
     /// What finds it again: `SESSION@N` or `SESSION:UUID`.
     pub address: String,
     pub title: Option<String>,
@@ -150,7 +150,7 @@ fn side(compared: &Compared<'_>, index: usize, (session, leaf): (&str, &str)) ->
     DiffSide {
         session: session.to_owned(),
         leaf: leaf.to_owned(),
-        status: named.status.clone(),
+        status: named.status.word(),
         address: named.address.clone(),
         title: named.title.clone(),
         messages: compared.common.own_messages[index],

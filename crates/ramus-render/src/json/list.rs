@@ -2,17 +2,24 @@
 
 use ramus_core::branches::{Artefact, ForkKind, Status};
 use ramus_core::digest::{ConversationDigest, Digest, Listed, resume_of};
+use ramus_core::files::{Revert, Reverts, fork_files};
 use ramus_core::fold::Placement;
 use ramus_core::history::History;
+use ramus_core::link;
+use ramus_core::pull_request;
 use ramus_core::session::NodeId;
 use ramus_core::stats::{Complexity, Descent, Flow, flows};
-use ramus_core::title::{Summaries, conversation_title, session_title};
+use ramus_core::title::{Summaries, branch_title, conversation_title, session_title};
 
-use super::{Bookmark, Conversation, Fork, Link, Otherwise, Placed, Resume, Session, Tree};
+use super::{
+    Bookmark, Conversation, Fork, Link, LostAgent, Otherwise, Placed, Project, PullRequest,
+    Relative, Repository, Resume, Session, Tree,
+};
 
 /// Turns a session into what scripts get.
 pub fn session(listed: Listed<'_>) -> Session {
-    let Listed { id, file, project, bytes, digest, summaries, agents, defects, links } = listed;
+    let Listed { id, file, project, bytes, digest, summaries, agents, defects, links, family } =
+        listed;
     let facts = &digest.facts;
     let descent = Descent::new(digest, links.iter().map(|(kind, _)| *kind));
     Session {
@@ -38,11 +45,80 @@ pub fn session(listed: Listed<'_>) -> Session {
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
         flow: flows(digest, agents as u32, descent).into_iter().map(Flow::word).collect(),
         complexity: Complexity::new(digest, agents as u32, descent).score(),
+        deleted_after: None,
         links: links
             .into_iter()
             .map(|(kind, session)| Link { kind: kind.word(), session: session.to_owned() })
             .collect(),
+        pull_requests: digest.pull_requests.iter().map(pull_request).collect(),
+        repository: None,
+        origins: relatives(&family.origins),
+        offspring: relatives(&family.offspring),
     }
+}
+
+/// Puts projects of one repository together, in the order of the first of each.
+pub fn repositories(projects: &[Project]) -> Vec<Repository> {
+    let mut groups: Vec<Repository> = Vec::new();
+    for project in projects {
+        let is_it = |group: &&mut Repository| {
+            project.repository.is_some() && group.repository == project.repository
+        };
+        match groups.iter_mut().find(is_it) {
+            Some(group) => {
+                group.projects.push(project.name.clone());
+                group.sessions += project.sessions;
+                group.conversations += project.conversations;
+                group.bytes += project.bytes;
+                group.last_active = group.last_active.take().max(project.last_active.clone());
+            }
+            None => groups.push(Repository {
+                repository: project.repository.clone(),
+                projects: vec![project.name.clone()],
+                sessions: project.sessions,
+                conversations: project.conversations,
+                bytes: project.bytes,
+                last_active: project.last_active.clone(),
+            }),
+        }
+    }
+    groups
+}
+
+/// Turns a pull request into what scripts get.
+pub fn pull_request(request: &pull_request::PullRequest) -> PullRequest {
+    PullRequest {
+        number: request.number,
+        url: request.url.to_string(),
+        repository: request.repository.as_deref().map(str::to_owned),
+    }
+}
+
+/// Turns an agent whose session is gone into what scripts get.
+pub fn lost_agent(session: &str, listed: &Listed<'_>) -> LostAgent {
+    let Listed { id, file, project, digest, summaries, .. } = listed;
+    LostAgent {
+        agent: (*id).to_owned(),
+        session: session.to_owned(),
+        file: (*file).to_owned(),
+        project: (*project).to_owned(),
+        title: session_title(digest, summaries).map(str::to_owned),
+        messages: digest.messages,
+        last_active: digest.facts.last_active.map(|time| time.to_string()),
+    }
+}
+
+/// Turns a session of a family into what scripts get.
+pub fn relative(relative: &link::Relative) -> Relative {
+    Relative {
+        kind: relative.kind.word(),
+        session: relative.session.as_deref().map(str::to_owned),
+        found: relative.is_found,
+    }
+}
+
+fn relatives(relatives: &[link::Relative]) -> Vec<Relative> {
+    relatives.iter().map(relative).collect()
 }
 
 /// Turns the conversations of a session into what scripts get.
@@ -59,11 +135,12 @@ pub fn conversations(
             file: file.to_owned(),
             n,
             leaf: conversation.leaf.to_string(),
-            status: conversation.status.word(),
+            status: conversation.status,
             resumes: conversation.resumes,
             draft: conversation.draft,
             why: why(digest, conversation),
             title: conversation_title(digest, conversation, summaries).map(str::to_owned),
+            branch_title: branch_title(digest, Some(n as u32), summaries).map(str::to_owned),
             prompt: conversation.first_prompt.as_deref().map(str::to_owned),
             fork_point: conversation.fork_point.as_deref().map(str::to_owned),
             fork_kind: conversation.fork_kind.map(ForkKind::word),
@@ -115,7 +192,13 @@ fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
 }
 
 /// Turns the tree of a session into what scripts get; an agent's own file is all sidechain.
-pub fn tree(id: &str, history: &History, is_agent: bool) -> Tree {
+pub fn tree(
+    id: &str,
+    history: &History,
+    is_agent: bool,
+    family: &link::Family,
+    reverts: &Reverts,
+) -> Tree {
     let session = &history.session;
     let spell =
         |id: NodeId| session.record(id).name.map_or_else(String::new, |name| session.spell(name));
@@ -123,6 +206,8 @@ pub fn tree(id: &str, history: &History, is_agent: bool) -> Tree {
     let head = |fold| spell(history.folds.fold(fold).head);
     Tree {
         session: id.to_owned(),
+        origins: relatives(&family.origins),
+        offspring: relatives(&family.offspring),
         resume: resume(history),
         roots: history
             .folds
@@ -144,6 +229,7 @@ pub fn tree(id: &str, history: &History, is_agent: bool) -> Tree {
                     .filter(|way| way.draft)
                     .map(|way| head(way.fold))
                     .collect(),
+                files: fork_files(history, fork, reverts).map(Revert::word),
             })
             .collect(),
         artefacts: Artefact::ALL

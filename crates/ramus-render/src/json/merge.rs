@@ -16,6 +16,8 @@ pub struct MergeAnswer {
     pub common: u32,
     pub exchanges: Vec<MergedExchange>,
     pub conflicts: Vec<MergeConflict>,
+    /// The text that the command of an assisted merge wrote.
+    pub assisted: Option<String>,
 }
 
 #[derive(Debug, Serialize)]

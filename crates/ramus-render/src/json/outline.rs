@@ -1,5 +1,6 @@
 //! The rows of a session's tree, for whoever draws them.
 
+use ramus_core::files::Revert;
 use ramus_core::history::History;
 use ramus_core::record::Voice;
 use serde::Serialize;
@@ -38,6 +39,8 @@ pub struct OutlineRow {
     /// Of a fork: its kind and how many ways there are.
     pub fork: Option<&'static str>,
     pub ways: usize,
+    /// Of a fork: `restored` or `kept`, where it is known what became of the files.
+    pub files: Option<&'static str>,
     pub commands: Vec<String>,
     pub interrupts: u32,
     pub errors: u32,
@@ -54,9 +57,9 @@ pub fn outline_row(history: &History, row: &Row) -> OutlineRow {
         RowKind::Tree { .. } => "tree",
         RowKind::Loose | RowKind::Elided { .. } => "loose",
     };
-    let (fork, ways) = match row.kind {
-        RowKind::Fork { kind, ways } => (Some(kind.word()), ways),
-        _ => (None, 0),
+    let (fork, ways, files) = match row.kind {
+        RowKind::Fork { kind, ways, files } => (Some(kind.word()), ways, files.map(Revert::word)),
+        _ => (None, 0, None),
     };
     let agent = match &row.kind {
         RowKind::Sidechain { agent } => agent.clone(),
@@ -87,6 +90,7 @@ pub fn outline_row(history: &History, row: &Row) -> OutlineRow {
         records: row.records,
         fork,
         ways,
+        files,
         commands: row.marks.commands.clone(),
         interrupts: row.marks.interrupts,
         errors: row.marks.errors,

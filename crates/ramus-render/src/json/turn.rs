@@ -1,20 +1,27 @@
 //! The turns of a transcript for scripts.
 
 use ramus_core::body::{Media, MediaSource, plain_text};
+use ramus_core::price::PriceList;
 use ramus_core::session::Session;
 use ramus_core::turn::{self, Part, Thought, TurnKind};
+use ramus_core::usage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A path; `T` gives its turns one after the other, for they may not fit into memory.
+use super::dollars;
+
+/// A path; `T` gives its turns one after the other, for they may not fit into memory. `U` adds up what
+/// they used, and is written after them.
 #[derive(Debug, Serialize)]
-pub struct Show<T> {
+pub struct Show<T, U> {
     pub session: String,
     pub leaf: String,
     pub status: &'static str,
     /// The uuids of all records of the path, in path order.
     pub nodes: Vec<String>,
     pub turns: T,
+    /// What the replies of the path used together.
+    pub usage: U,
 }
 
 #[derive(Debug, Serialize)]
@@ -34,6 +41,41 @@ pub struct Turn {
     pub parts: Vec<Value>,
     #[serde(skip_serializing_if = "Value::is_null")]
     pub detail: Value,
+    /// What a reply used, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<ReplyUsage>,
+}
+
+/// What one reply used.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ReplyUsage {
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write_5m: u64,
+    pub cache_write_1h: u64,
+    /// Part of `output`, where the client wrote it down.
+    pub thinking: u64,
+    /// Input, cache reads and cache writes of the request.
+    pub context: u64,
+    /// `None`: the model has no known price.
+    pub cost_usd: Option<f64>,
+}
+
+/// Returns what a turn used; `None`: it is no reply, or nothing is recorded.
+pub fn reply_usage(turn: &turn::Turn, prices: &PriceList) -> Option<ReplyUsage> {
+    let TurnKind::Answer(answer) = &turn.kind else { return None };
+    let usage::ReplyUsage { tokens, cost, context } = usage::reply_usage(answer, prices)?;
+    Some(ReplyUsage {
+        input: tokens.input,
+        output: tokens.output,
+        cache_read: tokens.cache_read,
+        cache_write_5m: tokens.cache_write_5m,
+        cache_write_1h: tokens.cache_write_1h,
+        thinking: tokens.thinking,
+        context,
+        cost_usd: cost.map(dollars),
+    })
 }
 
 /// Turns a turn into what scripts get.
@@ -49,6 +91,7 @@ pub fn turn(session: &Session, turn: &turn::Turn) -> Turn {
         model,
         parts,
         detail,
+        usage: None,
     }
 }
 
@@ -139,7 +182,13 @@ pub(super) fn call(call: &turn::Call) -> Value {
         json!({"error": result.is_error, "text": plain_text(&result.content), "spilled": result.spilled,
             "feedback": result.feedback})
     });
-    json!({"type": "call", "id": call.id, "name": call.name, "input": call.input, "result": result, "agent": call.agent})
+    let mut made = json!({"type": "call", "id": call.id, "name": call.name, "input": call.input, "result": result,
+        "agent": call.agent});
+    if let Some(used) = usage::agent_usage(call) {
+        made["agent_usage"] = json!({"tokens": used.tokens, "tool_calls": used.tool_calls,
+            "duration_ms": used.duration_ms});
+    }
+    made
 }
 
 fn media(media: &Media) -> Value {
@@ -159,7 +208,7 @@ fn fork(session: &Session, fork: &turn::Fork) -> Value {
         .ways
         .iter()
         .map(|way| {
-            json!({"node": spell(way.node), "leaf": spell(way.leaf), "words": way.words, "messages": way.messages,
+            json!({"node": spell(way.node), "leaf": spell(way.leaf), "words": way.words, "said": way.said, "messages": way.messages,
                 "timestamp": way.time.map(|time| time.to_string()), "draft": way.draft, "current": way.current,
                 "taken": way.taken})
         })

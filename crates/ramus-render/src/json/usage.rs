@@ -4,6 +4,10 @@ mod report;
 
 pub use report::{dearest_first, usage};
 
+use std::path::Path;
+
+use ramus_core::branches::Status;
+use ramus_core::price::{DATE, PriceList};
 use ramus_core::usage::Sum;
 use serde::Serialize;
 
@@ -47,6 +51,17 @@ pub struct Prices {
     /// A file that changes it.
     pub file: Option<String>,
     pub file_date: Option<String>,
+}
+
+impl Prices {
+    /// Tells of the list that is built in, or that a file changes.
+    pub fn new(list: &PriceList, file: Option<&Path>) -> Self {
+        Self {
+            date: DATE,
+            file: file.map(|file| file.display().to_string()),
+            file_date: list.file_date.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -95,6 +110,13 @@ impl Amounts {
             .into_iter()
             .fold(0, u64::saturating_add)
     }
+}
+
+/// What a path used: its replies, and the sub-agents that it started.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathUsage {
+    pub replies: Amounts,
+    pub agents: Amounts,
 }
 
 /// Drops what adding up left behind the ninth place.
@@ -151,7 +173,8 @@ pub struct ByConversation {
     pub session: String,
     pub n: usize,
     pub leaf: String,
-    pub status: &'static str,
+    #[serde(serialize_with = "super::status_word")]
+    pub status: Status,
     pub resumes: bool,
     pub title: Option<String>,
     /// What it begins with after its last fork.
@@ -168,7 +191,8 @@ pub struct OfBranch {
     pub session: String,
     /// The record it begins with.
     pub node: String,
-    pub status: &'static str,
+    #[serde(serialize_with = "super::status_word")]
+    pub status: Status,
     /// The first prompt on it.
     pub prompt: Option<String>,
     #[serde(flatten)]

@@ -103,7 +103,10 @@ fn spoken(row: &Row) -> Line {
             (_, Some(words)) => Line::new(&words.text, text),
             (None, None) => Line::new(silent(*opening), Label::Note),
         },
-        RowKind::Fork { kind, ways } => Line::new(&format!("{kind}, {ways} ways"), Label::Branch),
+        RowKind::Fork { kind, ways, files } => {
+            let files = files.map(|files| format!(", files {}", files.word())).unwrap_or_default();
+            Line::new(&format!("{kind}, {ways} ways{files}"), Label::Branch)
+        }
         RowKind::Record { kind, voice, .. } => {
             let mut line = Line::new(kind.word(), Label::Dim);
             if let Some(voice) = voice_word(*voice) {

@@ -43,6 +43,7 @@ fn config() -> OutlineConfig<'static> {
         depth: 0,
         width: 80,
         agents: Vec::new(),
+        reverts: Reverts::default(),
         time: &|time| time.to_string()[14..19].to_owned(),
     }
 }
@@ -494,4 +495,26 @@ fn chain(length: usize) -> String {
         .unwrap();
     }
     jsonl
+}
+
+#[test]
+fn rows_without_words_are_called_by_what_they_hold() {
+    let jsonl = testkit::jsonl(
+        "
+        a      user:only-picture
+        b < a  thinking           hm
+        c < a  call:t:Read        #m x
+        ",
+    );
+    let history = history(&jsonl);
+    let config = config();
+    let mut rows = outline(&history, &config);
+    put_answers(&history, &mut rows, &mut |node| {
+        let span = history.session.record(node).span;
+        Body::parse(&jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+    });
+    let lines: Vec<String> = draw(&rows, &config).iter().map(Line::text).collect();
+    for (line, label) in [(0, "a picture"), (2, "answer: thinking only"), (3, "answer: Read")] {
+        assert!(lines[line].contains(label), "{lines:#?}");
+    }
 }

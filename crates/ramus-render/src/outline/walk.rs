@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::iter::successors;
 
 use ramus_core::branches::{Fork, Status};
+use ramus_core::files::{Reverts, fork_files};
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
 use ramus_core::record::Voice;
@@ -21,6 +22,7 @@ pub(super) fn walk(history: &History, config: &OutlineConfig<'_>) -> Outline {
         history,
         records: config.records,
         sides: &sides,
+        reverts: &config.reverts,
         resume: history.branches.resume.and_then(|resume| history.folds.of(resume.point)),
         open: Vec::new(),
         outline: Outline { rows: Vec::new(), row_of: vec![None; history.session.records().len()] },
@@ -33,6 +35,7 @@ struct Walk<'a> {
     history: &'a History,
     records: bool,
     sides: &'a Sides<'a>,
+    reverts: &'a Reverts,
     resume: Option<FoldId>,
     /// Lines still to be walked, the next one last.
     open: Vec<(FoldId, Place)>,
@@ -91,7 +94,8 @@ impl Walk<'_> {
     }
 
     fn fork(&mut self, fork: &Fork, place: Place) {
-        let kind = RowKind::Fork { kind: fork.kind, ways: fork.ways.len() };
+        let files = fork_files(self.history, fork, self.reverts);
+        let kind = RowKind::Fork { kind: fork.kind, ways: fork.ways.len(), files };
         let head = self.history.folds.fold(fork.fold).head;
         let mut row = Row::new(self.history, place, kind, head, fork.node);
         // The fork came to be when the last way was taken.

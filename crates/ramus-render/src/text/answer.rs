@@ -1,9 +1,10 @@
 //! What the model said.
 
 use ramus_core::turn::{Answer, Part, Thought, Turn};
+use ramus_core::usage::reply_usage;
 
 use super::page::Page;
-use super::{WithheldThoughts, amount, is_withheld, tool};
+use super::{WithheldThoughts, amount, is_withheld, reply_usage_line, tool};
 use crate::span::{Label, Line};
 use crate::{layout, markdown};
 
@@ -24,7 +25,8 @@ pub(super) fn write(
         !is_withheld(part) || thinking && !repeated
     });
     let parts: Vec<&Part> = parts.collect();
-    if parts.is_empty() {
+    let usage = page.config.usage.and_then(|prices| reply_usage(answer, prices));
+    if parts.is_empty() && usage.is_none() {
         return false;
     }
     if !goes_on {
@@ -37,6 +39,10 @@ pub(super) fn write(
     }
     for part in parts {
         write_part(page, part);
+    }
+    if let Some(usage) = usage {
+        let line = reply_usage_line(&usage, page.config.width);
+        page.row(&line);
     }
     true
 }

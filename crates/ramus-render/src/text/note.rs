@@ -238,9 +238,10 @@ fn way(way: &ForkWay, before: &str, page: &Page<'_, '_>) -> Vec<Line> {
     let room = page.config.width.saturating_sub(used).max(12);
     let words = layout::truncate(&Line::plain(way.words.trim()), room);
     let mut line = start;
-    line.push("“", Label::Plain);
+    let (open, close) = if way.said { ("“", "” ") } else { ("", " ") };
+    line.push(open, Label::Plain);
     line.append(&words);
-    line.push("” ", Label::Plain);
+    line.push(close, Label::Plain);
     line.push(&after, Label::Dim);
     let mut link = Line::new(if one_line { " → " } else { "  → " }, Label::Dim);
     link.push(&address, Label::Link);

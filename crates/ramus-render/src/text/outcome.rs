@@ -2,16 +2,18 @@
 
 use ramus_core::body::{Block, ReadContent, StructuredPatch, ToolOutput, WebFinding, WriteKind};
 use ramus_core::turn::{Action, Call, Outcome};
+use ramus_core::usage::agent_usage;
 
-use super::{amount, open, tool::first_line};
+use super::{amount, tool::first_line};
 use crate::diff;
+use crate::opened_call::result_text;
 use crate::span::{Label, Line};
 
 /// Returns what came of a call.
 pub(super) fn outcome(call: &Call) -> Line {
     let Some(result) = &call.result else { return Line::new("no result", Label::Warning) };
     if result.is_error {
-        let text = open::result_text(result);
+        let text = result_text(result);
         let said = match &result.feedback {
             Some(feedback) => format!("refused: {}", first_line(feedback)),
             None if text.starts_with("The user doesn't want to") => "refused".to_owned(),
@@ -28,7 +30,7 @@ pub(super) fn outcome(call: &Call) -> Line {
     if let Some(agent) = &call.agent {
         line.push(&format!("agent-{agent} "), Label::Id);
     }
-    let words = words(result);
+    let words = words(call, result);
     if !words.is_empty() {
         line.push("→ ", Label::Dim);
         line.push(&words, Label::Dim);
@@ -56,16 +58,16 @@ fn changes(call: &Call, result: &Outcome) -> Option<(usize, usize)> {
     })
 }
 
-fn words(result: &Outcome) -> String {
+fn words(call: &Call, result: &Outcome) -> String {
     let Some(output) = &result.output else {
-        return amount_of(&open::result_text(result), result);
+        return amount_of(&result_text(result), result);
     };
     match output {
         ToolOutput::Bash(bash) => {
             let mut words = vec![match &bash.background_task_id {
                 Some(id) => format!("in the background as {id}"),
                 None if bash.is_image => "[image]".to_owned(),
-                None => amount_of(&open::result_text(result), result),
+                None => amount_of(&result_text(result), result),
             }];
             words.extend(bash.interrupted.then(|| "interrupted".to_owned()));
             words.extend(
@@ -101,7 +103,8 @@ fn words(result: &Outcome) -> String {
             words.extend(agent.is_async.then(|| "in the background".to_owned()));
             words.extend(agent.was_interrupted.then(|| "interrupted".to_owned()));
             words.extend(agent.total_tool_use_count.map(|n| amount::count(n as usize, "tool")));
-            words.extend(agent.total_tokens.map(|n| format!("{} tokens", amount::tokens(n))));
+            let used = agent_usage(call);
+            words.extend(used.map(|used| format!("{} tokens", amount::tokens(used.tokens))));
             words.extend(agent.total_duration_ms.map(amount::duration));
             words.join(", ")
         }
@@ -128,7 +131,7 @@ fn words(result: &Outcome) -> String {
         ToolOutput::TaskCreate(task) => format!("#{}", task.id),
         ToolOutput::SendMessage { message, .. } => first_line(message),
         ToolOutput::TaskList(tasks) => amount::count(tasks.len(), "task"),
-        _ => amount_of(&open::result_text(result), result),
+        _ => amount_of(&result_text(result), result),
     }
 }
 

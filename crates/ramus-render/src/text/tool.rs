@@ -1,6 +1,6 @@
 //! A tool call in one line: what was asked, and beside it what came of it.
 
-use ramus_core::body::ToolOutput;
+use ramus_core::body::{TodoStatus, ToolOutput};
 use ramus_core::turn::{Action, Call};
 use serde_json::Value;
 
@@ -70,8 +70,8 @@ pub(super) fn subject(call: &Call, config: &TextConfig<'_>) -> String {
             }
         }
         Action::Todos(todos) => {
-            let done = todos.iter().filter(|todo| todo.status == "completed").count();
-            let now = todos.iter().find(|todo| todo.status == "in_progress");
+            let done = todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
+            let now = todos.iter().find(|todo| todo.status == TodoStatus::InProgress);
             let now = now.map(|todo| format!(": {}", todo.content)).unwrap_or_default();
             format!("{done} of {} done{now}", todos.len())
         }

@@ -1,7 +1,5 @@
 //! As much of a text as is shown: cut, numbered, highlighted, broken into rows.
 
-use ramus_core::body::StructuredPatch;
-
 use super::{TextConfig, amount};
 use crate::diff::{self, DiffConfig, Hunk};
 use crate::span::{Label, Line};
@@ -27,17 +25,6 @@ pub(super) struct View {
 impl View {
     pub(super) fn new(config: &TextConfig<'_>, room: usize) -> Self {
         Self { room, full: config.full, highlight: config.highlight }
-    }
-
-    pub(super) fn patch(&self, patch: &StructuredPatch) -> Vec<Line> {
-        let hunk = |hunk: &ramus_core::body::Hunk| Hunk {
-            old_start: hunk.old_start as usize,
-            old_lines: hunk.old_lines as usize,
-            new_start: hunk.new_start as usize,
-            new_lines: hunk.new_lines as usize,
-            lines: hunk.lines.clone(),
-        };
-        self.hunks(patch.hunks.iter().map(hunk).collect(), true)
     }
 
     /// Draws as many lines of a diff as are shown.

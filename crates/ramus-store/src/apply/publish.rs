@@ -6,11 +6,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::ApplyError;
-use super::prepare::{Planned, nothing};
+use super::file_change::FileChange;
 use super::swap::{Swap, Swapped, keep};
 use crate::disk::{self, WriteError};
-use crate::journal::{Change, Kept, Operation, Prepared};
-use crate::plan::Step;
+use crate::journal::{Kept, Operation, Prepared};
 use crate::stamp::Stamp;
 
 /// How far an operation came.
@@ -26,57 +25,65 @@ pub(super) struct Progress {
 
 /// Carries the changes out.
 pub(super) fn publish(
-    planned: &[Planned<'_>],
+    changes: &[FileChange<'_>],
     operation: &Operation,
     progress: &mut Progress,
 ) -> Result<(), ApplyError> {
-    for (n, (step, change)) in planned.iter().enumerate() {
+    for (n, change) in changes.iter().enumerate() {
         progress.begun = n + 1;
-        let prepared = operation.prepared_for(n);
-        publish_one(*step, change, prepared, progress)?;
+        publish_one(change, operation.prepared_for(n), progress)?;
     }
     Ok(())
 }
 
 fn publish_one(
-    step: Option<&Step>,
-    change: &Change,
+    change: &FileChange<'_>,
     prepared: Option<&Prepared>,
     progress: &mut Progress,
 ) -> Result<(), ApplyError> {
-    match (change, prepared) {
-        (Change::Append { file, before, .. }, _) => {
-            let Some(Step::Append { bytes, .. }) = step else { return Ok(()) };
+    let new = |file: &Path| prepared.ok_or_else(|| ApplyError::NotPrepared(file.to_owned()));
+    match change {
+        FileChange::Append { file, before, bytes, .. } => {
             append(file, before, bytes, &mut progress.appended)
         }
-        (Change::Make { file }, Some(prepared)) => {
-            disk::move_new(&prepared.beside, file).map_err(|error| taken(file, error))?;
+        FileChange::Make { file, .. } => {
+            disk::move_new(&new(file)?.beside, file).map_err(|error| taken(file, error))?;
             Ok(disk::sync_dir_of(file)?)
         }
-        (Change::Put { .. } | Change::Join { .. }, Some(prepared)) => {
-            let Some(swap) = swap(change, prepared, false) else { return Ok(()) };
-            let Swapped { kept, notes } = swap.carry_out()?;
-            progress.kept.push(kept);
-            progress.notes.extend(notes);
-            Ok(())
+        FileChange::Replace { file, before, kept, carries, .. } => {
+            progress.swap(&Swap::replace(file, before, kept.places(), *carries, new(file)?))
         }
-        (Change::Move { from, before, .. }, _) => {
-            let at = keep(from, &places(change)).map_err(|error| moved_wrong(change, error))?;
+        FileChange::Join { file, kept, .. } => {
+            progress.swap(&Swap::join(file, kept.places(), new(file)?))
+        }
+        FileChange::Move { from, to, before } => {
+            let places = to.places();
+            let at = keep(from, &places).map_err(|error| moved_wrong(from, places[0], error))?;
             if at == *from {
-                return Err(ApplyError::InUse(from.clone()));
+                return Err(ApplyError::InUse((*from).to_owned()));
             }
             if let Some(before) = before {
                 // Somebody may have saved it a moment ago; then taking back brings that back.
-                if disk::stamp(&at)? != *before {
-                    return Err(ApplyError::Changed(from.clone()));
+                if disk::stamp(&at)? != **before {
+                    return Err(ApplyError::Changed((*from).to_owned()));
                 }
-                let (file, known) = (from.clone(), before.clone());
+                let (file, known) = ((*from).to_owned(), (*before).clone());
                 progress.kept.push(Kept { file, at, known, carries: false });
             }
             Ok(())
         }
-        (Change::Tidy { dir }, _) => Ok(disk::remove_empty_dir(dir)?),
-        _ => Ok(()),
+        FileChange::Tidy { dir } => Ok(disk::remove_empty_dir(dir)?),
+        // It was made before the contents that lie in it.
+        FileChange::MakeDir { .. } => Ok(()),
+    }
+}
+
+impl Progress {
+    fn swap(&mut self, swap: &Swap<'_>) -> Result<(), ApplyError> {
+        let Swapped { kept, notes } = swap.carry_out()?;
+        self.kept.push(kept);
+        self.notes.extend(notes);
+        Ok(())
     }
 }
 
@@ -87,61 +94,15 @@ fn taken(file: &Path, error: WriteError) -> ApplyError {
     }
 }
 
-fn moved_wrong(change: &Change, error: ApplyError) -> ApplyError {
-    match (change, error) {
-        (Change::Move { from, to, .. }, ApplyError::Write(error)) => {
+fn moved_wrong(from: &Path, to: &Path, error: ApplyError) -> ApplyError {
+    match error {
+        ApplyError::Write(error) => {
             if disk::is_missing(&error.source) && from.symlink_metadata().is_err() {
-                return ApplyError::Changed(from.clone());
+                return ApplyError::Changed(from.to_owned());
             }
             taken(to, error)
         }
-        (_, error) => error,
-    }
-}
-
-/// Returns where the old file of a change goes, the best place first.
-pub(super) fn places(change: &Change) -> Vec<&Path> {
-    match change {
-        Change::Put { saved: Some(saved), near, .. }
-        | Change::Join { saved, near, .. }
-        | Change::Move { to: saved, near, .. } => {
-            std::iter::once(saved).chain(near).map(|path| &**path).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Returns the replacement that a change is. `None`: it is none.
-pub(super) fn swap<'a>(
-    change: &'a Change,
-    prepared: &'a Prepared,
-    is_resumed: bool,
-) -> Option<Swap<'a>> {
-    let places = places(change);
-    let new = prepared;
-    let beside = &*prepared.beside;
-    match change {
-        Change::Put { file, before: Some(old), carries, .. } => Some(Swap {
-            file,
-            beside,
-            places,
-            old: old.clone(),
-            new,
-            carries: *carries,
-            is_copy: true,
-            is_resumed,
-        }),
-        Change::Join { file, .. } => Some(Swap {
-            file,
-            beside,
-            places,
-            old: nothing(),
-            new,
-            carries: true,
-            is_copy: false,
-            is_resumed,
-        }),
-        _ => None,
+        error => error,
     }
 }
 

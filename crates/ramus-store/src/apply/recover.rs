@@ -6,8 +6,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use super::publish::swap;
-use super::swap::{carry_all, is_new};
+use super::swap::{Swap, carry_all, is_new};
 use super::take_back::{TakenBack, close_gap, has_lines, is_moved, take_back};
 use super::{ApplyError, chain};
 use crate::disk;
@@ -107,7 +106,7 @@ fn settle_one(
         done(operation, kept)
     } else {
         let all = operation.changes.len();
-        let TakenBack { left, kept } = take_back(state, journal, operation.op, all, None)?;
+        let TakenBack { left, kept } = take_back(state, journal, operation, all, None)?;
         End { op: operation.op, notes: left, kept, ..End::default() }
     };
     journal.end(end.clone())?;
@@ -139,7 +138,7 @@ fn is_done(state: &State, operation: &Operation) -> Result<bool, ApplyError> {
             (Change::Append { .. }, Some(_)) => false,
             (Change::Make { file }, Some(prepared)) => is_new(prepared, file)?,
             (Change::Put { .. } | Change::Join { .. }, Some(prepared)) => {
-                let Some(swap) = swap(change, prepared, true) else { return Ok(false) };
+                let Some(swap) = Swap::resumed(change, prepared) else { return Ok(false) };
                 close_gap(&swap)?;
                 match disk::exists(swap.beside)? {
                     true => !is_new(prepared, swap.beside)?,
@@ -147,7 +146,7 @@ fn is_done(state: &State, operation: &Operation) -> Result<bool, ApplyError> {
                 }
             }
             (Change::Move { from, .. }, _) => {
-                super::publish::places(change).iter().any(|place| is_moved(state, place, from))
+                change.places().iter().any(|place| is_moved(state, place, from))
             }
             (Change::MakeDir { .. } | Change::Tidy { .. } | Change::Cut { .. }, _) => true,
             (Change::Make { .. } | Change::Put { .. } | Change::Join { .. }, None) => false,
@@ -164,7 +163,7 @@ fn finish(operation: &Operation) -> Result<Vec<Kept>, ApplyError> {
     let mut all = Vec::new();
     for (n, change) in operation.changes.iter().enumerate() {
         if let Change::Move { from, before: Some(before), .. } = change {
-            let moved = super::publish::places(change);
+            let moved = change.places();
             if let Some(at) = moved.into_iter().find(|place| place.symlink_metadata().is_ok()) {
                 let (file, at, known) = (from.clone(), at.to_owned(), before.clone());
                 all.push(Kept { file, at, known, carries: false });
@@ -173,7 +172,7 @@ fn finish(operation: &Operation) -> Result<Vec<Kept>, ApplyError> {
         if let Change::Tidy { dir } = change {
             disk::remove_empty_dir(dir)?;
         }
-        let swap = operation.prepared_for(n).and_then(|prepared| swap(change, prepared, true));
+        let swap = operation.prepared_for(n).and_then(|prepared| Swap::resumed(change, prepared));
         let Some(mut swap) = swap else { continue };
         let kept = swap.places.iter().find(|place| place.symlink_metadata().is_ok()).copied();
         if !disk::exists(swap.beside)?

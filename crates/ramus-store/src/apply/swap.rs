@@ -32,8 +32,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::ApplyError;
+use super::prepare::nothing;
 use crate::disk::{self, WriteError};
-use crate::journal::{Kept, Prepared};
+use crate::journal::{Change, Kept, Prepared};
 use crate::live::is_open_elsewhere;
 use crate::stamp::Stamp;
 
@@ -66,7 +67,47 @@ pub(super) struct Swapped {
     pub(super) notes: Vec<String>,
 }
 
-impl Swap<'_> {
+impl<'a> Swap<'a> {
+    /// Another content for a file that is there.
+    pub(super) fn replace(
+        file: &'a Path,
+        old: &Stamp,
+        places: Vec<&'a Path>,
+        carries: bool,
+        new: &'a Prepared,
+    ) -> Self {
+        let (beside, old) = (&*new.beside, old.clone());
+        Self { file, beside, places, old, new, carries, is_copy: true, is_resumed: false }
+    }
+
+    /// A session that comes back in the place of one that somebody made again.
+    pub(super) fn join(file: &'a Path, places: Vec<&'a Path>, new: &'a Prepared) -> Self {
+        let (carries, is_copy) = (true, false);
+        let (beside, old) = (&*new.beside, nothing());
+        Self { file, beside, places, old, new, carries, is_copy, is_resumed: false }
+    }
+
+    /// The swap that a change in the journal was to make; a process that is gone may have made it.
+    /// `None`: it is no swap.
+    pub(super) fn resumed(change: &'a Change, new: &'a Prepared) -> Option<Self> {
+        let places = change.places();
+        let swap = match change {
+            Change::Put { file, before: Some(old), carries, .. } => {
+                Self::replace(file, old, places, *carries, new)
+            }
+            Change::Join { file, .. } => Self::join(file, places, new),
+            // Before is `None` in version 1 alone, whose interrupted operations are left as they are.
+            Change::Put { before: None, .. }
+            | Change::Append { .. }
+            | Change::Make { .. }
+            | Change::MakeDir { .. }
+            | Change::Move { .. }
+            | Change::Tidy { .. }
+            | Change::Cut { .. } => return None,
+        };
+        Some(Self { is_resumed: true, ..swap })
+    }
+
     /// Puts the new content in place; after an error the old file has its name again.
     pub(super) fn carry_out(&self) -> Result<Swapped, ApplyError> {
         let mut notes = self.place()?;

@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::ApplyError;
-use super::prepare::{beside, existing, is_private, nothing, write_beside};
-use super::publish::{places, swap};
+use super::file_change::is_private;
+use super::prepare::{beside, existing, nothing, write_beside};
 use super::swap::{Swap, aside, begins, carry_all, is_new, keep, remove_unless_open};
 use crate::disk;
 use crate::journal::{Change, Journal, Kept, Operation, Prepared};
@@ -33,15 +33,14 @@ pub(super) struct TakenBack {
 pub(super) fn take_back(
     state: &State,
     journal: &mut Journal,
-    op: u64,
+    operation: &Operation,
     begun: usize,
     appended: Option<&[Range<u64>]>,
 ) -> Result<TakenBack, ApplyError> {
     let mut taken = TakenBack::default();
-    let Some(operation) = journal.operation(op).cloned() else { return Ok(taken) };
     for (n, change) in operation.changes.iter().enumerate().rev() {
         let TakenBack { left, kept } = &mut taken;
-        let mut back = Back { state, journal, operation: &operation, n, left, kept };
+        let mut back = Back { state, journal, operation, n, left, kept };
         if n < begun || !matches!(change, Change::Append { .. } | Change::Move { .. }) {
             back.reverse(change, appended)?;
         }
@@ -89,7 +88,7 @@ impl Back<'_> {
                 }
             }
             Change::Move { from, near, .. } => {
-                let mut places = places(change).into_iter();
+                let mut places = change.places().into_iter();
                 match places.find(|place| is_moved(self.state, place, from)) {
                     // Only files of a Claude directory have places near them.
                     Some(at) => self.bring_back(at, from, !near.is_empty()),
@@ -151,7 +150,7 @@ impl Back<'_> {
 
     /// Gives a replaced file its name back.
     fn swap_back(&mut self, change: &Change, prepared: &Prepared) -> Result<(), ApplyError> {
-        let Some(swap) = swap(change, prepared, true) else { return Ok(()) };
+        let Some(swap) = Swap::resumed(change, prepared) else { return Ok(()) };
         close_gap(&swap)?;
         if disk::exists(swap.beside)? && is_new(prepared, swap.beside)? {
             return self.drop_copy(&swap);

@@ -108,9 +108,7 @@ impl Scene {
     }
 
     fn goto(&self, target: &str) -> Plan {
-        self.with(ID, |subject| {
-            plan::goto(subject, node(subject.history, target), now()).unwrap().unwrap()
-        })
+        self.with(ID, |subject| plan::goto(subject, node(subject.history, target), now()).unwrap())
     }
 
     fn rename(&self, title: &str) -> Plan {
@@ -130,7 +128,7 @@ impl Scene {
             )
             .unwrap();
             let to = Destination { dir: subject.dir, cwd: None, title: "A fork" };
-            plan::fork(subject, &parts, to, now()).unwrap().unwrap().0
+            plan::fork(subject, &parts, to, now()).unwrap().0
         })
     }
 

@@ -2,13 +2,19 @@
 
 use std::fs::{self, Metadata};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bitcode::{Decode, Encode};
 
 /// How long a file must have been left alone before it can be recognised: two changes within one tick
-/// of a file system's clock look the same.
-const SETTLED: Duration = Duration::from_secs(2);
+/// of a file system's clock look the same. Some clocks have ticks of two seconds.
+///
+/// Tests that write to file systems with finer clocks set `RAMUS_CACHE_SETTLE_MS`, to wait for less.
+static SETTLED: LazyLock<Duration> = LazyLock::new(|| {
+    let given = std::env::var("RAMUS_CACHE_SETTLE_MS").ok().and_then(|millis| millis.parse().ok());
+    given.map_or(Duration::from_secs(2), Duration::from_millis)
+});
 
 /// What tells one state of a file from every other one.
 ///
@@ -19,18 +25,24 @@ pub struct Identity {
     device: u64,
     inode: u64,
     bytes: u64,
-    modified: (i64, i64),
+    /// A second time beside `changed`: of the content on Unix, of the file's creation elsewhere.
+    other: (i64, i64),
+    /// The last change that the file system reports, which decides whether the file has settled.
     changed: (i64, i64),
 }
 
 impl Identity {
     /// Tells the state of a file; `None`: it changed a moment ago, or its clock is ahead of ours.
     pub(crate) fn of(meta: &Metadata) -> Option<Self> {
+        Self::settled(meta, SystemTime::now(), *SETTLED)
+    }
+
+    fn settled(meta: &Metadata, now: SystemTime, after: Duration) -> Option<Self> {
         let identity = Self::unsettled(meta);
         let (seconds, nanos) = identity.changed;
         let changed = Duration::new(seconds.try_into().ok()?, nanos.try_into().ok()?);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-        (changed + SETTLED < now).then_some(identity)
+        let now = now.duration_since(UNIX_EPOCH).ok()?;
+        (changed + after < now).then_some(identity)
     }
 
     /// Returns how long the file was.
@@ -50,7 +62,7 @@ impl Identity {
             device: meta.dev(),
             inode: meta.ino(),
             bytes: meta.len(),
-            modified: (meta.mtime(), meta.mtime_nsec()),
+            other: (meta.mtime(), meta.mtime_nsec()),
             changed: (meta.ctime(), meta.ctime_nsec()),
         }
     }
@@ -61,12 +73,55 @@ impl Identity {
             let since = time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
             since.map_or((0, 0), |since| (since.as_secs() as i64, i64::from(since.subsec_nanos())))
         };
+        // There is no `ctime` and no inode here. The time of the last write takes the place of the one, and
+        // the time of creation that of the other: a file that was replaced has another one.
         Self {
             device: 0,
             inode: 0,
             bytes: meta.len(),
-            modified: time(meta.created()),
+            other: time(meta.created()),
             changed: time(meta.modified()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_recognised_once_it_was_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        fs::write(&path, "one").unwrap();
+        let meta = fs::metadata(&path).unwrap();
+        let (seconds, nanos) = Identity::unsettled(&meta).changed;
+        let changed =
+            UNIX_EPOCH + Duration::new(seconds.try_into().unwrap(), nanos.try_into().unwrap());
+        let after = Duration::from_secs(2);
+        let at = |now| Identity::settled(&meta, now, after);
+        assert_eq!(at(changed), None);
+        assert_eq!(at(changed + after), None, "the same tick");
+        assert_eq!(at(changed - after), None, "its clock is ahead of ours");
+        let identity = at(changed + after + Duration::from_nanos(1)).unwrap();
+        assert_eq!(identity.bytes(), 3);
+        assert!(identity.still_is(&path));
+    }
+
+    #[test]
+    fn another_content_of_the_same_size_and_date_is_another_state() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        fs::write(&path, "one").unwrap();
+        let before = fs::metadata(&path).unwrap();
+        let identity = Identity::unsettled(&before);
+        let other = dir.path().join("other");
+        fs::write(&other, "two").unwrap();
+        let file = fs::File::options().write(true).open(&other).unwrap();
+        file.set_modified(before.modified().unwrap()).unwrap();
+        fs::rename(&other, &path).unwrap();
+        assert!(!identity.still_is(&path));
+        fs::remove_file(&path).unwrap();
+        assert!(!identity.still_is(&path));
     }
 }

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use ramus_core::defect::DefectKind;
-use ramus_core::edit::{self, Addition, Fixed, Refusal, Thinking, Writer, reattached};
+use ramus_core::edit::{self, Addition, Fixed, Misnamed, Thinking, Writer, reattached};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::FxHashSet;
 
 use super::fork::{agents, bodies, links, origin, session_of, sources};
 use super::session::append;
-use super::{Content, Plan, Step, Subject, What, new_id};
+use super::{Content, Plan, PlanError, Step, Subject, What, new_id};
 use crate::error::PathError;
 use crate::trace::Part;
 
@@ -18,10 +18,11 @@ use crate::trace::Part;
 pub fn fix(
     subject: Subject<'_>,
     parts: &[Part],
+    misnamed: &Misnamed,
     title: &str,
     thinking: Thinking,
     now: Time,
-) -> Result<Result<Option<(Plan, Fixed)>, Refusal>, PathError> {
+) -> Result<Option<(Plan, Fixed)>, PlanError> {
     let parts: Vec<&Part> = parts.iter().collect();
     let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
     let mut origins = Vec::new();
@@ -40,16 +41,12 @@ pub fn fix(
     let mut problem = None;
     let fixed = {
         let mut bodies = bodies(&parts, &mut problem)?;
-        edit::fix(&origins, lost, title, thinking, &mut writer, &mut bodies)
+        edit::fix(&origins, lost, misnamed, title, thinking, &mut writer, &mut bodies)
     };
     if let Some(problem) = problem {
-        return Err(problem);
+        return Err(problem.into());
     }
-    let mut fixed = match fixed {
-        Ok(Some(fixed)) => fixed,
-        Ok(None) => return Ok(Ok(None)),
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+    let Some(mut fixed) = fixed? else { return Ok(None) };
     let mut steps = Vec::new();
     for ((part, origin), session) in parts.iter().zip(&origins).zip(&sessions) {
         let kept: FxHashSet<NodeId> = origin.nodes.iter().copied().collect();
@@ -72,7 +69,7 @@ pub fn fix(
         unreported: 0,
         undoes: None,
     };
-    Ok(Ok(Some((plan, fixed))))
+    Ok(Some((plan, fixed)))
 }
 
 /// Plans to end a last line that broke off, so that the next one is not glued to it; `None`: it is whole.

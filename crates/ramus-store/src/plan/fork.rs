@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ramus_core::body::Body;
-use ramus_core::edit::{self, Fork, NewLine, NewSession, Origin, Refusal, Splice, Writer};
+use ramus_core::edit::{self, Fork, NewLine, NewSession, Origin, Splice, Writer};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::FxHashSet;
 
-use super::{Content, Plan, Step, Subject, What, new_id, session, short, stamp};
+use super::{Content, Plan, PlanError, Step, Subject, What, new_id, session, short, stamp};
 use crate::agents::{agents_of, calls};
 use crate::disk::is_missing;
 use crate::error::PathError;
@@ -36,7 +36,7 @@ pub fn fork(
     parts: &[Part],
     to: Destination<'_>,
     now: Time,
-) -> Result<Result<(Plan, NewSession), Refusal>, PathError> {
+) -> Result<(Plan, NewSession), PlanError> {
     let sessions: Vec<String> = parts.iter().map(session_of).collect();
     let mut origins = Vec::new();
     for (part, session) in parts.iter().zip(&sessions) {
@@ -46,10 +46,7 @@ pub fn fork(
     let mut next = new_id;
     let mut writer = Writer { session: &id, now, new_id: &mut next };
     let request = Fork { title: to.title, cwd: to.cwd };
-    let mut new = match edit::fork(&origins, request, &mut writer) {
-        Ok(new) => new,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+    let mut new = edit::fork(&origins, request, &mut writer)?;
     let mut steps = Vec::new();
     for (part, origin) in parts.iter().zip(&origins) {
         let kept: FxHashSet<NodeId> = origin.nodes.iter().copied().collect();
@@ -76,7 +73,7 @@ pub fn fork(
         unreported: unreported(parts)?,
         undoes: None,
     };
-    Ok(Ok((plan, new)))
+    Ok((plan, new))
 }
 
 /// Counts the background agents that have not reported where a path ends.

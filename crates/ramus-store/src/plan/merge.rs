@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ramus_core::edit::{self, Merge, Merged, NewLine, Refusal, Sources, Writer};
+use ramus_core::edit::{self, Merge, MergeBrief, Merged, NewLine, Sources, Strategy, Writer};
 use ramus_core::name::{Key, short_id};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fork::{agents, bodies, links, origin, session_of, sources};
-use super::{Content, Plan, Step, Subject, What, new_id, short};
+use super::{Content, Plan, PlanError, Step, Subject, What, new_id, short};
 use crate::error::PathError;
 use crate::trace::Part;
 
@@ -28,24 +28,14 @@ pub fn merge(
     request: &Merge<'_>,
     dir: &Path,
     now: Time,
-) -> Result<Result<(Plan, Merged), Refusal>, PathError> {
+) -> Result<(Plan, Merged), PlanError> {
     let parts: Vec<&Part> = conversations.iter().flat_map(|one| one.parts).collect();
     let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
     let backups = Backups::new(conversations);
-    let mut branches = Vec::new();
-    let mut origins = Vec::new();
-    for conversation in conversations {
-        let first = origins.len();
-        for part in conversation.parts {
-            let session = &sessions[origins.len()];
-            let mut origin = origin(part, session)?;
-            origin.backups = backups.renamed(session);
-            origins.push(origin);
-        }
-        branches.push(first..origins.len());
+    let mut sources_of = merge_sources(conversations, &sessions)?;
+    for (origin, session) in sources_of.origins.iter_mut().zip(&sessions) {
+        origin.backups = backups.renamed(session);
     }
-    let paths = parts.iter().map(|part| &part.path).collect();
-    let sources_of = Sources { origins, paths, branches };
     let id = new_id();
     let mut next = new_id;
     let mut writer = Writer { session: &id, now, new_id: &mut next };
@@ -55,12 +45,9 @@ pub fn merge(
         edit::merge(&sources_of, request, &mut writer, &mut bodies)
     };
     if let Some(problem) = problem {
-        return Err(problem);
+        return Err(problem.into());
     }
-    let mut merged = match merged {
-        Ok(merged) => merged,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+    let mut merged = merged?;
     let copied: FxHashSet<(usize, u64)> = merged
         .new
         .lines
@@ -102,14 +89,53 @@ pub fn merge(
         session: id,
         file,
         root: conversations.first().and_then(|one| one.subject.root).map(Path::to_owned),
-        words: format!("of {}", ids.join(" and ")),
+        words: match request.strategy {
+            Strategy::Assisted(_) => format!("of {}, assisted", ids.join(" and ")),
+            _ => format!("of {}", ids.join(" and ")),
+        },
         steps,
         resume: Some(merged.new.resume),
         left_out: merged.new.left_out,
         unreported: 0,
         undoes: None,
     };
-    Ok(Ok((plan, merged)))
+    Ok((plan, merged))
+}
+
+/// Writes what somebody needs to know who writes the digest of a merge.
+pub fn merge_brief(
+    conversations: &[Conversation<'_>],
+    no_base: bool,
+) -> Result<MergeBrief, PlanError> {
+    let parts: Vec<&Part> = conversations.iter().flat_map(|one| one.parts).collect();
+    let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
+    let sources = merge_sources(conversations, &sessions)?;
+    let mut problem = None;
+    let brief = {
+        let mut bodies = bodies(&parts, &mut problem)?;
+        edit::merge_brief(&sources, no_base, &mut bodies)
+    };
+    match problem {
+        Some(problem) => Err(problem.into()),
+        None => Ok(brief?),
+    }
+}
+
+/// Collects the files that conversations run through; `sessions` are the ids of their parts.
+fn merge_sources<'a>(
+    conversations: &[Conversation<'a>],
+    sessions: &'a [String],
+) -> Result<Sources<'a>, PathError> {
+    let mut sources = Sources { origins: Vec::new(), paths: Vec::new(), branches: Vec::new() };
+    for conversation in conversations {
+        let first = sources.origins.len();
+        for part in conversation.parts {
+            sources.origins.push(origin(part, &sessions[sources.origins.len()])?);
+            sources.paths.push(&part.path);
+        }
+        sources.branches.push(first..sources.origins.len());
+    }
+    Ok(sources)
 }
 
 /// Backups of files by which sessions call them.

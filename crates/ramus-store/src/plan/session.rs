@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use ramus_core::body::json;
 use ramus_core::client_path::{messages_left_out, unreported_agents};
-use ramus_core::edit::{self, Addition, Refusal, Writer};
+use ramus_core::edit::{self, Addition, Writer};
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 
-use super::{Plan, Step, Subject, What, new_id, short};
+use super::{Plan, PlanError, Step, Subject, What, new_id, short};
 use crate::agents::agents_of;
 use crate::error::PathError;
 use crate::place::FileRole;
@@ -17,27 +17,19 @@ use crate::read::Bodies;
 use crate::regular;
 use crate::stamp::Stamp;
 
-/// Plans to make a node the resume point (R25); the inner `Err` says why that cannot be.
-pub fn goto(
-    subject: Subject<'_>,
-    target: NodeId,
-    now: Time,
-) -> Result<Result<Plan, Refusal>, PathError> {
+/// Plans to make a node the resume point (R25).
+pub fn goto(subject: Subject<'_>, target: NodeId, now: Time) -> Result<Plan, PlanError> {
     let mut id = new_id;
     let mut writer = Writer { session: &subject.file.id, now, new_id: &mut id };
-    match edit::goto(subject.history, target, subject.title, &mut writer) {
-        Ok(addition) => {
-            let session = &subject.history.session;
-            let name = session.record(target).name.map(|name| session.spell(name));
-            let words = format!("to {}", short(&name.unwrap_or_default()));
-            let end = edit::end_of_message(subject.history, target).unwrap_or(target);
-            let left_out = messages_left_out(subject.history, end);
-            let unreported = unreported(&subject.file.path, subject.history, end)?;
-            let plan = append(subject, What::Goto, addition, words)?;
-            Ok(Ok(Plan { left_out, unreported, ..plan }))
-        }
-        Err(refusal) => Ok(Err(refusal)),
-    }
+    let addition = edit::goto(subject.history, target, subject.title, &mut writer)?;
+    let session = &subject.history.session;
+    let name = session.record(target).name.map(|name| session.spell(name));
+    let words = format!("to {}", short(&name.unwrap_or_default()));
+    let end = edit::end_of_message(subject.history, target).unwrap_or(target);
+    let left_out = messages_left_out(subject.history, end);
+    let unreported = unreported(&subject.file.path, subject.history, end)?;
+    let plan = append(subject, What::Goto, addition, words)?;
+    Ok(Plan { left_out, unreported, ..plan })
 }
 
 /// Counts the background agents that have not reported at a record.

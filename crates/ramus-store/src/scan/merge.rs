@@ -66,3 +66,50 @@ fn ages(sources: &[Source]) -> Vec<u32> {
     }
     ages
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ramus_core::query::Query;
+    use testkit::Home;
+
+    use super::*;
+    use crate::place::Place as ClaudePlace;
+    use crate::scan::{Filter, scan};
+
+    /// Searches all files of a home; returns the hits by the names of their files and their lines.
+    fn found(home: &Home, words: &str, order: Order) -> Vec<Vec<String>> {
+        let listing = ClaudePlace::open(vec![home.claude()]).unwrap().projects();
+        let projects = listing.projects.iter().enumerate();
+        let sources: Vec<Source> =
+            projects.flat_map(|(index, project)| Source::of_project(index, project)).collect();
+        let query = Query::words(words).unwrap();
+        let scan = scan(&sources, &query, None, order, &Filter::default(), &|_| {});
+        assert!(scan.problems.is_empty());
+        let name = |place: &Place| {
+            let path: &Path = &sources[place.source as usize].file.path;
+            format!("{}:{}", path.file_name().unwrap().to_string_lossy(), place.line)
+        };
+        let hits = Hit::merge(scan.places, &sources, order);
+        hits.iter().map(|hit| hit.places().map(name).collect()).collect()
+    }
+
+    #[test]
+    fn copies_are_one_hit_and_the_newest_comes_first() {
+        let home = Home::new();
+        let talk =
+            "a user @1 find the needle\nb < a assistant @2 here\nc < b user @9 another needle";
+        home.session("-p/s1.jsonl", talk);
+        home.session("-p/s2.jsonl", "a user @1 find the needle\nd < a assistant @3 no needle");
+        home.write("-p/s1/tool-results/toolu_1.txt", "a needle in an output\n");
+        let hits = found(&home, "needle", Order::Time);
+        let dated: Vec<&[String]> = hits.iter().map(|hit| &hit[..]).take(3).collect();
+        assert_eq!(dated[0], ["s1.jsonl:3"]);
+        assert_eq!(dated[1], ["s2.jsonl:2"]);
+        assert_eq!(dated[2], ["s1.jsonl:1", "s2.jsonl:1"]);
+        assert!(hits.concat().contains(&"toolu_1.txt:1".to_owned()), "{hits:?}");
+        assert_eq!(hits.len(), 4);
+        assert!(found(&home, "haystack", Order::Time).is_empty());
+    }
+}

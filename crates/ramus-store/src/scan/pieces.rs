@@ -158,3 +158,48 @@ fn newest_within(file: &mut File, length: u64) -> io::Result<Option<Time>> {
         .filter_map(|at| Time::parse(tail.get(at + key.len()..at + key.len() + 24)?));
     Ok(times.max())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_whole_lines_that_add_up_to_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        let long = "x".repeat(CHUNK + 10);
+        for text in
+            ["", "\n", "a\nb", "a\n\nb\n", &format!("a\n{long}\nb\n{long}"), &"ab\n".repeat(CHUNK)]
+        {
+            std::fs::write(&path, text).unwrap();
+            let mut all = Vec::new();
+            let left_out = pieces(&path, |piece| {
+                assert_eq!(piece.at, all.len() as u64);
+                let before = all.iter().filter(|byte| **byte == b'\n').count();
+                assert_eq!(piece.line as usize, before + 1);
+                assert!(all.last().is_none_or(|last| *last == b'\n'), "a piece begins with a line");
+                all.extend_from_slice(piece.bytes);
+            });
+            assert_eq!(left_out.unwrap(), LeftOut::Nothing);
+            assert!(all == text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn the_last_time_is_the_newest_near_the_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        let stamp =
+            |second: u32| format!("{{\"timestamp\":\"2026-01-01T00:00:0{second}.000Z\"}}\n");
+        let millis = |time: Option<Time>| time.map(|time| time.millis() % 60_000);
+        std::fs::write(&path, stamp(7) + &stamp(9) + &stamp(8) + "{\"type\":\"title\"}\n").unwrap();
+        assert_eq!(millis(last_time(&path).unwrap()), Some(9_000));
+        assert_eq!(millis(end_time(&path).unwrap()), Some(9_000));
+        // A long record at the end: more of the file is looked at.
+        let long = "x".repeat(SHORT as usize + 1);
+        std::fs::write(&path, stamp(7) + &long).unwrap();
+        assert_eq!(millis(end_time(&path).unwrap()), Some(7_000));
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(end_time(&path).unwrap(), None);
+    }
+}

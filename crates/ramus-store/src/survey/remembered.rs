@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ramus_core::activity::Activity;
 use ramus_core::digest::Digest;
+use ramus_core::inspect::Inspection;
 use ramus_core::resume::Rule;
 use ramus_core::usage::Account;
 use rayon::prelude::*;
@@ -28,6 +29,7 @@ pub(super) enum More {
     /// What messages used, by the prices with this fingerprint.
     Accounts(u64),
     Activities,
+    Inspections,
 }
 
 impl Wants {
@@ -62,6 +64,7 @@ enum Besides {
     Nothing,
     Accounts(Shelf<Arc<Account>>),
     Activities(Shelf<Arc<Activity>>),
+    Inspections(Shelf<Arc<Inspection>>),
 }
 
 impl Remembered {
@@ -114,6 +117,9 @@ impl Remembered {
             Besides::Activities(shelf) => {
                 shelf.keep(lock, &old, &all, |file| file.activity.clone());
             }
+            Besides::Inspections(shelf) => {
+                shelf.keep(lock, &old, &all, |file| file.inspection.clone());
+            }
         }
         if let Some(digests) = &self.digests {
             let (again, new): (Vec<&Fresh>, _) = fresh.iter().partition(|fresh| fresh.again);
@@ -136,6 +142,10 @@ impl Besides {
                 let level = Level { name: "activities", rule, tag: 0 };
                 Self::Activities(Shelf::open(index, project, level))
             }
+            More::Inspections => {
+                let level = Level { name: "inspections", rule, tag: 0 };
+                Self::Inspections(Shelf::open(index, project, level))
+            }
         }
     }
 
@@ -151,6 +161,10 @@ impl Besides {
                 file.activity = shelf.take(&file.file.path);
                 file.activity.is_some()
             }
+            Self::Inspections(shelf) => {
+                file.inspection = shelf.take(&file.file.path);
+                file.inspection.is_some()
+            }
         }
     }
 
@@ -159,6 +173,7 @@ impl Besides {
             Self::Nothing => false,
             Self::Accounts(shelf) => shelf.is_untidy(),
             Self::Activities(shelf) => shelf.is_untidy(),
+            Self::Inspections(shelf) => shelf.is_untidy(),
         }
     }
 }

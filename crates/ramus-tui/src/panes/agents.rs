@@ -1,5 +1,6 @@
 //! All agents of a session, to open one as a pane.
 
+use ramus_core::name::short_id;
 use ramus_render::layout::truncate;
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
@@ -36,10 +37,10 @@ pub(crate) fn view(agents: &mut Agents, canvas: &mut Canvas<'_>, area: Rect) {
         let indent = " ".repeat(usize::from(agent.depth.min(8)) * 2);
         let left =
             Line::plain(&indent).with("▸ ", Label::ToolName).with(&agent.label, Label::Plain);
-        let id: String = agent.id.chars().take(8).collect();
+        let id = short_id(&agent.id);
         let right =
             Line::new(&format!("{}  ", count(agent.records as usize, "record")), Label::Dim)
-                .with(if id.is_empty() { "inline" } else { &id }, Label::Id);
+                .with(if id.is_empty() { "inline" } else { id }, Label::Id);
         let room = usize::from(inner.width).saturating_sub(right.width() + 1);
         canvas.line(inner, y, &truncate(&left, room));
         canvas.line_right(inner, y, &right);

@@ -1,16 +1,19 @@
 //! Projects, their sessions, and the conversations of a session; type to filter.
 
 mod filter;
-
+mod gone;
 mod view;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ramus_core::branches::Status;
+use ramus_core::link::Family;
+use ramus_core::name::short_id;
 use ramus_core::time::Time;
 use ramus_store::place::HistoryFile;
+use ramus_store::prompts::GoneSession;
 
 use crate::cursor::Cursor;
 use crate::event::{Effect, OpenRequest, Opening, Target};
@@ -18,6 +21,7 @@ use crate::input::Input;
 use crate::keys::Action;
 
 pub(crate) use filter::Filter;
+pub(crate) use gone::prompts_page;
 pub(crate) use view::view;
 
 /// A project and what is known of its sessions so far.
@@ -27,6 +31,8 @@ pub(crate) struct Project {
     pub(crate) dir: PathBuf,
     /// The directory it stands for if the records name it, else the encoded name.
     pub(crate) label: String,
+    /// The git repository it belongs to; known when all sessions were read.
+    pub(crate) repository: Option<String>,
     pub(crate) files: Arc<[HistoryFile]>,
     pub(crate) sessions: Vec<Session>,
 }
@@ -52,6 +58,8 @@ pub(crate) struct Session {
     /// Empty, or nothing but metadata (R18).
     pub(crate) hidden: bool,
     pub(crate) conversations: Vec<Conversation>,
+    /// Where it came from and what came out of it; known when all sessions were read.
+    pub(crate) family: Family,
 }
 
 /// One way through a session.
@@ -72,6 +80,9 @@ pub(crate) enum Row {
     Project(usize),
     Session(usize, usize),
     Conversation(usize, usize, usize),
+    /// All sessions that are gone, and one of them.
+    Deleted,
+    Gone(usize),
 }
 
 /// How far reading everything has come.
@@ -94,10 +105,19 @@ pub(crate) struct List {
     pub(crate) progress: Option<Progress>,
     /// Show what R18 hides.
     pub(crate) all: bool,
+    /// Projects of one git repository are put together.
+    pub(crate) by_repository: bool,
     /// The home directory, which is written as `~`.
     pub(crate) home: String,
     /// The Claude directories have been listed.
     pub(crate) listed: bool,
+    /// What the client deletes soon, in a sentence.
+    pub(crate) due: Option<String>,
+    /// The sessions of which only prompts are left, and whether they are shown.
+    pub(crate) gone: Vec<GoneSession>,
+    pub(crate) shows_gone: bool,
+    /// The projects whose sessions are listed under each project's row.
+    members: Vec<Vec<usize>>,
     opened: HashSet<PathBuf>,
     closed: HashSet<PathBuf>,
 }
@@ -138,7 +158,8 @@ impl List {
             None => {
                 let files = Arc::from([session.file.clone()]);
                 let label = label.to_owned();
-                self.projects.push(Project { dir, label, files, sessions: Vec::new() });
+                let sessions = Vec::new();
+                self.projects.push(Project { dir, label, repository: None, files, sessions });
                 self.projects.last_mut().expect("because it was just pushed")
             }
         };
@@ -150,6 +171,7 @@ impl List {
             Some(held) => {
                 // Agents beside the session, as older clients had them, are not counted again.
                 session.agents = session.agents.max(held.agents);
+                session.family = std::mem::take(&mut held.family);
                 if held.summed_up && !session.named {
                     (session.title, session.summed_up) = (held.title.take(), true);
                 }
@@ -172,7 +194,7 @@ impl List {
 
     /// Whether the beginning of a session's or an agent's id means no other one.
     pub(crate) fn is_only(&self, file: &HistoryFile) -> bool {
-        let start = file.id.get(..8).unwrap_or(&file.id);
+        let start = short_id(&file.id);
         let is_like = |other: &HistoryFile| {
             other.path != file.path
                 && other.role.is_agent() == file.role.is_agent()
@@ -199,34 +221,60 @@ impl List {
 
     /// Makes the rows anew.
     pub(crate) fn rebuild(&mut self) {
+        self.group();
         self.words = Filter::new(&self.filter.text);
         self.rows = if self.words.is_empty() {
             self.all_rows()
         } else {
             let fitting = self.words.rows(&self.projects, self.all);
-            fitting.into_iter().flat_map(|(p, s)| self.session_rows(p, s)).collect()
+            let sessions = fitting.into_iter().flat_map(|(p, s)| self.session_rows(p, s));
+            sessions.chain(self.fitting_gone()).collect()
         };
         self.cursor.move_by(0, self.rows.len());
     }
 
     fn all_rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        for (p, project) in self.projects.iter().enumerate() {
-            if !project.sessions.iter().any(|session| self.all || !session.hidden) {
+        for p in 0..self.projects.len() {
+            let mut sessions: Vec<(usize, usize)> = self.shown_under(p).collect();
+            if sessions.is_empty() {
                 continue;
             }
             rows.push(Row::Project(p));
-            if self.closed.contains(&project.dir) {
+            if self.is_closed(&self.projects[p]) {
                 continue;
             }
-            for (s, session) in project.sessions.iter().enumerate() {
-                if session.hidden && !self.all {
-                    continue;
-                }
-                rows.extend(self.session_rows(p, s));
-            }
+            sessions.sort_by_key(|(p, s)| std::cmp::Reverse(self.session(*p, *s).last_active));
+            rows.extend(sessions.into_iter().flat_map(|(p, s)| self.session_rows(p, s)));
         }
+        rows.extend(self.gone_rows());
         rows
+    }
+
+    /// Puts projects of one repository under the newest of them, each other one under itself.
+    fn group(&mut self) {
+        self.members = vec![Vec::new(); self.projects.len()];
+        let mut leaders: HashMap<&str, usize> = HashMap::new();
+        for (p, project) in self.projects.iter().enumerate() {
+            let repository = project.repository.as_deref().filter(|_| self.by_repository);
+            let leader = repository.map_or(p, |name| *leaders.entry(name).or_insert(p));
+            self.members[leader].push(p);
+        }
+    }
+
+    /// Returns the sessions that are listed under the row of a project.
+    pub(crate) fn shown_under(&self, p: usize) -> impl Iterator<Item = (usize, usize)> {
+        let projects = self.members.get(p).into_iter().flatten().copied();
+        let sessions =
+            projects.flat_map(|p| (0..self.projects[p].sessions.len()).map(move |s| (p, s)));
+        sessions.filter(|(p, s)| self.all || !self.session(*p, *s).hidden)
+    }
+
+    /// Returns what the row of a project says.
+    pub(crate) fn heading(&self, p: usize) -> String {
+        let project = &self.projects[p];
+        let repository = project.repository.as_ref().filter(|_| self.by_repository);
+        self.short(repository.unwrap_or(&project.label))
     }
 
     /// Returns the row of a session, and those of its conversations if they are shown.
@@ -253,7 +301,7 @@ impl List {
 
     fn selected_file(&self) -> Option<&Path> {
         match *self.rows.get(self.cursor.at)? {
-            Row::Project(_) => None,
+            Row::Project(_) | Row::Deleted | Row::Gone(_) => None,
             Row::Session(p, s) | Row::Conversation(p, s, _) => Some(&self.session(p, s).file.path),
         }
     }
@@ -289,6 +337,15 @@ impl List {
             Action::Right => self.unfold(true),
             Action::Left => self.unfold(false),
             Action::Enter => return Some(self.enter()),
+            Action::ByRepository => {
+                self.by_repository = !self.by_repository;
+                let kept = self.selected_file().map(Path::to_owned);
+                self.rebuild();
+                match kept {
+                    Some(path) => self.select(&path),
+                    None => self.select_newest(),
+                }
+            }
             Action::Back if !self.filter.text.is_empty() => {
                 self.filter.text.clear();
                 self.refilter();
@@ -327,10 +384,13 @@ impl List {
                 if open && self.session(p, s).conversations.len() > 1 {
                     self.opened.insert(path);
                 } else if !self.opened.remove(&path) && !open {
-                    self.go_to(Row::Project(p));
+                    let leader = self.members.iter().position(|members| members.contains(&p));
+                    self.go_to(Row::Project(leader.unwrap_or(p)));
                 }
             }
             Some(Row::Conversation(p, s, _)) if !open => self.go_to(Row::Session(p, s)),
+            Some(Row::Deleted) => self.shows_gone = open,
+            Some(Row::Gone(_)) if !open => self.go_to(Row::Deleted),
             _ => {}
         }
         self.rebuild();
@@ -348,6 +408,14 @@ impl List {
             Row::Project(p) => {
                 self.unfold(self.is_closed(&self.projects[p]));
                 return Vec::new();
+            }
+            Row::Deleted => {
+                self.unfold(!self.shows_gone);
+                return Vec::new();
+            }
+            Row::Gone(n) => {
+                let gone = &self.gone[n];
+                return vec![Effect::Show(prompts_page(&gone.id, &gone.prompts))];
             }
             Row::Session(p, s) => (p, s, Target::Resume),
             Row::Conversation(p, s, c) => {

@@ -8,6 +8,7 @@ use ramus_render::layout::{pad, truncate};
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
 use ramus_store::place::HistoryFile;
+use ramus_store::prompts::NotedPrompt;
 use ramus_store::scan::Branch;
 use ratatui::layout::Rect;
 
@@ -21,7 +22,8 @@ use crate::theme::Theme;
 /// A message that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
-    pub(crate) file: HistoryFile,
+    /// `None`: its session is gone.
+    pub(crate) file: Option<HistoryFile>,
     /// It is kept beside the session, not in it.
     pub(crate) spilled: bool,
     pub(crate) session: String,
@@ -32,6 +34,8 @@ pub(crate) struct Message {
     pub(crate) kind: &'static str,
     pub(crate) time: Option<Time>,
     pub(crate) snippet: Snippet,
+    /// A prompt whose session is gone.
+    pub(crate) lost: Option<NotedPrompt>,
     /// In how many other files it stands.
     pub(crate) copies: usize,
 }

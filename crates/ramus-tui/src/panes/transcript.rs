@@ -81,6 +81,8 @@ pub(crate) struct Transcript {
     pub(crate) top: Top,
     pub(crate) tools: bool,
     pub(crate) thinking: bool,
+    /// What each reply used is told below it.
+    pub(crate) usage: bool,
     pub(crate) search: Option<Search>,
     /// The conversation that is read; 0: none.
     pub(crate) conversation: u32,
@@ -130,6 +132,7 @@ impl Transcript {
             top: Top::default(),
             tools: false,
             thinking: false,
+            usage: false,
             search: None,
             conversation,
             aside,
@@ -311,6 +314,7 @@ impl Transcript {
         *self = Self {
             tools: self.tools,
             thinking: self.thinking,
+            usage: self.usage,
             size: self.size,
             next_stage: self.next_stage,
             ..Self::new(chapter, &node.map_or(Target::Resume, Target::Node))

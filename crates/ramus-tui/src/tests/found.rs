@@ -2,12 +2,13 @@
 
 use ramus_render::Label;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use testkit::Home;
 
 use super::Screens;
+use crate::event::Event;
 use crate::view::view;
 
 /// Returns the texts on the screen that are marked as what was looked for.
@@ -154,4 +155,50 @@ d < a    assistant     Oolong it is
     for answer in ["→ Black it is", "→ Oolong it is"] {
         assert!(text.contains(answer), "{text}");
     }
+}
+
+/// A history whose client deleted a session, and will delete another one.
+fn cleaned() -> Home {
+    let home = Home::new();
+    let path =
+        home.session("-w/00000001-0000-4000-8000-000000000000.jsonl", "a user about kettles");
+    let day = std::time::Duration::from_secs(86_400);
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(std::time::SystemTime::now() - day * 28).unwrap();
+    let note = "{\"display\":\"what does an osprey eat\",\"timestamp\":1767225600000,\"project\":\"/w\",\"sessionId\":\"gone\"}\n";
+    std::fs::write(home.claude().join("history.jsonl"), note).unwrap();
+    home
+}
+
+#[test]
+fn prompts_of_deleted_sessions_are_listed_found_and_read() {
+    let mut screens = Screens::over(cleaned(), 100, 12);
+    let text = screens.shows("deleted sessions, prompts only");
+    assert!(!text.contains("osprey"), "{text}");
+    screens.press(KeyCode::Down);
+    screens.press(KeyCode::Right);
+    screens.shows("prompt only  what does an osprey eat");
+    screens.press(KeyCode::Down);
+    screens.press(KeyCode::Enter);
+    screens.shows("only these prompts are left");
+    screens.press(KeyCode::Esc);
+    screens.type_in("osprey");
+    screens.shows("1 found");
+    assert_eq!(marked(&mut screens), ["osprey"]);
+    screens.press(KeyCode::Esc);
+    screens.take(Event::Key(KeyEvent::new(KeyCode::Char('f'), KeyModifiers::CONTROL)));
+    screens.type_in("osprey eat");
+    screens.press(KeyCode::Enter);
+    let text = screens.shows("1 message");
+    assert!(text.contains("prompt only") && text.contains("deleted session gone"), "{text}");
+    screens.press(KeyCode::Enter);
+    screens.shows("only these prompts are left");
+    screens.press(KeyCode::Esc);
+    screens.shows("1 message");
+}
+
+#[test]
+fn the_list_announces_what_will_be_deleted() {
+    let mut screens = Screens::over(cleaned(), 100, 12);
+    screens.shows("1 session will be deleted by Claude Code within 7 days");
 }

@@ -5,6 +5,7 @@ use ratatui::crossterm::event::KeyEvent;
 
 use crate::event::{Deed, Effect, OpenRequest, Opening, Side, Target};
 use crate::keys::{self, Action};
+use crate::panes::list::prompts_page;
 use crate::state::{Focus, Overlay, State};
 
 impl State {
@@ -112,11 +113,16 @@ impl State {
     pub(super) fn choose_result(&mut self) -> Vec<Effect> {
         let Some(Overlay::Results(results)) = &self.overlay else { return Vec::new() };
         let Some(message) = results.messages.get(results.cursor.at) else { return Vec::new() };
+        if let Some(prompt) = &message.lost {
+            return vec![Effect::Show(prompts_page(&message.session, [prompt]))];
+        }
         let target = message.node.map_or(Target::Resume, Target::Node);
         let sessions = self.list.projects.iter().flat_map(|project| &project.sessions);
         let session = sessions.map(|session| &session.file).find(|file| file.id == message.session);
         // What is kept beside a session is read with the session.
-        let file = if message.spilled { session.unwrap_or(&message.file) } else { &message.file };
+        let own = message.file.as_ref();
+        let file = if message.spilled { session.or(own) } else { own };
+        let Some(file) = file else { return Vec::new() };
         let request = self.list.request_for(file, target);
         vec![Effect::Open(Box::new(OpenRequest { opening: Opening::Hit, ..request }))]
     }

@@ -42,6 +42,7 @@ impl State {
             Action::Enter => reading.toggle(),
             Action::Tools => reading.tools = !reading.tools,
             Action::Thinking => reading.thinking = !reading.thinking,
+            Action::Usage => reading.usage = !reading.usage,
             Action::NextHit | Action::PreviousHit if reading.search.is_some() => {
                 reading.next_hit(action == Action::NextHit);
             }

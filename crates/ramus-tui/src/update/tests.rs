@@ -57,7 +57,8 @@ impl Desk {
         let theme = Theme { color: true, symbols: Symbols::Unicode };
         let mut state = State::new(clock.clone(), theme, List::new(false, ""));
         state.size = (80, 24);
-        let mut desk = Self { state, painter: Painter::new(clock), path, _home: home };
+        let mut desk =
+            Self { state, painter: Painter::new(clock, Arc::default()), path, _home: home };
         let opened = Opened {
             chapter: desk.read(),
             target: Target::Resume,
@@ -73,7 +74,7 @@ impl Desk {
         let root = self.path.ancestors().nth(3).unwrap();
         file.relative = self.path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
         let history = Arc::new(from_jsonl(&self.path, Rule::Client).unwrap());
-        Arc::new(Chapter { file, files: Arc::from([]), project: String::new(), history })
+        Arc::new(Chapter::new(file, Arc::from([]), String::new(), history))
     }
 
     /// Takes an event and returns what is to be done elsewhere, apart from rendering.

@@ -37,7 +37,7 @@ pub(crate) fn answers(chapter: &Chapter) -> Vec<(u32, String)> {
             });
             let Some(TurnKind::Fork(turn)) = turn.map(|turn| turn.kind) else { continue };
             let words = turn.ways.get(way).map(|way| String::from(one_line(&way.words)));
-            let words = words.filter(|words| !words.is_empty() && *words != name);
+            let words = words.filter(|words| *words != name);
             answers.extend(words.map(|words| (conversation.n, words)));
         }
     }

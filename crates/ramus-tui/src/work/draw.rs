@@ -3,21 +3,23 @@
 use std::sync::mpsc::Sender;
 
 use ramus_core::body::Body;
+use ramus_core::resume::Rule;
 use ramus_render::outline::{AgentLane, Outline, OutlineConfig, draw, legend, put_answers};
 use ramus_store::Bodies;
+use ramus_store::reverts::reverts;
 
 use crate::event::Event;
 use crate::panes::tree::{Drawing, Wanted};
 use crate::state::Clock;
 use crate::work::Desk;
 
-pub(crate) fn desk(events: Sender<Event>, clock: Clock) -> Desk<Wanted> {
+pub(crate) fn desk(events: Sender<Event>, clock: Clock, rule: Rule) -> Desk<Wanted> {
     Desk::open(events, move |wanted: Wanted, _, events| {
-        let _ = events.send(Event::Drawn(Box::new(drawing(wanted, &clock))));
+        let _ = events.send(Event::Drawn(Box::new(drawing(wanted, &clock, rule))));
     })
 }
 
-pub(crate) fn drawing(wanted: Wanted, clock: &Clock) -> Drawing {
+pub(crate) fn drawing(wanted: Wanted, clock: &Clock, rule: Rule) -> Drawing {
     let Wanted { chapter, agents, width } = wanted;
     let history = &chapter.history;
     let lane = |agent: &crate::event::AgentInfo| AgentLane {
@@ -34,6 +36,7 @@ pub(crate) fn drawing(wanted: Wanted, clock: &Clock) -> Drawing {
         width: usize::from(width),
         // Those in the session's own file the outline finds itself.
         agents: agents.iter().filter(|agent| agent.file.is_some()).map(lane).collect(),
+        reverts: reverts(&[], &chapter.files, &chapter.file, history, rule),
         // Where there is little room, the words matter more than the hour.
         time: &|time| if width < 80 { clock.short(time) } else { clock.message(time) },
     };

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use ramus_app::Workspace;
+use ramus_core::name::short_id;
 use ramus_core::query::Query;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::title::Summaries;
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
-use ramus_store::place;
+use ramus_store::prompts::{LostPrompts, NotedPrompt};
 use ramus_store::scan::{Again, Content, Filter, Histories, Hit, Order, Place, Source, Spot, scan};
 
 use crate::event::{Chapter, Event};
@@ -49,7 +51,7 @@ const PACE: Duration = Duration::from_millis(40);
 const SNIPPET: usize = 200;
 
 /// Looks into everything.
-pub(crate) fn all_desk(events: Sender<Event>, place: place::Place, rule: Rule) -> Desk<String> {
+pub(crate) fn all_desk(events: Sender<Event>, workspace: Arc<Workspace>) -> Desk<String> {
     Desk::open(events, move |text: String, newer, events| {
         let query = match Query::words(&text) {
             Ok(query) => query,
@@ -58,25 +60,31 @@ pub(crate) fn all_desk(events: Sender<Event>, place: place::Place, rule: Rule) -
                 return;
             }
         };
-        let projects = place.projects().projects;
+        let projects = workspace.list_again();
         let sources: Vec<Source> = projects
             .iter()
             .enumerate()
             .flat_map(|(index, project)| Source::of_project(index, project))
             .collect();
-        let filter = Filter::open(&place.index, &projects);
+        let filter = Filter::open(workspace.index(), &projects);
         let found = scan(&sources, &query, None, Order::Time, &filter, &|_| {});
         let mut hits = Hit::merge(found.places, &sources, Order::Time);
-        let all = hits.len();
+        let mut lost = LostPrompts::read(workspace.roots(), &projects).prompts;
+        lost.retain(|prompt| prompt.fits(&query));
+        let all = hits.len() + lost.len();
         hits.truncate(MOST);
+        lost.truncate(MOST - hits.len());
         let files = |source: &Source| source.project.map(|index| &projects[index].files[..]);
-        let mut search = Search { hits: &hits, sources: &sources, query: &query, rule };
+        let rule = workspace.rule();
+        let mut search = Search { hits: &hits, lost, sources: &sources, query: &query, rule };
         search.tell(&text, all, &files, newer, events);
     })
 }
 
 struct Search<'a> {
     hits: &'a [Hit],
+    /// Prompts whose sessions are gone.
+    lost: Vec<NotedPrompt>,
     sources: &'a [Source],
     query: &'a Query,
     rule: Rule,
@@ -118,7 +126,27 @@ impl Search<'_> {
                 told = Instant::now();
             }
         }
+        let lost = std::mem::take(&mut self.lost);
+        messages.extend(lost.into_iter().map(|prompt| self.lost_message(prompt)));
         send(&mut messages, true);
+    }
+
+    fn lost_message(&self, prompt: NotedPrompt) -> Message {
+        let range = self.query.find(&prompt.text).unwrap_or_default();
+        Message {
+            file: None,
+            spilled: false,
+            session: prompt.session.clone(),
+            title: Some(format!("deleted session {}", short_id(&prompt.session))),
+            node: None,
+            branch: None,
+            is_agent: false,
+            kind: "prompt only",
+            time: prompt.time,
+            snippet: Snippet::new(&prompt.text, &range, SNIPPET),
+            lost: Some(prompt),
+            copies: 0,
+        }
     }
 
     /// Finds out where all hits of one file lie.
@@ -161,7 +189,7 @@ impl Search<'_> {
         });
         let (snippet, kind, time) = shown.ok().flatten()?;
         Some(Message {
-            file: source.file.clone(),
+            file: Some(source.file.clone()),
             // What is kept beside a session is shown with the session.
             spilled: source.content == Content::Spilled,
             session,
@@ -172,6 +200,7 @@ impl Search<'_> {
             kind,
             time,
             snippet,
+            lost: None,
             copies: hit.copies.len(),
         })
     }

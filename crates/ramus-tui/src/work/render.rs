@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use ramus_core::body::Body;
 use ramus_core::history::Path;
+use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Fork, ForkWay, Part, Turn, TurnKind, fork_turn, turns};
 use ramus_render::highlight::Highlight;
@@ -38,17 +39,20 @@ pub(crate) struct Want {
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Starts the thread that renders what is seen.
-pub(crate) fn desk(events: Sender<Event>, clock: Clock) -> Desk<Vec<Want>> {
-    painting(events, clock, Duration::ZERO)
+pub(crate) fn desk(events: Sender<Event>, clock: Clock, prices: Arc<PriceList>) -> Desk<Vec<Want>> {
+    painting(events, Painter::new(clock, prices), Duration::ZERO)
 }
 
 /// Starts the thread that renders what may be seen next, when there is time for it.
-pub(crate) fn preparing_desk(events: Sender<Event>, clock: Clock) -> Desk<Vec<Want>> {
-    painting(events, clock, PAUSE)
+pub(crate) fn preparing_desk(
+    events: Sender<Event>,
+    clock: Clock,
+    prices: Arc<PriceList>,
+) -> Desk<Vec<Want>> {
+    painting(events, Painter::new(clock, prices), PAUSE)
 }
 
-fn painting(events: Sender<Event>, clock: Clock, pause: Duration) -> Desk<Vec<Want>> {
-    let mut painter = Painter::new(clock);
+fn painting(events: Sender<Event>, mut painter: Painter, pause: Duration) -> Desk<Vec<Want>> {
     Desk::open(events, move |wants: Vec<Want>, newer, events| {
         if newer.comes_within(pause) {
             return;
@@ -68,11 +72,16 @@ fn painting(events: Sender<Event>, clock: Clock, pause: Duration) -> Desk<Vec<Wa
 /// How many ends of blocks are remembered.
 const FLOWS: usize = 4_000;
 
-/// A block by its key and end, and whether tools and thinking are open in it.
-type FlowKey = (Key, usize, bool, bool);
+/// A block by its key and end, and whether tools, thinking and usage are shown in it.
+type FlowKey = (Key, usize, bool, bool, bool);
+
+fn flow_key(key: Key, end: usize, look: Look) -> FlowKey {
+    (key, end, look.tools, look.thinking, look.usage)
+}
 
 pub(crate) struct Painter {
     clock: Clock,
+    prices: Arc<PriceList>,
     /// How blocks end, for those that follow them; a block that has grown ends elsewhere.
     flows: HashMap<FlowKey, (Weak<Chapter>, Flow)>,
     open: Option<Open>,
@@ -85,8 +94,8 @@ struct Open {
 }
 
 impl Painter {
-    pub(crate) fn new(clock: Clock) -> Self {
-        Self { clock, flows: HashMap::new(), open: None }
+    pub(crate) fn new(clock: Clock, prices: Arc<PriceList>) -> Self {
+        Self { clock, prices, flows: HashMap::new(), open: None }
     }
 
     pub(crate) fn lines(&mut self, want: &Want) -> Vec<Line> {
@@ -101,7 +110,7 @@ impl Painter {
         let flow = match &want.previous {
             Some(previous) => {
                 let key = want.key.at(want.path.folds[previous.start]);
-                match self.flows.get(&(key, previous.end, want.look.tools, want.look.thinking)) {
+                match self.flows.get(&flow_key(key, previous.end, want.look)) {
                     Some((of, flow)) if is_of(of, &want.chapter) => flow.clone(),
                     _ => self.written(want, previous, Flow::default(), key).1,
                 }
@@ -132,6 +141,7 @@ impl Painter {
             tools: want.look.tools,
             full: want.look.full,
             branch_notes: false,
+            usage: want.look.usage.then_some(&*self.prices),
             highlight: Highlight::On,
             show: "",
             cwd: facts.cwd.as_deref().unwrap_or_default(),
@@ -151,8 +161,7 @@ impl Painter {
             self.flows.clear();
         }
         let of = Arc::downgrade(&want.chapter);
-        self.flows
-            .insert((key, range.end, want.look.tools, want.look.thinking), (of, flow.clone()));
+        self.flows.insert(flow_key(key, range.end, want.look), (of, flow.clone()));
         (lines, flow)
     }
 
@@ -209,10 +218,7 @@ fn way(way: &ForkWay, index: usize, taken: bool) -> (Line, String) {
     left.push(&format!("{} ", index + 1), Label::Dim);
     left.push(&format!("{sign} "), label);
     let words = way.words.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
-    left.push(
-        if words.is_empty() { "…" } else { &words },
-        if taken { Label::Strong } else { Label::Plain },
-    );
+    left.push(&words, if taken { Label::Strong } else { Label::Plain });
     (left, right)
 }
 

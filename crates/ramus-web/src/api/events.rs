@@ -41,7 +41,7 @@ pub(crate) async fn events(
 
 /// Follows all files and sends what happens to them.
 pub(crate) fn follow_files(state: &State) {
-    let roots = state.library.place.roots.clone();
+    let roots = state.workspace.roots().to_vec();
     let changes = match follow(roots, &FollowConfig::default()) {
         Ok(changes) => changes,
         Err(error) => {
@@ -64,7 +64,7 @@ pub(crate) fn follow_files(state: &State) {
         }
         if let Some(line) = news.take_due(Instant::now()) {
             // Whoever hears it asks at once, and shall not get what was true before.
-            state.library.forget();
+            state.workspace.refresh();
             // An error says that no page is open.
             let _ = state.news.send(line.into());
         }
@@ -74,9 +74,18 @@ pub(crate) fn follow_files(state: &State) {
 /// What happened and was not sent yet: one entry for each session, so it cannot grow without end.
 #[derive(Debug, Default)]
 struct News {
-    waiting: BTreeMap<Changed, &'static str>,
+    waiting: BTreeMap<Changed, Kind>,
     /// When the oldest of it must be sent.
     due: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Found,
+    Grew,
+    Rewritten,
+    Gone,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -88,11 +97,11 @@ struct Changed {
 
 impl News {
     fn add(&mut self, change: &Change, now: Instant) {
-        let (kind, file): (&str, &HistoryFile) = match change {
-            Change::Found { file, .. } | Change::Moved { file, .. } => ("found", file),
-            Change::Grew { file, .. } => ("grew", file),
-            Change::Rewritten { file } => ("rewritten", file),
-            Change::Gone { file } => ("gone", file),
+        let (kind, file): (Kind, &HistoryFile) = match change {
+            Change::Found { file, .. } | Change::Moved { file, .. } => (Kind::Found, file),
+            Change::Grew { file, .. } => (Kind::Grew, file),
+            Change::Rewritten { file } => (Kind::Rewritten, file),
+            Change::Gone { file } => (Kind::Gone, file),
             Change::Ready | Change::Polling { .. } | Change::Problem(_) => return,
         };
         let owner = match &file.role {
@@ -106,7 +115,7 @@ impl News {
         };
         let told = self.waiting.entry(changed).or_insert(kind);
         // A new file that grows is still a new file; otherwise the last word counts.
-        if kind != "grew" {
+        if kind != Kind::Grew {
             *told = kind;
         }
         self.due.get_or_insert(now + AGE);
@@ -122,12 +131,12 @@ impl News {
         }
         #[derive(Serialize)]
         struct Told<'a> {
-            kind: &'a str,
+            kind: Kind,
             #[serde(flatten)]
             changed: &'a Changed,
         }
         let told: Vec<Told<'_>> =
-            waiting.iter().map(|(changed, kind)| Told { kind, changed }).collect();
+            waiting.iter().map(|(changed, kind)| Told { kind: *kind, changed }).collect();
         serde_json::to_string(&told).ok()
     }
 }

@@ -17,18 +17,19 @@ use axum::response::{IntoResponse, Response};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use ramus_app::survey::Survey;
 use ramus_core::branches::Status;
 use ramus_core::query::{Query, Role};
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
-use ramus_render::json::{Answer, Hit as JsonHit, HitPlace};
+use ramus_render::json::{Answer, Hit as JsonHit, HitPlace, PromptOnly, prompt_hit};
 use ramus_render::sanitize::is_bidi;
 use ramus_store::place::{FileRole, Project};
+use ramus_store::prompts::{LostPrompts, NotedPrompt};
 use ramus_store::scan::{
     Again, Branch, Content, Filter, Histories, Hit, Order, Place, Source, Spot, ToolFilter,
     on_own_threads, scan_while, spills,
 };
-use ramus_store::survey::Survey;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -124,6 +125,8 @@ struct Search {
     from: usize,
     batch: u64,
     done: u64,
+    /// Prompts whose sessions are gone, as long as they were not looked through.
+    lost: Option<LostPrompts>,
     /// What was found last and is not sent yet.
     told: Option<Told>,
     /// Nobody reads any more.
@@ -140,14 +143,25 @@ struct Told {
 
 impl Search {
     fn new(state: &State, query: Query, wanted: &Wanted, stop: Arc<AtomicBool>) -> Self {
-        let projects = state.library.projects();
+        let projects = state.workspace.projects();
         let mut sources = sources(&projects, wanted);
         sources.sort_by_key(|source| Reverse(source.file.modified));
         let name = wanted.tool.clone().filter(|name| !name.is_empty());
+        let is_any = |text: &Option<String>| text.as_deref().is_none_or(str::is_empty);
+        let wants_lost = [&wanted.tool, &wanted.session, &wanted.branch].into_iter().all(is_any);
+        let lost = wants_lost.then(|| {
+            let mut lost = LostPrompts::read(state.workspace.roots(), &projects);
+            let project = wanted.project.as_deref().filter(|project| !project.is_empty());
+            lost.prompts.retain(|prompt| {
+                prompt.fits(&query) && project.is_none_or(|project| prompt.is_of(project))
+            });
+            lost
+        });
         Self {
-            filter: Filter::open(&state.library.place.index, &projects),
+            lost,
+            filter: Filter::open(state.workspace.index(), &projects),
             projects,
-            survey: state.library.surveyed(),
+            survey: state.workspace.known_survey(),
             query,
             tool: name.map(|name| ToolFilter { name: Some(name), file: None }),
             status: match wanted.branch.as_deref() {
@@ -157,7 +171,7 @@ impl Search {
             },
             limit: if wanted.limit == 0 { MOST } else { wanted.limit.min(MOST) },
             sources,
-            histories: Histories::new(state.library.rule),
+            histories: Histories::new(state.workspace.rule()),
             again: Again::default(),
             seen: HashSet::new(),
             sent: 0,
@@ -187,6 +201,9 @@ impl Search {
                     self.tell_progress(&mut out)?;
                 }
                 None if self.from == self.sources.len() => {
+                    if let Some(lost) = self.lost.take() {
+                        self.tell_lost(&lost, &mut out)?;
+                    }
                     return Ok(Some(out.into()).filter(|out: &Bytes| !out.is_empty()));
                 }
                 None => self.told = Some(self.look_through()),
@@ -247,6 +264,20 @@ impl Search {
             add_line(&Answer::new("ramus.find/1", hit), out)?;
         }
         Ok(())
+    }
+
+    /// Sends the prompts whose sessions are gone, after everything else.
+    fn tell_lost(&mut self, lost: &LostPrompts, out: &mut Vec<u8>) -> io::Result<()> {
+        self.found += lost.prompts.len();
+        for prompt in lost.prompts.iter().take(self.limit.saturating_sub(self.sent)) {
+            let NotedPrompt { text, time, project, session, line } = prompt;
+            let project = project.as_deref();
+            let range = self.query.find(text).unwrap_or_default();
+            let only = PromptOnly { session, project, line: *line, time: *time };
+            add_line(&Answer::new("ramus.find/1", prompt_hit(&only, text, &range)), out)?;
+            self.sent += 1;
+        }
+        self.tell_progress(out)
     }
 
     fn tell_progress(&self, out: &mut Vec<u8>) -> io::Result<()> {
@@ -315,6 +346,7 @@ impl Search {
             uuid: spot.uuid.filter(|_| spot.is_own),
             role: kind.role().word(),
             kind: kind.word(),
+            class: None,
             conversation: branch.map(|branch| branch.n),
             status: branch.map(|branch| branch.status.word()),
             resumes: branch.is_some_and(|branch| branch.resumes),

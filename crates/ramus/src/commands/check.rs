@@ -1,34 +1,34 @@
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
 
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_app::{Scope, SurveyDetail};
 use ramus_core::defect::Defect;
 use ramus_core::digest;
 use ramus_core::edit::Thinking;
+use ramus_core::retention::Due;
 use ramus_core::time::Time;
 use ramus_render::json::{self, Answer, Check, Retention};
 use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
-use ramus_store::place::RETENTION_DAYS;
+use ramus_store::inspect::Neighbours;
 use ramus_store::read;
-use ramus_store::survey::{Survey, Surveyed, to_time};
 
 use crate::args::Global;
 use crate::commands::fix::fix;
 use crate::commands::secrets::list_secrets;
-use crate::commands::stats::in_scope;
-use crate::env::{self, Clock};
+use crate::env;
 use crate::error::CommandError;
 use crate::perform::WriteArgs;
-use crate::select::{Library, Scope};
-use crate::table::{bytes, number};
+use crate::table::number;
 use crate::ui::Ui;
 
-/// Look for damage: bad lines, broken links, unpaired tool calls, wrong dates, files about to be deleted
+/// Look for damage: bad lines, broken links, wrong ids and dates, lost backups, files due for deletion
 ///
 /// Every line of every file is accounted for as known, unknown or damaged. Nothing is changed, not
 /// even by `--fix`: it makes a copy of the conversation that Claude Code would resume, in which lost
 /// parents follow what stands before them, every tool call has a result, thinking that cannot be
-/// sent is left out, and no date lies in the future. Only a last line that broke off is ended where
+/// sent is left out, every record belongs to one session, ids stand once, and no date lies in the
+/// future. The list marks what it can repair. Only a last line that broke off is ended where
 /// it stands. Each repair is shown and asked for; `ramus undo` takes it back.
 ///
 /// `--secrets` lists where passwords, keys and tokens are instead, without showing them: by session,
@@ -57,35 +57,34 @@ pub(crate) struct CheckArgs {
     write: WriteArgs,
 }
 
-const DAY: Duration = Duration::from_secs(86_400);
-/// How many days ahead a deletion is worth a warning.
-const SOON: u32 = 7;
-
 pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<(), CommandError> {
     let WriteArgs { dry_run, yes, force } = args.write;
     if !args.fix && (dry_run || yes || force) {
         return Err(CommandError::user("nothing is written without `--fix`"));
     }
-    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = library.scope(ui, args.scope.as_deref())?;
-    let survey = library.clone().survey(ui, &scope);
+    let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
+    let scope = workspace.scope(args.scope.as_deref())?;
+    let listing = workspace.projects();
     if args.secrets {
-        return list_secrets(ui, &library, &survey, &scope, args.strict);
+        let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
+        return list_secrets(ui, &workspace, &survey, &scope, args.strict);
     }
+    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Inspection);
+    let neighbours = Neighbours::new(workspace.roots(), &listing, &survey);
     let files: Vec<&Surveyed> = files(&survey, &scope);
-    let retention = retention(&files, library.retention_days(), SystemTime::now());
-    let check = count(&files, retention, env::now());
-    let broken = !check.defects.is_empty();
     if args.fix {
         let thinking = if args.drop_thinking { Thinking::Withheld } else { Thinking::Unsigned };
-        return fix(ui, &library, &files, thinking, &args.write);
+        return fix(ui, &workspace, &files, &neighbours, thinking, &args.write);
     }
+    let due = workspace.cleanup().due(files.iter().map(|file| &file.file), env::now());
+    let check = count(&files, &neighbours, retention(&due), env::now());
+    let broken = !check.defects.is_empty();
     if ui.json {
         ui.json(&Answer::new("ramus.check/1", check))?;
     } else {
         ui.page();
         let width = ui.width;
-        for line in lines(&check, &Clock::new()).iter().flat_map(|line| wrap(line, width, 4)) {
+        for line in lines(&check, &due).iter().flat_map(|line| wrap(line, width, 4)) {
             ui.line(&line)?;
         }
     }
@@ -93,13 +92,16 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
 }
 
 fn files<'a>(survey: &'a Survey, scope: &Scope) -> Vec<&'a Surveyed> {
-    let all = survey.projects.iter().flat_map(|project| {
-        project.sessions.iter().chain(&project.agents).chain(&project.journals)
-    });
-    all.filter(|file| in_scope(scope, file)).collect()
+    let all = survey.projects.iter().flat_map(ProjectSurvey::files);
+    all.filter(|file| scope.has(file)).collect()
 }
 
-fn count(files: &[&Surveyed], retention: Retention, now: Time) -> Check {
+fn count(
+    files: &[&Surveyed],
+    neighbours: &Neighbours<'_>,
+    retention: Retention,
+    now: Time,
+) -> Check {
     let mut check = Check {
         files: files.len(),
         lines: 0,
@@ -127,7 +129,8 @@ fn count(files: &[&Surveyed], retention: Retention, now: Time) -> Check {
         }
         let future = future_dates(file, now);
         let own = file.defects().chain(&file.digest.unpaired).chain(&file.digest.undated);
-        let mut defects: Vec<&Defect> = own.chain(&future).collect();
+        let inspected = neighbours.defects(file);
+        let mut defects: Vec<&Defect> = own.chain(&future).chain(&inspected).collect();
         defects.sort_by_key(|defect| defect.line);
         check.defects.extend(defects.into_iter().map(|defect| json::Defect {
             file: file.file.relative.clone(),
@@ -135,6 +138,7 @@ fn count(files: &[&Surveyed], retention: Retention, now: Time) -> Check {
             offset: defect.at,
             kind: defect.kind.word(),
             detail: defect.kind.to_string(),
+            fixable: defect.kind.is_fixable(),
         }));
     }
     check
@@ -153,32 +157,23 @@ fn future_dates(file: &Surveyed, now: Time) -> Vec<Defect> {
     read(&file.file.path).map(|session| digest::future_dates(&session, latest)).unwrap_or_default()
 }
 
-fn retention(files: &[&Surveyed], days: Option<u32>, now: SystemTime) -> Retention {
-    let kept = days.unwrap_or(RETENTION_DAYS);
-    let mut retention = Retention {
-        days: kept,
-        from_settings: days.is_some(),
-        soon: 0,
-        soon_bytes: 0,
-        first: None,
-    };
-    let mut first = None;
-    for file in files {
-        let Some(goes) = file.file.modified.checked_add(DAY * kept) else { continue };
-        if goes <= now + DAY * SOON {
-            retention.soon += 1;
-            retention.soon_bytes += file.file.bytes;
-            first = Some(first.map_or(goes, |first: SystemTime| first.min(goes)));
-        }
+fn retention(due: &Due) -> Retention {
+    Retention {
+        days: due.retention.days,
+        from_settings: due.retention.from_settings,
+        soon: due.sessions + due.agents,
+        soon_bytes: due.bytes,
+        first: due.first.map(|time| time.to_string()),
+        soon_sessions: due.sessions,
+        soon_agents: due.agents,
+        overdue: due.overdue,
     }
-    retention.first = first.map(|time| to_time(time).to_string());
-    retention
 }
 
 /// How many defects of one kind are listed one by one.
 const LISTED: usize = 20;
 
-fn lines(check: &Check, clock: &Clock) -> Vec<Line> {
+fn lines(check: &Check, due: &Due) -> Vec<Line> {
     let mut lines = vec![
         Line::new(&number(check.lines), Label::Strong)
             .with(
@@ -208,7 +203,8 @@ fn lines(check: &Check, clock: &Clock) -> Vec<Line> {
         lines.push(Line::default());
         lines.push(
             Line::new(kind, Label::Warning)
-                .with(&format!("  {}", number(defects.len() as u64)), Label::Plain),
+                .with(&format!("  {}", number(defects.len() as u64)), Label::Plain)
+                .with(if defects[0].fixable { "  --fix can repair" } else { "" }, Label::Dim),
         );
         for defect in defects.iter().take(LISTED) {
             lines.push(
@@ -232,6 +228,11 @@ fn lines(check: &Check, clock: &Clock) -> Vec<Line> {
         lines.push(Line::new("No defect.", Label::Active));
     }
     lines.push(Line::default());
+    if check.defects.iter().any(|defect| defect.fixable) {
+        lines.push(Line::plain(
+            "`ramus check --fix` offers a repaired copy where a defect is on the conversation that Claude Code resumes; the files here stay as they are.",
+        ));
+    }
     if check.withheld_thinking > 0 {
         lines.push(Line::plain(&format!(
             "Thinking is withheld in {} of {} blocks: recent clients keep only its signature.",
@@ -239,26 +240,17 @@ fn lines(check: &Check, clock: &Clock) -> Vec<Line> {
             number(check.thinking),
         )));
     }
-    lines.push(retention_line(&check.retention, clock));
+    lines.push(retention_line(due));
     lines
 }
 
-fn retention_line(retention: &Retention, clock: &Clock) -> Line {
-    let source = if retention.from_settings { "as your settings say" } else { "its default" };
-    let line = Line::plain(&format!(
-        "Claude Code deletes sessions {} days after their last change, {source}.",
-        retention.days
-    ));
-    if retention.soon == 0 {
-        return line.with(" None is due within a week.", Label::Plain);
+fn retention_line(due: &Due) -> Line {
+    if let Some(sentence) = due.sentence() {
+        return Line::new(&sentence, Label::Warning);
     }
-    let first = clock.short_text(retention.first.as_deref());
-    line.with(
-        &format!(
-            " {} files ({}) are due within a week, the first on {first}: raise `cleanupPeriodDays` in settings.json to keep them.",
-            number(retention.soon as u64),
-            bytes(retention.soon_bytes)
-        ),
-        Label::Warning,
-    )
+    let source = if due.retention.from_settings { "as your settings say" } else { "its default" };
+    Line::plain(&format!(
+        "Claude Code deletes sessions {} days after their last change, {source}. None is due within {} days.",
+        due.retention.days, due.within
+    ))
 }

@@ -3,6 +3,8 @@ use std::ops::ControlFlow;
 
 use clap::ValueEnum;
 use jiff::Zoned;
+use ramus_app::Scope;
+use ramus_core::pull_request::PullRequestName;
 use ramus_core::query::{Query, QueryError, Role, TextKind};
 use ramus_render::json::{Answer, HitCount, HitFile};
 use ramus_render::{Label, Line};
@@ -10,8 +12,8 @@ use ramus_store::scan::{self, Filter, Hit, Order, ToolFilter};
 
 use crate::args::Global;
 use crate::commands::cache;
+use crate::env;
 use crate::error::{CommandError, ErrorKind};
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 use crate::when;
 
@@ -44,11 +46,11 @@ use search::Search;
 /// The letters at the end of a row are the address for the next command.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus find 'connection pool'\n  ramus find '\"connection pool\" timeout' .\n  ramus find --regex 'TODO|FIXME' --role assistant --since 7d\n  ramus find migrate --branch abandoned --context 2\n  ramus find test --tool bash --files\n  ramus find --file src/main.rs\n  ramus find needle --json | jq -r .address"
+    after_help = "Examples:\n  ramus find 'connection pool'\n  ramus find '\"connection pool\" timeout' .\n  ramus find --regex 'TODO|FIXME' --role assistant --since 7d\n  ramus find migrate --branch abandoned --context 2\n  ramus find test --tool bash --files\n  ramus find --file src/main.rs\n  ramus find --pr 42\n  ramus find 'race condition' --pr 42\n  ramus find needle --json | jq -r .address"
 )]
 pub(crate) struct FindArgs {
-    /// What to look for; with --tool or --file it can be left out
-    #[arg(required_unless_present_any = ["tool", "file"])]
+    /// What to look for; with --tool, --file or --pr it can be left out
+    #[arg(required_unless_present_any = ["tool", "file", "pr"])]
     text: Option<String>,
     /// Only in this project or session
     #[arg(allow_hyphen_values = true)]
@@ -71,6 +73,9 @@ pub(crate) struct FindArgs {
     /// Only tool calls that touch this file, and their results
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
+    /// Only in sessions in which this pull request was made: `42`, `owner/name#42` or its URL
+    #[arg(long, value_name = "PR")]
+    pr: Option<PullRequestName>,
     /// Only from here on: a date, a time, or how long ago (`2h`, `3d`)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
@@ -137,18 +142,23 @@ fn kind_words() -> impl clap::builder::TypedValueParser<Value = TextKind> {
 
 pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), CommandError> {
     let query = query(ui, args)?;
-    let library = Library::open(ui, global)?;
+    let workspace = env::workspace(ui, global)?;
     let scope = match &args.project {
-        Some(project) => Scope::Project(library.project(project)?),
-        None => library.scope(ui, args.scope.as_deref()).map_err(|error| {
-            error.hinted("SCOPE is a project or a session; several words of TEXT stand in quotes")
+        Some(project) => Scope::Project(workspace.project(project)?),
+        None => workspace.scope(args.scope.as_deref()).map_err(|error| {
+            CommandError::from(error)
+                .hinted("SCOPE is a project or a session; several words of TEXT stand in quotes")
         })?,
     };
-    let sources = sources::sources(&library, &scope, args.agents);
-    let tool = (args.tool.is_some() || args.file.is_some())
-        .then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
-    let filter = Filter::open(library.index(), &library.projects);
-    let mut search = Search::new(&library, &sources, &query, args.context);
+    let mut sources = sources::sources(&workspace, &scope, args.agents);
+    if let Some(pr) = &args.pr {
+        sources::keep_pull_request(ui, &workspace, &scope, pr, &mut sources);
+    }
+    let tool =
+        names_calls(args).then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
+    let projects = workspace.projects();
+    let filter = Filter::open(workspace.index(), &projects);
+    let mut search = Search::new(workspace.rule(), &projects, &sources, &query, args.context);
     search.is_one_session = matches!(scope, Scope::Session(_));
     let unknown = filter.unknown(&sources);
     let found = if args.count || args.files || args.sort == Sort::Relevance {
@@ -156,7 +166,7 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     } else {
         newest(ui, args, search, tool.as_ref(), &filter)
     };
-    if unknown > WORTH_IT && library.index().is_open() {
+    if unknown > WORTH_IT && workspace.index().is_open() {
         cache::build_aside(global);
     }
     let room = match &found {
@@ -165,10 +175,10 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
         Err(_) => 0,
     };
     let is_any = args.branch == BranchFilter::Any && args.agents != AgentFilter::Only;
-    if tool.is_some() || args.count || args.files || !is_any || room == 0 {
+    if tool.is_some() || args.pr.is_some() || args.count || args.files || !is_any || room == 0 {
         return found.map(drop);
     }
-    let mut lost = prompts::lost_prompts(ui, &library, &scope, &query);
+    let mut lost = prompts::lost_prompts(&workspace, &scope, &query);
     lost.truncate(room);
     match lost.is_empty() {
         true => found.map(drop),
@@ -264,7 +274,12 @@ fn query(ui: &Ui, args: &FindArgs) -> Result<Query, CommandError> {
     let mut query = match &args.text {
         Some(text) if args.regex => Query::regex(text),
         Some(text) => Query::words(text),
-        None => Query::regex(ANYTHING),
+        None => match &args.pr {
+            Some(pr) if !names_calls(args) => {
+                Query::regex(&format!(r"(?:\A|\D){}(?:\D|\z)", pr.number))
+            }
+            _ => Query::regex(ANYTHING),
+        },
     }
     .map_err(|error| broken(ui, args.text.as_deref().unwrap_or_default(), &error))?;
     let now = Zoned::now();
@@ -275,10 +290,16 @@ fn query(ui: &Ui, args: &FindArgs) -> Result<Query, CommandError> {
     query.until = time(&args.until, when::Edge::End)?;
     query.kinds.clone_from(&args.kind);
     if args.text.is_none() && args.kind.is_empty() {
-        query.kinds.push(TextKind::ToolInput);
+        let is_request = args.pr.is_some() && !names_calls(args);
+        query.kinds.push(if is_request { TextKind::PullRequest } else { TextKind::ToolInput });
     }
     query.roles.clone_from(&args.role);
     Ok(query)
+}
+
+/// Whether tool calls are looked for by their name or file.
+fn names_calls(args: &FindArgs) -> bool {
+    args.tool.is_some() || args.file.is_some()
 }
 
 /// Shows where a pattern is broken, with a sign below it.
@@ -306,7 +327,12 @@ fn nothing(ui: &mut Ui, args: &FindArgs) -> Result<usize, CommandError> {
         }
     }
     let Some(text) = &args.text else {
-        return Err(CommandError::nothing("No tool call matches"));
+        return Err(match &args.pr {
+            Some(pr) if !names_calls(args) => {
+                CommandError::nothing(format!("No session made pull request {}", pr.number))
+            }
+            _ => CommandError::nothing("No tool call matches"),
+        });
     };
     let mut error = CommandError::nothing(format!("no message holds {text:?}"));
     if !args.regex && text.split_whitespace().nth(1).is_some() {

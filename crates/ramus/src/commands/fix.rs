@@ -1,34 +1,36 @@
 //! `check --fix`: a repaired copy for each session that needs one.
 
-use ramus_core::edit::{Thinking, end_of_message, to_fix};
+use ramus_app::Workspace;
+use ramus_app::survey::Surveyed;
+use ramus_core::edit::{Misnamed, Thinking, end_of_message, to_fix};
 use ramus_core::name::short_id;
 use ramus_render::json::{FixAnswer, Written};
 use ramus_render::{Label, Line};
+use ramus_store::inspect::Neighbours;
 use ramus_store::journal::Journal;
 use ramus_store::plan::{self, Plan, What};
-use ramus_store::survey::Surveyed;
 use ramus_store::trace::trace;
 
 use crate::commands::fork::{comes_along, short};
 use crate::env;
 use crate::error::{CommandError, ErrorKind};
 use crate::perform::{Proposal, Site, WriteArgs, perform_as};
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// Plans repairs for sessions one by one, and carries out those that are wanted.
 pub(crate) fn fix(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     files: &[&Surveyed],
+    neighbours: &Neighbours<'_>,
     thinking: Thinking,
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
     let journal = Journal::read(&env::state())?;
     let mut found = 0;
     for file in files.iter().filter(|file| may_need(file)) {
-        let (session, _) = library.address(ui, &file.file.path.to_string_lossy())?;
-        let site = Site::read(library, session)?;
+        let session = workspace.address(&file.file.path.to_string_lossy())?.file;
+        let site = Site::read(workspace, session)?;
         if let Some(copy) = repaired(&journal, &site.found.file.id) {
             let id = short_id(&site.found.file.id);
             let line =
@@ -36,7 +38,11 @@ pub(crate) fn fix(
             ui.say(&Line::plain(&line));
             continue;
         }
-        let Some((plan, repairs, leaf)) = planned(library, &site, thinking)? else { continue };
+        let Some((plan, repairs, leaf)) =
+            planned(workspace, &site, &misnamed(neighbours, file), thinking)?
+        else {
+            continue;
+        };
         found += 1;
         match propose(ui, &site, &plan, &repairs, leaf, args) {
             // The next one may be wanted.
@@ -58,7 +64,22 @@ fn may_need(file: &Surveyed) -> bool {
     let is_session = file.file.role == ramus_store::place::FileRole::Session;
     let is_wrong = file.defects().next().is_some() || !file.digest.unpaired.is_empty();
     let is_late = facts.last_active.is_none_or(|time| time > env::now());
-    is_session && !file.digest.class.is_hidden() && (is_wrong || is_late || facts.thinking > 0)
+    let is_misnamed = file
+        .inspection
+        .as_ref()
+        .is_some_and(|found| !found.foreign.is_empty() || !found.reused.is_empty());
+    is_session
+        && !file.digest.class.is_hidden()
+        && (is_wrong || is_late || is_misnamed || facts.thinking > 0)
+}
+
+/// Returns the records of a file that a copy has to call otherwise.
+fn misnamed(neighbours: &Neighbours<'_>, file: &Surveyed) -> Misnamed {
+    let reused = file.inspection.iter().flat_map(|found| &found.reused);
+    Misnamed {
+        foreign: neighbours.foreign(file).map(|flaw| flaw.record).collect(),
+        reused: reused.map(|flaw| flaw.record).collect(),
+    }
 }
 
 /// Returns the copy that was made of a session before.
@@ -76,20 +97,22 @@ fn repaired(journal: &Journal, id: &str) -> Option<String> {
 type Planned = (Plan, Vec<String>, Option<String>);
 
 fn planned(
-    library: &Library,
+    workspace: &Workspace,
     site: &Site,
+    misnamed: &Misnamed,
     thinking: Thinking,
 ) -> Result<Option<Planned>, CommandError> {
-    let subject = site.subject(library);
+    let subject = site.subject();
     let target = to_fix(&site.history, env::now());
     let end = target.and_then(|target| end_of_message(&site.history, target));
     if let Some(path) = end.and_then(|end| site.history.path_to(end)) {
         let (file, history) = (site.found.file.clone(), site.history.clone());
-        let parts = trace(subject.files, file, history, path, library.rule)?;
+        let parts = trace(subject.files, file, history, path, workspace.rule())?;
         let title = format!("{} (repaired)", short(&site.title));
-        let fixed = plan::fix(subject, &parts, &title, thinking, env::now())?;
-        let fixed =
-            fixed.map_err(|refusal| CommandError::user(format!("cannot repair: {refusal}")))?;
+        let fixed = plan::fix(subject, &parts, misnamed, &title, thinking, env::now());
+        let fixed = fixed.map_err(|error| {
+            error.explained(|refusal| CommandError::user(format!("cannot repair: {refusal}")))
+        })?;
         if let Some((plan, fixed)) = fixed {
             return Ok(Some((plan, fixed.repairs.words(), Some(fixed.new.leaf))));
         }

@@ -1,10 +1,14 @@
+mod assist;
+
 use clap::ValueEnum;
+use ramus_app::Address;
 use ramus_core::compare::Content;
 use ramus_core::edit::{
     Conflict, Exchange, Fate, Merge, Merged, Pick, Policy, Refusal, Strategy, end_of_message,
 };
 use ramus_core::name::short_id;
 use ramus_render::json::{self, MergeAnswer};
+use ramus_render::layout::wrap;
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ramus_store::plan::{self, Conversation, Plan};
@@ -15,7 +19,6 @@ use crate::commands::fork::{ForkTo, comes_along, given_title, short};
 use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::perform::{Proposal, Site, WriteArgs, perform_as, written};
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// Put several conversations together in a session of its own
@@ -28,7 +31,7 @@ use crate::ui::Ui;
 /// touched: `--on-conflict` decides what the merged conversation says about them at its end.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus merge 3f9a@1 3f9a@2 --dry-run           see the exchanges and their numbers\n  ramus merge 3f9a@1 3f9a@2 --strategy digest   the second one in short\n  ramus merge 3f9a@1 3f9a@2 --pick 2:1,1:2-3    these exchanges in this order\n  ramus merge 3f9a b2a9 --no-base               two that have nothing in common"
+    after_help = "Examples:\n  ramus merge 3f9a@1 3f9a@2 --dry-run           see the exchanges and their numbers\n  ramus merge 3f9a@1 3f9a@2 --strategy digest   the second one in short\n  ramus merge 3f9a@1 3f9a@2 --pick 2:1,1:2-3    these exchanges in this order\n  ramus merge 3f9a b2a9 --no-base               two that have nothing in common\n  ramus merge 3f9a@1 3f9a@2 --strategy assisted --with 'claude -p'\n                                                the second one in the words of a command"
 )]
 pub(crate) struct MergeArgs {
     /// The conversations: sessions, nodes or conversations of them
@@ -40,6 +43,14 @@ pub(crate) struct MergeArgs {
     /// Exchanges in the order wanted: `2:3` (the third of the second conversation's own), `2:3-5`, `2:3-`, `2` or the first letters of a uuid
     #[arg(long, value_name = "EXCHANGES")]
     pick: Vec<String>,
+    /// The command that writes the digest of `--strategy assisted`
+    ///
+    /// It is run by `sh -c`, reads what each branch did and where files conflict from its standard
+    /// input, at most some 170 kB, and prints the digest, at most 100 kB. It cannot ask on the
+    /// terminal. The digest is shown with the plan before anything is written. Without this option
+    /// nothing leaves ramus.
+    #[arg(long, value_name = "COMMAND")]
+    with: Option<String>,
     /// Do not look for what they have in common; they may have nothing
     #[arg(long)]
     no_base: bool,
@@ -62,6 +73,8 @@ enum How {
     Pick,
     /// The first one, then the others in short as one message
     Digest,
+    /// The same, but the command given by `--with` writes that message
+    Assisted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -103,6 +116,7 @@ impl MergeArgs {
             addresses,
             strategy: None,
             pick: Vec::new(),
+            with: None,
             no_base: false,
             on_conflict: OnConflict::of(policy),
             to: ForkTo::default(),
@@ -112,26 +126,27 @@ impl MergeArgs {
 }
 
 pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<(), CommandError> {
-    let strategy = args.strategy()?;
-    let library = Library::open_for(ui, global, &args.addresses[0])?;
+    let mut strategy = args.strategy()?;
+    let workspace = env::workspace_for(ui, global, &args.addresses[0])?;
     let mut sites: Vec<(Site, Vec<Part>)> = Vec::new();
     for address in &args.addresses {
-        let (found, spot) = library.address(ui, address)?;
-        let site = Site::read(&library, found)?;
+        let Address { file: found, node: spot } = workspace.address(address)?;
+        let site = Site::read(&workspace, found)?;
         let node = site.node(&spot)?;
         let nothing = || CommandError::user(format!("{address:?} is no part of a conversation"));
         let end = end_of_message(&site.history, node).ok_or_else(nothing)?;
         let path = site.history.path_to(end).ok_or_else(nothing)?;
-        let (files, history) = (library.files_beside(&site.found), site.history.clone());
-        let parts = trace(files, site.found.file.clone(), history, path, library.rule)?;
+        let (files, history) = (site.found.files_beside(), site.history.clone());
+        let parts = trace(files, site.found.file.clone(), history, path, workspace.rule())?;
         sites.push((site, parts));
     }
-    let place = args.to.place(ui, &library, &sites[0].0)?;
+    let place = args.to.place(&workspace, &sites[0].0)?;
     let title = given_title(args.to.title.as_deref())?.unwrap_or_else(|| title(&sites));
-    let conversations: Vec<Conversation<'_>> = sites
-        .iter()
-        .map(|(site, parts)| Conversation { subject: site.subject(&library), parts })
-        .collect();
+    let conversations: Vec<Conversation<'_>> =
+        sites.iter().map(|(site, parts)| Conversation { subject: site.subject(), parts }).collect();
+    if let Strategy::Assisted(text) = &mut strategy {
+        *text = args.assisted_digest(ui, &conversations)?;
+    }
     let request = Merge {
         strategy,
         no_base: args.no_base,
@@ -139,13 +154,13 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
         title: &title,
         cwd: place.cwd.as_deref(),
     };
-    let (plan, merged) = plan::merge(&conversations, &request, &place.dir, env::now())?
-        .map_err(|refusal| refused(&refusal))?;
+    let (plan, merged) = plan::merge(&conversations, &request, &place.dir, env::now())
+        .map_err(|error| error.explained(refused))?;
     let facts = sites[0].0.history.session.facts();
     let cwd = place.cwd.as_deref().or(facts.cwd.as_deref()).unwrap_or_default();
     let proposal = Proposal {
         plan: &plan,
-        lines: lines(&plan, &merged, request.policy),
+        lines: lines(&plan, &merged, &request, ui.width),
         question: "Make it?",
         resume_leaf: Some(merged.new.leaf.clone()),
         cwd: Some(cwd),
@@ -153,11 +168,23 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
     if request.policy == Policy::Stop && !merged.conflicts.is_empty() {
         return stop(ui, &proposal, &merged);
     }
-    perform_as(ui, "ramus.merge/1", &args.write, &proposal, |written| answer(written, &merged))
+    let answer = |written| answer(written, &merged, assisted_text(&request));
+    perform_as(ui, "ramus.merge/1", &args.write, &proposal, answer)
 }
 
 impl MergeArgs {
     fn strategy(&self) -> Result<Strategy, CommandError> {
+        match (self.strategy, &self.with) {
+            (Some(How::Assisted), None) => {
+                return Err(CommandError::user("`--strategy assisted` needs `--with COMMAND`").hinted(
+                    "`--with 'claude -p'` lets Claude Code write the digest; ramus sends nothing anywhere by itself",
+                ));
+            }
+            (Some(How::Assisted), _) | (_, None) => {}
+            (_, Some(_)) => {
+                return Err(CommandError::user("`--with` goes with `--strategy assisted` only"));
+            }
+        }
         match self.strategy {
             None if !self.pick.is_empty() => {}
             Some(How::Pick) if self.pick.is_empty() => {
@@ -171,10 +198,35 @@ impl MergeArgs {
             None | Some(How::Append) => return Ok(Strategy::Append),
             Some(How::Interleave) => return Ok(Strategy::Interleave),
             Some(How::Digest) => return Ok(Strategy::Digest),
+            // The text follows once the conversations are read.
+            Some(How::Assisted) => return Ok(Strategy::Assisted(String::new())),
         }
         let picks: Result<Vec<Vec<Pick>>, _> =
             self.pick.iter().map(|text| Pick::parse(text)).collect();
         Ok(Strategy::Pick(picks.map_err(CommandError::user)?.concat()))
+    }
+
+    /// Lets the command write the digest; empty where conflicts stop the merge anyway.
+    fn assisted_digest(
+        &self,
+        ui: &Ui,
+        conversations: &[Conversation<'_>],
+    ) -> Result<String, CommandError> {
+        let brief = plan::merge_brief(conversations, self.no_base)
+            .map_err(|error| error.explained(refused))?;
+        if self.on_conflict == OnConflict::Stop && !brief.conflicts.is_empty() {
+            return Ok(String::new());
+        }
+        self.write.can_confirm(ui)?;
+        assist::digest(ui, self.with.as_deref().unwrap_or_default(), &brief.text)
+    }
+}
+
+/// Returns the text that a command wrote for this merge.
+fn assisted_text<'a>(request: &'a Merge<'_>) -> Option<&'a str> {
+    match &request.strategy {
+        Strategy::Assisted(text) if !text.is_empty() => Some(text),
+        _ => None,
     }
 }
 
@@ -203,7 +255,7 @@ fn refused(refusal: &Refusal) -> CommandError {
 /// Shows what would come of it and where the conflicts are, and ends.
 fn stop(ui: &mut Ui, proposal: &Proposal<'_>, merged: &Merged) -> Result<(), CommandError> {
     if ui.json {
-        let answer = answer(written(proposal, None), merged);
+        let answer = answer(written(proposal, None), merged, None);
         ui.json(&json::Answer::new("ramus.merge/1", answer))?;
     } else {
         proposal.show(ui);
@@ -215,7 +267,7 @@ fn stop(ui: &mut Ui, proposal: &Proposal<'_>, merged: &Merged) -> Result<(), Com
         .hinted("`ramus diff` shows the changes"))
 }
 
-fn lines(plan: &Plan, merged: &Merged, policy: Policy) -> Vec<Line> {
+fn lines(plan: &Plan, merged: &Merged, request: &Merge<'_>, width: usize) -> Vec<Line> {
     let clock = Clock::new();
     let mut lines = vec![
         Line::plain("New session ")
@@ -235,7 +287,7 @@ fn lines(plan: &Plan, merged: &Merged, policy: Policy) -> Vec<Line> {
                 .with(&format!("  {}", ends(conflict)), Label::Plain),
         );
     }
-    if policy == Policy::KeepBoth && !merged.conflicts.is_empty() {
+    if request.policy == Policy::KeepBoth && !merged.conflicts.is_empty() {
         let text = "            both are told at its end; files on disk stay as they are";
         lines.push(Line::new(text, Label::Dim));
     }
@@ -248,6 +300,17 @@ fn lines(plan: &Plan, merged: &Merged, policy: Policy) -> Vec<Line> {
     ];
     for (count, what) in repaired.into_iter().filter(|(count, _)| *count > 0) {
         lines.push(Line::new(&format!("  {count} {what}"), Label::Warning));
+    }
+    if let Some(text) = assisted_text(request) {
+        lines.push(Line::plain("  digest that the command wrote:"));
+        for line in text.lines() {
+            let rows = wrap(&Line::new(line, Label::Quote), width.saturating_sub(6).max(12), 0);
+            lines.extend(rows.into_iter().map(|row| {
+                let mut line = Line::new("    │ ", Label::Dim);
+                line.append(&row);
+                line
+            }));
+        }
     }
     lines.extend(comes_along(plan));
     lines.push(Line::new(&format!("  goes to {}", plan.file.display()), Label::Dim));
@@ -284,7 +347,7 @@ fn ends(conflict: &Conflict) -> String {
     conflict.ends.iter().map(end).collect::<Vec<_>>().join("   ")
 }
 
-fn answer(written: json::Written, merged: &Merged) -> MergeAnswer {
+fn answer(written: json::Written, merged: &Merged, assisted: Option<&str>) -> MergeAnswer {
     MergeAnswer {
         written,
         title: merged.new.title.clone(),
@@ -292,5 +355,6 @@ fn answer(written: json::Written, merged: &Merged) -> MergeAnswer {
         common: merged.common,
         exchanges: merged.exchanges.iter().map(json::merged_exchange).collect(),
         conflicts: merged.conflicts.iter().map(json::conflict).collect(),
+        assisted: assisted.map(str::to_owned),
     }
 }

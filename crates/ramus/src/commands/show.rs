@@ -1,29 +1,34 @@
 mod as_client;
 
-use std::path::Path as FilePath;
+use std::cell::RefCell;
+use std::path::{Path as FilePath, PathBuf};
 
-use ramus_core::body::Body;
+use ramus_app::conversation::each_turn_with;
+use ramus_app::{NodeSelector, OpenConversation};
 use ramus_core::digest::resume_of;
-use ramus_core::history::{History, Path};
 use ramus_core::name::short_id;
-use ramus_core::session::NodeId;
-use ramus_core::turn::{Turn, turns};
+use ramus_core::price::PriceList;
+use ramus_core::resume::Rule;
 use ramus_render::json::{self, Answer};
 use ramus_render::text::{TextConfig, Transcript, count};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
-use ramus_store::trace::{Part, trace};
+use ramus_store::place::HistoryFile;
+use ramus_store::trace::Part;
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use crate::args::Global;
 use crate::commands::conversations::explanation;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::select::{Found, Library, Spot, node};
+use crate::prices;
 use crate::ui::Ui;
 
+use usage::Counted;
+
 mod long;
+mod usage;
 
 /// Read a conversation
 ///
@@ -31,7 +36,7 @@ mod long;
 /// that it continues. At each fork it tells of the other ways and how to read them.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus show latest\n  ramus show 3f9a@2 --tools\n  ramus show 3f9a:81b2c3d4 --thinking --full\n  ramus show agent-a1b2c3d"
+    after_help = "Examples:\n  ramus show latest\n  ramus show 3f9a@2 --tools\n  ramus show 3f9a --usage           tokens, context and cost of each reply\n  ramus show 3f9a:81b2c3d4 --thinking --full\n  ramus show agent-a1b2c3d"
 )]
 pub(crate) struct ShowArgs {
     /// A session, a node or a conversation of it, or an agent
@@ -43,17 +48,23 @@ pub(crate) struct ShowArgs {
     /// Open the tool calls: input, output, diffs
     #[arg(long)]
     tools: bool,
+    /// Below each reply its tokens, the size of its context and its cost; at the end their sums
+    #[arg(long)]
+    usage: bool,
+    /// A file with prices of models, see `ramus usage --help`
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
     /// Leave nothing out: long texts, all tool input, thinking, the text of skills and commands
     #[arg(long)]
     full: bool,
     /// Print the lines of the path as they stand in the file
-    #[arg(long, conflicts_with_all = ["thinking", "tools", "full", "json"])]
+    #[arg(long, conflicts_with_all = ["thinking", "tools", "usage", "full", "json"])]
     raw: bool,
     /// Print the messages that Claude Code would send if it resumed there
     ///
     /// As the version does that wrote the session, and without what it adds by itself at that
     /// moment: the date, CLAUDE.md, lists of tools.
-    #[arg(long, conflicts_with_all = ["thinking", "tools", "full", "raw"])]
+    #[arg(long, conflicts_with_all = ["thinking", "tools", "usage", "full", "raw"])]
     as_client: bool,
     /// Tell of the other ways at each fork; the default
     #[arg(long, overrides_with = "no_branch_notes")]
@@ -64,38 +75,48 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.address)?;
-    let (found, spot) = library.address(ui, &args.address)?;
-    let history = library.read(&found)?;
+    let workspace = env::workspace_for(ui, global, &args.address)?;
+    let address = workspace.address(&args.address)?;
     if args.as_client {
-        return as_client::show(ui, &found, &history, &spot);
+        let history = workspace.read(&address.file.file)?;
+        return as_client::show(ui, &address.file, &history, &address.node);
     }
-    let named = node(&history, &spot)?.is_some();
-    let target = Target::new(&history, &spot)?;
-    let explained = global.explain.then(|| resume_of(&history));
-    let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
-    let parts = trace(files, found.file.clone(), history, target.path, library.rule)?;
+    let named = address.node != NodeSelector::Resume;
+    let open = workspace.open(address)?;
+    let explained = open.history().filter(|_| global.explain).map(|history| resume_of(history));
+    let (id, parts) = (&open.file.file.id, &open.parts);
     if args.raw {
-        return raw(ui, &parts);
+        return raw(ui, parts);
     }
+    // A broken file of prices keeps nobody from reading.
+    let prices = match args.usage || ui.json {
+        true => prices::load(args.prices.as_deref())?.list,
+        false => PriceList::default(),
+    };
+    let mut counted = Counted::new(prices);
     if ui.json {
-        return ui.json(&Answer::new(
-            "ramus.show/1",
-            to_json(&found, target.leaf, target.status, &parts, args.full),
-        ));
+        let (files, rule) = (open.file.files_beside(), workspace.rule());
+        let counting = Counting { counted: RefCell::new(counted), files, parts, rule };
+        return ui.json(&Answer::new("ramus.show/1", to_json(&open, &counting, args.full)));
     }
     ui.page();
     if let Some(resume) = explained {
-        for line in explanation(&found.file.id, resume.as_ref(), ui.width) {
+        for line in explanation(id, resume.as_ref(), ui.width) {
             ui.line(&line)?;
         }
         ui.line(&Line::default())?;
     }
     let mut turns = 0;
-    for part in &parts {
-        turns += read(ui, args, part)?;
+    for part in parts {
+        turns += read(ui, args, part, &mut counted)?;
     }
-    for line in other_conversations(&parts, &found.file.id, named) {
+    if args.usage {
+        counted.take_agents(open.file.files_beside(), parts, workspace.rule())?;
+        for line in counted.lines(ui.width) {
+            ui.line(&line)?;
+        }
+    }
+    for line in other_conversations(parts, id, named) {
         ui.line(&line)?;
     }
     if turns == 0 {
@@ -121,7 +142,7 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
     if others.is_empty() {
         return Vec::new();
     }
-    let id = id.get(..8).unwrap_or(id);
+    let id = short_id(id);
     let mut lines = vec![
         Line::default(),
         Line::new(
@@ -146,56 +167,26 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
 /// How many other conversations are named one by one.
 const MOST_OTHERS: usize = 5;
 
-/// What an address comes down to.
-pub(crate) struct Target {
-    pub(crate) path: Path,
-    pub(crate) leaf: String,
-    pub(crate) status: &'static str,
-}
-
-impl Target {
-    pub(crate) fn new(history: &History, spot: &Spot) -> Result<Self, CommandError> {
-        let nothing = || CommandError::nothing("there is no conversation in this session");
-        let branches = &history.branches;
-        let spell = |id: NodeId| {
-            let name = history.session.record(id).name;
-            name.map_or_else(String::new, |name| history.session.spell(name))
-        };
-        let conversation = match (spot, node(history, spot)?) {
-            (Spot::Uuid(_), Some(node)) => {
-                let path = history.path_to(node).ok_or_else(nothing)?;
-                let status = history
-                    .conversation_of(node)
-                    .map_or("active", |conversation| conversation.status.word());
-                return Ok(Self { path, leaf: spell(node), status });
-            }
-            (_, Some(leaf)) => {
-                branches.conversations.iter().find(|conversation| conversation.leaf == leaf)
-            }
-            (_, None) => branches.main(),
-        };
-        let conversation = conversation.ok_or_else(nothing)?;
-        Ok(Self {
-            path: history.path(conversation),
-            leaf: spell(conversation.leaf),
-            status: conversation.status.word(),
-        })
-    }
-}
-
 /// Prints a part of the path and returns how many turns it had.
-fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError> {
+fn read(
+    ui: &mut Ui,
+    args: &ShowArgs,
+    part: &Part,
+    counted: &mut Counted,
+) -> Result<usize, CommandError> {
     let clock = Clock::new();
     let id = short_id(&part.file.id);
     let agent = if part.file.role.is_agent() { "agent-" } else { "" };
     let command = format!("ramus show {agent}{id}");
     let facts = part.history.session.facts();
+    let prices = args.usage.then(|| counted.prices.clone());
     let config = TextConfig {
         width: ui.width,
         thinking: args.thinking || args.full,
         tools: args.tools || args.full,
         full: args.full,
         branch_notes: args.branch_notes || !args.no_branch_notes,
+        usage: prices.as_ref(),
         highlight: ui.highlight(),
         show: &command,
         cwd: facts.cwd.as_deref().unwrap_or_default(),
@@ -204,8 +195,9 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
     let mut transcript = Transcript::new(&config);
     let mut lines = Vec::new();
     let mut turns = 0;
-    each_turn_with(part, args.full, |mut turn| {
+    each_turn_with(part, args.full, |mut turn| -> Result<(), CommandError> {
         turns += 1;
+        counted.take(&mut turn);
         if config.tools {
             turn.read_spilled(&mut |path| {
                 ramus_store::spilled(&part.file.path, FilePath::new(path))
@@ -222,39 +214,6 @@ fn read(ui: &mut Ui, args: &ShowArgs, part: &Part) -> Result<usize, CommandError
     Ok(turns)
 }
 
-/// Reads the turns of a part one by one, bodies from the disk as they are needed.
-pub(crate) fn each_turn(
-    part: &Part,
-    each: impl FnMut(Turn) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    each_turn_with(part, false, each)
-}
-
-/// Like [`each_turn`]; with `injected` also what the client put in for the model.
-fn each_turn_with(
-    part: &Part,
-    injected: bool,
-    mut each: impl FnMut(Turn) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    let mut bodies = Bodies::open(&part.file.path)?;
-    let mut problem = None;
-    let session = &part.history.session;
-    let mut body = |id: NodeId| match bodies.bytes(session.record(id).span) {
-        Ok(bytes) => Body::parse(&bytes).ok(),
-        Err(error) => {
-            problem = Some(error);
-            None
-        }
-    };
-    for turn in turns(&part.history, &part.path, &mut body).with_injected(injected) {
-        each(turn)?;
-    }
-    match problem {
-        Some(problem) => Err(problem.into()),
-        None => Ok(()),
-    }
-}
-
 fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
     for part in parts {
         let mut bodies = Bodies::open(&part.file.path)?;
@@ -269,30 +228,51 @@ fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
 
 /// Returns what scripts get; the turns are read when they are written.
 fn to_json<'a>(
-    found: &Found,
-    leaf: String,
-    status: &'static str,
-    parts: &'a [Part],
+    open: &OpenConversation,
+    counting: &'a Counting<'a>,
     injected: bool,
-) -> json::Show<JsonTurns<'a>> {
+) -> json::Show<JsonTurns<'a>, JsonUsage<'a>> {
     let mut nodes = Vec::new();
-    for part in parts {
+    for part in counting.parts {
         let session = &part.history.session;
         let names = part.path.nodes.iter().filter_map(|id| session.record(*id).name);
         nodes.extend(names.map(|name| session.spell(name)));
     }
     json::Show {
-        session: found.file.id.clone(),
-        leaf,
-        status,
+        session: open.file.file.id.clone(),
+        leaf: open.leaf_uuid(),
+        status: open.status.word(),
         nodes,
-        turns: JsonTurns { parts, injected },
+        turns: JsonTurns { counting, injected },
+        usage: JsonUsage(counting),
+    }
+}
+
+/// A path whose messages are counted while its turns are written.
+struct Counting<'a> {
+    counted: RefCell<Counted>,
+    files: &'a [HistoryFile],
+    parts: &'a [Part],
+    rule: Rule,
+}
+
+/// What the turns used that were written before.
+struct JsonUsage<'a>(&'a Counting<'a>);
+
+impl Serialize for JsonUsage<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Counting { counted, files, parts, rule } = self.0;
+        let mut counted = counted.borrow_mut();
+        counted
+            .take_agents(files, parts, *rule)
+            .map_err(|error| S::Error::custom(format!("{:#}", error.error)))?;
+        counted.to_json().serialize(serializer)
     }
 }
 
 /// The turns of a path, read one by one while they are written.
 struct JsonTurns<'a> {
-    parts: &'a [Part],
+    counting: &'a Counting<'a>,
     /// With what the client put in, too.
     injected: bool,
 }
@@ -300,15 +280,19 @@ struct JsonTurns<'a> {
 impl Serialize for JsonTurns<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
-        for part in self.parts {
+        for part in self.counting.parts {
             let mut unwritten = None;
-            let read = each_turn_with(part, self.injected, |turn| {
-                let turn = json::turn(&part.history.session, &turn);
-                list.serialize_element(&turn).map_err(|error| {
-                    unwritten = Some(error);
-                    CommandError::nothing("")
-                })
-            });
+            let read =
+                each_turn_with(part, self.injected, |mut turn| -> Result<(), CommandError> {
+                    let mut counted = self.counting.counted.borrow_mut();
+                    counted.take(&mut turn);
+                    let usage = json::reply_usage(&turn, &counted.prices);
+                    let turn = json::Turn { usage, ..json::turn(&part.history.session, &turn) };
+                    list.serialize_element(&turn).map_err(|error| {
+                        unwritten = Some(error);
+                        CommandError::nothing("")
+                    })
+                });
             if let Some(error) = unwritten {
                 return Err(error);
             }

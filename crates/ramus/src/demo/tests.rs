@@ -9,11 +9,34 @@ use ramus_core::resume::{Reason, Rule};
 use ramus_core::session::Session;
 use serde_json::Value;
 
-use super::kettle::{OVERSHOOT, RESUMED, SUMMARIES};
-use super::menu::{DARK, EMPTY, LANDING};
-use super::teapot::{BRANCH, SHOWCASE};
-use super::teapot_more::LOAD_TEST;
+use testkit::demo::{
+    BRANCH, DARK, EMPTY, LANDING, LOAD_TEST, OVERSHOOT, RESUMED, SHOWCASE, SUMMARIES,
+};
+
 use super::{DemoFile, files};
+
+/// The files in `crates/ramus/demo` are what the generator makes. `UPDATE_DEMO=1` writes them.
+#[test]
+fn the_embedded_sample_is_what_the_generator_makes() {
+    let made = testkit::demo::files();
+    if std::env::var_os("UPDATE_DEMO").is_some() {
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("demo");
+        std::fs::remove_dir_all(&dir).unwrap();
+        for file in &made {
+            let path = dir.join(&file.path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, &file.bytes).unwrap();
+        }
+    }
+    let embedded = files();
+    let paths = |files: &[DemoFile]| files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
+    let made: Vec<DemoFile> =
+        made.into_iter().map(|file| DemoFile { path: file.path, bytes: file.bytes }).collect();
+    assert_eq!(paths(&embedded), paths(&made));
+    for (embedded, made) in embedded.iter().zip(&made) {
+        assert!(embedded == made, "{} differs", embedded.path);
+    }
+}
 
 /// Reads the sample's `.jsonl` files below `projects/`.
 fn histories() -> Vec<(DemoFile, History)> {

@@ -229,3 +229,30 @@ fn what_check_finds_fits_the_width() {
         assert!(text.contains("11111111-0000"), "{text}");
     }
 }
+
+#[test]
+fn json_holds_nothing_that_a_terminal_would_obey() {
+    let home = Home::new();
+    let words = "kettle a\u{9b}31mb \u{7f}c \u{202e}d \u{2066}e";
+    home.session(
+        "-p/11111111-0000-4000-8000-000000000001.jsonl",
+        &format!("a user {words}\nb < a call:t {words}\nc < b result:t {words}\n- title {words}"),
+    );
+    let commands: [&[&str]; 8] = [
+        &["show", "11111111", "--tools", "--json"],
+        &["show", "11111111", "--as-client", "--json"],
+        &["sessions", "--json"],
+        &["conversations", "11111111", "--json"],
+        &["tree", "11111111", "--json"],
+        &["find", "kettle", "--json"],
+        &["export", "11111111", "--format", "json"],
+        &["stats", "--json"],
+    ];
+    for args in commands {
+        let output = ramus(&home.claude(), args);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(!text.is_empty(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let bad = text.chars().find(|c| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'));
+        assert_eq!(bad, None, "{args:?}");
+    }
+}

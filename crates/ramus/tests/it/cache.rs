@@ -10,8 +10,13 @@ use testkit::Home;
 
 use crate::command;
 
-/// After so long a file can be recognised, and what is read of it is kept.
-const SETTLED: Duration = Duration::from_millis(2_200);
+/// After so many milliseconds a file can be recognised, and what is read of it is kept.
+const SETTLE_MS: u64 = 100;
+
+/// Waits until all files can be recognised: only time can make them older.
+fn settle() {
+    std::thread::sleep(Duration::from_millis(SETTLE_MS + 20));
+}
 
 /// A Claude directory with a cache of its own.
 struct Kept {
@@ -31,6 +36,7 @@ impl Kept {
     fn run(&self, args: &[&str]) -> Command {
         let mut command = command(&self.home.claude(), args);
         command.env("RAMUS_CACHE_DIR", &self.cache);
+        command.env("RAMUS_CACHE_SETTLE_MS", SETTLE_MS.to_string());
         command
     }
 
@@ -157,14 +163,14 @@ fn set_date(file: &Path, date: SystemTime) {
 #[test]
 fn whatever_happens_to_the_files() {
     let mut kept = Kept::new(11, 24);
-    std::thread::sleep(SETTLED);
+    settle();
     for round in 0..3 {
         kept.check(&format!("round {round}, before"));
         kept.answer(&["cache", "build"]);
         kept.check(&format!("round {round}, known"));
         kept.change();
         kept.check(&format!("round {round}, changed"));
-        std::thread::sleep(SETTLED);
+        settle();
     }
 }
 
@@ -177,7 +183,7 @@ fn a_large_session_is_read_on_from_where_it_ended() {
         let text = String::from_utf8(line(1, n)).unwrap();
         append(&file, text.replace("the NEEDLE", &format!("{long} NEEDLE")).as_bytes());
     }
-    std::thread::sleep(SETTLED);
+    settle();
     kept.check("large");
     kept.check("large and known");
     append(&file, &line(2, 1));
@@ -193,7 +199,7 @@ fn a_large_session_is_read_on_from_where_it_ended() {
 #[test]
 fn a_cache_of_another_place_or_time_does_not_count() {
     let mut kept = Kept::new(5, 12);
-    std::thread::sleep(SETTLED);
+    settle();
     kept.answer(&["cache", "build"]);
     let old = kept.home.path().join("old");
     let status = Command::new("cp")
@@ -201,7 +207,7 @@ fn a_cache_of_another_place_or_time_does_not_count() {
         .status();
     assert!(status.unwrap().success());
     kept.change();
-    std::thread::sleep(SETTLED);
+    settle();
     kept.check("changed");
     kept.cache = old;
     kept.check("with the cache from before");
@@ -234,7 +240,7 @@ fn packs(cache: &Path) -> Vec<PathBuf> {
 #[test]
 fn killed_at_any_moment_and_two_at_once() {
     let kept = Kept::new(7, 20);
-    std::thread::sleep(SETTLED);
+    settle();
     let expected = kept.answer(&["sessions", "--json", "--no-cache"]).1;
     let start =
         |args: &[&str]| kept.run(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -264,7 +270,7 @@ fn nobody_else_can_read_it_and_it_holds_no_messages() {
     let kept = Kept::new(9, 8);
     let file = kept.files().remove(0);
     append(&file, b"{\"parentUuid\":null,\"type\":\"assistant\",\"uuid\":\"secret\",\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"quetzalcoatl\"}]},\"timestamp\":\"2026-02-03T04:05:06.007Z\"}\n");
-    std::thread::sleep(SETTLED);
+    settle();
     kept.answer(&["cache", "build"]);
     kept.answer(&["usage"]);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -290,7 +296,7 @@ fn nobody_else_can_read_it_and_it_holds_no_messages() {
 #[test]
 fn what_is_gone_is_forgotten() {
     let kept = Kept::new(6, 6);
-    std::thread::sleep(SETTLED);
+    settle();
     kept.answer(&["cache", "build"]);
     kept.answer(&["usage"]);
     let projects = kept.home.claude().join("projects");
@@ -311,7 +317,7 @@ fn what_else_lies_in_its_directory_is_let_be() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, "mine").unwrap();
     }
-    std::thread::sleep(SETTLED);
+    settle();
     kept.answer(&["cache", "build"]);
     assert!(!packs(&kept.cache).is_empty());
     assert!(!old.exists(), "because another version wrote it");
@@ -322,7 +328,7 @@ fn what_else_lies_in_its_directory_is_let_be() {
 #[test]
 fn build_makes_every_level_or_says_why_not() {
     let kept = Kept::new(5, 4);
-    std::thread::sleep(SETTLED);
+    settle();
     assert_eq!(kept.answer(&["cache", "build"]).0, Some(0));
     let packs = packs(&kept.cache);
     let levels: Vec<&str> = packs.iter().filter_map(|pack| pack.extension()?.to_str()).collect();
@@ -366,7 +372,7 @@ fn bits_of_a_sketch_that_were_lost_hide_nothing() {
     for n in 0..200 {
         append(&file, &line(7, n));
     }
-    std::thread::sleep(SETTLED);
+    settle();
     kept.answer(&["cache", "build"]);
     kept.check("built");
     assert!(zero_sketches(&kept.cache, 400) > 0);
@@ -374,7 +380,7 @@ fn bits_of_a_sketch_that_were_lost_hide_nothing() {
     // A file more, so that sketches are written again and the old ones copied.
     fs::write(file.with_file_name("99999999-0000-4000-8000-000000000000.jsonl"), line(8, 1))
         .unwrap();
-    std::thread::sleep(SETTLED);
+    settle();
     kept.answer(&["cache", "build"]);
     kept.check("built again");
 }
@@ -389,7 +395,7 @@ fn names_that_are_no_text_are_not_mixed_up() {
         let text = String::from_utf8(line(n, n)).unwrap();
         fs::write(dir.join(std::ffi::OsStr::from_bytes(name)), text.repeat(n)).unwrap();
     }
-    std::thread::sleep(SETTLED);
+    settle();
     kept.check("new");
     kept.answer(&["cache", "build"]);
     kept.check("known");

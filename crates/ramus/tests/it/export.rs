@@ -269,7 +269,7 @@ fn browse(dir: &Path, address: &str) -> Option<(String, String)> {
         .arg(address)
         .output();
     let Ok(output) = run else {
-        eprintln!("skipped: no chromium here");
+        testkit::skip("chromium is not installed");
         return None;
     };
     let console = String::from_utf8_lossy(&output.stderr);

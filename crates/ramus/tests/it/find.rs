@@ -502,6 +502,19 @@ fn prompts_outlive_their_sessions() {
     assert_eq!(rows(&["find", "flew away"]).len(), 1);
     assert!(rows(&["find", "flew", "--until", "2025-01-01"]).is_empty());
     assert!(rows(&["find", "flew", "--role", "assistant"]).is_empty());
+    assert_eq!(found[1]["class"], "prompt-only");
     let output = crate::ramus(&home.claude(), &["find", "flew"]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("prompt only"));
+    let output = crate::ramus(&home.claude(), &["sessions"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("1 prompt of deleted sessions: `--gone` lists them"), "{told}");
+    let gone = &rows(&["sessions", "--gone"])[0]["sessions"];
+    assert_eq!(gone.as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&gone[0]["id"], &gone[0]["class"], &gone[0]["title"]),
+        (&"gone".into(), &"prompt-only".into(), &"the osprey flew away".into())
+    );
+    assert_eq!(rows(&["sessions", "--gone", "-w"])[0]["sessions"].as_array().unwrap().len(), 1);
+    let output = crate::ramus(&home.claude(), &["sessions", "--gone", "--since", "2027-01-01"]);
+    assert_eq!(output.status.code(), Some(1));
 }

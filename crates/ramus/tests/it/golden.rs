@@ -1,5 +1,7 @@
 //! The machine output and the help, held word for word.
 
+use std::fmt::Write;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -26,6 +28,9 @@ fn golden(name: &str, args: &[&str]) {
     let mut answer = json(&dir.path().join("demo"), args);
     if let Some(retention) = answer.get_mut("retention") {
         *retention = Value::Null;
+    }
+    for session in answer.get_mut("sessions").and_then(Value::as_array_mut).into_iter().flatten() {
+        assert!(session["deleted_after"].take().is_string());
     }
     let text = serde_json::to_string_pretty(&answer)
         .unwrap()
@@ -124,40 +129,150 @@ fn reading_changes_nothing() {
 }
 
 #[test]
+fn find() {
+    let dir = demo();
+    // One object a line, as hits are found.
+    let output = ramus(&dir.path().join("demo"), &["find", "Dockerfile", "--json"]);
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let answers = lines.lines().map(|line| {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        serde_json::to_string_pretty(&answer).unwrap() + "\n"
+    });
+    let text = answers.collect::<String>().replace(&*dir.path().to_string_lossy(), "[dir]");
+    insta::assert_snapshot!("find", text);
+}
+
+#[test]
+fn diff() {
+    golden("diff", &["diff", "7ea9@1", "7ea9@2"]);
+}
+
+/// Takes out of an answer what differs from run to run: new ids, the present, the scratch directory.
+fn redacted(text: &str, home: &Path, known: &str) -> String {
+    let text = text.replace(&*home.to_string_lossy(), "[dir]");
+    let mut out = String::new();
+    let mut ids: Vec<&str> = Vec::new();
+    let mut rest = &*text;
+    while let Some(char) = rest.chars().next() {
+        let id = rest.get(..36).filter(|id| is_uuid(id) && *id != known);
+        let time = rest.get(..24).filter(|time| is_time(time) && !time.starts_with("2026-01-01T"));
+        let hash = rest.get(..18).filter(|hash| is_hash(hash));
+        let length = if let Some(hash) = hash {
+            out += "-[hash]";
+            hash.len() - 1
+        } else if let Some(id) = id {
+            let n = ids.iter().position(|held| *held == id).unwrap_or(ids.len());
+            if n == ids.len() {
+                ids.push(id);
+            }
+            write!(out, "[id {}]", n + 1).unwrap();
+            id.len()
+        } else if let Some(time) = time {
+            out += "[time]";
+            time.len()
+        } else {
+            out.push(char);
+            char.len_utf8()
+        };
+        rest = &rest[length..];
+    }
+    // People read the beginning of an id.
+    for (n, id) in (1..).zip(&ids) {
+        out = out.replace(&id[..8], &format!("[short {n}]"));
+    }
+    out
+}
+
+fn is_uuid(text: &str) -> bool {
+    let is_dash = |at: usize| [8, 13, 18, 23].contains(&at);
+    text.bytes().enumerate().all(|(at, byte)| match is_dash(at) {
+        true => byte == b'-',
+        false => byte.is_ascii_hexdigit(),
+    })
+}
+
+/// Whether this is `-`, the hash of a path in 16 digits, and `-`.
+fn is_hash(text: &str) -> bool {
+    text.bytes().enumerate().all(|(at, byte)| match at {
+        0 | 17 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    })
+}
+
+fn is_time(text: &str) -> bool {
+    text.bytes().zip("0000-00-00T00:00:00.000Z".bytes()).all(|(byte, form)| match form {
+        b'0' => byte.is_ascii_digit(),
+        _ => byte == form,
+    })
+}
+
+/// What commands that write print for scripts, one after the other, and what the log holds then.
+#[test]
+fn writing_commands() {
+    const ID: &str = "11111111-0000-4000-8000-000000000001";
+    let home = testkit::Home::new();
+    home.session(
+        &format!("-home-dev-app/{ID}.jsonl"),
+        "
+        a      user       v=2.1.325 tune the harp
+        b < a  assistant  which harp
+        c < b  user       the gold one
+        d < c  assistant  tuned
+        e < b  user       the small one
+        f < e  assistant  tuned as well
+        ",
+    );
+    let mut text = String::new();
+    for args in [
+        &["goto", "1111:d", "--dry-run"][..],
+        &["goto", "1111:d", "--yes"],
+        &["goto", "1111:d", "--yes"],
+        &["fork", "1111:b", "--yes"],
+        &["merge", "1111@1", "1111@2", "--yes"],
+        &["rename", "1111", "Two harps", "--yes"],
+        &["undo", "--yes"],
+        &["restore", "1111", "--yes"],
+        &["trash", "1111", "--yes"],
+        &["log"],
+    ] {
+        let answer = json(&home.claude(), args);
+        let answer = serde_json::to_string_pretty(&answer).unwrap();
+        writeln!(text, "$ ramus {} --json\n{answer}\n", args.join(" ")).unwrap();
+    }
+    insta::assert_snapshot!("written", redacted(&text, home.path(), ID));
+}
+
+/// Every page of the help: the commands are found in the pages themselves, so that none can be missing.
+#[test]
 fn the_whole_reference() {
     let mut text = String::new();
-    let commands = [
-        &[][..],
-        &["projects"],
-        &["sessions"],
-        &["conversations"],
-        &["show"],
-        &["tree"],
-        &["find"],
-        &["diff"],
-        &["export"],
-        &["stats"],
-        &["check"],
-        &["demo"],
-        &["completions"],
-        &["man"],
-    ];
-    for command in commands {
+    let mut open: Vec<Vec<String>> = vec![Vec::new()];
+    while let Some(command) = open.pop() {
         let output = Command::new(env!("CARGO_BIN_EXE_ramus"))
             .env("COLUMNS", "100")
-            .args(command)
+            .args(&command)
             .arg("--help")
             .output()
             .unwrap();
-        let call = [&["ramus"], command, &["--help"]].concat().join(" ");
-        text = format!(
-            "{text}$ {call}
-{}
-",
-            String::from_utf8(output.stdout).unwrap()
-        );
+        assert!(output.status.success(), "{command:?}");
+        let page = String::from_utf8(output.stdout).unwrap();
+        let mut below = subcommands(&page);
+        below.reverse();
+        open.extend(below.into_iter().map(|name| [&command[..], &[name]].concat()));
+        let call = [&["ramus".to_owned()], &command[..], &["--help".to_owned()]].concat().join(" ");
+        text = format!("{text}$ {call}\n{page}\n");
     }
     insta::assert_snapshot!("help", text);
+}
+
+/// Returns the commands that a page of the help lists.
+fn subcommands(page: &str) -> Vec<String> {
+    let lines = page.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = lines.take_while(|line| !line.is_empty()).filter_map(|line| {
+        let name = line.strip_prefix("  ")?.split(' ').next()?;
+        (!name.is_empty() && name != "help").then(|| name.to_owned())
+    });
+    names.collect()
 }
 
 #[test]

@@ -1,13 +1,10 @@
 //! The command line as a person or a script uses it.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test that cannot go on should stop, and say so"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop, and say so")]
 
 mod address;
 mod bad_input;
 mod cache;
+mod check;
 mod dates;
 mod diff;
 mod export;
@@ -21,6 +18,7 @@ mod mcp;
 mod merge;
 mod reading;
 mod readme;
+mod repository;
 mod samples;
 mod screen_keys;
 mod screen_looks;
@@ -32,7 +30,7 @@ mod usage;
 mod watch;
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -63,14 +61,4 @@ fn json(claude: &Path, args: &[&str]) -> Value {
     let stderr = String::from_utf8_lossy(&output.stderr);
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error} for {args:?}\n{stderr}"))
-}
-
-/// Finds the shared material beside the project; tests that need it are skipped without.
-fn shared(part: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(part);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {part} is not beside the project");
-    None
 }

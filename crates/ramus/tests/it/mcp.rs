@@ -26,7 +26,7 @@ fn python() -> Option<PathBuf> {
     if made.is_ok() && filled.is_ok() && ready(&python) {
         return Some(python);
     }
-    eprintln!("skipped: the MCP client cannot be installed with python3 and pip");
+    testkit::skip("the MCP client cannot be installed with python3 and pip");
     None
 }
 

@@ -112,6 +112,112 @@ fn others_in_short_are_one_message() {
     );
 }
 
+/// Merges with a command; returns what was said and whether nothing was made.
+#[track_caller]
+fn assisted(home: &Home, command: &str, more: &[&str]) -> (Output, bool) {
+    let args = ["merge", "1111:a2", "1111:a3", "--strategy", "assisted", "--with", command];
+    let output = ramus(&home.claude(), &[&args[..], more].concat());
+    let dir = home.claude().join("projects").join(PROJECT);
+    (output, fs::read_dir(dir).unwrap().count() == 1)
+}
+
+#[test]
+fn a_command_writes_the_digest() {
+    let (home, _) = scene(TWO);
+    let seen = home.claude().join("seen.txt");
+    let command = format!("tee {} > /dev/null; echo; echo Only the small harp.", seen.display());
+    let (output, untouched) = assisted(&home, &command, &["--dry-run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(untouched && stderr(&output).contains("│ Only the small harp."), "{}", stderr(&output));
+    let brief = fs::read_to_string(&seen).unwrap();
+    assert!(brief.contains("> User: the gold one\n> Assistant: the gold one is tuned"), "{brief}");
+    assert!(brief.contains("> User: the small one"), "{brief}");
+    assert!(brief.contains("Conflicts: none") && !brief.contains("which harp"), "{brief}");
+    let (output, untouched) = assisted(&home, &command, &["--yes", "--json"]);
+    assert!(!untouched, "{}", stderr(&output));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["assisted"], "Only the small harp.");
+    assert_eq!(answer["exchanges"][1]["fate"], "summarized");
+    let lines = records(&answer);
+    let digest = said(&lines).pop().unwrap();
+    assert!(digest.ends_with("]\n\nOnly the small harp."), "{digest}");
+    let record = lines.iter().find(|line| line["message"]["content"] == *digest).unwrap();
+    assert_eq!(record["mergedFrom"][0]["messageUuid"], "a3");
+    let log = json(&home.claude(), &["log"]);
+    let words = log["operations"][0]["words"].as_str().unwrap();
+    assert!(words.ends_with(", assisted"), "{words}");
+}
+
+#[test]
+fn nothing_is_written_without_a_digest() {
+    let (home, _) = scene(TWO);
+    let check = |command: &str, words: &str| {
+        let (output, untouched) = assisted(&home, command, &["--yes"]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let talk = stderr(&output);
+        assert!(untouched && talk.contains("nothing was written: `"), "{command}: {talk}");
+        assert!(talk.contains(words), "{command}: {talk}");
+    };
+    check("cat > /dev/null; echo no; exit 3", "failed with exit code 3");
+    check("no-such-command-of-ours", "was not found");
+    check("true", "printed nothing");
+    check("cat > /dev/null; echo ' '", "printed nothing");
+    check("yes", "printed more than 100000 bytes");
+    check("printf 'a\\377'", "not UTF-8");
+    check("kill -9 $$", "SIGKILL");
+    let args = ["merge", "1111:a2", "1111:a3", "--strategy", "assisted", "--yes"];
+    let output = ramus(&home.claude(), &args);
+    assert!(stderr(&output).contains("needs `--with COMMAND`"), "{}", stderr(&output));
+    let output = ramus(&home.claude(), &["merge", "1111:a2", "1111:a3", "--with", "cat", "--yes"]);
+    assert!(stderr(&output).contains("`--strategy assisted` only"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_command_is_not_run_for_nothing() {
+    let home = Home::new();
+    home.write(&format!("{PROJECT}/{ID}.jsonl"), conflict("gold\n", "small\n"));
+    let ran = home.claude().join("ran");
+    let command = format!("cat > {}; echo digest", ran.display());
+    let args = ["merge", "1111:r2", "1111:r3", "--strategy", "assisted", "--with", &command];
+    let output = ramus(&home.claude(), &[&args[..], &["--yes"]].concat());
+    assert!(stderr(&output).contains("--on-conflict"), "{}", stderr(&output));
+    let output = ramus(&home.claude(), &[&args[..], &["--on-conflict", "ours"]].concat());
+    assert!(stderr(&output).contains("nobody to ask"), "{}", stderr(&output));
+    assert!(!ran.exists());
+    json(&home.claude(), &[&args[..], &["--on-conflict", "ours", "--yes"]].concat());
+    let brief = fs::read_to_string(ran).unwrap();
+    assert!(brief.contains("`notes.txt`") && brief.contains("small"), "{brief}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_command_and_all_that_it_started() {
+    let (home, path) = scene(TWO);
+    let (pids, ready) = (home.claude().join("pids"), home.claude().join("ready"));
+    assert!(std::process::Command::new("mkfifo").arg(&ready).status().unwrap().success());
+    let command = format!(
+        "trap '' TERM; sleep 600 & echo $$ $! > {}; echo > {}; wait; sleep 600",
+        pids.display(),
+        ready.display()
+    );
+    let args =
+        ["merge", "1111:a2", "1111:a3", "--strategy", "assisted", "--yes", "--with", &command];
+    let child =
+        crate::command(&home.claude(), &args).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    // Opens once the command writes to the other end.
+    fs::read(&ready).unwrap();
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert!(stderr(&output).contains("was interrupted"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2));
+    for pid in fs::read_to_string(&pids).unwrap().split_whitespace() {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        assert!(stat.is_empty() || stat.contains(") Z"), "{pid} still runs: {stat}");
+    }
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}
+
 #[test]
 fn what_cannot_be_merged_says_what_to_do() {
     let (home, _) = scene(TWO);

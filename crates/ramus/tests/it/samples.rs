@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::{json, ramus, shared};
+use testkit::shared;
+
+use crate::{json, ramus};
 
 #[test]
 fn every_line_of_the_samples_is_accounted_for() {

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json as value};
-use testkit::{Home, corpus};
+use testkit::{Home, corpus, shared};
 
-use crate::{json, shared};
+use crate::json;
 
 #[test]
 fn statistics_of_a_made_corpus_equal_its_truth() {

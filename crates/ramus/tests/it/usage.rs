@@ -289,3 +289,88 @@ fn round(value: &mut Value) {
         _ => {}
     }
 }
+
+/// Adds up rows of amounts.
+fn together(rows: &[&Value]) -> Value {
+    let sum = |key: &str| rows.iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>();
+    let keys = ["messages", "input", "output", "cache_read", "cache_write_5m", "cache_write_1h"];
+    keys.iter().map(|key| ((*key).to_owned(), Value::from(sum(key)))).collect()
+}
+
+fn dollars(row: &Value) -> f64 {
+    row["cost_usd"].as_f64().unwrap_or_default()
+}
+
+/// Compares what `show` adds up with `usage --by conversation`, for every path of some sessions.
+fn compare_paths(claude: &std::path::Path, sessions: &[String]) -> usize {
+    let mut compared = 0;
+    for session in sessions {
+        let usage = json(claude, &["usage", session, "--by", "conversation"]);
+        for row in usage["by_conversation"].as_array().unwrap() {
+            let address = format!("{session}@{}", row["n"]);
+            let shown = json(claude, &["show", &address]);
+            let [replies, agents] = ["replies", "agents"].map(|part| &shown["usage"][part]);
+            assert_eq!(together(&[replies, agents]), together(&[row]), "{address}");
+            let cost = dollars(replies) + dollars(agents);
+            assert!((cost - dollars(row)).abs() < 1e-6, "{address}: {cost} of {}", dollars(row));
+            let turns = shown["turns"].as_array().unwrap();
+            let told: Vec<&Value> = turns.iter().map(|turn| &turn["usage"]).collect();
+            let told: Vec<&Value> = told.into_iter().filter(|usage| !usage.is_null()).collect();
+            let output: u64 = told.iter().map(|usage| usage["output"].as_u64().unwrap()).sum();
+            assert_eq!(output, replies["output"], "{address}");
+            compared += 1;
+        }
+    }
+    compared
+}
+
+#[test]
+fn show_adds_up_to_what_usage_tells_of_a_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let demo = dir.path().join("demo");
+    assert!(ramus(dir.path(), &["demo", &demo.to_string_lossy()]).status.success());
+    // A path that goes on in another file is longer than what `usage` tells of one session.
+    let continues = |session: &Value| {
+        session["links"].as_array().unwrap().iter().any(|link| link["kind"] == "continuation")
+    };
+    let alone = |claude: &std::path::Path| -> Vec<String> {
+        let listed = json(claude, &["sessions"]);
+        let sessions = listed["sessions"].as_array().unwrap().iter();
+        let alone = sessions.filter(|session| !continues(session));
+        alone.map(|session| session["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(compare_paths(&demo, &alone(&demo)) > 5);
+    let generated_dir = tempfile::tempdir().unwrap();
+    let Some(_) = generated(generated_dir.path(), 1, 36) else { return };
+    let claude = generated_dir.path().join("claude");
+    assert!(compare_paths(&claude, &alone(&claude)) > 5);
+}
+
+#[test]
+fn show_tells_below_each_reply_what_it_used() {
+    let home = Home::new();
+    home.session(
+        "-tea/11111111-0000-4000-8000-000000000001.jsonl",
+        "p1      user      v=2.1.325 one
+         a1 < p1 assistant #m1 two
+         p2 < a1 user      three
+         a2 < p2 assistant #m2 four",
+    );
+    let output = ramus(&home.claude(), &["show", "1111", "--usage"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let row = "  in    10  cache read     0  cache write     0  out     5  context    10   $0.0001";
+    assert_eq!(text.matches(row).count(), 2, "{text}");
+    assert!(text.contains("2 replies\n  in    20  "), "{text}");
+    let plain = String::from_utf8(ramus(&home.claude(), &["show", "1111"]).stdout).unwrap();
+    assert!(!plain.contains("context"), "{plain}");
+    let shown = json(&home.claude(), &["show", "1111"]);
+    let told = &shown["turns"][1]["usage"];
+    assert_eq!((&told["context"], &told["cost_usd"]), (&value!(10), &value!(0.000_105)), "{told}");
+    let prices = home.claude().join("prices.json");
+    let dear = r#"{"models": {"claude-sonnet-4-5": {"input": 1000, "output": 0}}}"#;
+    std::fs::write(&prices, dear).unwrap();
+    let args = ["show", "1111", "--usage", "--prices", &prices.to_string_lossy()];
+    let text = String::from_utf8(ramus(&home.claude(), &args).stdout).unwrap();
+    assert_eq!(text.matches(" $0.0100").count(), 2, "{text}");
+    assert!(text.contains(" $0.0200"), "{text}");
+}

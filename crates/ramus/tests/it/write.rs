@@ -1,7 +1,6 @@
 //! Commands that write: what they say, what they refuse, and what a crash leaves.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -381,7 +380,7 @@ fn with_mounts(home: &Home, script: &str) -> Option<Output> {
     };
     let may = run("mount -t tmpfs tmpfs \"$CLAUDE/projects\"");
     if !may.is_ok_and(|output| output.status.success()) {
-        let _ = writeln!(std::io::stderr(), "skipped: file systems cannot be mounted here");
+        testkit::skip("file systems cannot be mounted here");
         return None;
     }
     Some(run(script).unwrap())
@@ -517,7 +516,7 @@ fn who_does_not_own_a_session_cannot_undo_in_it() {
         .output();
     let said = output.as_ref().map(stderr).unwrap_or_default();
     if output.is_err() || said.contains("setpriv:") {
-        let _ = writeln!(std::io::stderr(), "skipped: no other user to be here");
+        testkit::skip("ramus cannot be run as another user here");
         return;
     }
     assert_eq!(output.unwrap().status.code(), Some(2), "{said}");

@@ -8,18 +8,37 @@ use serde_json::Value;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Todo {
     pub content: String,
-    /// `pending`, `in_progress` or `completed`.
-    pub status: String,
+    pub status: TodoStatus,
     pub active_form: Option<String>,
     pub priority: Option<String>,
     pub id: Option<String>,
+}
+
+/// How far one line of a to-do list is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TodoStatus {
+    /// Also every word that is not known.
+    #[default]
+    Pending,
+    InProgress,
+    Completed,
+}
+
+impl TodoStatus {
+    pub(crate) fn of(word: &str) -> Self {
+        match word {
+            "in_progress" => Self::InProgress,
+            "completed" => Self::Completed,
+            _ => Self::Pending,
+        }
+    }
 }
 
 impl Todo {
     pub(in crate::body) fn list(fields: &mut Fields, key: &str) -> Vec<Self> {
         let todo = |mut todo: Fields| Self {
             content: todo.string("content"),
-            status: todo.string("status"),
+            status: TodoStatus::of(&todo.string("status")),
             active_form: todo.text("activeForm"),
             priority: todo.text("priority"),
             id: todo.text("id"),

@@ -46,7 +46,7 @@ pub enum Policy {
 }
 
 /// How much of a file the note quotes.
-const QUOTED: usize = 8_000;
+pub(super) const QUOTED: usize = 8_000;
 
 /// Finds files that were changed differently.
 pub(super) fn conflicts(
@@ -147,7 +147,7 @@ fn holds(note: &mut String, path: &str, end: Option<&End>) {
     quote(note, &end.content);
 }
 
-fn quote(note: &mut String, content: &Content) {
+pub(super) fn quote(note: &mut String, content: &Content) {
     let _ = match content {
         Content::Absent => writeln!(note, "(there is no such file)"),
         Content::Unknown => writeln!(note, "(not known; read the file)"),

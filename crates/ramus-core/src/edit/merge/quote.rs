@@ -64,14 +64,48 @@ const LONGEST: usize = 60_000;
 /// How much of each text stays, tried from the first on until all fits.
 const LIMITS: &[usize] = &[4_000, 1_500, 600, 240, 100];
 
-/// Tells in short what conversations did of their own, as one text, and where that is from.
+/// Tells in short what conversations did of their own, as one text.
 pub(super) fn digest(
     sources: &Sources<'_>,
     branches: &[(usize, FxHashSet<(usize, NodeId)>)],
     bodies: &mut Bodies<'_>,
-) -> (String, Value) {
+) -> String {
+    let text = in_short(sources, branches, LONGEST, bodies);
+    let head = "[What follows was said in other branches of this conversation. It is quoted here so that \
+                you know of it; nothing needs to be done for it now.]\n";
+    format!("{head}{text}")
+}
+
+/// Introduces a digest that was written for this merge.
+pub(super) fn assisted(text: &str) -> String {
+    let head = "[What follows sums up other branches that were merged into this conversation. It is here so \
+                that you know of them; nothing needs to be done for it now.]";
+    format!("{head}\n\n{text}")
+}
+
+/// Returns where a digest is from: the ends of the conversations that it stands for.
+pub(super) fn digest_origin(
+    sources: &Sources<'_>,
+    branches: &[(usize, FxHashSet<(usize, NodeId)>)],
+) -> Value {
+    let end = |(branch, _): &(usize, _)| {
+        let origin = &sources.origins[sources.branches[*branch].end - 1];
+        let session = &origin.history.session;
+        let named = origin.nodes.iter().rev().find_map(|node| session.record(*node).name)?;
+        Some(origin.from(named))
+    };
+    Value::Array(branches.iter().filter_map(end).collect())
+}
+
+/// Quotes what conversations did of their own in at most `longest` bytes, by shortening every text
+/// as far as it takes.
+pub(super) fn in_short(
+    sources: &Sources<'_>,
+    branches: &[(usize, FxHashSet<(usize, NodeId)>)],
+    longest: usize,
+    bodies: &mut Bodies<'_>,
+) -> String {
     let mut told: Vec<Told> = Vec::new();
-    let mut from = Vec::new();
     for (branch, own) in branches {
         let mut one = Told { branch: branch + 1, ..Told::default() };
         each_turn(sources, *branch, own, bodies, &mut |turn, is_own| {
@@ -79,23 +113,17 @@ pub(super) fn digest(
                 one.take(&turn);
             }
         });
-        let last = sources.branches[*branch].end - 1;
-        let origin = &sources.origins[last];
-        one.session = origin.session.to_owned();
-        let session = &origin.history.session;
-        let named = origin.nodes.iter().rev().find_map(|node| session.record(*node).name);
-        from.extend(named.map(|name| origin.from(name)));
+        one.session = sources.origins[sources.branches[*branch].end - 1].session.to_owned();
         told.push(one);
     }
     let all = |limit: usize| told.iter().map(|one| one.text(limit)).collect::<String>();
-    let fitting = LIMITS.iter().map(|limit| all(*limit)).find(|text| text.len() <= LONGEST);
-    let text = fitting.unwrap_or_else(|| {
-        let shortest = all(LIMITS[LIMITS.len() - 1]);
-        shortened(&shortest, LONGEST)
-    });
-    let head = "[What follows was said in other branches of this conversation. It is quoted here so that \
-                you know of it; nothing needs to be done for it now.]\n";
-    (format!("{head}{text}"), Value::Array(from))
+    let fitting = LIMITS.iter().map(|limit| all(*limit)).find(|text| text.len() <= longest);
+    fitting.unwrap_or_else(|| {
+        // One branch must not push out the others.
+        let share = longest / told.len().max(1);
+        let shortest = LIMITS[LIMITS.len() - 1];
+        told.iter().map(|one| shortened(&one.text(shortest), share) + "\n").collect()
+    })
 }
 
 /// What one conversation did.

@@ -24,7 +24,7 @@ pub(super) fn order(
     branches: &[Vec<Element>],
     strategy: &Strategy,
 ) -> Result<Order, Refusal> {
-    let whole = matches!(strategy, Strategy::Append | Strategy::Digest);
+    let whole = matches!(strategy, Strategy::Append | Strategy::Digest | Strategy::Assisted(_));
     let first = branches[0].iter();
     let trunk = first.filter(|element| whole || element.n == 0).cloned().collect();
     let mut order = Order { trunk, grafts: Vec::new(), rest: Vec::new() };
@@ -50,7 +50,7 @@ pub(super) fn order(
                 .filter(|element| element.n > 0 && !taken.contains(&(element.branch, element.n)));
             order.rest.extend(left.map(|element| (element.clone(), Fate::LeftOut)));
         }
-        Strategy::Digest => {
+        Strategy::Digest | Strategy::Assisted(_) => {
             let quoted = grafted.iter().flatten().filter(|element| element.n > 0);
             order.rest.extend(quoted.map(|element| (element.clone(), Fate::Summarized)));
         }

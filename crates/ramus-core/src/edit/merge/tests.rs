@@ -259,6 +259,134 @@ fn in_short() {
     assert_eq!(sent.len(), 5);
 }
 
+const PARTED: &str = "
+    p1       user           v=2.1.325 P1
+    a1 < p1  assistant      A1
+    p2 < a1  user           P2
+    a2 < p2  assistant      A2
+    p3 < a1  user           P3
+    e3 < p3  call:t2:Edit   src/app.rs
+    s3 < e3  result:t2      done
+    a3 < s3  assistant      A3
+";
+
+#[test]
+fn an_assisted_digest_stands_where_the_quoted_one_would() {
+    let at = [(PARTED, "a2"), (PARTED, "a3")];
+    let assisted = Strategy::Assisted("They chose the red one.".to_owned());
+    let (plan, text) = merged(&at, assisted, false, Policy::Stop).unwrap();
+    let said = sent(&text);
+    assert_eq!(said[..4], ["u:P1", "a:A1", "u:P2", "a:A2"]);
+    assert!(said[4].ends_with("//They chose the red one."), "{}", said[4]);
+    assert_eq!(said.len(), 5);
+    let (quoted_plan, quoted) = merged(&at, Strategy::Digest, false, Policy::Stop).unwrap();
+    assert_eq!(plan.exchanges, quoted_plan.exchanges);
+    let origin = |text: &str| -> Value {
+        let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        records.map(|record| record["mergedFrom"].clone()).find(Value::is_array).unwrap()
+    };
+    assert_eq!(origin(&text), origin(&quoted));
+}
+
+/// The brief of a merge whose conversations each lie in one file.
+fn brief(files: &[String], leaves: &[&str]) -> MergeBrief {
+    let histories: Vec<History> = files.iter().map(|file| read(file.as_bytes())).collect();
+    let path = |(leaf, history): (&&str, &History)| {
+        history.path_to(history.tree.find(Name::new(leaf.as_bytes())).unwrap()).unwrap()
+    };
+    let paths: Vec<Path> = leaves.iter().zip(&histories).map(path).collect();
+    let mut bodies = |source: usize, node: NodeId| {
+        let span = histories[source].session.record(node).span;
+        Body::parse(&files[source].as_bytes()[span.at as usize..span.end() as usize]).ok()
+    };
+    let mut origins = Vec::new();
+    for (index, (history, path)) in histories.iter().zip(&paths).enumerate() {
+        origins.push(origin("session", history, path, &mut |node| bodies(index, node)));
+    }
+    let branches = (0..paths.len()).map(|index| index..index + 1).collect();
+    let sources = Sources { origins, paths: paths.iter().collect(), branches };
+    merge_brief(&sources, false, &mut bodies).unwrap()
+}
+
+#[test]
+fn a_brief_holds_both_sides_without_what_they_share() {
+    let file = jsonl(PARTED);
+    let brief = brief(&[file.clone(), file], &["a2", "a3"]);
+    let text = &brief.text;
+    assert!(
+        text.contains("Conversation 1 (session session):\n>\n> User: P2\n> Assistant: A2"),
+        "{text}"
+    );
+    assert!(text.contains("> User: P3\n> - Edit src/app.rs\n> Assistant: A3"), "{text}");
+    assert!(!text.contains("P1"), "{text}");
+    assert!(text.contains("Conflicts: none"), "{text}");
+}
+
+#[test]
+fn a_brief_is_bounded_and_keeps_every_side() {
+    let mut short = "p1 user v=2.1.325 P1\na1 < p1 assistant A1\n".to_owned();
+    for side in ["x", "y"] {
+        let mut parent = "a1".to_owned();
+        for n in 0..2000 {
+            let words = format!("{side} says {n} ").repeat(20);
+            writeln!(
+                short,
+                "{side}{n} < {parent} user {words}\n{side}a{n} < {side}{n} assistant {words}"
+            )
+            .unwrap();
+            parent = format!("{side}a{n}");
+        }
+    }
+    let file = jsonl(&short);
+    let text = brief(&[file.clone(), file], &["xa1999", "ya1999"]).text;
+    assert!(text.len() < 125_000, "{}", text.len());
+    assert!(text.contains("x says 1 ") && text.contains("y says 1 "));
+}
+
+#[test]
+fn a_brief_lists_conflicts() {
+    let mut file = String::new();
+    let short = "
+        p1       user           v=2.1.325 P1
+        a1 < p1  assistant      A1
+        p2 < a1  user           P2
+        c2 < p2  call:t1:Write  notes.txt
+        r2 < c2  result:t1      done
+        p3 < a1  user           P3
+        c3 < p3  call:t2:Write  notes.txt
+        r3 < c3  result:t2      done
+    ";
+    for line in jsonl(short).lines() {
+        let mut record: Value = serde_json::from_str(line).unwrap();
+        let content = match record["message"]["content"][0]["tool_use_id"].as_str() {
+            Some("t1") => "gold\n".to_owned(),
+            Some("t2") => "long\n".repeat(10_000),
+            _ => String::new(),
+        };
+        if !content.is_empty() {
+            record["toolUseResult"] = serde_json::json!({"type": "create", "filePath": "notes.txt",
+                "content": content, "structuredPatch": []});
+        }
+        writeln!(file, "{record}").unwrap();
+    }
+    let brief = brief(&[file.clone(), file], &["r2", "r3"]);
+    assert_eq!(brief.conflicts.len(), 1);
+    let text = brief.text;
+    assert!(
+        text.contains("`notes.txt`\nConversation 1 (1 lines added, 0 removed) left:\n```\ngold"),
+        "{text}"
+    );
+    assert!(text.contains("(10000 lines, left out here)"), "{text}");
+}
+
+#[test]
+fn what_a_command_prints_is_taken_only_as_a_text() {
+    assert_eq!(digest_text(b"\n short \n"), Ok("short".to_owned()));
+    assert_eq!(digest_text(b" \n"), Err(DigestTextError::Empty));
+    assert_eq!(digest_text(b"a\xff"), Err(DigestTextError::NotUtf8));
+    assert_eq!(digest_text(&vec![b'a'; LONGEST_DIGEST_TEXT + 1]), Err(DigestTextError::TooLong));
+}
+
 #[test]
 fn a_retry_brings_its_prompt_along() {
     let retry = "
@@ -460,6 +588,7 @@ fn strategies() -> impl Strategy_<Value = Strategy> {
         Just(Strategy::Append),
         Just(Strategy::Interleave),
         Just(Strategy::Digest),
+        Just(Strategy::Assisted("in short".to_owned())),
         Just(Strategy::Pick(vec![
             Pick::Own { branch: 2, from: 1, to: None },
             Pick::Own { branch: 1, from: 1, to: Some(1) },

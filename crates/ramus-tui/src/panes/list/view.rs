@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use ramus_core::branches::Status;
+use ramus_core::digest::one_line;
 use ramus_render::layout::truncate;
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
@@ -29,7 +30,7 @@ pub(crate) fn view(
     canvas.line(area, 0, &head);
     let rows = Rect {
         y: area.y + 1,
-        height: area.height.saturating_sub(1),
+        height: area.height.saturating_sub(1 + u16::from(list.due.is_some())),
         width: area.width.saturating_sub(2),
         ..area
     };
@@ -54,6 +55,11 @@ pub(crate) fn view(
             canvas.look(rows, y, Theme::selected(focus));
         }
     }
+    if let Some(due) = &list.due {
+        let line =
+            truncate(&Line::new(&format!(" {due}"), Label::Warning), usize::from(area.width));
+        canvas.line(area, area.height.saturating_sub(1), &line);
+    }
     let len = list.rows.len().max(1) as f64;
     let bar = Rect { width: area.width, ..rows };
     canvas.scrollbar(bar, window.start as f64 / len, window.end as f64 / len);
@@ -63,7 +69,7 @@ pub(crate) fn view(
 fn is_open(list: &List, row: Row, open: Option<(&Path, u32)>) -> bool {
     let Some((path, conversation)) = open else { return false };
     match row {
-        Row::Project(_) => false,
+        Row::Project(_) | Row::Deleted | Row::Gone(_) => false,
         Row::Session(p, s) => list.session(p, s).file.path == path,
         Row::Conversation(p, s, c) => {
             let session = list.session(p, s);
@@ -99,10 +105,27 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
         Row::Project(p) => {
             let project = &list.projects[p];
             let sign = if list.is_closed(project) { "▸ " } else { "▾ " };
-            let name = list.short(&project.label);
-            let shown = project.sessions.iter().filter(|session| list.all || !session.hidden);
-            let count = format!("{} ", shown.count());
+            let name = list.heading(p);
+            let count = format!("{} ", list.shown_under(p).count());
             (Line::new(sign, Label::Dim).with(&name, Label::Heading), Line::new(&count, Label::Dim))
+        }
+        Row::Deleted => {
+            let sign = if list.shows_gone { "▾ " } else { "▸ " };
+            let left =
+                Line::new(sign, Label::Dim).with("deleted sessions, prompts only", Label::Dim);
+            (left, Line::new(&format!("{} ", list.gone.len()), Label::Dim))
+        }
+        Row::Gone(n) => {
+            let gone = &list.gone[n];
+            let fitting =
+                gone.prompts.iter().find(|prompt| !list.words.marks(&prompt.text).is_empty());
+            let text = fitting.or(gone.prompts.first()).map_or("", |prompt| &*prompt.text);
+            let text = one_line(text);
+            let mut left = Line::plain("    ");
+            left.push("prompt only  ", Label::Dim);
+            left.push_marked(&text, Label::Dim, &list.words.marks(&text));
+            let time = gone.times().1.map(|time| clock.column(time, wide)).unwrap_or_default();
+            (left, Line::new(&time, Label::Time))
         }
         Row::Session(p, s) => {
             let session = list.session(p, s);
@@ -115,6 +138,9 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
             let mut right = Line::default();
             if ways > 1 {
                 right.push(&format!("┬{ways} "), Label::Branch);
+            }
+            if wide && let Some(origin) = session.family.origins.first() {
+                right.push(&format!("↳{} ", origin.kind.word()), Label::Branch);
             }
             if wide && session.agents > 0 {
                 right.push(&format!("▸{} ", session.agents), Label::ToolName);

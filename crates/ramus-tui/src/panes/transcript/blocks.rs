@@ -47,6 +47,7 @@ pub(crate) struct Look {
     pub(crate) width: u16,
     pub(crate) tools: bool,
     pub(crate) thinking: bool,
+    pub(crate) usage: bool,
     /// Nothing is left out for being long.
     pub(crate) full: bool,
 }
@@ -116,14 +117,16 @@ impl Transcript {
         let width = self.size.0.saturating_sub(u16::from(self.items[item].depth) * 2);
         match key.place {
             Place::Block if self.blocks.whole.contains(&key) => {
-                Look { width, tools: true, thinking: true, full: true }
+                Look { width, tools: true, thinking: true, usage: self.usage, full: true }
             }
             Place::Block => {
                 let (tools, thinking) = (self.tools != toggled, self.thinking != toggled);
-                Look { width, tools, thinking, full: false }
+                Look { width, tools, thinking, usage: self.usage, full: false }
             }
             // There is nothing to open.
-            Place::Fork { .. } => Look { width, tools: false, thinking: false, full: false },
+            Place::Fork { .. } => {
+                Look { width, tools: false, thinking: false, usage: false, full: false }
+            }
         }
     }
 

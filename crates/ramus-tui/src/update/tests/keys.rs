@@ -174,3 +174,31 @@ fn copied_commands_name_an_unusual_directory() {
     assert!(command.contains(&format!("--claude-dir {root} goto")), "{command}");
     assert!(command.contains(&format!("CLAUDE_CONFIG_DIR={root} claude --resume")), "{command}");
 }
+
+#[test]
+fn c_shows_what_each_reply_used() {
+    let mut desk = Desk::new();
+    let shown = |desk: &mut Desk| desk.rows().iter().any(|row| row.contains("context    10"));
+    assert!(!shown(&mut desk));
+    desk.letter('c');
+    assert!(shown(&mut desk), "{}", desk.rows().join("\n"));
+    desk.letter('c');
+    assert!(!shown(&mut desk));
+}
+
+#[test]
+fn ids_that_are_no_uuids_are_not_cut() {
+    let mut desk = Desk::over(
+        "message-10 user v=2.1.325 one
+         message-11 < message-10 assistant two",
+    );
+    desk.press(KeyCode::End);
+    let reading = desk.state.reading().unwrap();
+    let (stage, _) = reading.node(reading.cursor).unwrap();
+    let chapter = stage.chapter.clone();
+    for name in ["message-10", "message-11"] {
+        let node = chapter.history.tree.find(ramus_core::name::Name::new(name.as_bytes())).unwrap();
+        assert_eq!(chapter.address(node), format!("0a1b2c3d:{name}"));
+        assert!(chapter.is_only(node));
+    }
+}

@@ -1,5 +1,6 @@
 //! What is seen: rows that stay, marks, titles and hints.
 
+use ramus_core::resume::Rule;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
@@ -106,7 +107,7 @@ fn the_tree_stays_on_the_branch_that_is_read() {
     let drawn = |desk: &mut Desk, effects: Vec<Effect>| {
         for effect in effects {
             if let Effect::Draw(wanted) = effect {
-                let drawing = draw::drawing(*wanted, &desk.state.clock.clone());
+                let drawing = draw::drawing(*wanted, &desk.state.clock.clone(), Rule::Client);
                 desk.take(Event::Drawn(Box::new(drawing)));
             }
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Planned, Wanted, cannot, given_title, parts_to};
 use crate::State;
 use crate::error::ApiError;
-use crate::library::Found;
+use ramus_app::ResolvedFile;
 
 /// What a merge comes down to.
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ pub(super) struct MergedView {
 
 pub(super) fn merge(
     state: &State,
-    found: &Found,
+    found: &ResolvedFile,
     subject: Subject<'_>,
     wanted: &Wanted,
     now: Time,
@@ -46,8 +46,8 @@ pub(super) fn merge(
     let policy = policy(&wanted.on_conflict)?;
     let strategy = strategy(&wanted.strategy)?;
     let request = Merge { strategy, no_base: false, policy, title: &title, cwd: None };
-    let (plan, merged) = plan::merge(&conversations, &request, subject.dir, now)?
-        .map_err(|refusal| refused(&refusal))?;
+    let (plan, merged) = plan::merge(&conversations, &request, subject.dir, now)
+        .map_err(|error| error.explained(refused))?;
     let view = MergedView {
         title,
         messages: merged.new.messages,

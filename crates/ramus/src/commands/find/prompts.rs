@@ -1,58 +1,26 @@
 //! Prompts of sessions that are gone: only the client's own prompt history still has them.
 
-use std::collections::HashSet;
-
-use ramus_core::query::{Query, TextKind};
-use ramus_render::json::{Answer, Hit as JsonHit};
+use ramus_app::{Scope, Workspace};
+use ramus_core::query::Query;
+use ramus_render::json::{Answer, PromptOnly, prompt_hit};
 use ramus_render::layout::truncate;
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
-use ramus_store::place::is_encoded;
-use ramus_store::prompts::{NotedPrompt, noted_prompts};
+use ramus_store::prompts::NotedPrompt;
 
 use crate::env::Clock;
 use crate::error::CommandError;
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
-/// How many characters of a prompt are given to scripts.
-const ROOM: usize = 240;
-
 /// Finds the prompts whose session has no file any more, newest first.
-///
-/// A prompt that names no session is left out: its session may still be there.
 pub(super) fn lost_prompts(
-    ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     scope: &Scope,
     query: &Query,
 ) -> Vec<NotedPrompt> {
-    if matches!(scope, Scope::Session(_)) || !query.wants(TextKind::Prompt) {
-        return Vec::new();
-    }
-    let files = library.projects.iter().flat_map(|project| &project.files);
-    let known: HashSet<&str> = files.map(|file| &*file.id).collect();
-    let mut lost = Vec::new();
-    for root in library.roots() {
-        match noted_prompts(root) {
-            Ok(prompts) => lost.extend(prompts),
-            Err(problem) => ui.warn(&problem),
-        }
-    }
-    lost.retain(|prompt| {
-        let is_gone = prompt.session.as_deref().is_some_and(|session| !known.contains(session));
-        let is_meant = match scope {
-            Scope::Project(index) => {
-                let name = &library.projects[*index].name;
-                prompt.project.as_ref().is_some_and(|project| is_encoded(name, project))
-            }
-            _ => true,
-        };
-        let is_in_time = prompt.time.is_none_or(|time| query.is_in_time(time));
-        is_gone && is_meant && is_in_time && query.find(&prompt.text).is_some()
-    });
-    lost.sort_by_key(|prompt| std::cmp::Reverse((prompt.time, prompt.line)));
-    lost
+    let mut prompts = workspace.lost_prompts(scope).prompts;
+    prompts.retain(|prompt| prompt.fits(query));
+    prompts
 }
 
 /// Writes prompts as they are: there is nothing to show beside them.
@@ -63,7 +31,11 @@ pub(super) fn write_prompts(
 ) -> Result<(), CommandError> {
     if ui.json {
         for prompt in prompts {
-            ui.json(&Answer::new("ramus.find/1", json_hit(query, prompt)))?;
+            let NotedPrompt { text, time, project, session, line } = prompt;
+            let only =
+                PromptOnly { session, project: project.as_deref(), line: *line, time: *time };
+            let range = query.find(text).unwrap_or_default();
+            ui.json(&Answer::new("ramus.find/1", prompt_hit(&only, text, &range)))?;
         }
         return Ok(());
     }
@@ -79,30 +51,4 @@ pub(super) fn write_prompts(
         ui.line(&truncate(&line, ui.width))?;
     }
     Ok(())
-}
-
-fn json_hit(query: &Query, prompt: &NotedPrompt) -> JsonHit {
-    let range = query.find(&prompt.text).unwrap_or_default();
-    let snippet = Snippet::new(&prompt.text, &range, ROOM);
-    let session = prompt.session.clone().unwrap_or_default();
-    JsonHit {
-        address: session.clone(),
-        session,
-        title: None,
-        project: prompt.project.clone(),
-        agent: None,
-        file: "history.jsonl".to_owned(),
-        line: prompt.line,
-        uuid: None,
-        role: "user",
-        kind: "prompt-only",
-        conversation: None,
-        status: None,
-        resumes: false,
-        timestamp: prompt.time.map(|time| time.to_string()),
-        matched: snippet.range(),
-        snippet: snippet.text(),
-        places: Vec::new(),
-        context: None,
-    }
 }

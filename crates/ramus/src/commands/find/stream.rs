@@ -39,7 +39,7 @@ impl Search<'_> {
         Some(JsonHit {
             session,
             title,
-            project: source.project.map(|project| self.library.projects[project].name.clone()),
+            project: source.project.map(|project| self.projects[project].name.clone()),
             agent: source.file.role.is_agent().then(|| source.file.id.clone()),
             address,
             file: file(&hit.place),
@@ -47,6 +47,7 @@ impl Search<'_> {
             uuid: known.spot.uuid.clone().filter(|_| known.spot.is_own),
             role: kind.role().word(),
             kind: kind.word(),
+            class: None,
             conversation: branch.map(|branch| branch.n),
             status: branch.map(|branch| branch.status.word()),
             resumes: branch.is_some_and(|branch| branch.resumes),

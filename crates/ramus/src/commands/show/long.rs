@@ -1,6 +1,7 @@
 //! Turns with texts of many megabytes: drawn piece by piece, because a drawn text takes many times the
 //! memory of the text itself.
 
+use std::mem;
 use std::ops::Range;
 
 use ramus_core::turn::{Answer, Part, Prompt, Thought, Turn, TurnKind};
@@ -32,10 +33,14 @@ fn kinds(kind: TurnKind) -> Box<dyn Iterator<Item = TurnKind>> {
                 TurnKind::Prompt(Prompt { text: text[cut].to_owned(), media, queued, delegated })
             }))
         }
-        TurnKind::Answer(Answer { model, parts, usage }) if parts.iter().any(is_long) => {
-            Box::new(parts.into_iter().flat_map(split).map(move |part| {
-                let (model, usage) = (model.clone(), usage.clone());
-                TurnKind::Answer(Answer { model, parts: vec![part], usage })
+        TurnKind::Answer(Answer { model, parts, mut uses }) if parts.iter().any(is_long) => {
+            let mut parts = parts.into_iter().flat_map(split).peekable();
+            Box::new(std::iter::from_fn(move || {
+                let part = parts.next()?;
+                // What the whole used is told at its end.
+                let uses = if parts.peek().is_none() { mem::take(&mut uses) } else { Vec::new() };
+                let model = model.clone();
+                Some(TurnKind::Answer(Answer { model, parts: vec![part], uses }))
             }))
         }
         kind => Box::new(std::iter::once(kind)),

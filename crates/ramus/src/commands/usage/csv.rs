@@ -92,7 +92,7 @@ fn rows(report: &Usage, by: By) -> (&'static [&'static str], Rows<'_>) {
                         r.session.clone(),
                         r.n.to_string(),
                         r.leaf.clone(),
-                        r.status.to_owned(),
+                        r.status.word().to_owned(),
                         said(&r.title),
                     ];
                     (names, &r.amounts)
@@ -109,7 +109,7 @@ fn rows(report: &Usage, by: By) -> (&'static [&'static str], Rows<'_>) {
                     let names = vec![
                         r.session.clone(),
                         r.node.clone(),
-                        r.status.to_owned(),
+                        r.status.word().to_owned(),
                         said(&r.prompt),
                     ];
                     (names, &r.amounts)

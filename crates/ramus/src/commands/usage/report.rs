@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
+use ramus_app::Prices;
+use ramus_app::usage::UsageFilter;
 use ramus_core::branches::Status;
 use ramus_core::title::conversation_title;
 use ramus_core::usage::{Post, Sum};
 use ramus_render::json::{self, Amounts, ByConversation, OfBranch, Usage, dearest_first, dollars};
 use ramus_store::ledger::Ledger;
 
-use super::{By, Filter};
-use crate::prices::Prices;
+use super::By;
 
 /// Adds everything up.
 pub(super) fn report(
     ledger: &Ledger<'_>,
-    filter: &Filter,
+    filter: &UsageFilter,
     prices: &Prices,
     zone: &TimeZone,
     by: Option<By>,
@@ -25,7 +26,12 @@ pub(super) fn report(
         until: filter.until.map(|time| time.to_string()),
         by_conversation: (by == Some(By::Conversation)).then(|| by_conversation(ledger)),
         branches: (by == Some(By::Branch)).then(|| branches(ledger)),
-        ..json::usage(&ledger.books, &ledger.owners(), prices.to_json(), zone)
+        ..json::usage(
+            &ledger.books,
+            &ledger.owners(),
+            json::Prices::new(&prices.list, prices.file.as_deref()),
+            zone,
+        )
     }
 }
 
@@ -51,7 +57,7 @@ fn by_conversation(ledger: &Ledger<'_>) -> Vec<ByConversation> {
                 session: file.file.id.clone(),
                 n: n + 1,
                 leaf: conversation.leaf.to_string(),
-                status: conversation.status.word(),
+                status: conversation.status,
                 resumes: conversation.resumes,
                 prompt: conversation.first_prompt.as_deref().map(str::to_owned),
                 title: conversation_title(&file.digest, conversation, &project.summaries)
@@ -84,7 +90,7 @@ fn branches(ledger: &Ledger<'_>) -> Vec<OfBranch> {
         OfBranch {
             session: file.parent_session().unwrap_or(&file.file.id).to_owned(),
             node: branch.map(|branch| branch.head.to_string()).unwrap_or_default(),
-            status: branch.map_or(Status::Active, |branch| branch.status).word(),
+            status: branch.map_or(Status::Active, |branch| branch.status),
             prompt: branch.and_then(|branch| branch.prompt.as_deref()).map(str::to_owned),
             amounts: Amounts::from(&sum),
         }

@@ -266,6 +266,7 @@ fn config<'a>(
         tools: false,
         full,
         branch_notes: true,
+        usage: None,
         highlight,
         show: "ramus show",
         cwd,

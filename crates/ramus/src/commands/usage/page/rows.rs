@@ -1,6 +1,7 @@
 //! The rows of each table: what they are called, and what stands behind the numbers.
 
 use jiff::Zoned;
+use ramus_core::branches::Status;
 use ramus_core::time::Time;
 use ramus_render::json::{Amounts, Usage};
 use ramus_render::{Label, Line};
@@ -157,6 +158,10 @@ fn day_of(time: &str, now: &Zoned) -> Option<String> {
     Some(now.time_zone().to_datetime(time.timestamp()).date().to_string())
 }
 
-fn status(word: &'static str) -> Line {
-    cell(word, if word == "active" { Label::Active } else { Label::Abandoned })
+fn status(status: Status) -> Line {
+    let label = match status {
+        Status::Active => Label::Active,
+        Status::Abandoned => Label::Abandoned,
+    };
+    cell(status.word(), label)
 }

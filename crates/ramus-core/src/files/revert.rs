@@ -1,0 +1,124 @@
+//! What became of the files when a person went back to an earlier message (R22).
+
+use std::collections::HashMap;
+
+use super::{FileState, Held, Source};
+use crate::branches::Fork;
+use crate::history::History;
+use crate::session::NodeId;
+
+/// What became of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revert {
+    /// They were put back too: code and conversation.
+    Restored,
+    /// They stayed as they were: the conversation only.
+    Kept,
+}
+
+/// What became of the files at each prompt that begins a new branch, where it is known.
+pub type Reverts = HashMap<NodeId, Revert>;
+
+/// Returns what became of the files at a fork; `None`: it is not known, or the ways differ.
+pub fn fork_files(history: &History, fork: &Fork, reverts: &Reverts) -> Option<Revert> {
+    let heads = fork.ways.iter().map(|way| history.folds.fold(way.speech).head);
+    let mut told = heads.filter_map(|head| reverts.get(&head).copied());
+    let first = told.next()?;
+    told.all(|other| other == first).then_some(first)
+}
+
+impl Revert {
+    /// Returns the stable word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Restored => "restored",
+            Self::Kept => "kept",
+        }
+    }
+}
+
+/// Judges by the files at three moments: before the branch that was left, at its end, and when the new
+/// branch began. `bytes` gives what a file held at one of them, by its number.
+///
+/// Only files that the branch changed can tell, and only if all of them tell the same. `None`: they do not.
+pub fn revert(
+    moments: [&[FileState]; 3],
+    bytes: &mut dyn FnMut(usize, &FileState) -> Option<Vec<u8>>,
+) -> Option<Revert> {
+    let mut told = None;
+    for end in moments[1] {
+        let at = |moment: usize| moments[moment].iter().find(|file| file.path == end.path);
+        // Without a checkpoint of that prompt nobody knows how it found the file.
+        let now = at(2).filter(|file| file.source == Source::Snapshot);
+        let (Some(before), Some(now)) = (at(0), now) else { continue };
+        let mut content = |moment, file: &FileState| match file.held {
+            Held::Absent => Some(None),
+            Held::Unknown => None,
+            _ => bytes(moment, file).map(Some),
+        };
+        let (Some(was), Some(became)) = (content(0, before), content(1, end)) else { continue };
+        if was == became {
+            continue;
+        }
+        let found = content(2, now)?;
+        let one = match () {
+            // A command may have put the file back before.
+            () if found == was && end.doubt.is_none() => Revert::Restored,
+            () if found == became => Revert::Kept,
+            () => return None,
+        };
+        if told.is_some_and(|told| told != one) {
+            return None;
+        }
+        told = Some(one);
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Doubt;
+    use super::*;
+
+    fn file(path: &str, text: &str) -> FileState {
+        let held = Held::Bytes(text.as_bytes().to_vec());
+        let source = Source::Snapshot;
+        FileState { path: path.into(), held, source, doubt: None, only_read: false }
+    }
+
+    #[track_caller]
+    fn check(states: [&[FileState]; 3], expected: Option<Revert>) {
+        let mut bytes = |_, file: &FileState| match &file.held {
+            Held::Bytes(bytes) => Some(bytes.clone()),
+            _ => None,
+        };
+        assert_eq!(revert(states, &mut bytes), expected);
+    }
+
+    #[test]
+    fn files_tell_whether_they_were_put_back() {
+        let (old, new) = ([file("a", "old")], [file("a", "new")]);
+        check([&old, &new, &old], Some(Revert::Restored));
+        check([&old, &new, &new], Some(Revert::Kept));
+        // Somebody changed it meanwhile, or the branch changed nothing, or nobody looked.
+        check([&old, &new, &[file("a", "other")]], None);
+        check([&old, &old, &old], None);
+        let guess = FileState { source: Source::First, ..file("a", "old") };
+        check([&old, &new, &[guess]], None);
+    }
+
+    #[test]
+    fn files_that_disagree_tell_nothing() {
+        let before = [file("a", "1"), file("b", "1")];
+        let end = [file("a", "2"), file("b", "2")];
+        check([&before, &end, &[file("a", "1"), file("b", "2")]], None);
+    }
+
+    #[test]
+    fn a_command_may_have_put_a_file_back() {
+        let before = [file("a", "1")];
+        let end = [FileState { doubt: Some(Doubt::Ran(1)), ..file("a", "2") }];
+        check([&before, &end, &before], None);
+        check([&before, &end, &[file("a", "2")]], Some(Revert::Kept));
+    }
+}

@@ -1,0 +1,280 @@
+//! What only a thorough look at a session finds: records of other sessions, ids that were used twice,
+//! thinking that no server takes back, the backups that its checkpoints need, two clients at once.
+//!
+//! Only `check` wants this, so only a `Session::with_inspection` keeps what it needs.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+
+use bitcode::{Decode, Encode};
+use rustc_hash::FxHashMap;
+
+use crate::body::{Body, FileBackup, Metadata, json};
+use crate::defect::{Defect, DefectKind};
+use crate::envelope::Envelope;
+use crate::history::History;
+use crate::name::{Key, Name, fingerprint};
+use crate::record::{Kind, Record, Voice};
+use crate::session::{NodeId, Session, Version};
+
+mod writers;
+
+/// What is noted of the records of one file while it is read.
+#[derive(Clone, Debug, Default)]
+pub struct Inspector {
+    /// From which record on nodes name which session.
+    runs: Vec<SessionRun>,
+    unsigned: Vec<NodeId>,
+    /// The first record of each message id.
+    messages: FxHashMap<Key, Answered>,
+    /// Records of a message id that other requests or models used, and those that cannot say.
+    reused: Vec<NodeId>,
+    undecided: Vec<(NodeId, NodeId)>,
+    /// The backups that checkpoints name, each with the first that does.
+    backups: BTreeMap<Box<str>, NodeId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SessionRun {
+    first: NodeId,
+    session: Option<Box<str>>,
+    version: Option<Box<str>>,
+    /// The records say where they were copied from.
+    copied: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Answered {
+    first: NodeId,
+    request: Option<Key>,
+    model: u64,
+}
+
+impl Inspector {
+    pub(crate) fn take(&mut self, id: NodeId, found: &Envelope<'_>, record: &Record, bytes: &[u8]) {
+        if record.is_node() {
+            self.take_session(id, found);
+        }
+        if found.unsigned > 0 && record.kind == Kind::Assistant {
+            self.unsigned.push(id);
+        }
+        if let Some(message) = record.message.filter(|_| record.voice == Voice::Answer) {
+            self.take_message(id, message, found);
+        }
+        if matches!(record.kind, Kind::FileHistorySnapshot | Kind::FileHistoryDelta) {
+            self.take_checkpoint(id, bytes);
+        }
+    }
+
+    fn take_session(&mut self, id: NodeId, found: &Envelope<'_>) {
+        let copied = found.forked_from.is_some() || !found.merged_from.is_empty();
+        let is_same =
+            |text: &Option<Box<str>>, raw: Option<&[u8]>| text.as_deref().map(str::as_bytes) == raw;
+        let goes_on = self.runs.last().is_some_and(|run| {
+            run.copied == copied
+                && is_same(&run.session, found.session_id)
+                && is_same(&run.version, found.version)
+        });
+        if !goes_on {
+            let text = |raw: Option<&[u8]>| raw.map(|raw| json::unescape(raw).into());
+            let (session, version) = (text(found.session_id), text(found.version));
+            self.runs.push(SessionRun { first: id, session, version, copied });
+        }
+    }
+
+    fn take_message(&mut self, id: NodeId, message: Key, found: &Envelope<'_>) {
+        let request = found.request_id.map(Key::new);
+        let model = fingerprint(found.model.unwrap_or_default());
+        match self.messages.entry(message) {
+            Entry::Vacant(entry) => drop(entry.insert(Answered { first: id, request, model })),
+            Entry::Occupied(entry) => {
+                let Answered { first, request: earlier, model: its } = *entry.get();
+                let is_other = request.zip(earlier).is_some_and(|(a, b)| a != b);
+                if is_other || (found.model.is_some() && model != its) {
+                    self.reused.push(id);
+                } else if request.is_none() && earlier.is_none() {
+                    self.undecided.push((first, id));
+                }
+            }
+        }
+    }
+
+    fn take_checkpoint(&mut self, id: NodeId, bytes: &[u8]) {
+        let Ok(Body::Metadata(metadata)) = Body::parse(bytes) else { return };
+        let mut keep = |backup: FileBackup| {
+            if let Some(name) = backup.backup_file_name {
+                self.backups.entry(name.into()).or_insert(id);
+            }
+        };
+        match *metadata {
+            Metadata::FileHistorySnapshot(snapshot) => {
+                snapshot.backups.into_iter().for_each(|(_, backup)| keep(backup));
+            }
+            Metadata::FileHistoryDelta(delta) => keep(delta.backup),
+            _ => {}
+        }
+    }
+}
+
+/// What a thorough look at one file found.
+#[derive(Clone, Debug, Default, Encode, Decode)]
+pub struct Inspection {
+    /// Records that name another session, unless another file of the project has them.
+    pub foreign: Vec<ForeignRecord>,
+    /// Records that use the id of another message or of another tool call.
+    pub reused: Vec<Flaw>,
+    pub others: Vec<Defect>,
+    /// The backups that checkpoints name, each with the first that does.
+    pub backups: Vec<NamedBackup>,
+}
+
+/// A defect of one record.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Flaw {
+    pub record: NodeId,
+    pub defect: Defect,
+}
+
+/// A record that names another session.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ForeignRecord {
+    pub name: Option<Name>,
+    pub flaw: Flaw,
+}
+
+/// A backup that a checkpoint names.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct NamedBackup {
+    pub name: Box<str>,
+    /// The record that names it first.
+    pub at: u64,
+    pub line: u32,
+}
+
+impl Inspection {
+    /// Looks at a session that was read for it; `own` is the id of its file, unless it is an agent's.
+    pub fn new(history: &History, own: Option<&str>) -> Self {
+        let Some(inspector) = history.session.inspector() else { return Self::default() };
+        let session = &history.session;
+        let mut reused = reused_messages(history, inspector);
+        reused.extend(reused_calls(history));
+        reused.sort_by_key(|flaw| flaw.record);
+        let unsigned = inspector.unsigned.iter().filter(|id| history.tree.is_first(**id));
+        let unsigned = unsigned.map(|id| defect(session, *id, DefectKind::UnsignedThinking));
+        let backups = inspector.backups.iter().map(|(name, id)| {
+            let Record { span, line, .. } = session.record(*id);
+            NamedBackup { name: name.clone(), at: span.at, line: *line }
+        });
+        Self {
+            foreign: own.map(|own| foreign(history, inspector, own)).unwrap_or_default(),
+            reused,
+            others: unsigned.chain(writers::two_clients(history)).collect(),
+            backups: backups.collect(),
+        }
+    }
+}
+
+fn defect(session: &Session, id: NodeId, kind: DefectKind) -> Defect {
+    let record = session.record(id);
+    Defect { at: record.span.at, line: record.line, kind }
+}
+
+fn flaw(session: &Session, record: NodeId, kind: DefectKind) -> Flaw {
+    Flaw { record, defect: defect(session, record, kind) }
+}
+
+/// Whether a client changed its session without changing its file, and copied what it resumed: before 2.0.
+fn mixes_sessions(version: Option<&str>) -> bool {
+    version.and_then(Version::parse).is_some_and(|version| version.numbers.0 < 2)
+}
+
+/// Finds the records that name another session and that no copy explains.
+///
+/// A copied beginning stands before the first record of the file's own session. In files of clients
+/// before 2.0 several sessions are usual.
+fn foreign(history: &History, inspector: &Inspector, own: &str) -> Vec<ForeignRecord> {
+    let History { session, tree, .. } = history;
+    let is_own = |run: &SessionRun| run.session.as_deref() == Some(own);
+    let Some(begins) = inspector.runs.iter().position(is_own) else { return Vec::new() };
+    if inspector.runs[begins..].iter().all(is_own) {
+        return Vec::new();
+    }
+    let mut runs = inspector.runs.iter().peekable();
+    let mut run = None;
+    let mut found = Vec::new();
+    for (id, record) in session.nodes() {
+        while let Some(next) = runs.next_if(|next| next.first <= id) {
+            run = Some(next);
+        }
+        let Some(run) = run else { continue };
+        let is_explained = is_own(run)
+            || run.copied
+            || record.sidechain
+            || !tree.is_first(id)
+            || run.first < inspector.runs[begins].first
+            || mixes_sessions(run.version.as_deref());
+        if let Some(other) = run.session.as_ref().filter(|_| !is_explained) {
+            let kind = DefectKind::OtherSession { session: other.clone() };
+            found.push(ForeignRecord { name: record.name, flaw: flaw(session, id, kind) });
+        }
+    }
+    found
+}
+
+/// Finds the answers whose message id an earlier, other message has.
+///
+/// Another request or model is another message. Where no request is named, it is the answer to another prompt.
+fn reused_messages(history: &History, inspector: &Inspector) -> Vec<Flaw> {
+    let History { session, tree, .. } = history;
+    let mut reused = inspector.reused.clone();
+    if !inspector.undecided.is_empty() {
+        let prompts = prompts(history);
+        let prompt = |id: NodeId| {
+            let prompt = session.record(prompts[id.index()]?);
+            Some((prompt.content, prompt.time))
+        };
+        let is_other = |(first, id): &&(NodeId, NodeId)| {
+            let is_copy = session.record(*first).content == session.record(*id).content;
+            !is_copy && prompt(*first).zip(prompt(*id)).is_some_and(|(a, b)| a != b)
+        };
+        reused.extend(inspector.undecided.iter().filter(is_other).map(|(_, id)| *id));
+    }
+    reused.retain(|id| tree.is_first(*id));
+    reused.into_iter().map(|id| flaw(session, id, DefectKind::ReusedMessageId)).collect()
+}
+
+/// Returns the prompt that each record follows.
+fn prompts(history: &History) -> Vec<Option<NodeId>> {
+    let History { session, tree, .. } = history;
+    let mut prompts = vec![None; session.records().len()];
+    for (id, record) in session.nodes() {
+        prompts[id.index()] = match record.voice {
+            Voice::Prompt => Some(id),
+            _ => tree.parent(id).and_then(|parent| prompts[parent.index()]),
+        };
+    }
+    prompts
+}
+
+/// Finds the calls whose id an earlier call of another message has.
+fn reused_calls(history: &History) -> Vec<Flaw> {
+    let History { session, tree, .. } = history;
+    let mut calls: FxHashMap<Key, NodeId> = FxHashMap::default();
+    let mut reused = Vec::new();
+    let answers = session.nodes().filter(|(_, record)| record.voice == Voice::Answer);
+    for (id, record) in answers.filter(|(id, _)| tree.is_first(*id)) {
+        for tool in session.tool_ids(record) {
+            let first = *calls.entry(*tool).or_insert(id);
+            let earlier = session.record(first);
+            if first != id && earlier.message != record.message && earlier.content != record.content
+            {
+                reused.push(flaw(session, id, DefectKind::ReusedToolId));
+                break;
+            }
+        }
+    }
+    reused
+}
+
+#[cfg(test)]
+mod tests;

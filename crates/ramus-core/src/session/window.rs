@@ -1,0 +1,33 @@
+//! A session that holds only the last records of a file, for who follows it and cannot hold all of it.
+
+use super::{NodeId, Session};
+use crate::record::Record;
+
+impl Session {
+    /// Adds a record of another session, with all that says how it hangs together with others.
+    pub(crate) fn append(&mut self, from: &Self, id: NodeId) {
+        let own = NodeId(self.records.len() as u32);
+        let record = from.record(id);
+        let tools_at = self.tool_ids.len() as u32;
+        self.tool_ids.extend_from_slice(from.tool_ids(record));
+        self.words.extend(from.words(id).map(|words| (own, words.into())));
+        if !from.parts(id).is_empty() {
+            self.parts.push((own, from.parts(id).to_vec()));
+        }
+        for name in [record.name, record.parent].into_iter().flatten() {
+            if let Some(spelling) = from.spellings.get(&name) {
+                self.spellings.insert(name, spelling.clone());
+            }
+        }
+        self.records.push(Record { tools_at, ..record.clone() });
+    }
+
+    /// Returns a session with the last records of this one, as [`append`](Self::append) added them.
+    pub(crate) fn last_records(&self, count: usize) -> Self {
+        let mut last = Self::default();
+        for index in self.records.len().saturating_sub(count)..self.records.len() {
+            last.append(self, NodeId(index as u32));
+        }
+        last
+    }
+}

@@ -1,0 +1,295 @@
+//! One message and what it used, wherever its records stand: counted once (R20).
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+
+use bitcode::{Decode, Encode};
+use rustc_hash::FxHashMap;
+
+use super::account::{Kin, Quarter, Stretch};
+use super::{ReplyUse, Sum, Tokens};
+use crate::body::AssistantBody;
+use crate::name::Key;
+use crate::price::PriceList;
+use crate::time::Time;
+
+/// What one message used.
+#[derive(Clone, Debug, Encode, Decode)]
+pub struct Charge {
+    pub message: Option<Key>,
+    /// `None` where the answer did not come from the model's own server.
+    pub request: Option<Key>,
+    /// The earliest time that one of its records gives.
+    pub time: Option<Time>,
+    /// It was an agent's.
+    pub sidechain: bool,
+    /// The branch it lies on, by its number in the [`Account`](super::Account) of its file.
+    pub branch: u32,
+    /// It was made in fast mode, which has its own price.
+    pub fast: bool,
+    pub part: Part,
+    /// What other models did that took over inside the message.
+    pub more: Vec<Part>,
+}
+
+/// What one model did for a message.
+#[derive(Clone, Copy, Debug, Encode, Decode)]
+pub struct Part {
+    /// The model's number where the charge is kept.
+    pub model: u16,
+    pub tokens: Tokens,
+    /// `None`: the model is not on the list of prices.
+    pub cost: Option<f64>,
+}
+
+impl Charge {
+    /// Returns what each model did, the first one first.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        std::iter::once(&self.part).chain(&self.more)
+    }
+
+    /// Returns what each model did as a stretch of its own; the message counts in the first.
+    pub(super) fn stretches(&self) -> impl Iterator<Item = Stretch> {
+        self.parts().enumerate().map(|(n, part)| {
+            let first = u64::from(n == 0);
+            let fast = first * u64::from(self.fast);
+            let mut sum = Sum { messages: first, fast, ..Sum::default() };
+            sum.add_part(part);
+            let quarter = self.time.map(Quarter::of);
+            let Self { branch, sidechain, .. } = *self;
+            Stretch { kin: Kin { branch, sidechain, model: part.model, quarter }, sum }
+        })
+    }
+
+    pub(super) fn parts_mut(&mut self) -> impl Iterator<Item = &mut Part> {
+        std::iter::once(&mut self.part).chain(&mut self.more)
+    }
+
+    /// Returns all tokens of the message.
+    pub fn tokens(&self) -> u64 {
+        self.parts().map(|part| part.tokens.total()).fold(0, u64::saturating_add)
+    }
+
+    /// Takes another record of the same message: the largest use counts, the earliest time, and the
+    /// main line as its place.
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.time = match (self.time, other.time) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        if self.moves_to(&other) {
+            (self.sidechain, self.branch, self.request) = (false, other.branch, other.request);
+        }
+        if other.tokens() > self.tokens() {
+            (self.fast, self.part, self.more) = (other.fast, other.part, other.more);
+        }
+    }
+
+    /// Whether another record tells better where the message belongs: a side question repeats
+    /// messages of the main line.
+    pub(super) fn moves_to(&self, other: &Self) -> bool {
+        self.sidechain && !other.sidechain
+    }
+}
+
+/// Finds the charge that holds a message already.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    first: FxHashMap<Key, u32>,
+    /// The others of a message that was asked for again.
+    later: FxHashMap<Key, Vec<u32>>,
+}
+
+impl Seen {
+    /// Finds the place of a message among the `held` ones.
+    ///
+    /// Message and request name it. The message alone does where a request is missing, and in
+    /// sidechains: a side question sends what it repeats under a request of its own.
+    pub(super) fn find<'a>(
+        &self,
+        charge: &Charge,
+        held: impl Fn(usize) -> &'a Charge,
+    ) -> Option<usize> {
+        let message = charge.message?;
+        let first = *self.first.get(&message)? as usize;
+        let loose = |charge: &Charge| charge.sidechain || charge.request.is_none();
+        let same = |place: usize| held(place).request == charge.request;
+        if loose(charge) || loose(held(first)) || same(first) {
+            return Some(first);
+        }
+        let mut later = self.later.get(&message)?.iter().map(|place| *place as usize);
+        later.find(|place| same(*place))
+    }
+
+    /// Notes that a message which was not found is held at a place.
+    pub(super) fn note(&mut self, message: Option<Key>, place: usize) {
+        let Some(message) = message else { return };
+        match self.first.entry(message) {
+            Entry::Vacant(first) => _ = first.insert(place as u32),
+            Entry::Occupied(_) => self.later.entry(message).or_default().push(place as u32),
+        }
+    }
+}
+
+/// Messages seen so far, each with the largest usage that any of its records states.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    messages: FxHashMap<MessageKey, ReplyUse>,
+    /// Those that a merge copied, by what stays the same of them.
+    merged: FxHashMap<Key, MessageKey>,
+}
+
+/// One message: its id and request, or a number where it has no id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum MessageKey {
+    Named(Key, Option<Key>),
+    Nameless(usize),
+}
+
+impl Tally {
+    /// Takes one record of an answer; what the client said itself costs nothing.
+    pub fn take(&mut self, body: &AssistantBody) {
+        if let Some(used) = ReplyUse::of(body) {
+            self.add(used);
+        }
+    }
+
+    /// Takes what a request used; `false`: it was counted before, with at least as much.
+    pub fn add(&mut self, used: ReplyUse) -> bool {
+        let key = match used.message {
+            Some(message) => MessageKey::Named(message, used.request),
+            None => MessageKey::Nameless(self.messages.len()),
+        };
+        let key = match used.origin {
+            Some(origin) => *self.merged.entry(origin).or_insert(key),
+            None => key,
+        };
+        match self.messages.entry(key) {
+            Entry::Vacant(free) => {
+                free.insert(used);
+                true
+            }
+            Entry::Occupied(mut held) => {
+                let larger = used.usage.total_tokens() > held.get().usage.total_tokens();
+                if larger {
+                    held.insert(used);
+                }
+                larger
+            }
+        }
+    }
+
+    /// Sums up.
+    pub fn spent(&self, prices: &PriceList) -> Spent {
+        let mut spent = Spent::default();
+        for message in self.messages.values() {
+            spent.add(message, prices);
+        }
+        spent
+    }
+}
+
+/// Tokens and what they cost, by model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spent {
+    pub sum: Sum,
+    /// How many messages each model gave.
+    pub models: BTreeMap<String, u64>,
+    /// Tokens of the models that have no known price.
+    pub unpriced: BTreeMap<String, u64>,
+}
+
+impl Spent {
+    fn add(&mut self, used: &ReplyUse, prices: &PriceList) {
+        self.sum.messages += 1;
+        self.sum.fast += u64::from(used.usage.is_fast());
+        *self.models.entry(used.model.clone()).or_default() += 1;
+        for part in used.parts(prices) {
+            self.sum.add_part(&part);
+            if part.cost.is_none() {
+                let unpriced = self.unpriced.entry(used.model.clone()).or_default();
+                *unpriced = unpriced.saturating_add(part.tokens.total());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::Usage;
+
+    fn body(id: &str, request: &str, model: &str, output: u64) -> AssistantBody {
+        AssistantBody {
+            message_id: (!id.is_empty()).then(|| id.to_owned()),
+            request_id: (!request.is_empty()).then(|| request.to_owned()),
+            model: Some(model.to_owned()),
+            usage: Some(Usage { output_tokens: output, ..Usage::default() }),
+            ..AssistantBody::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(bodies: &[AssistantBody], messages: u64, output: u64) -> Spent {
+        let mut tally = Tally::default();
+        bodies.iter().for_each(|body| tally.take(body));
+        let spent = tally.spent(&PriceList::default());
+        assert_eq!((spent.sum.messages, spent.sum.tokens.output), (messages, output));
+        spent
+    }
+
+    #[test]
+    fn the_largest_of_a_message_counts_once() {
+        let model = "claude-opus-5";
+        check(
+            &[
+                body("m", "r", model, 2),
+                body("m", "r", model, 9),
+                body("m", "r", model, 5),
+                body("m", "s", model, 1),
+                body("n", "", model, 3),
+                body("n", "", model, 3),
+            ],
+            3,
+            13,
+        );
+    }
+
+    #[test]
+    fn a_reply_that_a_merge_wrote_twice_counts_once() {
+        let merged = |id: &str, request: &str| AssistantBody {
+            merged_from: Some("a".to_owned()),
+            ..body(id, request, "claude-opus-5", 7)
+        };
+        check(
+            &[merged("m", "r"), merged("msg_new", "r"), body("n", "s", "claude-opus-5", 1)],
+            2,
+            8,
+        );
+        check(&[merged("m", ""), merged("msg_new", "")], 1, 7);
+    }
+
+    #[test]
+    fn messages_without_an_id_are_all_counted() {
+        check(&[body("", "", "claude-opus-5", 2), body("", "", "claude-opus-5", 2)], 2, 4);
+    }
+
+    #[test]
+    fn models_without_a_price_are_named() {
+        let million = 1_000_000;
+        let spent = check(
+            &[body("a", "", "claude-opus-5", million), body("b", "", "glm-5", million)],
+            2,
+            2 * million,
+        );
+        assert_eq!(spent.unpriced, BTreeMap::from([("glm-5".to_owned(), million)]));
+        assert!((spent.sum.cost - 25.0).abs() < 1e-9, "{}", spent.sum.cost);
+    }
+
+    #[test]
+    fn what_the_client_noted_or_said_itself() {
+        let noted = AssistantBody { cost_usd: Some(0.5), ..body("a", "", "old", 7) };
+        let spent = check(&[noted, body("b", "", "<synthetic>", 0)], 1, 7);
+        assert!((spent.sum.cost - 0.5).abs() < 1e-9 && spent.unpriced.is_empty());
+    }
+}

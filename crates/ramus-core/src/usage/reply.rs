@@ -1,0 +1,216 @@
+//! What one reply of a transcript used: tokens, cost, and how large its context was.
+
+use super::{Part, Sum, Tokens};
+use crate::body::{AssistantBody, ToolOutput, Usage};
+use crate::name::Key;
+use crate::price::{PriceList, searches_cost};
+use crate::turn::{Answer, Call};
+
+/// One request for a reply: what names it (R20) and what it used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplyUse {
+    pub message: Option<Key>,
+    pub(super) request: Option<Key>,
+    /// What stays the same where a merge gave the copy of a reply another id.
+    pub(super) origin: Option<Key>,
+    pub model: String,
+    pub usage: Usage,
+    /// What the client itself noted as the cost; only the oldest did.
+    pub noted: Option<f64>,
+}
+
+impl ReplyUse {
+    /// Reads what one record says; `None`: the client spoke itself, or nothing is said.
+    pub fn of(body: &AssistantBody) -> Option<Self> {
+        let usage = body.usage.clone().filter(|_| !body.is_synthetic())?;
+        let key = |id: &String| Key::new(id.as_bytes());
+        Some(Self {
+            message: body.message_id.as_ref().map(key),
+            request: body.request_id.as_ref().map(key),
+            origin: body.origin(),
+            model: body.model.clone().unwrap_or_default(),
+            usage,
+            noted: body.cost_usd,
+        })
+    }
+
+    /// Lets the message alone name it, as in sidechains.
+    pub fn forget_request(&mut self) {
+        self.request = None;
+    }
+
+    fn is_same_request(&self, other: &Self) -> bool {
+        (self.message, self.request) == (other.message, other.request)
+    }
+
+    /// Returns what each model did for it; several where another one took over.
+    pub(super) fn parts(&self, prices: &PriceList) -> Vec<Part> {
+        let usage = &self.usage;
+        if usage.iterations.len() < 2 {
+            let cost = self.noted.or_else(|| prices.cost(&self.model, usage));
+            return vec![Part { model: 0, tokens: Tokens::of(usage), cost }];
+        }
+        let run = |run: &crate::body::Iteration| {
+            let model = run.model.as_deref().unwrap_or(&self.model);
+            let cost = prices.tokens_cost(model, &run.usage, usage);
+            Part { model: 0, tokens: Tokens::of(&run.usage), cost }
+        };
+        let mut parts: Vec<Part> = usage.iterations.iter().map(run).collect();
+        // Searches and thinking are counted for the whole message.
+        let first = &mut parts[0];
+        first.cost = first.cost.map(|cost| cost + searches_cost(usage));
+        first.tokens.web_searches = usage.web_search_requests;
+        first.tokens.web_fetches = usage.web_fetch_requests;
+        first.tokens.thinking = usage.thinking_tokens;
+        parts
+    }
+}
+
+/// Keeps what one more record says of its request: the largest counts.
+pub(crate) fn note_use(uses: &mut Vec<ReplyUse>, new: ReplyUse) {
+    match uses.iter_mut().find(|held| held.is_same_request(&new)) {
+        Some(held) if held.usage.total_tokens() < new.usage.total_tokens() => *held = new,
+        Some(_) => {}
+        None => uses.push(new),
+    }
+}
+
+/// What a reply used and cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ReplyUsage {
+    pub tokens: Tokens,
+    /// `None`: a model that took part has no known price.
+    pub cost: Option<f64>,
+    /// How many tokens the model had before it: input, cache reads and cache writes of the request.
+    pub context: u64,
+}
+
+/// Returns what a reply used; `None`: nothing is recorded.
+pub fn reply_usage(answer: &Answer, prices: &PriceList) -> Option<ReplyUsage> {
+    let mut sum = Sum::default();
+    for part in answer.uses.iter().flat_map(|one| one.parts(prices)) {
+        sum.add_part(&part);
+    }
+    let last = answer.uses.last()?;
+    Some(ReplyUsage {
+        tokens: sum.tokens,
+        cost: (sum.unpriced == 0).then_some(sum.cost),
+        context: last.usage.context_tokens(),
+    })
+}
+
+/// What a sub-agent used, as far as the result of its call says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentUsage {
+    /// All tokens, by the client's own count.
+    pub tokens: u64,
+    pub tool_calls: Option<u64>,
+    pub duration_ms: Option<u64>,
+}
+
+/// Returns what the sub-agent of a call used, if its result says so.
+pub fn agent_usage(call: &Call) -> Option<AgentUsage> {
+    let Some(ToolOutput::Agent(output)) = &call.result.as_ref()?.output else { return None };
+    let tokens = output.total_tokens.or_else(|| Some(output.usage.as_ref()?.total_tokens()))?;
+    Some(AgentUsage {
+        tokens,
+        tool_calls: output.total_tool_use_count,
+        duration_ms: output.total_duration_ms,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::{AgentOutput, Iteration};
+    use crate::turn::Outcome;
+
+    fn body(request: &str, output: u64) -> AssistantBody {
+        AssistantBody {
+            message_id: Some("m".to_owned()),
+            request_id: Some(request.to_owned()),
+            model: Some("claude-opus-5".to_owned()),
+            usage: Some(Usage {
+                input_tokens: 10,
+                cache_read_input_tokens: 1_000_000,
+                cache_creation_input_tokens: 100,
+                output_tokens: output,
+                ..Usage::default()
+            }),
+            ..AssistantBody::default()
+        }
+    }
+
+    fn answer(bodies: &[AssistantBody]) -> Answer {
+        let mut answer = Answer::default();
+        for body in bodies {
+            ReplyUse::of(body).into_iter().for_each(|one| note_use(&mut answer.uses, one));
+        }
+        answer
+    }
+
+    #[test]
+    fn the_largest_of_a_request_counts_once() {
+        let reply = answer(&[body("r", 1), body("r", 40), body("r", 3)]);
+        let usage = reply_usage(&reply, &PriceList::default()).unwrap();
+        assert_eq!((usage.tokens.output, usage.tokens.cache_read), (40, 1_000_000));
+        assert_eq!(usage.context, 1_000_110);
+        let dollars = (10.0 * 5.0 + 1e6 * 0.5 + 100.0 * 6.25 + 40.0 * 25.0) / 1e6;
+        assert!((usage.cost.unwrap() - dollars).abs() < 1e-9, "{usage:?}");
+    }
+
+    #[test]
+    fn a_reply_that_was_asked_for_twice_counts_both_and_shows_the_last_context() {
+        let mut second = body("s", 2);
+        second.usage.as_mut().unwrap().input_tokens = 7;
+        let usage = reply_usage(&answer(&[body("r", 1), second]), &PriceList::default()).unwrap();
+        assert_eq!((usage.tokens.output, usage.tokens.input), (3, 17));
+        assert_eq!(usage.context, 1_000_107);
+    }
+
+    #[test]
+    fn a_model_without_a_price_has_tokens_and_no_cost() {
+        let other = AssistantBody { model: Some("glm-5".to_owned()), ..body("r", 9) };
+        let usage = reply_usage(&answer(&[other]), &PriceList::default()).unwrap();
+        assert_eq!((usage.tokens.output, usage.cost), (9, None));
+    }
+
+    #[test]
+    fn what_the_client_says_itself_used_nothing() {
+        let synthetic = AssistantBody { model: Some("<synthetic>".to_owned()), ..body("r", 9) };
+        assert_eq!(reply_usage(&answer(&[synthetic]), &PriceList::default()), None);
+        assert_eq!(reply_usage(&Answer::default(), &PriceList::default()), None);
+    }
+
+    #[test]
+    fn models_that_took_over_are_added_up() {
+        let run = |model: &str, output_tokens: u64| Iteration {
+            model: Some(model.to_owned()),
+            usage: Usage { output_tokens, ..Usage::default() },
+        };
+        let mut fell_back = body("r", 5);
+        fell_back.usage.as_mut().unwrap().iterations =
+            vec![run("claude-opus-5", 1_000_000), run("claude-haiku-4-5", 1_000_000)];
+        let usage = reply_usage(&answer(&[fell_back]), &PriceList::default()).unwrap();
+        assert_eq!(usage.tokens.output, 2_000_000);
+        assert!((usage.cost.unwrap() - 30.0).abs() < 1e-9, "{usage:?}");
+    }
+
+    #[test]
+    fn a_sub_agent_says_what_it_used() {
+        let call = |output: AgentOutput| Call {
+            result: Some(Outcome {
+                output: Some(ToolOutput::Agent(Box::new(output))),
+                ..Outcome::at(None, None)
+            }),
+            ..Call::default()
+        };
+        let total = AgentOutput { total_tokens: Some(1234), ..AgentOutput::default() };
+        assert_eq!(agent_usage(&call(total)).unwrap().tokens, 1234);
+        let usage = Some(Usage { input_tokens: 3, output_tokens: 4, ..Usage::default() });
+        let last = AgentOutput { usage, ..AgentOutput::default() };
+        assert_eq!(agent_usage(&call(last)).unwrap().tokens, 7);
+        assert_eq!(agent_usage(&call(AgentOutput::default())), None);
+        assert_eq!(agent_usage(&Call::default()), None);
+    }
+}

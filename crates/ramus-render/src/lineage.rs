@@ -1,0 +1,122 @@
+//! Where a session came from and what came out of it, in words.
+
+use ramus_core::link::{Family, LinkKind, Relative};
+use ramus_core::name::short_id;
+
+use crate::{Label, Line};
+
+/// How many sessions of one kind are named.
+const NAMED: usize = 4;
+
+/// Writes where a session came from and what came out of it, each kind as a line; `is_short`: ids by
+/// their first letters.
+pub fn lineage(family: &Family, is_short: bool) -> Vec<Line> {
+    let origins = lines(&family.origins, origin_words, is_short);
+    let offspring = lines(&family.offspring, offspring_words, is_short);
+    origins.into_iter().chain(offspring).collect()
+}
+
+/// Says how a session stands to one that it came from.
+pub fn origin_words(kind: LinkKind) -> &'static str {
+    match kind {
+        LinkKind::Fork => "forked from",
+        LinkKind::Merge => "merged from",
+        LinkKind::Copy => "copied from",
+        LinkKind::Continuation => "continues",
+        LinkKind::Summary => "summarizes",
+        LinkKind::Clear => "began with /clear in",
+        LinkKind::Agent => "agent of",
+    }
+}
+
+/// Says how a session stands to one that came out of it.
+pub fn offspring_words(kind: LinkKind) -> &'static str {
+    match kind {
+        LinkKind::Fork => "forked into",
+        LinkKind::Merge => "merged into",
+        LinkKind::Copy => "copied to",
+        LinkKind::Continuation => "continued in",
+        LinkKind::Summary => "summarized in",
+        LinkKind::Clear => "cleared, then",
+        LinkKind::Agent => "started",
+    }
+}
+
+fn lines(
+    relatives: &[Relative],
+    words: impl Fn(LinkKind) -> &'static str,
+    is_short: bool,
+) -> Vec<Line> {
+    let of_kind = |of_kind: &[Relative]| {
+        let named: Vec<Line> = of_kind.iter().filter_map(|one| name(one, is_short)).collect();
+        let words = words(of_kind[0].kind);
+        if named.is_empty() {
+            return Line::new(words.trim_end_matches(" in"), Label::Dim);
+        }
+        let more = named.len().saturating_sub(NAMED);
+        let shown = named.len() - more;
+        let mut line = Line::new(&format!("{words} "), Label::Dim);
+        for (index, name) in named.iter().take(shown).enumerate() {
+            let between = match index {
+                0 => "",
+                _ if index + 1 == shown && more == 0 => " and ",
+                _ => ", ",
+            };
+            line.push(between, Label::Dim);
+            line.append(name);
+        }
+        if more > 0 {
+            line.push(&format!(" and {more} more"), Label::Dim);
+        }
+        line
+    };
+    relatives.chunk_by(|a, b| a.kind == b.kind).map(of_kind).collect()
+}
+
+fn name(relative: &Relative, is_short: bool) -> Option<Line> {
+    let id = relative.session.as_deref()?;
+    let line = Line::new(if is_short { short_id(id) } else { id }, Label::Id);
+    Some(if relative.is_found { line } else { line.with(" (not found)", Label::Dim) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relative(kind: LinkKind, session: &str) -> Relative {
+        Relative { kind, session: Some(session.into()), is_found: true }
+    }
+
+    #[track_caller]
+    fn check(family: &Family, expected: &[&str]) {
+        let lines: Vec<String> = lineage(family, false).iter().map(Line::text).collect();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_family_is_named_kind_by_kind() {
+        let merge = |id| relative(LinkKind::Merge, id);
+        let gone = Relative { is_found: false, ..merge("c") };
+        let many = (0..6).map(|n| relative(LinkKind::Fork, &format!("f{n}")));
+        let offspring = many.chain([relative(LinkKind::Continuation, "d")]).collect();
+        let origins = vec![merge("a"), merge("b"), gone];
+        check(
+            &Family { origins, offspring },
+            &[
+                "merged from a, b and c (not found)",
+                "forked into f0, f1, f2, f3 and 2 more",
+                "continued in d",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_clear_may_name_nobody() {
+        let nobody = Relative { kind: LinkKind::Clear, session: None, is_found: false };
+        check(&Family { origins: vec![nobody], offspring: Vec::new() }, &["began with /clear"]);
+        let origins = vec![relative(LinkKind::Clear, "a")];
+        check(&Family { origins, offspring: Vec::new() }, &["began with /clear in a"]);
+        let offspring = vec![relative(LinkKind::Clear, "b")];
+        check(&Family { origins: Vec::new(), offspring }, &["cleared, then b"]);
+    }
+}

@@ -1,0 +1,395 @@
+//! A tool call opened into sections: what was asked and what came of it.
+//!
+//! Which sections a tool has is decided here alone. The terminal (`text::open`), exported documents and the
+//! page (`export::call`) only draw them.
+
+use std::borrow::Cow;
+
+use ramus_core::body::{
+    Block, Media, Question, ReadContent, StructuredPatch, Todo, ToolOutput, human_text, plain_text,
+};
+use ramus_core::turn::{Action, Call, Outcome};
+use serde_json::Value;
+
+use crate::diff::{self, Hunk};
+
+/// A piece of an opened call.
+#[derive(Debug)]
+pub(crate) enum Section<'a> {
+    /// What the model said a command is for.
+    Description(&'a str),
+    Command(&'a str),
+    /// Changes in a file. `numbered`: the hunks know the line numbers of the file.
+    Diff {
+        hunks: Vec<Hunk>,
+        numbered: bool,
+    },
+    /// The content of a file, or a part of it that begins at `first_line`.
+    File {
+        path: &'a str,
+        text: Cow<'a, str>,
+        first_line: usize,
+    },
+    /// What was asked of a model, or what it answered.
+    Message {
+        heading: Option<&'static str>,
+        markdown: Cow<'a, str>,
+    },
+    /// What a page was to be read for.
+    Quote(&'a str),
+    Todos(Vec<Todo>),
+    Questions(Vec<AnsweredQuestion>),
+    /// Inputs that no other section shows, by name.
+    Inputs(Vec<(&'a str, &'a Value)>),
+    /// What a program printed. `keep_end`: its last lines matter when it is cut.
+    Output {
+        text: Cow<'a, str>,
+        keep_end: bool,
+    },
+    Error(Cow<'a, str>),
+    /// What a person wrote when refusing the call.
+    Feedback(&'a str),
+    Media(&'a Media),
+}
+
+/// A question to the person, and the answer if there is one.
+#[derive(Debug)]
+pub(crate) struct AnsweredQuestion {
+    pub(crate) question: Question,
+    pub(crate) answer: Option<String>,
+}
+
+impl AnsweredQuestion {
+    pub(crate) fn is_chosen(&self, option: &str) -> bool {
+        self.answer.as_ref().is_some_and(|answer| answer.contains(option))
+    }
+
+    /// Returns an answer in the person's own words. `None`: there is none, or it is one of the options.
+    pub(crate) fn own_words(&self) -> Option<&str> {
+        let is_option = |answer: &&String| self.question.options.contains(answer);
+        self.answer.as_ref().filter(|answer| !is_option(answer)).map(String::as_str)
+    }
+}
+
+/// Opens a call. `all_inputs`: also those inputs that readers rarely need.
+pub(crate) fn sections(call: &Call, all_inputs: bool) -> Vec<Section<'_>> {
+    let mut sections = Vec::new();
+    let input_tells_all = push_input(call, &mut sections);
+    if all_inputs {
+        push_other_inputs(call, &mut sections);
+    }
+    let Some(result) = &call.result else { return sections };
+    if result.is_error {
+        sections.push(Section::Error(result_text(result)));
+    } else if !input_tells_all {
+        push_output(call, result, &mut sections);
+    }
+    sections.extend(result.feedback.as_deref().map(Section::Feedback));
+    sections.extend(result_media(result).map(Section::Media));
+    sections
+}
+
+/// Returns the pictures and documents of a result.
+pub(crate) fn result_media(result: &Outcome) -> impl Iterator<Item = &Media> {
+    result.content.iter().filter_map(|block| match block {
+        Block::Image(media) | Block::Document(media) => Some(media),
+        _ => None,
+    })
+}
+
+/// Returns the text of a result: the whole file it was spilled to, what the
+/// client kept, or what the model saw.
+pub(crate) fn result_text(result: &Outcome) -> Cow<'_, str> {
+    if let Some(whole) = &result.whole {
+        return Cow::Borrowed(whole);
+    }
+    let text = match &result.output {
+        Some(ToolOutput::Bash(bash)) if !result.is_error && result.spilled.is_none() => {
+            match [bash.stdout.trim_end(), bash.stderr.trim_end()] {
+                [stdout, ""] => Cow::Borrowed(stdout),
+                ["", stderr] => Cow::Borrowed(stderr),
+                both => Cow::Owned(both.join("\n")),
+            }
+        }
+        Some(ToolOutput::Shell(shell)) => Cow::Owned(format!("{}{}", shell.stdout, shell.stderr)),
+        kept => match (blocks_text(&result.content), kept) {
+            (seen, Some(ToolOutput::Text(text))) if seen.is_empty() => Cow::Borrowed(&**text),
+            (seen, Some(ToolOutput::Blocks(blocks))) if seen.is_empty() => blocks_text(blocks),
+            (seen, _) => seen,
+        },
+    };
+    let text = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(without_tag(text, "tool_use_error")),
+        Cow::Owned(text) => Cow::Owned(without_tag(&text, "tool_use_error").to_owned()),
+    };
+    if text.contains("<system-reminder>") {
+        let own = human_text(&text);
+        if !own.is_empty() {
+            return Cow::Owned(own.into_owned());
+        }
+    }
+    text
+}
+
+/// Returns the text of blocks, most often of the only one.
+fn blocks_text(blocks: &[Block]) -> Cow<'_, str> {
+    let mut texts = blocks.iter().filter_map(Block::text);
+    match (texts.next(), texts.next()) {
+        (None, _) => Cow::Borrowed(""),
+        (Some(only), None) => Cow::Borrowed(only),
+        _ => Cow::Owned(plain_text(blocks)),
+    }
+}
+
+fn without_tag<'t>(text: &'t str, tag: &str) -> &'t str {
+    let inside =
+        text.trim().strip_prefix('<').and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
+    inside.map_or(text, |inside| inside.strip_suffix(&format!("</{tag}>")).unwrap_or(inside))
+}
+
+/// Whether a file is one in which the client keeps a plan.
+fn is_plan_file(path: &str) -> bool {
+    path.contains("/.claude/plans/") && path.ends_with(".md")
+}
+
+/// Adds what was asked; `true`: the result repeats it and need not be shown.
+fn push_input<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) -> bool {
+    let markdown = |text: &'a str| Section::Message { heading: None, markdown: text.into() };
+    match call.action() {
+        Action::Run { command, description, .. } => {
+            sections.extend(description.map(Section::Description));
+            sections.push(Section::Command(command));
+            false
+        }
+        Action::Edit { replacements, .. } => {
+            match patch(call) {
+                Some(patch) => sections.push(patch_section(patch)),
+                None => sections.extend(replacements.iter().map(|edit| Section::Diff {
+                    hunks: diff::hunks(&edit.old, &edit.new, 3),
+                    numbered: false,
+                })),
+            }
+            true
+        }
+        Action::Write { path, content } => {
+            sections.push(match patch(call) {
+                Some(patch) => patch_section(patch),
+                None if is_plan_file(path) => markdown(content),
+                None => Section::File { path, text: content.into(), first_line: 1 },
+            });
+            true
+        }
+        Action::Delegate { prompt, .. } => {
+            sections.push(Section::Message { heading: Some("asked"), markdown: prompt.into() });
+            false
+        }
+        Action::Todos(todos) => {
+            sections.push(Section::Todos(todos));
+            true
+        }
+        Action::Ask(questions) => {
+            sections.push(Section::Questions(answered(questions, call)));
+            true
+        }
+        Action::Plan(text)
+        | Action::NewTask { description: Some(text), .. }
+        | Action::Tell { message: text, .. } => {
+            sections.push(markdown(text));
+            true
+        }
+        Action::Fetch { prompt: Some(prompt), .. } => {
+            sections.push(Section::Quote(prompt));
+            false
+        }
+        Action::Other(pairs) => {
+            if !pairs.is_empty() {
+                sections.push(Section::Inputs(pairs));
+            }
+            false
+        }
+        _ => false,
+    }
+}
+
+/// Adds the inputs of a known tool that neither its row nor its other sections show.
+fn push_other_inputs<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) {
+    let shown: &[&str] = match call.action() {
+        Action::Run { .. } => &["command", "description"],
+        Action::Read { .. } => &["file_path", "notebook_path", "path"],
+        Action::Edit { .. } => &["file_path", "path", "old_string", "new_string", "edits"],
+        Action::Write { .. } => &["file_path", "notebook_path", "path", "content", "new_source"],
+        Action::Grep { .. } => &["pattern", "path"],
+        Action::Glob { .. } => &["pattern", "path"],
+        Action::Delegate { .. } => &["description", "prompt", "subagent_type"],
+        Action::Todos(_) => &["todos"],
+        Action::Fetch { .. } => &["url", "prompt"],
+        Action::Search { .. } => &["query"],
+        Action::Ask(_) => &["questions"],
+        Action::Plan(_) => &["plan"],
+        // Their row has only the first line of these.
+        Action::Skill { .. } => &["skill", "command"],
+        Action::NewTask { .. } => &["subject", "description"],
+        Action::ChangeTask { .. } => &["taskId"],
+        Action::Tell { .. } => &["to", "recipient", "message", "content"],
+        Action::Other(_) => return,
+    };
+    let inputs = call.input.as_object().into_iter().flatten();
+    let others: Vec<(&str, &Value)> = inputs
+        .map(|(key, value)| (key.as_str(), value))
+        .filter(|(key, _)| !shown.contains(key))
+        .collect();
+    if !others.is_empty() {
+        sections.push(Section::Inputs(others));
+    }
+}
+
+fn push_output<'a>(call: &'a Call, result: &'a Outcome, sections: &mut Vec<Section<'a>>) {
+    let list =
+        |names: &[String]| Section::Output { text: names.join("\n").into(), keep_end: false };
+    let message = |text: Cow<'a, str>| Section::Message { heading: None, markdown: text };
+    sections.push(match &result.output {
+        Some(ToolOutput::Read(read)) if result.whole.is_none() => match &read.content {
+            ReadContent::Text { content, start_line, .. } => {
+                let path = match call.action() {
+                    Action::Read { path } => path,
+                    _ => read.file_path.as_deref().unwrap_or_default(),
+                };
+                let first_line = *start_line as usize;
+                Section::File { path, text: content.as_str().into(), first_line }
+            }
+            ReadContent::Image(media) | ReadContent::Pdf(media) => Section::Media(media),
+            _ => Section::Output { text: result_text(result), keep_end: false },
+        },
+        Some(ToolOutput::Agent(agent)) => {
+            let reply = plain_text(&agent.content);
+            let markdown = if reply.is_empty() { result_text(result) } else { reply.into() };
+            Section::Message { heading: Some("answered"), markdown }
+        }
+        // The call of recent clients has no plan in it; its result has, or names the file.
+        Some(ToolOutput::ExitPlanMode(plan)) => {
+            message(plan.plan.as_deref().map_or_else(|| result_text(result), Cow::Borrowed))
+        }
+        Some(ToolOutput::WebFetch(page)) => message(page.result.as_str().into()),
+        Some(ToolOutput::WebSearch(_)) => message(result_text(result)),
+        Some(ToolOutput::Grep(grep)) if grep.content.is_none() => list(&grep.filenames),
+        Some(ToolOutput::Glob(glob)) => list(&glob.filenames),
+        _ => Section::Output { text: result_text(result), keep_end: true },
+    });
+}
+
+fn answered(questions: Vec<Question>, call: &Call) -> Vec<AnsweredQuestion> {
+    let answers = match call.result.as_ref().and_then(|result| result.output.as_ref()) {
+        Some(ToolOutput::AskUserQuestion(asked)) => asked.answers.as_slice(),
+        _ => &[],
+    };
+    let with_answer = |question: Question| {
+        let answer = answers.iter().find(|(asked, _)| *asked == question.question);
+        AnsweredQuestion { answer: answer.map(|(_, answer)| answer.clone()), question }
+    };
+    questions.into_iter().map(with_answer).collect()
+}
+
+/// Returns the patch that the client recorded for an edit.
+fn patch(call: &Call) -> Option<&StructuredPatch> {
+    let patch = match &call.result.as_ref()?.output {
+        Some(ToolOutput::Edit(edit)) => &edit.patch,
+        Some(ToolOutput::MultiEdit(edit)) => &edit.patch,
+        Some(ToolOutput::Write(write)) => &write.patch,
+        _ => return None,
+    };
+    (!patch.hunks.is_empty()).then_some(patch)
+}
+
+fn patch_section(patch: &StructuredPatch) -> Section<'static> {
+    let hunk = |hunk: &ramus_core::body::Hunk| Hunk {
+        old_start: hunk.old_start as usize,
+        old_lines: hunk.old_lines as usize,
+        new_start: hunk.new_start as usize,
+        new_lines: hunk.new_lines as usize,
+        lines: hunk.lines.clone(),
+    };
+    Section::Diff { hunks: patch.hunks.iter().map(hunk).collect(), numbered: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use ramus_core::body::Body;
+    use ramus_core::history::History;
+    use ramus_core::resume::Rule;
+    use ramus_core::session::Session;
+    use ramus_core::turn::turns;
+
+    use crate::export::{self, Config, Format, Tools};
+    use crate::highlight::Highlight;
+    use crate::text::{TextConfig, transcript};
+
+    /// Returns one call and its result, opened in a terminal and in every format of a document.
+    fn opened(name: &str, input: &str, output: &str) -> [(&'static str, String); 3] {
+        let jsonl = format!(
+            r#"{{"parentUuid":null,"type":"assistant","message":{{"id":"m","content":[{{"type":"tool_use","id":"t","name":"{name}","input":{input}}}]}},"uuid":"a"}}
+{{"parentUuid":"a","type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":"ok"}}]}},"toolUseResult":{output},"uuid":"b"}}
+"#
+        );
+        let mut session = Session::default();
+        session.push(jsonl.as_bytes());
+        session.end();
+        let history = History::new(session, Rule::Client);
+        let path = history.path(history.branches.resuming().unwrap());
+        let mut body = |node| {
+            let span = history.session.record(node).span;
+            Body::parse(&jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+        };
+        let turns: Vec<_> = turns(&history, &path, &mut body).collect();
+        let text = TextConfig {
+            width: 80,
+            thinking: true,
+            tools: true,
+            full: true,
+            branch_notes: false,
+            usage: None,
+            highlight: Highlight::Off,
+            show: "",
+            cwd: "",
+            time: &|_| String::new(),
+        };
+        let config = Config {
+            thinking: true,
+            tools: Tools::Full,
+            cwd: "",
+            other: &|_| None,
+            agent: &|_| None,
+            picture: &|_| None,
+        };
+        let (mut lines, mut markdown, mut html) = (Vec::new(), String::new(), String::new());
+        for turn in &turns {
+            transcript(turn, &text, &mut lines);
+            export::turn(Format::Markdown, &history.session, turn, &config, &mut markdown);
+            export::turn(Format::Html, &history.session, turn, &config, &mut html);
+        }
+        let terminal = lines.iter().map(|line| line.text() + "\n").collect();
+        [("terminal", terminal), ("Markdown", markdown), ("HTML", html)]
+    }
+
+    #[track_caller]
+    fn all_show(name: &str, input: &str, output: &str, words: &[&str]) {
+        for (format, text) in opened(name, input, output) {
+            for word in words {
+                assert!(text.contains(word), "{format} lacks {word}:\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_opens_into_the_same_sections_everywhere() {
+        let ask =
+            r#"{"questions":[{"question":"Which?","options":[{"label":"Red"},{"label":"Blue"}]}]}"#;
+        let own = r#"{"questions":[],"answers":{"Which?":"something greenish"}}"#;
+        all_show("AskUserQuestion", ask, own, &["Which?", "Red", "something greenish"]);
+        let plan = r#"{"plan":"first measure, then cut","isAgent":false}"#;
+        all_show("ExitPlanMode", "{}", plan, &["first measure, then cut"]);
+        let run = r#"{"command":"make","description":"Build it","timeout":120000}"#;
+        let bash = r#"{"stdout":"done","stderr":"","interrupted":false,"isImage":false}"#;
+        all_show("Bash", run, bash, &["make", "Build it", "timeout", "120000", "done"]);
+        all_show("mcp__db__query", r#"{"sql":"select 1"}"#, "\"one row\"", &["select 1"]);
+    }
+}

@@ -1,0 +1,110 @@
+//! What a reply used, in one line whose columns stand below each other.
+
+use ramus_core::usage::{ReplyUsage, Tokens};
+
+use super::amount::tokens;
+use crate::layout;
+use crate::span::{Label, Line};
+
+/// How wide a number of tokens can get.
+const NUMBER: usize = 5;
+
+/// Returns the line below a reply; a narrow one leaves out what matters less.
+pub fn reply_usage_line(usage: &ReplyUsage, width: usize) -> Line {
+    usage_line("  ", &usage.tokens, Some(usage.context), usage.cost, width)
+}
+
+/// Returns tokens and cost after a name, as wide as fits.
+///
+/// `context` is absent where several requests are added up; its column stays empty then.
+pub fn usage_line(
+    name: &str,
+    used: &Tokens,
+    context: Option<u64>,
+    cost: Option<f64>,
+    width: usize,
+) -> Line {
+    let writes = used.cache_write_5m.saturating_add(used.cache_write_1h);
+    let cells = [
+        ("in", Some(used.input), 2),
+        ("cache read", Some(used.cache_read), 1),
+        ("cache write", Some(writes), 1),
+        ("out", Some(used.output), 3),
+        ("context", context, 3),
+    ];
+    let price = cost.map_or_else(|| "no price".to_owned(), cost_text);
+    // What is left out first has the smallest number.
+    let fitting = (0..=3).map(|least| {
+        let kept = cells.iter().filter(|(_, _, rank)| *rank >= least);
+        let text: String = kept
+            .map(|(word, count, _)| match count {
+                Some(count) => format!("{word} {:>NUMBER$}  ", tokens(*count)),
+                None => " ".repeat(word.len() + NUMBER + 3),
+            })
+            .collect();
+        format!("{text}{price:>8}")
+    });
+    let room = width.saturating_sub(layout::width(name));
+    let fits = |text: &String| layout::width(text) <= room;
+    let mut all: Vec<String> = fitting.collect();
+    let at = all.iter().position(fits).unwrap_or(all.len() - 1);
+    let line = Line::new(name, Label::Plain).with(&all.swap_remove(at), Label::Dim);
+    layout::truncate(&line, width)
+}
+
+/// Returns `$0.0123`, `$4.56`, `$1234`.
+pub fn cost_text(cost: f64) -> String {
+    match cost {
+        cost if cost > 0.0 && cost < 0.0001 => "<$0.0001".to_owned(),
+        cost if cost < 1.0 => format!("${cost:.4}"),
+        cost if cost < 1000.0 => format!("${cost:.2}"),
+        cost => format!("${cost:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(width: usize, cost: Option<f64>, expected: &str) {
+        let used = Tokens {
+            input: 12,
+            output: 512,
+            cache_read: 45_000,
+            cache_write_5m: 1_000,
+            cache_write_1h: 200,
+            ..Tokens::default()
+        };
+        let usage = ReplyUsage { tokens: used, cost, context: 46_212 };
+        let line = reply_usage_line(&usage, width);
+        assert_eq!(line.text(), expected);
+        assert!(line.width() <= width);
+    }
+
+    #[test]
+    fn narrow_lines_leave_out_columns() {
+        let full =
+            "  in    12  cache read   45k  cache write  1.2k  out   512  context   46k   $0.0312";
+        check(100, Some(0.0312), full);
+        check(60, Some(0.0312), "  in    12  out   512  context   46k   $0.0312");
+        check(40, Some(0.0312), "  out   512  context   46k   $0.0312");
+        check(100, None, &full.replace(" $0.0312", "no price"));
+        check(20, Some(1.0), "  out   512  contex…");
+    }
+
+    #[test]
+    fn columns_stay_in_their_place() {
+        let line = |count: u64, context: Option<u64>| {
+            let used = Tokens { input: count, output: count, ..Tokens::default() };
+            usage_line("  ", &used, context, Some(0.5), 100).width()
+        };
+        assert_eq!(line(1, Some(1)), line(999_499, Some(12_345_678)));
+        assert_eq!(line(1, None), line(1, Some(1)));
+    }
+
+    #[test]
+    fn costs_are_rounded_by_their_size() {
+        let told = [0.0, 0.000_01, 0.5, 12.345, 4321.9].map(cost_text);
+        assert_eq!(told, ["$0.0000", "<$0.0001", "$0.5000", "$12.35", "$4322"]);
+    }
+}

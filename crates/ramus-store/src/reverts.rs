@@ -1,0 +1,85 @@
+//! Where a person went back: whether the files went back, too.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ramus_core::branches::{Fork, ForkKind};
+use ramus_core::files::{Revert, Reverts, revert};
+use ramus_core::history::{History, Path};
+use ramus_core::record::Voice;
+use ramus_core::resume::Rule;
+use ramus_core::session::NodeId;
+
+use crate::files_at::FilesAt;
+use crate::place::HistoryFile;
+
+/// How many bytes of sessions are read for it; forks beyond that stay untold.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Tells for the prompts that begin a new branch whether the files were put back first, where the client's
+/// checkpoints tell (R22). What cannot be read tells nothing.
+pub fn reverts(
+    roots: &[PathBuf],
+    beside: &[HistoryFile],
+    file: &HistoryFile,
+    history: &Arc<History>,
+    rule: Rule,
+) -> Reverts {
+    let mut reverts = Reverts::default();
+    if history.session.snapshots().next().is_none() {
+        return reverts;
+    }
+    let mut left = MOST_BYTES;
+    let files_at = |along: Option<Path>, node: NodeId| {
+        let at = (along, node);
+        FilesAt::open(roots, beside, file.clone(), history.clone(), at, rule).ok().flatten()
+    };
+    for (old, new) in history.branches.forks.iter().flat_map(|fork| returns(history, fork)) {
+        let Some(rest) = left.checked_sub(3 * file.bytes) else { break };
+        left = rest;
+        let Some((along, end)) = end_before(history, old, new) else { continue };
+        let (before, end, now) =
+            (files_at(None, old), files_at(Some(along), end), files_at(None, new));
+        if let (Some(before), Some(end), Some(now)) = (before, end, now)
+            && let Some(told) = judge([before, end, now])
+        {
+            reverts.insert(new, told);
+        }
+    }
+    reverts
+}
+
+/// Returns the prompts between which a person went back: that which began the branch before, and that which
+/// began the new one.
+fn returns(history: &History, fork: &Fork) -> Vec<(NodeId, NodeId)> {
+    let prompt = |speech| {
+        let fold = history.folds.fold(speech);
+        (fold.voice == Voice::Prompt).then_some(fold.head)
+    };
+    let goes_back = matches!(fork.kind, ForkKind::Edit | ForkKind::Rewind);
+    let ways = if goes_back { &fork.ways[..] } else { &[] };
+    let pairs = ways.windows(2);
+    pairs.filter_map(|pair| Some((prompt(pair[0].speech)?, prompt(pair[1].speech)?))).collect()
+}
+
+/// Returns the path of the branch that a prompt began, and the last message on it when another prompt was
+/// sent.
+fn end_before(history: &History, old: NodeId, new: NodeId) -> Option<(Path, NodeId)> {
+    let conversations = history.branches.conversations.iter();
+    let paths = conversations.map(|conversation| history.path(conversation));
+    let ends = paths.filter_map(|path| {
+        let start = path.nodes.iter().position(|node| *node == old)?;
+        let is_said = |node: &&NodeId| {
+            let voice = history.session.record(**node).voice;
+            **node < new && matches!(voice, Voice::Answer | Voice::ToolResult)
+        };
+        let end = path.nodes[start..].iter().filter(is_said).max().copied()?;
+        Some((path, end))
+    });
+    ends.max_by_key(|(_, end)| *end)
+}
+
+fn judge(mut moments: [FilesAt; 3]) -> Option<Revert> {
+    let files = moments.each_mut().map(|moment| std::mem::take(&mut moment.files));
+    revert(files.each_ref().map(Vec::as_slice), &mut |moment, file| moments[moment].bytes(file))
+}

@@ -1,0 +1,141 @@
+//! Where sessions came from and what came out of them, over all projects of a survey.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ramus_core::lineage::SessionEntry;
+use ramus_core::link::{Family, Link, LinkKind, Relative, families, links};
+use ramus_core::time::Time;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::{ProjectSurvey, Survey, Surveyed};
+use crate::prompts::{NotedPrompt, noted_prompts};
+
+/// The links of a project's sessions, and the family of each.
+#[derive(Debug)]
+pub(super) struct Kin {
+    pub(super) links: Vec<Link>,
+    pub(super) families: Vec<Family>,
+}
+
+/// Where a session is in a survey: its project's and its own index.
+type Spot = (usize, usize);
+
+/// How far the note of a `/clear` may be from the record of it.
+const CLEAR_MILLIS: i64 = 10_000;
+
+/// Finds the families of all sessions, project by project.
+pub(super) fn kin(survey: &Survey) -> Vec<Kin> {
+    let mut kin: Vec<Kin> = survey.projects.par_iter().with_max_len(1).map(of_project).collect();
+    let spots: FxHashMap<&str, Spot> = { &survey.projects }
+        .iter()
+        .enumerate()
+        .flat_map(|(p, project)| {
+            project.sessions.iter().enumerate().map(move |(s, one)| (&*one.file.id, (p, s)))
+        })
+        .collect();
+    let mut elsewhere = Elsewhere::default();
+    let mut notes = Notes::default();
+    for (p, project) in survey.projects.iter().enumerate() {
+        for (s, session) in project.sessions.iter().enumerate() {
+            for (kind, id) in unlinked(session, &kin[p].families[s]) {
+                let spot = spots.get(&*id).copied().filter(|spot| *spot != (p, s));
+                let is_found = spot.is_some() || elsewhere.has(&project.dir, &id);
+                kin[p].families[s].origins.push(Relative { kind, session: Some(id), is_found });
+                add_offspring(&mut kin, spot, kind, session);
+            }
+            let Some(at) =
+                session.digest.cleared_at.filter(|_| kin[p].families[s].origins.is_empty())
+            else {
+                continue;
+            };
+            let before = notes.cleared(&project.dir, at, &session.file.id);
+            let spot = before.as_ref().and_then(|id| spots.get(&**id).copied());
+            let is_found =
+                before.as_ref().is_some_and(|id| spot.is_some() || elsewhere.has(&project.dir, id));
+            let origin = Relative { kind: LinkKind::Clear, session: before, is_found };
+            kin[p].families[s].origins.push(origin);
+            add_offspring(&mut kin, spot, LinkKind::Clear, session);
+        }
+    }
+    kin
+}
+
+fn of_project(project: &ProjectSurvey) -> Kin {
+    let entries: Vec<SessionEntry<'_>> = project.sessions.iter().map(Surveyed::entry).collect();
+    let links = links(&entries);
+    let families = families(&entries, &links);
+    Kin { links, families }
+}
+
+fn add_offspring(kin: &mut [Kin], spot: Option<Spot>, kind: LinkKind, session: &Surveyed) {
+    if let Some((p, s)) = spot {
+        let session = Some((*session.file.id).into());
+        kin[p].families[s].offspring.push(Relative { kind, session, is_found: true });
+    }
+}
+
+/// Returns the sessions that the records of one name as its origin and that no link leads to: they are in
+/// another project, or gone.
+fn unlinked(session: &Surveyed, family: &Family) -> Vec<(LinkKind, Box<str>)> {
+    let facts = &session.digest.facts;
+    let named: Vec<(LinkKind, &str)> = match &facts.forked_from {
+        Some((origin, _)) => vec![(LinkKind::Fork, origin)],
+        None => facts.merged_from.iter().map(|id| (LinkKind::Merge, &**id)).collect(),
+    };
+    let is_linked =
+        |id: &str| family.origins.iter().any(|origin| origin.session.as_deref() == Some(id));
+    let new = named.into_iter().filter(|(_, id)| *id != session.file.id && !is_linked(id));
+    new.map(|(kind, id)| (kind, id.into())).collect()
+}
+
+/// Sessions of projects that were not surveyed.
+#[derive(Default)]
+struct Elsewhere {
+    dirs: FxHashMap<PathBuf, Vec<PathBuf>>,
+}
+
+impl Elsewhere {
+    /// Whether a project beside this one has the file of a session.
+    fn has(&mut self, project: &Path, id: &str) -> bool {
+        // The id is what a record says; as a path it could lead anywhere.
+        let is_name = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+        let Some(projects) = project.parent().filter(|_| is_name && !id.is_empty()) else {
+            return false;
+        };
+        let dirs = self.dirs.entry(projects.to_owned()).or_insert_with(|| {
+            let entries = fs::read_dir(projects).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).collect()
+        });
+        dirs.iter().any(|dir| {
+            let file = dir.join(format!("{id}.jsonl"));
+            fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file())
+        })
+    }
+}
+
+/// The prompts that the client noted in each Claude directory; read when one is asked for.
+#[derive(Default)]
+struct Notes(FxHashMap<PathBuf, Vec<NotedPrompt>>);
+
+impl Notes {
+    /// Returns the session in which `/clear` was typed to begin another one; `None`: no note tells, or
+    /// several do.
+    fn cleared(&mut self, project: &Path, at: Time, own: &str) -> Option<Box<str>> {
+        let root = project.parent()?.parent()?;
+        let notes = self.0.entry(root.to_owned()).or_insert_with(|| {
+            let notes = noted_prompts(root).unwrap_or_default();
+            notes.into_iter().filter(|note| note.text.trim() == "/clear").collect()
+        });
+        let is_near = |time: Time| (time.millis() - at.millis()).abs() <= CLEAR_MILLIS;
+        let near = notes.iter().filter(|note| note.time.is_some_and(is_near));
+        let mut sessions: Vec<&str> = near.map(|note| &*note.session).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        match sessions[..] {
+            [only] if only != own => Some(only.into()),
+            _ => None,
+        }
+    }
+}

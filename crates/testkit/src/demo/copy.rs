@@ -1,0 +1,84 @@
+//! Sessions that begin with another session's records.
+
+use std::collections::HashSet;
+
+use super::time;
+use serde_json::{Value, json};
+
+use super::client::Era;
+use super::dice::Dice;
+use super::script::{Script, Tokens};
+
+impl Script {
+    /// Begins a new session with a copy of the path that leads to where this one is.
+    ///
+    /// 1.0 resumes this way, 2.0 with `--fork-session`, 2.1 with `/branch`: each
+    /// treats the copies differently.
+    pub(super) fn copy(&self, session: &str, start: &str) -> Self {
+        let mut copy = Self {
+            session: session.to_owned(),
+            path: format!("{}/{session}.jsonl", self.project.dir()),
+            lines: Vec::new(),
+            now: time::millis(start),
+            dice: Dice::new(session),
+            // The cache has grown cold by then.
+            tokens: Tokens { cached: 0, fresh: self.tokens.cached + self.tokens.fresh },
+            others: Vec::new(),
+            typed: Vec::new(),
+            ..self.clone()
+        };
+        let path = self.path_up();
+        let names: HashSet<&str> =
+            path.iter().filter_map(|at| self.lines[*at]["uuid"].as_str()).collect();
+        for (at, line) in self.lines.iter().enumerate() {
+            // Checkpoints go by their prompt; a result beside the path goes by its call.
+            let owner = [
+                &line["snapshot"]["messageId"],
+                &line["snapshotMessageId"],
+                &line["sourceToolAssistantUUID"],
+            ]
+            .iter()
+            .find_map(|owner| owner.as_str());
+            if path.contains(&at) || owner.is_some_and(|name| names.contains(name)) {
+                copy.lines.push(self.copied(line, session));
+            }
+        }
+        copy
+    }
+
+    /// Returns the lines on the way from the newest record to its root.
+    fn path_up(&self) -> HashSet<usize> {
+        let mut path = HashSet::new();
+        let mut next = self.head.as_deref();
+        for (at, line) in self.lines.iter().enumerate().rev() {
+            if next.is_some() && line["uuid"].as_str() == next {
+                path.insert(at);
+                next = line["parentUuid"].as_str();
+            }
+        }
+        path
+    }
+
+    fn copied(&self, line: &Value, session: &str) -> Value {
+        let mut line = line.clone();
+        let (Some(uuid), Some(fields)) =
+            (line["uuid"].as_str().map(str::to_owned), line.as_object_mut())
+        else {
+            return line;
+        };
+        match self.era() {
+            Era::One => {
+                fields.shift_remove("toolUseResult");
+            }
+            // That version renamed the answers only.
+            Era::Two if fields["type"] == "user" => {}
+            Era::Two => fields["sessionId"] = json!(session),
+            Era::Three => {
+                fields["sessionId"] = json!(session);
+                let origin = json!({"sessionId": self.session, "messageUuid": uuid});
+                fields.insert("forkedFrom".into(), origin);
+            }
+        }
+        line
+    }
+}
