@@ -86,8 +86,8 @@ impl PlannedChange {
         let open = root.and_then(|root| open_in(root, &self.plan.session)).map(|pid| {
             format!("The session is open in Claude Code (process {pid}); close it there first.")
         });
-        let others = [open, self.bytes_set_aside(), self.plan.left_out_words()];
-        others.into_iter().flatten().collect()
+        let others = [open, self.bytes_set_aside()];
+        others.into_iter().flatten().chain(self.plan.resume_words()).collect()
     }
 
     /// Tells what is there now and will not be part of the session.

@@ -101,7 +101,7 @@ impl Proposal<'_> {
         for line in &self.lines {
             ui.say(&truncate(line, ui.width));
         }
-        if let Some(words) = self.change.plan.left_out_words() {
+        for words in self.change.plan.resume_words() {
             ui.say(&Line::new(&format!("  {words}"), Label::Warning));
         }
     }

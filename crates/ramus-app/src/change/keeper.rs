@@ -73,6 +73,7 @@ mod tests {
             steps: Vec::new(),
             resume: None,
             left_out: 0,
+            unreported: 0,
             undoes: None,
         }
     }
