@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 
 use crate::fold::{FoldId, Folds, Placement};
 use crate::record::{Kind, Voice};
@@ -99,13 +100,19 @@ pub struct Way {
 }
 
 /// Whether a conversation is the one that counts at all its forks (R12).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     Active,
     Abandoned,
 }
 
 impl Status {
+    /// Reads the stable word for it.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Active, Self::Abandoned].into_iter().find(|status| status.word() == word)
+    }
+
     /// Returns the stable word for it.
     pub fn word(self) -> &'static str {
         match self {

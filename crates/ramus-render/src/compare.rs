@@ -14,9 +14,7 @@ mod files;
 
 mod stat;
 
-use ramus_core::branches::Status;
-use ramus_core::compare::{Common, FilePair, Ran, Side};
-use ramus_core::price::PriceList;
+use ramus_core::compare::Ran;
 use ramus_core::time::Time;
 
 use crate::highlight::Highlight;
@@ -26,26 +24,7 @@ use opening::opening;
 use sheet::Sheet;
 
 pub use files::lines_changed;
-
-/// Two conversations and what was found out about them.
-#[derive(Clone, Copy, Debug)]
-pub struct Compared<'a> {
-    pub common: &'a Common,
-    pub names: [&'a Named; 2],
-    pub sides: [&'a Side; 2],
-    pub files: &'a [FilePair],
-    pub prices: &'a PriceList,
-}
-
-/// What a conversation goes by.
-#[derive(Clone, Debug)]
-pub struct Named {
-    /// `3f9a2b1c@2` or `3f9a2b1c:81b2c3d4`.
-    pub address: String,
-    pub status: Status,
-    /// `None`: nothing but the address is known.
-    pub title: Option<String>,
-}
+pub use ramus_core::compare::{Compared, Named};
 
 /// How a comparison is to read.
 #[derive(Clone, Copy)]

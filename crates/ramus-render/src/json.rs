@@ -221,11 +221,14 @@ pub struct Conversation {
     pub file: String,
     pub n: usize,
     pub leaf: String,
-    pub status: &'static str,
+    pub status: Status,
     pub resumes: bool,
     pub draft: bool,
     pub why: String,
     pub title: Option<String>,
+    /// What tells it from the other conversations of its session.
+    #[serde(skip)]
+    pub branch_title: Option<String>,
     /// The first prompt since its fork.
     pub prompt: Option<String>,
     pub fork_point: Option<String>,

@@ -6,13 +6,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ramus_core::price::PriceList;
-use ramus_core::resume::Rule;
+use ramus_app::Workspace;
 use ramus_core::session::NodeId;
 use ramus_render::symbols::Symbols;
 use ramus_render::{Label, Line};
-use ramus_store::index::Index;
-use ramus_store::place::Place;
 use ratatui::crossterm::event as terminal_event;
 
 use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Page, Question};
@@ -32,13 +29,10 @@ use crate::work::{self, Desk, agents, answers, draw, find, follow, open, render,
 /// What the screens are about.
 #[derive(Debug)]
 pub struct Options {
-    /// The Claude directories; the first that exist are read as one.
-    pub roots: Vec<PathBuf>,
+    /// The Claude directories, whether they exist or not, and how they are read.
+    pub workspace: Arc<Workspace>,
     /// Those that commands and Claude Code look into unless they are told otherwise.
     pub usual_roots: Vec<PathBuf>,
-    /// Where is remembered what was read of them.
-    pub index: Index,
-    pub rule: Rule,
     /// Show empty and metadata-only files too (R18).
     pub all: bool,
     pub color: bool,
@@ -46,8 +40,6 @@ pub struct Options {
     /// The home directory, which is written as `~`. Empty: nothing is.
     pub home: String,
     pub clock: Clock,
-    /// What the tokens of replies cost.
-    pub prices: Arc<PriceList>,
 }
 
 /// What only the command line knows how to do.
@@ -200,9 +192,7 @@ fn listen(sender: &Sender<Event>) {
 /// Where work is done.
 pub(crate) struct Desks {
     sender: Sender<Event>,
-    roots: Vec<PathBuf>,
-    index: Index,
-    rule: Rule,
+    workspace: Arc<Workspace>,
     actions: Arc<Actions>,
     watched: follow::Watched,
     open: Desk<OpenRequest>,
@@ -217,38 +207,32 @@ pub(crate) struct Desks {
 
 impl Desks {
     pub(crate) fn new(sender: &Sender<Event>, options: Options, actions: Actions) -> Self {
-        let Options { roots, index, rule, clock, prices, .. } = options;
+        let Options { workspace, clock, .. } = options;
+        let prices = Arc::new(workspace.prices().list.clone());
         Self {
-            open: open::desk(sender.clone(), index.clone(), rule),
-            earlier: open::earlier_desk(sender.clone(), rule),
+            open: open::desk(sender.clone(), workspace.clone()),
+            earlier: open::earlier_desk(sender.clone(), workspace.rule()),
             agents: agents::desk(sender.clone()),
             render: render::desk(sender.clone(), clock.clone(), prices.clone()),
             prepare: render::preparing_desk(sender.clone(), clock.clone(), prices),
-            draw: draw::desk(sender.clone(), clock, rule),
+            draw: draw::desk(sender.clone(), clock, workspace.rule()),
             here: find::here_desk(sender.clone()),
-            all: find::all_desk(
-                sender.clone(),
-                Place { roots: roots.clone(), index: index.clone() },
-                rule,
-            ),
+            all: find::all_desk(sender.clone(), workspace.clone()),
             sender: sender.clone(),
-            roots,
-            index,
-            rule,
+            workspace,
             actions: Arc::new(actions),
             watched: follow::Watched::default(),
         }
     }
 
     pub(crate) fn survey(&self) {
-        let (roots, index, rule) = (self.roots.clone(), self.index.clone(), self.rule);
-        let watched = self.watched.clone();
+        let (workspace, watched) = (self.workspace.clone(), self.watched.clone());
         work::spawn(self.sender.clone(), move |events| {
-            let sizes = survey::survey(roots.clone(), &index, rule, events);
+            let sizes = survey::survey(&workspace, events);
             // Only now: both would read every directory at the same time.
-            follow::start(events.clone(), roots.clone(), rule, watched, sizes);
-            let place = Place { roots, index };
-            place.index.sketch_aside(&place.projects().projects);
+            let roots = workspace.roots().to_vec();
+            follow::start(events.clone(), roots, workspace.rule(), watched, sizes);
+            workspace.index().sketch_aside(&workspace.projects());
         });
     }
 
@@ -281,10 +265,10 @@ impl Desks {
         match effect {
             Effect::Open(request) => self.open.put(*request),
             Effect::OpenHere(requests) => {
-                let (index, rule) = (self.index.clone(), self.rule);
+                let workspace = self.workspace.clone();
                 work::spawn(self.sender.clone(), move |events| {
                     for request in requests {
-                        let _ = events.send(open::open(request, &index, rule));
+                        let _ = events.send(open::open(request, &workspace));
                     }
                 });
             }
@@ -337,12 +321,8 @@ impl Desks {
             Ok(dir) => {
                 let told = format!("a sample history in {}", dir.display());
                 let _ = self.sender.send(Event::Said(Line::new(&told, Label::Dim)));
-                self.roots = vec![dir];
-                self.all = find::all_desk(
-                    self.sender.clone(),
-                    Place { roots: self.roots.clone(), index: self.index.clone() },
-                    self.rule,
-                );
+                self.workspace = Arc::new(self.workspace.at(vec![dir]));
+                self.all = find::all_desk(self.sender.clone(), self.workspace.clone());
                 self.survey();
             }
             Err(why) => {

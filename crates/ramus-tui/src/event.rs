@@ -1,13 +1,16 @@
 //! What happens to the screens, and what they ask for. Both lists are closed.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
 
+use ramus_app::survey::to_time;
+use ramus_core::digest::Digest;
 use ramus_core::edit::Policy;
 use ramus_core::history::History;
 use ramus_core::name::short_id;
 use ramus_core::session::NodeId;
+use ramus_core::title::{Summaries, session_title};
 use ramus_render::Line;
 use ramus_store::place::HistoryFile;
 use ramus_store::prompts::GoneSession;
@@ -172,6 +175,7 @@ pub(crate) struct Chapter {
     pub(crate) files: Arc<[HistoryFile]>,
     pub(crate) project: String,
     pub(crate) history: Arc<History>,
+    title: OnceLock<Option<String>>,
 }
 
 /// What to open, and where.
@@ -260,6 +264,26 @@ impl Side {
 }
 
 impl Chapter {
+    pub(crate) fn new(
+        file: HistoryFile,
+        files: Arc<[HistoryFile]>,
+        project: String,
+        history: Arc<History>,
+    ) -> Self {
+        Self { file, files, project, history, title: OnceLock::new() }
+    }
+
+    /// Returns what its own file says it is called (R15).
+    pub(crate) fn title(&self) -> Option<&str> {
+        let title = self.title.get_or_init(|| {
+            let digest = Digest::new(&self.history);
+            let mut summaries = Summaries::default();
+            summaries.add(&digest, to_time(self.file.modified));
+            session_title(&digest, &summaries).map(str::to_owned)
+        });
+        title.as_deref()
+    }
+
     /// Returns the beginning of the session's id, as it is typed.
     pub(crate) fn short_id(&self) -> String {
         let id = short_id(&self.file.id);
@@ -281,7 +305,7 @@ impl Chapter {
         if own.is_empty() {
             return true;
         }
-        let start = short_id(&own);
+        let start = self.history.short_uuid(&own);
         // A whole name means its node, even where others begin with it.
         if start == own {
             return true;
@@ -296,7 +320,7 @@ impl Chapter {
         let id = self.short_id();
         match self.history.place_of(node) {
             place if place.is_empty() || place.starts_with('@') => format!("{id}{place}"),
-            name => format!("{id}:{}", short_id(&name)),
+            name => format!("{id}:{}", self.history.short_uuid(&name)),
         }
     }
 }

@@ -8,10 +8,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use insta::assert_snapshot;
+use ramus_app::Workspace;
 use ramus_core::name::Name;
 use ramus_core::resume::Rule;
 use ramus_render::Line;
 use ramus_render::symbols::Symbols;
+use ramus_store::index::Index;
+use ramus_store::place::Place;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -48,6 +51,12 @@ x        user          steep it
 y < x    assistant     Three minutes are enough.
 ";
 
+fn workspace(home: &Home) -> Arc<Workspace> {
+    let place = Place { roots: vec![home.claude()], index: Index::none() };
+    let state = ramus_store::State::new(home.path().join("state"));
+    Arc::new(Workspace::for_serving(place, Rule::Client, state))
+}
+
 /// The screens without a terminal, with real work behind them.
 struct Screens {
     state: State,
@@ -80,15 +89,12 @@ impl Screens {
             message: Arc::new(|time| time.to_string()[11..16].to_owned()),
         };
         let options = Options {
-            roots: vec![home.claude()],
+            workspace: workspace(&home),
             usual_roots: Vec::new(),
-            index: ramus_store::index::Index::none(),
-            rule: Rule::Client,
             all: false,
             color: true,
             symbols: Symbols::Unicode,
             home: "/home/dev".to_owned(),
-            prices: Arc::default(),
             clock: clock.clone(),
         };
         let actions = Actions {

@@ -166,12 +166,7 @@ fn title(state: &State, reading: &transcript::Transcript) -> String {
     if let Some(title) = listed.and_then(|session| session.title.clone()) {
         return title;
     }
-    let history = &reading.chapter.history;
-    let first = history.branches.main();
-    let first = first.and_then(|conversation| conversation.opening);
-    let words = first.and_then(|node| history.session.words(node));
-    let title = history.given_title().or(history.last_prompt()).or(words);
-    title.unwrap_or(&reading.chapter.file.id).split_whitespace().collect::<Vec<_>>().join(" ")
+    reading.chapter.title().unwrap_or(&reading.chapter.file.id).to_owned()
 }
 
 fn foot(state: &State, canvas: &mut Canvas<'_>, area: Rect) {

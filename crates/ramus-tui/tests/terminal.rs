@@ -5,7 +5,11 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ramus_app::Workspace;
 use ramus_core::resume::Rule;
+use ramus_store::State;
+use ramus_store::index::Index;
+use ramus_store::place::Place;
 use ramus_tui::{Actions, Clock, Options};
 use testkit::{Home, Terminal};
 
@@ -18,16 +22,14 @@ const BREAKS: &str = "BREAKS";
 fn screens_that_break() {
     let breaks = std::env::var(BREAKS).unwrap();
     let in_view = breaks == "view";
+    let place = Place { roots: vec![PathBuf::from(".claude")], index: Index::none() };
     let options = Options {
-        roots: vec![PathBuf::from(".claude")],
+        workspace: Arc::new(Workspace::for_serving(place, Rule::Client, State::new("state"))),
         usual_roots: Vec::new(),
-        index: ramus_store::index::Index::none(),
-        rule: Rule::Client,
         all: false,
         color: true,
         symbols: ramus_render::symbols::Symbols::Unicode,
         home: String::new(),
-        prices: Arc::default(),
         clock: Clock {
             short: Arc::new(move |time| {
                 assert!(!in_view, "the view broke");

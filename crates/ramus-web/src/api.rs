@@ -35,6 +35,7 @@ use crate::work::Task;
 
 pub(crate) use act::Shown;
 pub(crate) use events::follow_files;
+pub(crate) use usage::LastUsage;
 
 type Answered<T> = Result<Json<T>, ApiError>;
 
@@ -187,19 +188,21 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
 mod tests {
     use std::sync::mpsc;
 
+    use ramus_app::Workspace;
     use ramus_core::resume::Rule;
     use ramus_store::place::Place;
     use testkit::Home;
     use tokio_stream::StreamExt as _;
 
     use super::*;
-    use crate::{Library, Token};
+    use crate::Token;
 
     fn state(home: &Home) -> Arc<State> {
         home.session("-p/0a1b2c3d.jsonl", "a user hello");
-        let library = Library::new(Place::open(vec![home.claude()]).unwrap(), Rule::Client);
         let own = ramus_store::State::new(home.path().join("state"));
-        Arc::new(State::new(library, own, Token::new("teapot"), Vec::new(), |_| {}))
+        let place = Place::open(vec![home.claude()]).unwrap();
+        let workspace = Workspace::for_serving(place, Rule::Client, own);
+        Arc::new(State::new(workspace, Token::new("teapot"), Vec::new(), |_| {}))
     }
 
     #[tokio::test]

@@ -1,10 +1,10 @@
 //! What goes wrong, for the page: a status, a message, and what to do next.
 
-use std::collections::BTreeSet;
-
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use ramus_app::AddressError;
+use ramus_app::address::Ambiguous;
 use ramus_store::PathError;
 use serde_json::json;
 
@@ -23,13 +23,6 @@ impl ApiError {
         Self { status, message: message.into(), hint, candidates: Vec::new() }
     }
 
-    /// Several projects have a session of an id.
-    pub(crate) fn ambiguous(id: &str, projects: &BTreeSet<&str>) -> Self {
-        let message = format!("{} projects have a session of this id", projects.len());
-        let candidates = projects.iter().map(|project| format!("{id}~{project}")).collect();
-        Self { candidates, ..Self::new(StatusCode::CONFLICT, message, "choose one of them") }
-    }
-
     pub(crate) fn not_found(what: &str) -> Self {
         Self::new(
             StatusCode::NOT_FOUND,
@@ -40,6 +33,23 @@ impl ApiError {
 
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message, "")
+    }
+}
+
+impl From<AddressError> for ApiError {
+    fn from(error: AddressError) -> Self {
+        match error {
+            AddressError::Ambiguous(Ambiguous { candidates, .. }) => {
+                let message = format!("{} projects have a session of this id", candidates.len());
+                let error = Self::new(StatusCode::CONFLICT, message, "choose one of them");
+                Self { candidates, ..error }
+            }
+            AddressError::Unreadable(error) => error.into(),
+            AddressError::NoNode(_)
+            | AddressError::NoConversation { .. }
+            | AddressError::EmptySession => Self::not_found("conversation"),
+            _ => Self::not_found("session"),
+        }
     }
 }
 

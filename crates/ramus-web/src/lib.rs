@@ -9,7 +9,6 @@ mod api;
 mod connections;
 mod error;
 mod guard;
-mod library;
 mod page;
 mod serve;
 mod token;
@@ -30,45 +29,47 @@ use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
-use api::Shown;
-pub use library::Library;
+use api::{LastUsage, Shown};
+use error::ApiError;
+use ramus_app::{ResolvedFile, Workspace};
 pub use serve::{Listen, Listening, ServeError, serve};
 use token::Codes;
 pub use token::Token;
+use transcript::{Transcript, Transcripts};
 use work::Queues;
 
 /// What the server knows: the histories, and who may ask.
 #[derive(Debug)]
 pub struct State {
-    pub library: Library,
+    pub workspace: Workspace,
     pub token: Token,
     /// The hosts it answers to, such as `127.0.0.1:7468`.
     pub hosts: Vec<String>,
     /// Hears what was refused, and why.
     pub log: fn(&str),
-    /// Ramus's own directory, with the journal.
-    own: ramus_store::State,
     /// Codes that let a browser in, and tickets for downloads.
     codes: Codes,
     queues: Queues,
     news: Sender<Arc<str>>,
     plans: Mutex<Vec<Shown>>,
+    transcripts: Transcripts,
+    usage: LastUsage,
 }
 
 /// How many times news may be sent before a page that took none of it has missed some.
 const NEWS: usize = 64;
 
 impl State {
-    pub fn new(
-        library: Library,
-        own: ramus_store::State,
-        token: Token,
-        hosts: Vec<String>,
-        log: fn(&str),
-    ) -> Self {
+    pub fn new(workspace: Workspace, token: Token, hosts: Vec<String>, log: fn(&str)) -> Self {
         let (news, plans) = (Sender::new(NEWS), Mutex::default());
         let (codes, queues) = (Codes::default(), Queues::default());
-        Self { library, token, hosts, log, own, codes, queues, news, plans }
+        let (transcripts, usage) = (Transcripts::default(), LastUsage::default());
+        Self { workspace, token, hosts, log, codes, queues, news, plans, transcripts, usage }
+    }
+
+    /// Opens the path to a leaf of a session; empty: to where the client would continue.
+    fn transcript(&self, found: &ResolvedFile, leaf: &str) -> Result<Arc<Transcript>, ApiError> {
+        self.transcripts.open(&self.workspace, found, leaf)
     }
 
     /// Returns an address that lets one browser in.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ramus_app::Workspace;
 use ramus_store::WriteError;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -13,7 +14,7 @@ use tokio::sync::watch;
 use crate::api::follow_files;
 use crate::connections::accept;
 use crate::work::THREADS;
-use crate::{Library, State, Token, app};
+use crate::{State, Token, app};
 
 /// Where to listen.
 #[derive(Clone, Debug)]
@@ -67,10 +68,9 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Where the token is kept, if it is.
 const KEPT: &str = "serve-token";
 
-/// Listens until Ctrl-C; `ready` hears where. `own` is ramus's own directory.
+/// Listens until Ctrl-C; `ready` hears where.
 pub fn serve(
-    library: Library,
-    own: ramus_store::State,
+    workspace: Workspace,
     listen: &Listen,
     log: fn(&str),
     ready: impl FnOnce(&Listening),
@@ -81,24 +81,24 @@ pub fn serve(
         .enable_all()
         .build()
         .map_err(ServeError::Run)?;
-    let result = runtime.block_on(run(library, own, listen, log, ready));
+    let result = runtime.block_on(run(workspace, listen, log, ready));
     runtime.shutdown_timeout(GRACE);
     result
 }
 
 async fn run(
-    library: Library,
-    own: ramus_store::State,
+    workspace: Workspace,
     listen: &Listen,
     log: fn(&str),
     ready: impl FnOnce(&Listening),
 ) -> Result<(), ServeError> {
     let listener = bind(listen).await?;
     let address = listener.local_addr().map_err(ServeError::Run)?;
-    let token = if listen.keep_token { kept_token(&own)? } else { Token::random()? };
+    let token = if listen.keep_token { kept_token(workspace.state())? } else { Token::random()? };
     let hosts = hosts(address, &listen.names);
-    let state = Arc::new(State::new(library, own, token, hosts, log));
-    state.library.warm_up();
+    let state = Arc::new(State::new(workspace, token, hosts, log));
+    let warming = state.clone();
+    tokio::task::spawn_blocking(move || warming.workspace.warm_up());
     // It ends with the process: nothing waits for a thread that only reads.
     let follower = state.clone();
     std::thread::Builder::new()
@@ -149,13 +149,13 @@ impl LeadingPage {
             state.address_with(&code)
         );
         let name = format!("open-{}.html", std::process::id());
-        let path = state.own.write_private(&name, html.as_bytes()).ok();
+        let path = state.workspace.state().write_private(&name, html.as_bytes()).ok();
         let (watched, used) = (state.clone(), name.clone());
         tokio::spawn(async move {
             while watched.codes.is_open(&code) {
                 tokio::time::sleep(LOOK).await;
             }
-            let _ = watched.own.remove_private(&used);
+            let _ = watched.workspace.state().remove_private(&used);
         });
         Ok(Self { state: state.clone(), name, path })
     }
@@ -163,7 +163,7 @@ impl LeadingPage {
 
 impl Drop for LeadingPage {
     fn drop(&mut self) {
-        let _ = self.state.own.remove_private(&self.name);
+        let _ = self.state.workspace.state().remove_private(&self.name);
     }
 }
 

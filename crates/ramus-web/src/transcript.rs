@@ -4,22 +4,20 @@
 //! is known from the envelopes; bodies are read for the blocks that are asked for.
 
 use std::ops::Range;
-use std::path::Path as FilePath;
-use std::sync::Arc;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use ramus_app::workspace::kept_count;
+use ramus_app::{Address, AddressError, NodeSelector, OpenConversation, ResolvedFile, Workspace};
 use ramus_core::body::Body;
-use ramus_core::branches::Status;
 use ramus_core::fold::FoldId;
 use ramus_core::history::{History, Path};
 use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Turn, TurnKind, fork_turn, turns};
-use ramus_store::trace::{Part, trace};
 use ramus_store::{Bodies, spilled};
 
-use crate::Library;
 use crate::error::ApiError;
-use crate::library::Found;
 
 /// About how many messages are read together.
 const BLOCK: usize = 16;
@@ -30,13 +28,8 @@ const LAST: usize = 32;
 /// One path, cut into blocks.
 #[derive(Debug)]
 pub(crate) struct Transcript {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) open: OpenConversation,
     blocks: Vec<Block>,
-    pub(crate) leaf: String,
-    pub(crate) status: Status,
-    pub(crate) resumes: bool,
-    /// The number of its conversation.
-    pub(crate) n: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -56,32 +49,33 @@ pub(crate) struct Placed {
 }
 
 impl Transcript {
-    /// Traces the path to a leaf; empty: to where the client would continue.
-    pub(crate) fn new(
-        library: &Library,
-        found: &Found,
-        history: Arc<History>,
-        leaf: &str,
-    ) -> Result<Self, ApiError> {
-        let target = Target::new(&history, leaf)?;
-        let files = &found.project().files;
-        let parts = trace(files, found.file.clone(), history, target.path, library.rule)?;
+    /// Opens the path to a leaf; empty: to where the client would continue.
+    fn new(workspace: &Workspace, file: ResolvedFile, leaf: &str) -> Result<Self, AddressError> {
+        let node = match leaf {
+            "" => NodeSelector::Resume,
+            leaf => NodeSelector::Place(leaf.to_owned()),
+        };
+        let open = workspace.open_or_empty(Address { file, node })?;
         let mut blocks = Vec::new();
         let mut at = 0;
-        for (part, piece) in parts.iter().enumerate() {
+        for (part, piece) in open.parts.iter().enumerate() {
             for path in piece.history.blocks(&piece.path, BLOCK) {
                 let next = at + path.folds.len();
                 blocks.push(Block { part, at, path });
                 at = next;
             }
         }
-        let Target { leaf, status, resumes, n, .. } = target;
-        Ok(Self { parts, blocks, leaf, status, resumes, n })
+        Ok(Self { open, blocks })
     }
 
     /// Returns how many messages are on the path.
     pub(crate) fn len(&self) -> usize {
         self.blocks.last().map_or(0, |block| block.at + block.path.folds.len())
+    }
+
+    /// Returns the position of the first message of a part.
+    pub(crate) fn start_of(&self, part: usize) -> usize {
+        self.blocks.iter().find(|block| block.part == part).map_or(0, |block| block.at)
     }
 
     /// Returns one letter for the voice of each message.
@@ -129,7 +123,7 @@ impl Transcript {
 
     /// Returns the position of a node by its name.
     pub(crate) fn position(&self, node: &str) -> Option<usize> {
-        self.parts.iter().enumerate().rev().find_map(|(part, piece)| {
+        self.open.parts.iter().enumerate().rev().find_map(|(part, piece)| {
             let node = piece.history.node_at(node)?;
             let mut fold = piece.history.folds.of(node)?;
             let start = self.blocks.iter().find(|block| block.part == part)?.at;
@@ -145,7 +139,8 @@ impl Transcript {
     }
 
     fn folds(&self) -> impl Iterator<Item = (&History, FoldId)> {
-        self.parts
+        self.open
+            .parts
             .iter()
             .flat_map(|part| part.path.folds.iter().map(|fold| (&*part.history, *fold)))
     }
@@ -181,14 +176,14 @@ impl Transcript {
             .filter(|placed| placed.at == at)
             .nth(n)
             .ok_or_else(|| ApiError::not_found("message"))?;
-        let file = &self.parts[placed.part].file.path;
+        let file = &self.open.parts[placed.part].file.path;
         placed.turn.read_spilled(&mut |named| spilled(file, FilePath::new(named)));
         Ok(placed)
     }
 
     fn read_block(&self, index: usize, placed: &mut Vec<Placed>) -> Result<(), ApiError> {
         let Block { part, at: start, path } = &self.blocks[index];
-        let piece = &self.parts[*part];
+        let piece = &self.open.parts[*part];
         let history = &*piece.history;
         let mut bodies = Bodies::open(&piece.file.path)?;
         let mut body = |id: NodeId| {
@@ -223,44 +218,54 @@ impl Transcript {
     }
 }
 
-/// What an address comes down to; a session in which nothing was said has an empty path.
-struct Target {
-    path: Path,
+/// The paths that were opened last, kept while their sessions do not change.
+#[derive(Debug, Default)]
+pub(crate) struct Transcripts(Mutex<Vec<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    file: PathBuf,
+    bytes: u64,
     leaf: String,
-    status: Status,
-    resumes: bool,
-    n: Option<u32>,
+    history: Arc<History>,
+    transcript: Arc<Transcript>,
 }
 
-impl Target {
-    fn new(history: &History, leaf: &str) -> Result<Self, ApiError> {
-        let nothing = || ApiError::not_found("conversation");
-        let spell = |id: NodeId| history.place_of(id);
-        let branches = &history.branches;
-        let conversation = if leaf.is_empty() {
-            branches.main()
-        } else {
-            let node = history.node_at(leaf).ok_or_else(nothing)?;
-            let named = branches.conversations.iter().find(|found| found.leaf == node);
-            let Some(conversation) = named.or_else(|| history.conversation_of(node)) else {
-                let path = history.path_to(node).ok_or_else(nothing)?;
-                let status = Status::Active;
-                return Ok(Self { path, leaf: spell(node), status, resumes: false, n: None });
-            };
-            Some(conversation)
+impl Transcripts {
+    /// Returns the path to a leaf of a session, cut into blocks.
+    pub(crate) fn open(
+        &self,
+        workspace: &Workspace,
+        found: &ResolvedFile,
+        leaf: &str,
+    ) -> Result<Arc<Transcript>, ApiError> {
+        let history = workspace.read(&found.file)?;
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock()
+            .iter()
+            .find(|kept| {
+                kept.file == found.file.path
+                    && kept.leaf == leaf
+                    && Arc::ptr_eq(&kept.history, &history)
+            })
+            .map(|kept| kept.transcript.clone());
+        if let Some(transcript) = known {
+            return Ok(transcript);
+        }
+        let transcript = Arc::new(Transcript::new(workspace, found.clone(), leaf)?);
+        let newest = Kept {
+            file: found.file.path.clone(),
+            bytes: found.file.bytes,
+            leaf: leaf.to_owned(),
+            history,
+            transcript: transcript.clone(),
         };
-        let Some(conversation) = conversation else {
-            let path = Path { folds: Vec::new(), nodes: Vec::new() };
-            let status = Status::Active;
-            return Ok(Self { path, leaf: String::new(), status, resumes: false, n: None });
-        };
-        Ok(Self {
-            path: history.path(conversation),
-            leaf: spell(conversation.leaf),
-            status: conversation.status,
-            resumes: conversation.resumes,
-            n: Some(conversation.n),
-        })
+        let mut paths = lock();
+        paths.retain(|kept| kept.file != newest.file || kept.leaf != leaf);
+        paths.insert(0, newest);
+        let kept = kept_count(paths.iter().map(|kept| kept.bytes));
+        paths.truncate(kept);
+        Ok(transcript)
     }
 }
 

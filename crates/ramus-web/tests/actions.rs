@@ -7,9 +7,10 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
+use ramus_app::Workspace;
 use ramus_core::resume::Rule;
 use ramus_store::place::Place;
-use ramus_web::{Library, State, Token, app};
+use ramus_web::{State, Token, app};
 use serde_json::{Value, json};
 use testkit::Home;
 use tower::ServiceExt;
@@ -33,8 +34,8 @@ impl Page {
         home.session(&format!("-home-dev-app/{ID}.jsonl"), short);
         let place = Place::open(vec![home.claude()]).unwrap();
         let own = ramus_store::State::new(home.path().join("state"));
-        let library = Library::new(place, Rule::Client);
-        let state = State::new(library, own, Token::new("teapot"), vec!["h:1".to_owned()], |_| {});
+        let workspace = Workspace::for_serving(place, Rule::Client, own);
+        let state = State::new(workspace, Token::new("teapot"), vec!["h:1".to_owned()], |_| {});
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { home, app: app(Arc::new(state)), runtime }
     }

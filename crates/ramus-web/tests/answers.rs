@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use ramus_core::price::{DATE, PriceList};
+use ramus_app::{Prices, Workspace};
+use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
-use ramus_render::json::Prices;
 use ramus_store::place::Place;
-use ramus_web::{Library, State, Token, app};
+use ramus_web::{State, Token, app};
 use serde_json::Value;
 use testkit::Home;
 use tower::ServiceExt;
@@ -23,27 +23,23 @@ fn home(short: &str) -> Home {
     home
 }
 
-fn library(home: &Home) -> Library {
-    Library::new(Place::open(vec![home.claude()]).unwrap(), Rule::Client)
+fn workspace(home: &Home) -> Workspace {
+    let own = ramus_store::State::new(home.path().join("state"));
+    Workspace::for_serving(Place::open(vec![home.claude()]).unwrap(), Rule::Client, own)
 }
 
 fn ask(home: &Home, path: &str) -> (StatusCode, String) {
-    ask_of(home, library(home), path)
+    ask_of(workspace(home), path)
 }
 
-fn ask_of(home: &Home, library: Library, path: &str) -> (StatusCode, String) {
-    ask_one_by_one(home, library, &[path]).remove(0)
+fn ask_of(workspace: Workspace, path: &str) -> (StatusCode, String) {
+    ask_one_by_one(workspace, &[path]).remove(0)
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn ask_one_by_one(
-    home: &Home,
-    library: Library,
-    paths: &[&str],
-) -> Vec<(StatusCode, String)> {
-    let own = ramus_store::State::new(home.path().join("state"));
+async fn ask_one_by_one(workspace: Workspace, paths: &[&str]) -> Vec<(StatusCode, String)> {
     let hosts = vec!["h:1".to_owned()];
-    let state = Arc::new(State::new(library, own, Token::new("teapot"), hosts, |_| {}));
+    let state = Arc::new(State::new(workspace, Token::new("teapot"), hosts, |_| {}));
     let mut answers = Vec::new();
     for path in paths {
         let request =
@@ -122,7 +118,7 @@ fn a_session_is_called_as_in_the_list() {
     assert_eq!(listed["title"], "Given later");
     // Nobody waits until everything has been read for the first time.
     let detail = format!("/api/sessions/{ID}");
-    let told = ask_one_by_one(&home, library(&home), &[&detail, "/api/sessions", &detail]);
+    let told = ask_one_by_one(workspace(&home), &[&detail, "/api/sessions", &detail]);
     assert!(told[0].1.contains("\"title\":\"hello\""), "{}", told[0].1);
     assert!(told[2].1.contains("\"title\":\"Given later\""), "{}", told[2].1);
     let sides = json(&home, &format!("/api/diff?a={ID}&b={ID}&b_leaf=b"));
@@ -272,13 +268,78 @@ fn branches_are_compared() {
 }
 
 #[test]
+fn a_comparison_counts_agents_and_knows_the_ends_of_files_from_backups() {
+    let short = "
+        p        user                go
+        -        snapshot:p
+        b < p    call:t1:Task        look around
+        c < b    result:t1:a1        done
+        f < c    call:t2:Edit        kettle.txt
+        -        delta:p:f           kettle.txt=aaaaaaaaaaaaaaaa@v1
+        g < f    result:t2           ok
+        q < g    user                more
+        -        snapshot:q          kettle.txt=aaaaaaaaaaaaaaaa@v2
+        h < q    assistant           done
+        d < p    user           @30  go back
+        e < d    assistant      @31  ok
+        ";
+    let edited = serde_json::json!({"filePath": "/home/dev/app/kettle.txt", "oldString": "cold",
+        "newString": "hot", "structuredPatch": [], "userModified": false, "replaceAll": false});
+    let lines = testkit::jsonl(short)
+        .lines()
+        .map(|line| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            if record["uuid"] == "g" {
+                record["toolUseResult"] = edited.clone();
+            }
+            format!("{record}\n")
+        })
+        .collect::<String>();
+    let home = Home::new();
+    home.write(&format!("-home-dev-app/{ID}.jsonl"), lines);
+    home.session(
+        &format!("-home-dev-app/{ID}/subagents/agent-a1.jsonl"),
+        "x user @2 look around\ny < x call:t9:Bash @3 ls\nz < y result:t9 @4 here",
+    );
+    let backups = home.claude().join("file-history").join(ID);
+    std::fs::create_dir_all(&backups).unwrap();
+    std::fs::write(backups.join("aaaaaaaaaaaaaaaa@v1"), "cold\n").unwrap();
+    std::fs::write(backups.join("aaaaaaaaaaaaaaaa@v2"), "hot\n").unwrap();
+    let diff = json(&home, &format!("/api/diff?a={ID}&a_leaf=h&b={ID}&b_leaf=e"));
+    assert_eq!((&diff["a"]["agents"], &diff["b"]["agents"]), (&1.into(), &0.into()));
+    assert_eq!(diff["commands"]["a"][0]["command"], "ls");
+    assert_eq!(diff["files"][0]["a"]["known"], true, "{}", diff["files"]);
+    assert!(diff["changes"][0].as_str().unwrap().contains("hot"), "{}", diff["changes"]);
+}
+
+#[test]
+fn overdue_sessions_are_about_to_leave_and_agents_are_counted() {
+    let home = home(FORKED);
+    let agent =
+        home.session(&format!("-home-dev-app/{ID}/subagents/agent-a1.jsonl"), "x user look");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(40 * 86_400);
+    for file in [home.claude().join(format!("projects/-home-dev-app/{ID}.jsonl")), agent] {
+        std::fs::File::options().write(true).open(file).unwrap().set_modified(old).unwrap();
+    }
+    let overview = json(&home, "/api/overview");
+    let ids: Vec<&str> = overview["leaving"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, [ID]);
+    assert!(overview["due"].as_str().unwrap().contains("1 sub-agent"), "{}", overview["due"]);
+}
+
+#[test]
 fn branches_are_compared_by_the_prices_of_the_server() {
     let home = home(FORKED);
     let path = format!("/api/diff?a={ID}&a_leaf=d&b={ID}&b_leaf=e");
     let dear = r#"{"models": {"claude-sonnet-4-5": {"input": 1e6, "output": 2e6}}}"#;
-    let told = Prices { date: DATE, file: None, file_date: None };
-    let library = library(&home).priced(PriceList::with_file(dear).unwrap(), told);
-    let (_, dear) = ask_of(&home, library, &path);
+    let prices = Prices { list: PriceList::with_file(dear).unwrap(), file: None };
+    let workspace = workspace(&home).with_prices(prices);
+    let (_, dear) = ask_of(workspace, &path);
     let dear: Value = serde_json::from_str(&dear).unwrap();
     // One message of 10 tokens in and 5 out.
     assert_eq!(dear["usage"]["a"]["cost_usd"], 20.0);

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response, StatusCode};
+use ramus_app::Workspace;
 use ramus_core::resume::Rule;
 use ramus_store::place::Place;
-use ramus_web::{Library, State, Token, app};
+use ramus_web::{State, Token, app};
 use testkit::Home;
 use tower::ServiceExt;
 
@@ -30,8 +31,7 @@ async fn send(home: &Home, request: Request<Body>) -> Response<Body> {
     let place = Place::open(vec![home.claude()]).unwrap();
     let own = ramus_store::State::new(home.path().join("state"));
     let state = State::new(
-        Library::new(place, Rule::Client),
-        own,
+        Workspace::for_serving(place, Rule::Client, own),
         Token::new("teapot"),
         vec![HOST.to_owned(), "localhost:7468".to_owned()],
         |line| REFUSED.lock().unwrap().push(line.to_owned()),
@@ -102,9 +102,9 @@ impl Server {
         let home = home();
         let place = Place::open(vec![home.claude()]).unwrap();
         let own = ramus_store::State::new(home.path().join("state"));
-        let library = Library::new(place, Rule::Client);
+        let workspace = Workspace::for_serving(place, Rule::Client, own);
         let hosts = vec![HOST.to_owned()];
-        let state = Arc::new(State::new(library, own, Token::new("teapot"), hosts, |_| {}));
+        let state = Arc::new(State::new(workspace, Token::new("teapot"), hosts, |_| {}));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { app: app(state.clone()), state, runtime, _home: home }
     }

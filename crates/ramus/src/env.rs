@@ -1,19 +1,71 @@
 //! What the command line knows of the world: directories, the clock, the time zone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use ramus_app::{ProgressSink, Workspace};
 use ramus_core::time::Time;
 use ramus_store::State;
 use ramus_store::index::Index;
 use ramus_store::place::{Place, PlaceError};
 
 use crate::args::Global;
+use crate::error::CommandError;
+use crate::ui::Ui;
 
 /// Opens the Claude directories that were asked for, or the usual ones.
 pub(crate) fn place(global: &Global) -> Result<Place, PlaceError> {
     Ok(Place::open(candidates(global))?.remembering(index(global)))
+}
+
+/// Opens the Claude directories for one command, and lists their files.
+pub(crate) fn workspace(ui: &Ui, global: &Global) -> Result<Workspace, CommandError> {
+    open(global, ui.progress_sink())
+}
+
+/// The same; a file named by its path needs no Claude directory.
+pub(crate) fn workspace_for(
+    ui: &Ui,
+    global: &Global,
+    address: &str,
+) -> Result<Workspace, CommandError> {
+    open_for(global, address, ui.progress_sink())
+}
+
+/// Opens the Claude directories for whoever hears of long work and of what cannot be read.
+pub(crate) fn open(
+    global: &Global,
+    progress: Arc<dyn ProgressSink>,
+) -> Result<Workspace, CommandError> {
+    let workspace = configured(global, place(global)?, progress);
+    workspace.projects();
+    Ok(workspace)
+}
+
+/// The same; a file named by its path needs no Claude directory.
+pub(crate) fn open_for(
+    global: &Global,
+    address: &str,
+    progress: Arc<dyn ProgressSink>,
+) -> Result<Workspace, CommandError> {
+    let session = address
+        .rsplit_once(".jsonl")
+        .map_or(address, |(stem, _)| &address[..stem.len() + ".jsonl".len()]);
+    match open(global, progress.clone()) {
+        Err(_) if !global.confined && Path::new(session).is_file() => {
+            let place = Place { roots: Vec::new(), index: index(global) };
+            Ok(configured(global, place, progress))
+        }
+        workspace => workspace,
+    }
+}
+
+fn configured(global: &Global, place: Place, progress: Arc<dyn ProgressSink>) -> Workspace {
+    Workspace::new(place, global.active.rule(), state())
+        .confined(global.confined)
+        .reporting_to(progress)
 }
 
 /// Returns where a file of the user's own settings for ramus lies.

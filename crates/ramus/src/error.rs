@@ -1,5 +1,6 @@
 //! What went wrong, for a person: a message, its cause, and what to do next.
 
+use ramus_app::AddressError;
 use std::fmt;
 use std::io;
 
@@ -56,6 +57,17 @@ impl From<serde_json::Error> for CommandError {
 impl From<ramus_store::PathError> for CommandError {
     fn from(error: ramus_store::PathError) -> Self {
         Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() }
+    }
+}
+
+impl From<AddressError> for CommandError {
+    fn from(error: AddressError) -> Self {
+        let kind = match error {
+            AddressError::EmptySession => ErrorKind::Nothing,
+            _ => ErrorKind::User,
+        };
+        let hints = error.hint().map(str::to_owned).into_iter().collect();
+        Self { kind, error: error.into(), hints }
     }
 }
 

@@ -5,16 +5,15 @@ use std::cmp::Reverse;
 
 use clap::ValueEnum;
 use jiff::Zoned;
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_app::{Scope, SurveyDetail, Workspace};
+use ramus_core::branches::Status;
 use ramus_core::digest::Digest;
-use ramus_core::price::PriceList;
 use ramus_core::pull_request::PullRequestName;
 use ramus_core::time::Time;
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::error::CommandError;
 use crate::prices;
-use crate::select::{Library, Scope};
-use crate::ui::Ui;
 use crate::when::{self, Edge};
 
 #[derive(Debug, Default, clap::Args)]
@@ -133,17 +132,16 @@ impl RowFilter {
     /// Reads what the filter needs to know of a scope: costs and models only if they are asked for.
     pub(crate) fn survey(
         &self,
-        ui: &mut Ui,
-        library: Library,
+        workspace: Workspace,
         scope: &Scope,
     ) -> Result<Survey, CommandError> {
         let needs_usage =
             self.model.is_some() || self.min_cost.is_some() || self.sort == SortBy::Cost;
         if !needs_usage {
-            return Ok(library.survey(ui, scope));
+            return Ok(workspace.survey_scope(scope.clone(), SurveyDetail::Digests));
         }
-        let prices: PriceList = prices::load(None)?.list;
-        Ok(library.survey_usage(ui, scope, &prices))
+        let workspace = workspace.with_prices(prices::load(None)?);
+        Ok(workspace.survey_scope(scope.clone(), SurveyDetail::Usage))
     }
 
     /// Whether a session is wanted.
@@ -151,9 +149,7 @@ impl RowFilter {
         let facts = &session.digest.facts;
         self.has_time(facts.started, facts.last_active)
             && self.branch.as_ref().is_none_or(|branch| match self.status() {
-                Some(status) => {
-                    session.digest.conversations.iter().any(|c| c.status.word() == status)
-                }
+                Some(status) => session.digest.conversations.iter().any(|c| c.status == status),
                 None => facts.git_branch.as_deref() == Some(&**branch),
             })
             && self.model.as_ref().is_none_or(|model| has_model(project, session, model))
@@ -178,8 +174,8 @@ impl RowFilter {
     }
 
     /// Returns the status that conversations must have.
-    pub(crate) fn status(&self) -> Option<&str> {
-        self.branch.as_deref().filter(|branch| matches!(*branch, "active" | "abandoned"))
+    pub(crate) fn status(&self) -> Option<Status> {
+        self.branch.as_deref().and_then(Status::parse)
     }
 
     /// Returns how many rows are wanted at most.

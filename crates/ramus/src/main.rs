@@ -12,7 +12,6 @@ mod panic;
 mod perform;
 mod prices;
 mod project;
-mod select;
 mod table;
 mod ui;
 mod when;

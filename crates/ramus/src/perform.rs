@@ -4,8 +4,8 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ramus_app::{NodeSelector, ResolvedFile, Workspace};
 use ramus_core::client_path::messages_left_out;
-use ramus_core::digest::Digest;
 use ramus_core::edit::end_of_message;
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
@@ -23,7 +23,6 @@ use serde::Serialize;
 use crate::commands::neighbour;
 use crate::env::{self, Clock};
 use crate::error::{CommandError, ErrorKind};
-use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
 /// Options of every command that writes.
@@ -53,35 +52,28 @@ impl WriteArgs {
 
 /// A session that is written to or from, read.
 pub(crate) struct Site {
-    pub(crate) found: Found,
-    pub(crate) history: History,
+    pub(crate) found: ResolvedFile,
+    pub(crate) history: Arc<History>,
     pub(crate) title: String,
     root: Option<PathBuf>,
     dir: PathBuf,
 }
 
 impl Site {
-    pub(crate) fn read(library: &Library, found: Found) -> Result<Self, CommandError> {
-        let history = library.read(&found)?;
-        let digest = Digest::new(&history);
-        let summaries = match digest.given_title {
-            Some(_) => Arc::default(),
-            None => library.summaries(&found),
-        };
+    pub(crate) fn read(workspace: &Workspace, found: ResolvedFile) -> Result<Self, CommandError> {
+        let history = workspace.read(&found.file)?;
+        let (digest, summaries) = workspace.digest(&found, &history);
         let title = session_title(&digest, &summaries).unwrap_or(&found.file.id).to_owned();
-        let root = library.root_of(&found.file.path);
-        let dir = match found.project {
-            Some(project) => library.projects[project].dir.clone(),
-            None => found.file.path.parent().map(PathBuf::from).unwrap_or_default(),
-        };
+        let root = workspace.root_of(&found.file.path);
+        let dir = found.dir().to_owned();
         Ok(Self { found, history, title, root, dir })
     }
 
-    pub(crate) fn subject<'a>(&'a self, library: &'a Library) -> Subject<'a> {
+    pub(crate) fn subject(&self) -> Subject<'_> {
         Subject {
             root: self.root.as_deref(),
             dir: &self.dir,
-            files: library.files_beside(&self.found),
+            files: self.found.files_beside(),
             file: &self.found.file,
             history: &self.history,
             title: &self.title,
@@ -89,10 +81,10 @@ impl Site {
     }
 
     /// Finds the node that is meant: a session alone means its resume point.
-    pub(crate) fn node(&self, spot: &Spot) -> Result<NodeId, CommandError> {
+    pub(crate) fn node(&self, spot: &NodeSelector) -> Result<NodeId, CommandError> {
         let branches = &self.history.branches;
         let last = || branches.conversations.last().map(|conversation| conversation.leaf);
-        node(&self.history, spot)?
+        spot.node(&self.history)?
             .or_else(|| branches.resume.map(|resume| resume.leaf))
             .or_else(last)
             .ok_or_else(|| CommandError::nothing("there is no conversation in this session"))

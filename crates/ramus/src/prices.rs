@@ -1,29 +1,12 @@
-//! Which prices hold: the list that is built in, or a file of the user's own over it.
+//! Which file of prices is meant.
 
 use std::path::{Path, PathBuf};
 
-use ramus_core::price::{DATE, PriceList};
-use ramus_render::json;
-use ramus_store::settings;
+use ramus_app::Prices;
+use ramus_app::prices::PricesError;
 
 use crate::env;
 use crate::error::CommandError;
-
-/// The prices that hold, and where they come from.
-pub(crate) struct Prices {
-    pub(crate) list: PriceList,
-    pub(crate) file: Option<PathBuf>,
-}
-
-impl Prices {
-    pub(crate) fn to_json(&self) -> json::Prices {
-        json::Prices {
-            date: DATE,
-            file: self.file.as_ref().map(|file| file.display().to_string()),
-            file_date: self.list.file_date.clone(),
-        }
-    }
-}
 
 /// Reads the file that was asked for, else the usual one if it is there.
 pub(crate) fn load(asked: Option<&Path>) -> Result<Prices, CommandError> {
@@ -32,15 +15,12 @@ pub(crate) fn load(asked: Option<&Path>) -> Result<Prices, CommandError> {
     });
     let must_exist = named.is_some();
     let file = named.unwrap_or_else(|| env::config_file("prices.json"));
-    let Some(text) = settings(&file)? else {
-        if must_exist {
-            return Err(CommandError::user(format!("there is no file {}", file.display())));
-        }
-        return Ok(Prices { list: PriceList::default(), file: None });
-    };
-    let list = PriceList::with_file(&text).map_err(|error| {
-        CommandError::user(format!("cannot use {}: {error}", file.display()))
-            .hinted(r#"it looks like {"models": {"claude-opus-5": {"input": 5, "output": 25}}}, in dollars per million tokens"#)
-    })?;
-    Ok(Prices { list, file: Some(file) })
+    Prices::load(&file, must_exist).map_err(|error| {
+        let is_invalid = matches!(error, PricesError::Invalid { .. });
+        let error = match error {
+            PricesError::Unreadable(error) => error.into(),
+            error => CommandError::user(error),
+        };
+        if is_invalid { error.hinted(r#"it looks like {"models": {"claude-opus-5": {"input": 5, "output": 25}}}, in dollars per million tokens"#) } else { error }
+    })
 }

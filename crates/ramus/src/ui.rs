@@ -1,16 +1,19 @@
 //! stdout is data, stderr is talk; only this file prints.
 
-use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ramus_app::ProgressSink;
 use ramus_render::ansi::{Theme, to_ansi};
 use ramus_render::highlight::Highlight;
 use ramus_render::json::{Answer, Document, write as write_json};
 use ramus_render::layout::truncate;
 use ramus_render::symbols::Symbols;
 use ramus_render::{Label, Line};
+use ramus_store::PathError;
 
 use crate::args::{Color, Global};
 use crate::error::{CommandError, ErrorKind};
@@ -30,14 +33,14 @@ pub(crate) struct Ui {
     /// The screen belongs to somebody else, who is spoken to instead.
     behind: Option<Behind>,
     /// Something could not be read; the rest was shown.
-    incomplete: bool,
+    incomplete: Arc<AtomicBool>,
     /// What stands on a screen of its own.
     drawn: Vec<Line>,
 }
 
 /// Somebody else's screen: what was said waits, and questions are passed on.
 struct Behind {
-    said: RefCell<Vec<Line>>,
+    said: Arc<Mutex<Vec<Line>>>,
     ask: Ask,
 }
 
@@ -56,7 +59,7 @@ enum Out {
 }
 
 /// How wide lines are when nobody says.
-const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 
 impl Ui {
     pub(crate) fn new(global: &Global) -> Self {
@@ -80,7 +83,7 @@ impl Ui {
             status: false,
             pager: terminal && !global.no_pager && !global.json,
             behind: None,
-            incomplete: false,
+            incomplete: Arc::default(),
             drawn: Vec::new(),
         }
     }
@@ -97,7 +100,7 @@ impl Ui {
             status: false,
             pager: false,
             behind: None,
-            incomplete: false,
+            incomplete: Arc::default(),
             drawn: Vec::new(),
         }
     }
@@ -112,14 +115,17 @@ impl Ui {
 
     /// Returns one for work behind the terminal screens: it writes nothing, and asks them.
     pub(crate) fn behind(global: &Global, ask: Ask) -> Self {
-        let behind = Some(Behind { said: RefCell::default(), ask });
+        let behind = Some(Behind { said: Arc::default(), ask });
         let global = Global { json: false, ..global.clone() };
         Self { out: Out::Nowhere(io::sink()), behind, pager: false, ..Self::new(&global) }
     }
 
     /// Returns what was said since somebody was asked.
     pub(crate) fn told(&self) -> Vec<Line> {
-        self.behind.as_ref().map(|behind| behind.said.take()).unwrap_or_default()
+        self.behind
+            .as_ref()
+            .map(|behind| std::mem::take(&mut *lock(&behind.said)))
+            .unwrap_or_default()
     }
 
     /// Whether a person sits at the screen and the keys.
@@ -169,7 +175,7 @@ impl Ui {
     /// Writes a labelled line to stdout.
     pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
         if let Some(behind) = &self.behind {
-            behind.said.borrow_mut().push(line.clone());
+            lock(&behind.said).push(line.clone());
             return Ok(());
         }
         self.clear_status()?;
@@ -286,9 +292,9 @@ impl Ui {
     /// Says something beside the data.
     pub(crate) fn say(&self, line: &Line) {
         if let Some(behind) = &self.behind {
-            return behind.said.borrow_mut().push(line.clone());
+            return lock(&behind.said).push(line.clone());
         }
-        let _ = writeln!(io::stderr(), "{}", to_ansi(line, &self.error_theme).trim_end());
+        say(line, &self.error_theme);
     }
 
     /// Returns a way to say something from any thread, while the program serves others.
@@ -300,30 +306,24 @@ impl Ui {
     }
 
     /// Tells of something that could not be read; the exit code remembers it.
-    pub(crate) fn warn(&mut self, error: &(dyn std::error::Error + 'static)) {
-        self.incomplete = true;
-        let mut message = error.to_string();
-        let mut cause = error.source();
-        while let Some(source) = cause {
-            message = format!("{message}: {source}");
-            cause = source.source();
-        }
-        self.complain(&message);
+    pub(crate) fn warn(&self, error: &(dyn std::error::Error + 'static)) {
+        self.incomplete.store(true, Ordering::Relaxed);
+        self.say(&warning(error));
     }
 
     /// Forgets what could not be read: what was asked for has been done all the same.
-    pub(crate) fn complete(&mut self) {
-        self.incomplete = false;
+    pub(crate) fn complete(&self) {
+        self.incomplete.store(false, Ordering::Relaxed);
     }
 
     /// Whether something could not be read so far.
     pub(crate) fn is_incomplete(&self) -> bool {
-        self.incomplete
+        self.incomplete.load(Ordering::Relaxed)
     }
 
     /// Tells of trouble that work goes on in spite of.
     pub(crate) fn complain(&self, message: &str) {
-        self.say(&Line::new("Warning: ", Label::Warning).with(message, Label::Plain));
+        self.say(&warning_line(message));
     }
 
     /// Whether there is somebody to ask.
@@ -335,7 +335,7 @@ impl Ui {
     /// Asks a person; `false` when there is nobody to ask.
     pub(crate) fn confirm(&self, question: &str) -> bool {
         if let Some(behind) = &self.behind {
-            return (behind.ask)(behind.said.take(), question);
+            return (behind.ask)(std::mem::take(&mut *lock(&behind.said)), question);
         }
         let answer = self.ask(&format!("{question} [Y/n] "));
         answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "Y" | "yes"))
@@ -360,16 +360,17 @@ impl Ui {
 
     /// Shows how far long work has come; never in a pipe.
     pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
-        let target = if self.behind.is_some() || is_dumb() {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr()
-        };
-        let bar = ProgressBar::with_draw_target(Some(bytes), target);
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {msg}") {
-            bar.set_style(style);
-        }
-        bar
+        progress_bar(bytes, self.behind.is_some())
+    }
+
+    /// Returns what hears how far long work has come, and what could not be read.
+    pub(crate) fn progress_sink(&self) -> Arc<dyn ProgressSink> {
+        Arc::new(UiSink {
+            bar: Mutex::default(),
+            theme: self.error_theme,
+            said: self.behind.as_ref().map(|behind| behind.said.clone()),
+            incomplete: self.incomplete.clone(),
+        })
     }
 
     /// Ends the program: flushes, waits for the pager, prints an error, chooses the exit code.
@@ -381,7 +382,7 @@ impl Ui {
             self.out = Out::Plain(BufWriter::new(io::stdout()));
         }
         let Err(error) = result else {
-            return ExitCode::from(if self.incomplete { 2 } else { 0 });
+            return ExitCode::from(if self.is_incomplete() { 2 } else { 0 });
         };
         if error.kind == ErrorKind::BrokenPipe {
             return ExitCode::SUCCESS;
@@ -401,6 +402,86 @@ impl Ui {
         }
         ExitCode::from(if error.kind == ErrorKind::Nothing { 1 } else { 2 })
     }
+}
+
+/// Says on stderr what could not be read, and nothing else.
+pub(crate) struct WarningsOnly;
+
+impl ProgressSink for WarningsOnly {
+    fn warn(&self, problem: &PathError) {
+        say(&warning(problem), &Theme::NONE);
+    }
+}
+
+/// Shows long work on stderr, unless the screen belongs to somebody else.
+struct UiSink {
+    bar: Mutex<Option<ProgressBar>>,
+    theme: Theme,
+    /// Where somebody else's screen takes what is said from.
+    said: Option<Arc<Mutex<Vec<Line>>>>,
+    incomplete: Arc<AtomicBool>,
+}
+
+impl ProgressSink for UiSink {
+    fn begin(&self, bytes: u64) {
+        *lock(&self.bar) = Some(progress_bar(bytes, self.said.is_some()));
+    }
+
+    fn advance(&self, bytes: u64) {
+        if let Some(bar) = &*lock(&self.bar) {
+            bar.inc(bytes);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = lock(&self.bar).take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn warn(&self, problem: &PathError) {
+        self.incomplete.store(true, Ordering::Relaxed);
+        match &self.said {
+            Some(said) => lock(said).push(warning(problem)),
+            None => say(&warning(problem), &self.theme),
+        }
+    }
+}
+
+fn progress_bar(bytes: u64, is_hidden: bool) -> ProgressBar {
+    let target = if is_hidden || is_dumb() {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
+    };
+    let bar = ProgressBar::with_draw_target(Some(bytes), target);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn say(line: &Line, theme: &Theme) {
+    let _ = writeln!(io::stderr(), "{}", to_ansi(line, theme).trim_end());
+}
+
+/// Returns an error with its causes as a warning.
+fn warning(error: &(dyn std::error::Error + 'static)) -> Line {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        message = format!("{message}: {source}");
+        cause = source.source();
+    }
+    warning_line(&message)
+}
+
+fn warning_line(message: &str) -> Line {
+    Line::new("Warning: ", Label::Warning).with(message, Label::Plain)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the terminal shows escape codes instead of following them.

@@ -2,7 +2,9 @@ use std::fmt::Write;
 
 use insta::assert_snapshot;
 use ramus_core::body::{AssistantBody, EditOutput, Replacement, ToolOutput, Usage};
-use ramus_core::compare::files;
+use ramus_core::branches::Status;
+use ramus_core::compare::{Common, Side, files};
+use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{Answer, Call, Outcome, Part, Prompt, Turn, TurnKind};
 use serde_json::json;
@@ -77,7 +79,7 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
     let (a, b) = (side(a, "claude-opus-5"), side(b, "glm-5"));
     let named = |address: &str| Named {
         address: address.to_owned(),
-        status: ramus_core::branches::Status::Active,
+        status: Status::Active,
         title: Some("A title".to_owned()),
     };
     let names = [named("aaaa@1"), named("bbbb@12")];

@@ -9,7 +9,7 @@ use ramus_core::link;
 use ramus_core::pull_request;
 use ramus_core::session::NodeId;
 use ramus_core::stats::{Complexity, Descent, Flow, flows};
-use ramus_core::title::{Summaries, conversation_title, session_title};
+use ramus_core::title::{Summaries, branch_title, conversation_title, session_title};
 
 use super::{
     Bookmark, Conversation, Fork, Link, LostAgent, Otherwise, Placed, Project, PullRequest,
@@ -135,11 +135,12 @@ pub fn conversations(
             file: file.to_owned(),
             n,
             leaf: conversation.leaf.to_string(),
-            status: conversation.status.word(),
+            status: conversation.status,
             resumes: conversation.resumes,
             draft: conversation.draft,
             why: why(digest, conversation),
             title: conversation_title(digest, conversation, summaries).map(str::to_owned),
+            branch_title: branch_title(digest, Some(n as u32), summaries).map(str::to_owned),
             prompt: conversation.first_prompt.as_deref().map(str::to_owned),
             fork_point: conversation.fork_point.as_deref().map(str::to_owned),
             fork_kind: conversation.fork_kind.map(ForkKind::word),

@@ -4,7 +4,10 @@ mod report;
 
 pub use report::{dearest_first, usage};
 
+use std::path::Path;
+
 use ramus_core::branches::Status;
+use ramus_core::price::{DATE, PriceList};
 use ramus_core::usage::Sum;
 use serde::Serialize;
 
@@ -48,6 +51,17 @@ pub struct Prices {
     /// A file that changes it.
     pub file: Option<String>,
     pub file_date: Option<String>,
+}
+
+impl Prices {
+    /// Tells of the list that is built in, or that a file changes.
+    pub fn new(list: &PriceList, file: Option<&Path>) -> Self {
+        Self {
+            date: DATE,
+            file: file.map(|file| file.display().to_string()),
+            file_date: list.file_date.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -74,7 +74,7 @@ impl Desk {
         let root = self.path.ancestors().nth(3).unwrap();
         file.relative = self.path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
         let history = Arc::new(from_jsonl(&self.path, Rule::Client).unwrap());
-        Arc::new(Chapter { file, files: Arc::from([]), project: String::new(), history })
+        Arc::new(Chapter::new(file, Arc::from([]), String::new(), history))
     }
 
     /// Takes an event and returns what is to be done elsewhere, apart from rendering.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use ramus_app::Workspace;
 use ramus_core::name::short_id;
 use ramus_core::query::Query;
 use ramus_core::resume::Rule;
@@ -11,7 +12,6 @@ use ramus_core::session::NodeId;
 use ramus_core::title::Summaries;
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
-use ramus_store::place;
 use ramus_store::prompts::{LostPrompts, NotedPrompt};
 use ramus_store::scan::{Again, Content, Filter, Histories, Hit, Order, Place, Source, Spot, scan};
 
@@ -51,7 +51,7 @@ const PACE: Duration = Duration::from_millis(40);
 const SNIPPET: usize = 200;
 
 /// Looks into everything.
-pub(crate) fn all_desk(events: Sender<Event>, place: place::Place, rule: Rule) -> Desk<String> {
+pub(crate) fn all_desk(events: Sender<Event>, workspace: Arc<Workspace>) -> Desk<String> {
     Desk::open(events, move |text: String, newer, events| {
         let query = match Query::words(&text) {
             Ok(query) => query,
@@ -60,21 +60,22 @@ pub(crate) fn all_desk(events: Sender<Event>, place: place::Place, rule: Rule) -
                 return;
             }
         };
-        let projects = place.projects().projects;
+        let projects = workspace.list_again();
         let sources: Vec<Source> = projects
             .iter()
             .enumerate()
             .flat_map(|(index, project)| Source::of_project(index, project))
             .collect();
-        let filter = Filter::open(&place.index, &projects);
+        let filter = Filter::open(workspace.index(), &projects);
         let found = scan(&sources, &query, None, Order::Time, &filter, &|_| {});
         let mut hits = Hit::merge(found.places, &sources, Order::Time);
-        let mut lost = LostPrompts::read(&place.roots, &projects).prompts;
+        let mut lost = LostPrompts::read(workspace.roots(), &projects).prompts;
         lost.retain(|prompt| prompt.fits(&query));
         let all = hits.len() + lost.len();
         hits.truncate(MOST);
         lost.truncate(MOST - hits.len());
         let files = |source: &Source| source.project.map(|index| &projects[index].files[..]);
+        let rule = workspace.rule();
         let mut search = Search { hits: &hits, lost, sources: &sources, query: &query, rule };
         search.tell(&text, all, &files, newer, events);
     })

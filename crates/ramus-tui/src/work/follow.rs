@@ -212,7 +212,7 @@ impl Follower<'_> {
             let stays = |file: &&HistoryFile| own.iter().all(|agent| agent.path != file.path);
             let files = chapter.files.iter().filter(stays).chain(&own).cloned().collect();
             let (file, history) = (chapter.file.clone(), chapter.history.clone());
-            self.show(Chapter { files, file, history, project: chapter.project.clone() });
+            self.show(Chapter::new(file, files, chapter.project.clone(), history));
         }
     }
 
@@ -236,7 +236,7 @@ impl Follower<'_> {
         let Some(before) = self.watched.get(from) else { return };
         let files = Project::of(&file).map_or_else(|| before.files.clone(), |now| now.files.into());
         let (project, history) = (before.project.clone(), before.history.clone());
-        let chapter = Arc::new(Chapter { file, files, project, history });
+        let chapter = Arc::new(Chapter::new(file, files, project, history));
         self.watched.replace(from, &chapter);
         let _ = self.events.send(Event::Moved(from.to_owned(), chapter));
     }
@@ -250,7 +250,7 @@ impl Follower<'_> {
 
     fn show_grown(&self, before: &Chapter, file: HistoryFile, history: History) {
         let (files, project) = (before.files.clone(), before.project.clone());
-        self.show(Chapter { file, files, project, history: Arc::new(history) });
+        self.show(Chapter::new(file, files, project, Arc::new(history)));
     }
 
     fn show(&self, chapter: Chapter) {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use ramus_app::Workspace;
 use ramus_core::history::History;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_render::{Label, Line};
-use ramus_store::index::Index;
 use ramus_store::trace::trace;
 
 use crate::event::{Chapter, Event, OpenRequest, Opened, Opening};
@@ -15,19 +15,19 @@ use crate::panes::transcript::{Part, Stage};
 use crate::work::Desk;
 use crate::work::agents::agents;
 
-pub(crate) fn desk(events: Sender<Event>, index: Index, rule: Rule) -> Desk<OpenRequest> {
+pub(crate) fn desk(events: Sender<Event>, workspace: Arc<Workspace>) -> Desk<OpenRequest> {
     Desk::open(events, move |request: OpenRequest, _, events| {
-        let _ = events.send(open(request, &index, rule));
+        let _ = events.send(open(request, &workspace));
     })
 }
 
 /// Reads what is to be opened.
-pub(crate) fn open(request: OpenRequest, index: &Index, rule: Rule) -> Event {
+pub(crate) fn open(request: OpenRequest, workspace: &Workspace) -> Event {
     let OpenRequest { file, files, project, target, opening } = request;
-    match index.read(&file.path) {
+    match workspace.index().read(&file.path) {
         Ok(session) => {
-            let history = Arc::new(History::new(session, rule));
-            let chapter = Arc::new(Chapter { file, files, project, history });
+            let history = Arc::new(History::new(session, workspace.rule()));
+            let chapter = Arc::new(Chapter::new(file, files, project, history));
             let agents = match opening {
                 Opening::Here { .. } => agents(&chapter),
                 _ => Vec::new(),
@@ -53,12 +53,12 @@ pub(crate) fn earlier_desk(events: Sender<Event>, rule: Rule) -> Desk<(Arc<Chapt
         parts.pop();
         let stage = |part: ramus_store::trace::Part| Stage {
             path: Arc::new(part.path),
-            chapter: Arc::new(Chapter {
-                file: part.file,
-                files: chapter.files.clone(),
-                project: chapter.project.clone(),
-                history: part.history,
-            }),
+            chapter: Arc::new(Chapter::new(
+                part.file,
+                chapter.files.clone(),
+                chapter.project.clone(),
+                part.history,
+            )),
             part: Part::Earlier,
             id: 0,
             agents: Vec::new(),

@@ -7,50 +7,43 @@ use std::sync::Mutex;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime};
 
+use ramus_app::Workspace;
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed, to_time};
 use ramus_core::digest::Digest;
 use ramus_core::link::Family;
-use ramus_core::resume::Rule;
-use ramus_core::title::{Summaries, conversation_title, session_title};
-use ramus_store::cleanup::Cleanup;
-use ramus_store::index::Index;
-use ramus_store::place::{FileRole, HistoryFile, Listing, Place};
+use ramus_core::title::{Summaries, branch_title, session_title};
+use ramus_store::place::{self, FileRole, HistoryFile};
 use ramus_store::prompts::LostPrompts;
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed, survey_each, to_time};
 
 use crate::event::Event;
 use crate::panes::branches::distinct;
 use crate::panes::list::{Conversation, Project, Session};
 
-/// Lists a place, then reads it, telling of each step.
-pub(crate) fn survey(
-    roots: Vec<PathBuf>,
-    index: &Index,
-    rule: Rule,
-    events: &Sender<Event>,
-) -> Sizes {
-    let place = match Place::open(roots) {
-        Ok(place) => place,
+/// Lists the Claude directories, then reads them, telling of each step.
+pub(crate) fn survey(workspace: &Workspace, events: &Sender<Event>) -> Sizes {
+    let roots = match workspace.existing_roots() {
+        Ok(roots) => roots,
         Err(error) => {
             let _ = events.send(Event::Nothing(error.to_string()));
             return Sizes::new();
         }
     };
-    let listing = place.projects();
-    if listing.projects.iter().all(|project| project.sessions().all(|file| file.bytes == 0)) {
-        let roots: Vec<String> =
-            place.roots.iter().map(|root| root.display().to_string()).collect();
+    let projects = workspace.list_again();
+    if projects.iter().all(|project| project.sessions().all(|file| file.bytes == 0)) {
+        let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
         let _ = events.send(Event::Nothing(format!("no sessions in {}", roots.join(" or "))));
         return Sizes::new();
     }
-    let files = listing.projects.iter().flat_map(|project| &project.files);
+    let files = projects.iter().flat_map(|project| &project.files);
     let sizes: Sizes = files.map(|file| (file.path.clone(), file.bytes)).collect();
     let bytes = sizes.values().sum();
     let all: Vec<Arc<[HistoryFile]>> =
-        listing.projects.iter().map(|project| project.files.clone().into()).collect();
-    let _ = events.send(Event::Listed(listed(&listing, &all), bytes));
-    let lost = LostPrompts::read(&place.roots, &listing.projects);
+        projects.iter().map(|project| project.files.clone().into()).collect();
+    let _ = events.send(Event::Listed(listed(&projects, &all), bytes));
+    let lost = LostPrompts::read(workspace.roots(), &projects);
+    drop(projects);
     let progress = Mutex::new(Progress::new(events.clone()));
-    let found = survey_each(index, listing, rule, &|file, digest| {
+    let found = workspace.survey_each(&|file, digest| {
         let is_session = file.role == FileRole::Session;
         let session = digest
             .filter(|_| is_session)
@@ -62,7 +55,7 @@ pub(crate) fn survey(
     let problems = found.problems.iter().map(ToString::to_string).collect();
     let _ = events.send(Event::Surveyed(surveyed(found, &all), problems));
     let now = to_time(SystemTime::now());
-    let due = Cleanup::of(&place).due(all.iter().flat_map(|files| files.iter()), now).sentence();
+    let due = workspace.cleanup().due(all.iter().flat_map(|files| files.iter()), now).sentence();
     let _ = events.send(Event::Cleanup { due, gone: lost.sessions() });
     sizes
 }
@@ -98,7 +91,7 @@ impl Progress {
     }
 }
 
-fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
+fn listed(projects: &[place::Project], files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
     let session = |file: &HistoryFile| Session {
         file: file.clone(),
         unread: true,
@@ -114,8 +107,7 @@ fn listed(listing: &Listing, files: &[Arc<[HistoryFile]>]) -> Vec<Project> {
         conversations: Vec::new(),
         family: Family::default(),
     };
-    listing
-        .projects
+    projects
         .iter()
         .zip(files)
         .map(|(project, files)| Project {
@@ -166,9 +158,7 @@ pub(crate) fn session(
 ) -> Session {
     let conversation = |(n, conversation)| {
         let of: &ramus_core::digest::ConversationDigest = conversation;
-        let title = conversation_title(digest, of, summaries);
-        // The session's title says little about one of its branches.
-        let words = if of.resumes { title } else { of.first_prompt.as_deref().or(title) };
+        let words = branch_title(digest, Some(n), summaries);
         Conversation {
             n,
             title: words.map(str::to_owned),

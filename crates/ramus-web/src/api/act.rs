@@ -11,16 +11,17 @@ use std::time::{Duration, Instant, SystemTime};
 use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
+use ramus_app::survey::to_time;
 use ramus_core::edit::{Refusal, end_of_message};
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
+use ramus_core::title::session_title;
 use ramus_render::text::count;
 use ramus_store::apply::{ApplyError, apply as carry_out};
 use ramus_store::journal::Journal;
 use ramus_store::live::open_in;
 use ramus_store::plan::{self, Content, Destination, Plan, Step, Subject, What};
-use ramus_store::survey::to_time;
 use ramus_store::trace::{Part, trace};
 use ramus_store::undo::{self, UndoError, is_below};
 use serde::{Deserialize, Serialize};
@@ -28,12 +29,12 @@ use serde::{Deserialize, Serialize};
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
-use crate::library::Found;
 use crate::token::Token;
 use crate::work::Task;
 use files::FilesView;
 pub(crate) use log::log;
 use merge::MergedView;
+use ramus_app::ResolvedFile;
 
 /// How long a plan may be looked at, and how many there may be.
 const KEPT: Duration = Duration::from_secs(15 * 60);
@@ -155,8 +156,8 @@ fn planned(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
 
 /// Plans the way back from something that was done.
 fn back(state: &State, wanted: &Wanted) -> Result<Plan, ApiError> {
-    let roots = &state.library.place.roots;
-    let journal = Journal::read(&state.own)?;
+    let roots = state.workspace.roots();
+    let journal = Journal::read(state.workspace.state())?;
     let operation = wanted.op.and_then(|op| journal.operation(op));
     if wanted.op.is_some() && operation.is_none_or(|operation| !is_below(operation, roots)) {
         return Err(ApiError::not_found("operation"));
@@ -193,13 +194,13 @@ fn left_behind(plan: &Plan) -> Option<String> {
 
 fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
     let now = to_time(SystemTime::now());
-    let found = state.library.find(&wanted.session)?;
-    let history = state.library.read(&found.file)?;
+    let found = state.workspace.session_by_id(&wanted.session)?;
+    let history = state.workspace.read(&found.file)?;
     let title = title(state, &found, &history);
     let subject = Subject {
-        root: root_of(&state.library.place.roots, &found),
-        dir: &found.project().dir,
-        files: &found.project().files,
+        root: root_of(state.workspace.roots(), &found),
+        dir: found.dir(),
+        files: found.files_beside(),
         file: &found.file,
         history: &history,
         title: &title,
@@ -218,7 +219,7 @@ fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
 
 fn fork(
     state: &State,
-    found: &Found,
+    found: &ResolvedFile,
     subject: Subject<'_>,
     wanted: &Wanted,
     now: Time,
@@ -239,25 +240,26 @@ fn given_title(typed: &str) -> Result<&str, ApiError> {
 }
 
 /// Returns the path to the end of a message.
-fn parts_to(state: &State, found: &Found, name: &str) -> Result<Vec<Part>, ApiError> {
+fn parts_to(state: &State, found: &ResolvedFile, name: &str) -> Result<Vec<Part>, ApiError> {
     let nothing = || ApiError::not_found("message");
-    let history = state.library.read(&found.file)?;
+    let history = state.workspace.read(&found.file)?;
     let end = end_of_message(&history, node(&history, name)?).ok_or_else(nothing)?;
     let path = history.path_to(end).ok_or_else(nothing)?;
-    let files = &found.project().files;
-    Ok(trace(files, found.file.clone(), history, path, state.library.rule)?)
+    let files = found.files_beside();
+    Ok(trace(files, found.file.clone(), history, path, state.workspace.rule())?)
 }
 
 fn node(history: &History, name: &str) -> Result<NodeId, ApiError> {
     history.node_at(name).ok_or_else(|| ApiError::not_found("message"))
 }
 
-fn title(state: &State, found: &Found, history: &History) -> String {
-    let title = state.library.title(found, history, None);
-    title.as_ref().unwrap_or(&found.file.id).chars().take(200).collect()
+fn title(state: &State, found: &ResolvedFile, history: &History) -> String {
+    let (digest, summaries) = state.workspace.digest(found, history);
+    let title = session_title(&digest, &summaries);
+    title.unwrap_or(&found.file.id).chars().take(200).collect()
 }
 
-fn root_of<'a>(roots: &'a [std::path::PathBuf], found: &Found) -> Option<&'a Path> {
+fn root_of<'a>(roots: &'a [std::path::PathBuf], found: &ResolvedFile) -> Option<&'a Path> {
     roots.iter().find(|root| found.file.path.starts_with(root)).map(|root| &**root)
 }
 
@@ -334,8 +336,9 @@ pub(crate) async fn apply(
         };
         let plan = shown.plan;
         let now = to_time(SystemTime::now());
-        let done = carry_out(&state.own, &plan, false, now).map_err(|error| failed(&error))?;
-        state.library.forget();
+        let done = carry_out(state.workspace.state(), &plan, false, now)
+            .map_err(|error| failed(&error))?;
+        state.workspace.refresh();
         Ok(DoneView {
             op: done.op,
             words: format!("{} {}", plan.what.word(), plan.words).trim().to_owned(),

@@ -41,7 +41,7 @@ pub(crate) async fn events(
 
 /// Follows all files and sends what happens to them.
 pub(crate) fn follow_files(state: &State) {
-    let roots = state.library.place.roots.clone();
+    let roots = state.workspace.roots().to_vec();
     let changes = match follow(roots, &FollowConfig::default()) {
         Ok(changes) => changes,
         Err(error) => {
@@ -64,7 +64,7 @@ pub(crate) fn follow_files(state: &State) {
         }
         if let Some(line) = news.take_due(Instant::now()) {
             // Whoever hears it asks at once, and shall not get what was true before.
-            state.library.forget();
+            state.workspace.refresh();
             // An error says that no page is open.
             let _ = state.news.send(line.into());
         }

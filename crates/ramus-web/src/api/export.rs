@@ -48,12 +48,11 @@ pub(crate) async fn export(
     };
     let name = id.clone();
     let path = work(state.clone(), Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
-        let path = state.library.transcript(&found, &wanted.leaf)?;
-        let history = path.parts.last().map(|part| part.history.clone());
+        let found = state.workspace.session_by_id(&id)?;
+        let path = state.transcript(&found, &wanted.leaf)?;
         let named = Named {
-            project: found.project().name.clone(),
-            title: history.and_then(|history| state.library.title(&found, &history, path.n)),
+            project: found.project_name().to_owned(),
+            title: state.workspace.title(&path.open),
         };
         Ok((path, named))
     });
@@ -137,7 +136,7 @@ impl Export {
             if format != Format::Json {
                 self.withheld.fold(&mut turn);
             }
-            let session = &path.parts[part].history.session;
+            let session = &path.open.parts[part].history.session;
             let config = Config {
                 thinking: true,
                 tools: Tools::Brief,
@@ -165,7 +164,7 @@ impl Export {
         at: usize,
         bodies: Option<Bodies>,
     ) -> io::Result<Option<Bytes>> {
-        let Some(part) = self.path.parts.get(index) else { return Ok(None) };
+        let Some(part) = self.path.open.parts.get(index) else { return Ok(None) };
         let mut bodies = match bodies {
             Some(bodies) => bodies,
             None => Bodies::open(&part.file.path).map_err(|error| error.source)?,
@@ -186,11 +185,11 @@ impl Export {
 }
 
 fn header(path: &Transcript, named: Named) -> Header {
-    let Some(part) = path.parts.last() else { return Header::default() };
+    let Some(part) = path.open.parts.last() else { return Header::default() };
     let facts = part.history.session.facts();
     let conversations = &part.history.branches.conversations;
-    let own = conversations.iter().find(|conversation| Some(conversation.n) == path.n);
-    let records = path.parts.iter().map(|part| part.path.nodes.len()).sum();
+    let own = conversations.iter().find(|conversation| Some(conversation.n) == path.open.number);
+    let records = path.open.parts.iter().map(|part| part.path.nodes.len()).sum();
     let time = |node: &ramus_core::session::NodeId| part.history.session.record(*node).time;
     Header {
         session: part.file.id.clone(),
@@ -198,20 +197,20 @@ fn header(path: &Transcript, named: Named) -> Header {
         project: facts.cwd.as_deref().map_or(named.project, str::to_owned),
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
         version: facts.version.as_ref().map(|version| version.text.to_string()),
-        path: path.n.unwrap_or(1) as usize,
+        path: path.open.number.unwrap_or(1) as usize,
         paths: conversations.len(),
-        status: path.status.word(),
-        resumes: path.resumes,
+        status: path.open.status.word(),
+        resumes: path.open.resumes,
         draft: own.is_some_and(|own| own.draft),
-        leaf: path.leaf.clone(),
+        leaf: path.open.leaf_place(),
         messages: own.map_or(0, |own| own.messages as usize),
         compactions: own.map_or(0, |own| own.compactions as usize),
         records,
-        started: path.parts.first().and_then(|part| {
+        started: path.open.parts.first().and_then(|part| {
             part.path.nodes.iter().find_map(|node| part.history.session.record(*node).time)
         }),
         ended: part.path.nodes.iter().rev().find_map(time),
-        continues: path.parts[..path.parts.len() - 1]
+        continues: path.open.parts[..path.open.parts.len() - 1]
             .iter()
             .map(|part| part.file.id.clone())
             .collect(),

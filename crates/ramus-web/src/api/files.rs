@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State as Extract};
+use ramus_app::{Address, AddressError, NodeSelector};
 use ramus_core::files::Held;
 use ramus_render::json::{self, Answer, Files, FilesPoint};
 use ramus_render::{diff, html};
@@ -90,22 +91,15 @@ pub(crate) async fn file(
 
 /// Reads the files at a message; no name: at where the client would continue.
 pub(super) fn files_at(state: &State, id: &str, name: &str) -> Result<FilesAt, ApiError> {
-    let nothing = || ApiError::not_found("message");
-    let found = state.library.find(id)?;
-    let history = state.library.read(&found.file)?;
-    let branches = &history.branches;
-    let wanted = if name.is_empty() {
-        let last = branches.main();
-        branches.resume.map(|resume| resume.leaf).or(last.map(|last| last.leaf))
-    } else {
-        history.node_at(name)
+    let node = match name {
+        "" => NodeSelector::Resume,
+        name => NodeSelector::Place(name.to_owned()),
     };
-    let wanted = wanted.ok_or_else(nothing)?;
-    let along = history.conversation_of(wanted).map(|way| history.path(way));
-    let (roots, beside) = (&state.library.place.roots, &found.project().files);
-    let rule = state.library.rule;
-    let at = FilesAt::open(roots, beside, found.file.clone(), history, (along, wanted), rule)?;
-    at.ok_or_else(nothing)
+    let address = Address { file: state.workspace.session_by_id(id)?, node };
+    state.workspace.files_at(&address).map_err(|error| match error {
+        AddressError::Unreadable(error) => error.into(),
+        _ => ApiError::not_found("message"),
+    })
 }
 
 /// Returns the text of a file that was listed, or why there is none.

@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use ramus_app::survey::Survey;
 use ramus_core::branches::Status;
 use ramus_core::query::{Query, Role};
 use ramus_core::time::Time;
@@ -29,7 +30,6 @@ use ramus_store::scan::{
     Again, Branch, Content, Filter, Histories, Hit, Order, Place, Source, Spot, ToolFilter,
     on_own_threads, scan_while, spills,
 };
-use ramus_store::survey::Survey;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -143,14 +143,14 @@ struct Told {
 
 impl Search {
     fn new(state: &State, query: Query, wanted: &Wanted, stop: Arc<AtomicBool>) -> Self {
-        let projects = state.library.projects();
+        let projects = state.workspace.projects();
         let mut sources = sources(&projects, wanted);
         sources.sort_by_key(|source| Reverse(source.file.modified));
         let name = wanted.tool.clone().filter(|name| !name.is_empty());
         let is_any = |text: &Option<String>| text.as_deref().is_none_or(str::is_empty);
         let wants_lost = [&wanted.tool, &wanted.session, &wanted.branch].into_iter().all(is_any);
         let lost = wants_lost.then(|| {
-            let mut lost = LostPrompts::read(&state.library.place.roots, &projects);
+            let mut lost = LostPrompts::read(state.workspace.roots(), &projects);
             let project = wanted.project.as_deref().filter(|project| !project.is_empty());
             lost.prompts.retain(|prompt| {
                 prompt.fits(&query) && project.is_none_or(|project| prompt.is_of(project))
@@ -159,9 +159,9 @@ impl Search {
         });
         Self {
             lost,
-            filter: Filter::open(&state.library.place.index, &projects),
+            filter: Filter::open(state.workspace.index(), &projects),
             projects,
-            survey: state.library.surveyed(),
+            survey: state.workspace.known_survey(),
             query,
             tool: name.map(|name| ToolFilter { name: Some(name), file: None }),
             status: match wanted.branch.as_deref() {
@@ -171,7 +171,7 @@ impl Search {
             },
             limit: if wanted.limit == 0 { MOST } else { wanted.limit.min(MOST) },
             sources,
-            histories: Histories::new(state.library.rule),
+            histories: Histories::new(state.workspace.rule()),
             again: Again::default(),
             seen: HashSet::new(),
             sent: 0,

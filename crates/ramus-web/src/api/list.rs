@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::extract::{Query, State as Extract};
+use ramus_app::Scope;
+use ramus_app::survey::{ProjectSurvey, Surveyed, to_time};
 use ramus_core::time::Time;
 use ramus_render::json::{self, Answer, LostAgent, Project, Projects, Session, Sessions};
 use ramus_store::cleanup::Cleanup;
 use ramus_store::place::HistoryFile;
-use ramus_store::prompts::{GoneSession, LostPrompts};
-use ramus_store::survey::{ProjectSurvey, Surveyed, to_time};
+use ramus_store::prompts::GoneSession;
 use serde::{Deserialize, Serialize};
 
 use super::{Answered, answer};
@@ -42,9 +43,10 @@ pub(crate) struct Overview {
     activity: BTreeMap<String, u32>,
 }
 
-/// A session that the client's clean-up deletes soon.
+/// A file that the client's clean-up deletes soon.
 #[derive(Debug, Serialize)]
 pub(crate) struct Leaving {
+    /// What opens it: a session, or an agent.
     id: String,
     project: String,
     title: Option<String>,
@@ -53,9 +55,9 @@ pub(crate) struct Leaving {
 
 pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Overview>> {
     answer(state, Task::Lists, |state| {
-        let survey = state.library.survey();
+        let survey = state.workspace.survey();
         let now = SystemTime::now();
-        let cleanup = Cleanup::of(&state.library.place);
+        let cleanup = state.workspace.cleanup();
         let files = survey.projects.iter().flat_map(ProjectSurvey::files);
         let due = cleanup.due(files.map(|file| &file.file), to_time(now));
         let mut overview = Overview {
@@ -106,7 +108,6 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
             }
         }
         overview.activity = days_of.into_iter().map(|(day, n)| (date(day), n)).collect();
-        overview.leaving.sort_by(|a, b| a.at.cmp(&b.at));
         newest.sort_by_key(|(_, session)| std::cmp::Reverse(session.digest.facts.last_active));
         newest.truncate(RECENT);
         let recent = newest.into_iter().map(|(project, session)| {
@@ -120,7 +121,7 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
 
 pub(crate) async fn projects(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Projects>> {
     answer(state, Task::Lists, |state| {
-        let survey = state.library.survey();
+        let survey = state.workspace.survey();
         let repositories = survey.repositories().into_iter();
         let listed = survey.projects.iter().zip(repositories).map(|(one, repository)| Project {
             repository: repository.map(|found| found.name),
@@ -145,14 +146,14 @@ pub(crate) async fn sessions(
     Query(only): Query<Only>,
 ) -> Answered<Answer<Sessions>> {
     answer(state, Task::Lists, move |state| {
-        let survey = state.library.survey();
+        let survey = state.workspace.survey();
         let wanted = |project: &&ProjectSurvey| {
             only.project.as_ref().is_none_or(|name| project.name == *name)
         };
         if only.project.is_some() && !survey.projects.iter().any(|project| wanted(&project)) {
             return Err(ApiError::not_found("project"));
         }
-        let cleanup = Cleanup::of(&state.library.place);
+        let cleanup = state.workspace.cleanup();
         let mut sessions: Vec<Session> = survey.list(|project, session, listed| {
             let is_shown = wanted(&project) && !session.digest.class.is_hidden();
             is_shown.then(|| row(json::session(listed), &session.file, &cleanup))
@@ -177,8 +178,7 @@ pub(crate) async fn gone(
     Query(only): Query<Only>,
 ) -> Answered<Answer<Sessions>> {
     answer(state, Task::Lists, move |state| {
-        let place = &state.library.place;
-        let mut lost = LostPrompts::read(&place.roots, &place.projects().projects);
+        let mut lost = state.workspace.lost_prompts(&Scope::All);
         if let Some(project) = &only.project {
             lost.prompts.retain(|prompt| prompt.is_of(project));
         }

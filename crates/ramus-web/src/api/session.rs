@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State as Extract};
+use ramus_app::survey::{ProjectSurvey, Surveyed, to_time};
 use ramus_core::body::Body;
 use ramus_core::digest::Digest;
-use ramus_core::files::Reverts;
 use ramus_core::history::History;
 use ramus_core::link::{LinkKind, Relative};
 use ramus_core::session::NodeId;
@@ -14,17 +14,15 @@ use ramus_render::json::{self, Answer, Conversation, Conversations, Outline, Res
 use ramus_render::lineage::{offspring_words, origin_words};
 use ramus_render::outline::{self, AgentLane, OutlineConfig, Row, outline as rows};
 use ramus_store::Bodies;
-use ramus_store::agents::{Agent, agents_of, with_calls};
+use ramus_store::agents::Agent;
 use ramus_store::place::FileRole;
-use ramus_store::reverts::reverts;
-use ramus_store::survey::{ProjectSurvey, Surveyed, to_time};
 use serde::Serialize;
 
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
-use crate::library::{Found, Library};
 use crate::work::Task;
+use ramus_app::ResolvedFile;
 
 /// A session, as its own file tells.
 #[derive(Debug, Serialize)]
@@ -56,9 +54,9 @@ pub(crate) async fn session(
     Path(id): Path<String>,
 ) -> Answered<Answer<Detail>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
-        let history = state.library.read(&found.file)?;
-        let (digest, summaries) = state.library.told(&found, &history);
+        let found = state.workspace.session_by_id(&id)?;
+        let history = state.workspace.read(&found.file)?;
+        let (digest, summaries) = state.workspace.digest(&found, &history);
         let facts = &digest.facts;
         let parent = match &found.file.role {
             FileRole::NestedAgent { session } => Some(session.clone()),
@@ -66,7 +64,7 @@ pub(crate) async fn session(
             _ => None,
         };
         let detail = Detail {
-            project: found.project().name.clone(),
+            project: found.project_name().to_owned(),
             title: session_title(&digest, &summaries).map(str::to_owned),
             cwd: facts.cwd.as_deref().map(str::to_owned),
             git_branch: facts.git_branch.as_deref().map(str::to_owned),
@@ -80,7 +78,7 @@ pub(crate) async fn session(
             last_active: facts.last_active.map(|time| time.to_string()),
             resume: json::resume(&history),
             conversations: conversations_of(
-                &found.id,
+                &found.id(),
                 &found.file.relative,
                 &history,
                 &digest,
@@ -92,7 +90,7 @@ pub(crate) async fn session(
                 .as_ref()
                 .map(|(session, message)| [session.to_string(), message.to_string()]),
             stamp: format!("{}-{}", found.file.bytes, to_time(found.file.modified).millis()),
-            id: found.id,
+            id: found.id(),
         };
         Ok(Answer::new("ramus.session/1", detail))
     })
@@ -119,9 +117,9 @@ pub(crate) async fn conversations(
     Path(id): Path<String>,
 ) -> Answered<Answer<Conversations>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
-        let history = state.library.read(&found.file)?;
-        let (digest, summaries) = state.library.told(&found, &history);
+        let found = state.workspace.session_by_id(&id)?;
+        let history = state.workspace.read(&found.file)?;
+        let (digest, summaries) = state.workspace.digest(&found, &history);
         let (id, file) = (&found.file.id, &found.file.relative);
         let conversations = json::conversations(id, file, &digest, &summaries);
         let bookmarks = json::bookmarks(&found.file.id, &digest, &summaries);
@@ -135,20 +133,15 @@ pub(crate) async fn tree(
     Path(id): Path<String>,
 ) -> Answered<Answer<Tree>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
-        let history = state.library.read(&found.file)?;
-        let reverts = reverts_of(state, &found, &history);
-        let family = state.library.survey().family_of(&found.file.path);
+        let found = state.workspace.session_by_id(&id)?;
+        let history = state.workspace.read(&found.file)?;
+        let reverts = state.workspace.reverts(&found, &history);
+        let family = state.workspace.survey().family_of(&found.file.path);
         let is_agent = found.file.role.is_agent();
         let tree = json::tree(&found.file.id, &history, is_agent, &family, &reverts);
         Ok(Answer::new("ramus.tree/1", tree))
     })
     .await
-}
-
-fn reverts_of(state: &State, found: &Found, history: &Arc<History>) -> Reverts {
-    let Library { place, rule, .. } = &state.library;
-    reverts(&place.roots, &found.project().files, &found.file, history, *rule)
 }
 
 /// Where a session came from, or what came out of it.
@@ -174,8 +167,8 @@ pub(crate) async fn lineage(
     Path(id): Path<String>,
 ) -> Answered<Answer<LineageView>> {
     answer(state, Task::Lists, move |state| {
-        let found = state.library.find(&id)?;
-        let survey = state.library.survey();
+        let found = state.workspace.session_by_id(&id)?;
+        let survey = state.workspace.survey();
         let family = survey.family_of(&found.file.path);
         let views = |relatives: &[Relative], words: fn(LinkKind) -> &'static str| {
             let view = |relative: &Relative| {
@@ -216,27 +209,27 @@ pub(crate) async fn outline(
     Path(id): Path<String>,
 ) -> Answered<Answer<Outline>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
-        let history = state.library.read(&found.file)?;
+        let found = state.workspace.session_by_id(&id)?;
+        let history = state.workspace.read(&found.file)?;
         let config = OutlineConfig {
             records: false,
             around: None,
             depth: 0,
             width: 0,
-            agents: agents(&found, &history),
-            reverts: reverts_of(state, &found, &history),
+            agents: agents(state, &found, &history),
+            reverts: state.workspace.reverts(&found, &history),
             time: &|_| String::new(),
         };
         let mut rows = rows(&history, &config);
         put_answers(&found, &history, &mut rows)?;
         let rows = rows.iter().map(|row| json::outline_row(&history, row)).collect();
-        Ok(Answer::new("ramus.outline/1", Outline { session: found.id, rows }))
+        Ok(Answer::new("ramus.outline/1", Outline { session: found.id(), rows }))
     })
     .await
 }
 
 /// Gives the rows that an answer opens its first words, which only the file has.
-fn put_answers(found: &Found, history: &History, rows: &mut [Row]) -> Result<(), ApiError> {
+fn put_answers(found: &ResolvedFile, history: &History, rows: &mut [Row]) -> Result<(), ApiError> {
     let mut bodies = Bodies::open(&found.file.path)?;
     let mut body = |node: NodeId| {
         let bytes = bodies.bytes(history.session.record(node).span).ok()?;
@@ -246,12 +239,8 @@ fn put_answers(found: &Found, history: &History, rows: &mut [Row]) -> Result<(),
     Ok(())
 }
 
-/// Finds the agents of a session and the calls they hang at.
-fn agents(found: &Found, history: &History) -> Vec<AgentLane> {
-    if found.file.role != FileRole::Session {
-        return Vec::new();
-    }
-    let (agents, _) = agents_of(&found.project().files, &found.file.id);
+/// Returns the agents of a session and the calls they hang at.
+fn agents(state: &State, found: &ResolvedFile, history: &History) -> Vec<AgentLane> {
     let lane = |(node, agent): (Option<NodeId>, Agent)| AgentLane {
         node,
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
@@ -259,5 +248,5 @@ fn agents(found: &Found, history: &History) -> Vec<AgentLane> {
         records: agent.records,
         depth: agent.depth,
     };
-    with_calls(agents, history).into_iter().map(lane).collect()
+    state.workspace.agents(found, history).into_iter().map(lane).collect()
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State as Extract};
+use ramus_app::survey::{Counted, ProjectSurvey, count};
 use ramus_render::json::{self, Answer};
-use ramus_store::survey::{Counted, ProjectSurvey, count};
 use serde::Deserialize;
 
 use super::{Answered, answer};
@@ -21,7 +21,7 @@ pub(crate) async fn stats(
     Query(only): Query<Only>,
 ) -> Answered<Answer<json::Stats>> {
     answer(state, Task::Lists, move |state| {
-        let survey = state.library.survey();
+        let survey = state.workspace.survey();
         let is_wanted = |project: &&ProjectSurvey| {
             only.project.as_ref().is_none_or(|name| project.name == *name)
         };

@@ -51,7 +51,7 @@ pub(crate) struct At {
 impl At {
     /// Reads the path that is meant.
     fn path(&self, state: &State, id: &str) -> Result<Arc<Transcript>, ApiError> {
-        state.library.transcript(&state.library.find(id)?, &self.leaf)
+        state.transcript(&state.workspace.session_by_id(id)?, &self.leaf)
     }
 
     /// Reads the turn that is meant, and its path.
@@ -93,15 +93,15 @@ pub(crate) async fn path(
     Query(at): Query<At>,
 ) -> Answered<Answer<PathView>> {
     answer(state, Task::Sessions, move |state| {
-        let found = state.library.find(&id)?;
+        let found = state.workspace.session_by_id(&id)?;
         let leaf = if at.leaf.is_empty() { &at.node } else { &at.leaf };
-        let path = state.library.transcript(&found, leaf)?;
+        let path = state.transcript(&found, leaf)?;
         let view = PathView {
-            session: found.id,
-            leaf: path.leaf.clone(),
-            status: path.status.word(),
-            resumes: path.resumes,
-            conversation: path.n,
+            session: found.id(),
+            leaf: path.open.leaf_place(),
+            status: path.open.status.word(),
+            resumes: path.open.resumes,
+            conversation: path.open.number,
             count: path.len(),
             shape: path.shape(),
             sizes: path.sizes(),
@@ -109,7 +109,7 @@ pub(crate) async fn path(
             forks: path.forks(),
             left_at: path.left_at(),
             at: (!at.node.is_empty()).then(|| path.position(&at.node)).flatten(),
-            sessions: path.parts.iter().map(|part| part.file.id.clone()).collect(),
+            sessions: path.open.parts.iter().map(|part| part.file.id.clone()).collect(),
         };
         Ok(Answer::new("ramus.path/1", view))
     })
@@ -134,7 +134,7 @@ pub(crate) async fn turns(
         // Whole blocks are read anyway; what is sent begins and ends with them.
         let (first, last) = (path.block(at.from), path.block(to.saturating_sub(1)));
         let placed = path.read(first.start..last.end)?;
-        let views = views(&path, &placed, state.library.prices(), at.whole);
+        let views = views(&path, &placed, &state.workspace.prices().list, at.whole);
         Ok(Answer::new("ramus.turns/1", Turns { from: first.start, to: last.end, turns: views }))
     })
     .await
@@ -150,7 +150,7 @@ pub(super) fn views(
     let mut views: Vec<View> = Vec::with_capacity(placed.len());
     for Placed { at, part, turn } in placed {
         let i = views.iter().rev().take_while(|view| view.at == *at).count();
-        let look = Look { history: &path.parts[*part].history, prices, whole };
+        let look = Look { history: &path.open.parts[*part].history, prices, whole };
         views.push(look.turn(*at, i, turn));
     }
     views
@@ -164,8 +164,8 @@ pub(crate) async fn turn(
 ) -> Answered<Answer<View>> {
     answer(state, Task::Sessions, move |state| {
         let (path, placed) = at.turn(state, &id)?;
-        let prices = state.library.prices();
-        let look = Look { history: &path.parts[placed.part].history, prices, whole: true };
+        let prices = &state.workspace.prices().list;
+        let look = Look { history: &path.open.parts[placed.part].history, prices, whole: true };
         Ok(Answer::new("ramus.turn/1", look.turn(at.at, at.i, &placed.turn)))
     })
     .await
@@ -179,8 +179,8 @@ pub(crate) async fn call(
 ) -> Answered<Value> {
     answer(state, Task::Sessions, move |state| {
         let (path, placed) = at.turn(state, &id)?;
-        let prices = state.library.prices();
-        let look = Look { history: &path.parts[placed.part].history, prices, whole: at.whole };
+        let prices = &state.workspace.prices().list;
+        let look = Look { history: &path.open.parts[placed.part].history, prices, whole: at.whole };
         let call = placed.turn.calls().nth(at.n).ok_or_else(|| ApiError::not_found("call"))?;
         Ok(json!({"html": look.opened(call)}))
     })
@@ -203,13 +203,14 @@ pub(crate) async fn holds(
     Query(words): Query<Words>,
 ) -> Answered<Value> {
     answer(state, Task::Sessions, move |state| {
-        let path = state.library.transcript(&state.library.find(&id)?, &words.leaf)?;
+        let path = state.transcript(&state.workspace.session_by_id(&id)?, &words.leaf)?;
         let (mut calls, mut folds) = (Vec::new(), Vec::new());
         for i in 0.. {
             let Ok(placed) = path.turn(words.at, i) else { break };
             let uuid = &placed.turn.uuid;
-            let prices = state.library.prices();
-            let look = |whole| Look { history: &path.parts[placed.part].history, prices, whole };
+            let prices = &state.workspace.prices().list;
+            let look =
+                |whole| Look { history: &path.open.parts[placed.part].history, prices, whole };
             for (n, call) in placed.turn.calls().enumerate() {
                 let is_in = |whole| holds_words(&look(whole).opened(call), &words.text);
                 let whole = !is_in(false);

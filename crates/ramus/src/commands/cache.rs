@@ -1,6 +1,7 @@
 use std::process::{Command, Stdio};
 
 use clap::Subcommand;
+use ramus_app::{Scope, SurveyDetail};
 use ramus_render::json::{Answer, Cache};
 use ramus_render::{Label, Line};
 use ramus_store::index::Index;
@@ -9,7 +10,6 @@ use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
 use crate::prices;
-use crate::select::{Library, Scope};
 use crate::table::{bytes, number};
 use crate::ui::Ui;
 
@@ -52,14 +52,15 @@ pub(crate) fn cache(ui: &mut Ui, global: &Global, args: &CacheArgs) -> Result<()
 }
 
 fn build(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
-    if library.index().dir().is_none() {
+    let workspace = env::workspace(ui, global)?.with_prices(prices::load(None)?);
+    let projects = workspace.projects();
+    if workspace.index().dir().is_none() {
         return Ok(());
     }
-    library.clone().survey_usage(ui, &Scope::All, &prices::load(None)?.list);
-    library.clone().survey_activity(ui, &Scope::All);
-    let bar = ui.progress(library.index().unsketched(&library.projects));
-    let built = library.index().sketch(&library.projects, &|bytes| bar.inc(bytes));
+    workspace.survey_scope(Scope::All, SurveyDetail::Usage);
+    workspace.survey_scope(Scope::All, SurveyDetail::Activity);
+    let bar = ui.progress(workspace.index().unsketched(&projects));
+    let built = workspace.index().sketch(&projects, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     if !built? {
         ui.say(&Line::new("another ramus is at work on it", Label::Dim));
@@ -84,8 +85,8 @@ pub(crate) fn build_aside(global: &Global) {
 }
 
 fn aside(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
-    library.index().sketch_aside(&library.projects);
+    let workspace = env::workspace(ui, global)?;
+    workspace.index().sketch_aside(&workspace.projects());
     Ok(())
 }
 

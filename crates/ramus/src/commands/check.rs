@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_app::{Scope, SurveyDetail};
 use ramus_core::defect::Defect;
 use ramus_core::digest;
 use ramus_core::edit::Thinking;
@@ -10,16 +12,13 @@ use ramus_render::layout::wrap;
 use ramus_render::{Label, Line};
 use ramus_store::inspect::Neighbours;
 use ramus_store::read;
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::args::Global;
 use crate::commands::fix::fix;
 use crate::commands::secrets::list_secrets;
-use crate::commands::stats::in_scope;
 use crate::env;
 use crate::error::CommandError;
 use crate::perform::WriteArgs;
-use crate::select::{Library, Scope};
 use crate::table::number;
 use crate::ui::Ui;
 
@@ -63,20 +62,21 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
     if !args.fix && (dry_run || yes || force) {
         return Err(CommandError::user("nothing is written without `--fix`"));
     }
-    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = library.scope(ui, args.scope.as_deref())?;
+    let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
+    let scope = workspace.scope(args.scope.as_deref())?;
+    let listing = workspace.projects();
     if args.secrets {
-        let survey = library.clone().survey(ui, &scope);
-        return list_secrets(ui, &library, &survey, &scope, args.strict);
+        let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
+        return list_secrets(ui, &workspace, &survey, &scope, args.strict);
     }
-    let survey = library.clone().survey_inspection(ui, &scope);
-    let neighbours = Neighbours::new(library.roots(), &library.projects, &survey);
+    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Inspection);
+    let neighbours = Neighbours::new(workspace.roots(), &listing, &survey);
     let files: Vec<&Surveyed> = files(&survey, &scope);
     if args.fix {
         let thinking = if args.drop_thinking { Thinking::Withheld } else { Thinking::Unsigned };
-        return fix(ui, &library, &files, &neighbours, thinking, &args.write);
+        return fix(ui, &workspace, &files, &neighbours, thinking, &args.write);
     }
-    let due = library.cleanup().due(files.iter().map(|file| &file.file), env::now());
+    let due = workspace.cleanup().due(files.iter().map(|file| &file.file), env::now());
     let check = count(&files, &neighbours, retention(&due), env::now());
     let broken = !check.defects.is_empty();
     if ui.json {
@@ -93,7 +93,7 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
 
 fn files<'a>(survey: &'a Survey, scope: &Scope) -> Vec<&'a Surveyed> {
     let all = survey.projects.iter().flat_map(ProjectSurvey::files);
-    all.filter(|file| in_scope(scope, file)).collect()
+    all.filter(|file| scope.has(file)).collect()
 }
 
 fn count(

@@ -1,18 +1,19 @@
-use ramus_core::digest::ResumeDigest;
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_app::{Scope, Workspace};
+use ramus_core::branches::Status;
+use ramus_core::digest::{Digest, ResumeDigest};
 use ramus_core::history::AgentClass;
-use ramus_core::name::short_id;
+use ramus_core::name::{ShortIds, short_id};
 use ramus_core::resume::Reason;
 use ramus_core::title;
-use ramus_render::json::{self, Answer, Conversation, Conversations};
+use ramus_render::json::{self, Answer, Bookmark, Conversation, Conversations};
 use ramus_render::layout::{truncate, wrap};
 use ramus_render::{Label, Line};
-use ramus_store::survey::{ProjectSurvey, Surveyed};
 
 use crate::args::Global;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::filter::{FilterArgs, session_key};
-use crate::select::{Library, Scope};
+use crate::filter::{FilterArgs, RowFilter, session_key};
 use crate::table::{Table, cell, number};
 use crate::ui::Ui;
 
@@ -38,67 +39,30 @@ pub(crate) fn conversations(
     global: &Global,
     args: &ConversationsArgs,
 ) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = library.scope(ui, args.scope.as_deref())?;
+    let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
+    let scope = workspace.scope(args.scope.as_deref())?;
     let filter = args.filter.understood()?;
-    let survey = filter.survey(ui, library, &scope)?;
-    let mut groups = Vec::new();
-    for project in &survey.projects {
-        let files = project.sessions.iter().chain(project.agents.iter().filter(|agent| {
-            let is_warm_up = agent.digest.agent_class == AgentClass::Warmup;
-            matches!(scope, Scope::Session(_)) || global.all && is_warm_up
-        }));
-        for file in files {
-            let wanted = match &scope {
-                Scope::Session(found) => found.file.path == file.file.path,
-                _ => global.all || !file.digest.class.is_hidden(),
-            };
-            if wanted && filter.has_session(project, file) {
-                let key = session_key(project, file, &session_title(project, file));
-                groups.push((key, (project, file)));
-            }
-        }
-    }
-    filter.arrange_all(&mut groups);
-    let mut room = filter.limit();
-    let mut bookmarks = Vec::new();
-    let mut groups: Vec<_> = groups
-        .into_iter()
-        .map(|(_, (project, file))| {
-            let digest = &file.digest;
-            let (id, relative) = (&file.file.id, &file.file.relative);
-            let mut rows = json::conversations(id, relative, digest, &project.summaries);
-            let times = |n: usize| digest.conversations.get(n - 1).and_then(|c| c.last_active);
-            rows.retain(|row| {
-                let is_status = filter.status().is_none_or(|status| row.status == status);
-                is_status && filter.has_time(digest.facts.started, times(row.n))
-            });
-            rows.truncate(room);
-            room -= rows.len();
-            if !rows.is_empty() || filter.limit() == usize::MAX {
-                bookmarks.extend(json::bookmarks(id, digest, &project.summaries));
-            }
-            (id, digest, rows)
-        })
-        .collect();
+    let short_ids = workspace.short_ids();
+    let survey = filter.survey(workspace, &scope)?;
+    let (mut groups, bookmarks) = rows(&survey, &scope, &filter, global.all);
     if ui.json {
         let conversations: Vec<Conversation> =
-            groups.into_iter().flat_map(|(_, _, conversations)| conversations).collect();
+            groups.into_iter().flat_map(|group| group.rows).collect();
         let is_empty = conversations.is_empty();
         ui.json(&Answer::new("ramus.conversations/1", Conversations { conversations, bookmarks }))?;
         return if is_empty { Err(no_conversation()) } else { Ok(()) };
     }
-    groups.retain(|(_, _, conversations)| !conversations.is_empty());
+    groups.retain(|group| !group.rows.is_empty());
     if groups.is_empty() {
         return Err(no_conversation());
     }
-    let table = table(groups.iter().flat_map(|(_, _, conversations)| conversations), &Clock::new());
+    let table = table(&short_ids, groups.iter().flat_map(|group| &group.rows), &Clock::new());
     ui.page();
     for line in table.lines(ui.width) {
         ui.line(&line)?;
     }
-    for (id, digest, conversations) in &groups {
-        if let Some(line) = resumes_inside(id, digest.resume.as_ref(), conversations) {
+    for Group { session, digest, rows } in &groups {
+        if let Some(line) = resumes_inside(session, digest.resume.as_ref(), rows) {
             ui.line(&truncate(&line, ui.width))?;
         }
     }
@@ -111,13 +75,80 @@ pub(crate) fn conversations(
         ui.line(&truncate(&line, ui.width))?;
     }
     if global.explain {
-        for (id, digest, _) in &groups {
-            for line in explanation(id, digest.resume.as_ref(), ui.width) {
+        for Group { session, digest, .. } in &groups {
+            for line in explanation(session, digest.resume.as_ref(), ui.width) {
                 ui.line(&line)?;
             }
         }
     }
     Ok(())
+}
+
+/// The conversations of one file.
+struct Group<'a> {
+    session: &'a str,
+    digest: &'a Digest,
+    rows: Vec<Conversation>,
+}
+
+/// Returns the conversations of a scope that are wanted, file by file, and the bookmarks of the files.
+fn rows<'a>(
+    survey: &'a Survey,
+    scope: &Scope,
+    filter: &RowFilter,
+    all: bool,
+) -> (Vec<Group<'a>>, Vec<Bookmark>) {
+    let mut files = Vec::new();
+    for project in &survey.projects {
+        let listed = project.sessions.iter().chain(project.agents.iter().filter(|agent| {
+            let is_warm_up = agent.digest.agent_class == AgentClass::Warmup;
+            matches!(scope, Scope::Session(_)) || all && is_warm_up
+        }));
+        for file in listed {
+            let wanted = match scope {
+                Scope::Session(found) => found.file.path == file.file.path,
+                _ => all || !file.digest.class.is_hidden(),
+            };
+            if wanted && filter.has_session(project, file) {
+                let key = session_key(project, file, &session_title(project, file));
+                files.push((key, (project, file)));
+            }
+        }
+    }
+    filter.arrange_all(&mut files);
+    let mut room = filter.limit();
+    let mut bookmarks = Vec::new();
+    let group = |(_, (project, file)): (_, (&'a ProjectSurvey, &'a Surveyed))| {
+        let digest = &file.digest;
+        let (session, relative) = (&*file.file.id, &file.file.relative);
+        let mut rows = json::conversations(session, relative, digest, &project.summaries);
+        let times = |n: usize| digest.conversations.get(n - 1).and_then(|c| c.last_active);
+        rows.retain(|row| {
+            let is_status = filter.status().is_none_or(|status| row.status == status);
+            is_status && filter.has_time(digest.facts.started, times(row.n))
+        });
+        rows.truncate(room);
+        room -= rows.len();
+        if !rows.is_empty() || filter.limit() == usize::MAX {
+            bookmarks.extend(json::bookmarks(session, digest, &project.summaries));
+        }
+        Group { session, digest, rows }
+    };
+    let groups = files.into_iter().map(group).collect();
+    (groups, bookmarks)
+}
+
+/// Returns the conversations of a scope that are shown without `--all`.
+pub(crate) fn listed(
+    workspace: Workspace,
+    scope: Option<&str>,
+) -> Result<Vec<Conversation>, CommandError> {
+    let scope = workspace.scope(scope)?;
+    let filter = FilterArgs::default().understood()?;
+    let survey = filter.survey(workspace, &scope)?;
+    let (groups, _) = rows(&survey, &scope, &filter, false);
+    let rows: Vec<Conversation> = groups.into_iter().flat_map(|group| group.rows).collect();
+    if rows.is_empty() { Err(no_conversation()) } else { Ok(rows) }
 }
 
 fn no_conversation() -> CommandError {
@@ -129,26 +160,27 @@ fn session_title(project: &ProjectSurvey, file: &Surveyed) -> String {
     title::session_title(&file.digest, &project.summaries).unwrap_or_default().to_owned()
 }
 
-fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Clock) -> Table {
+fn table<'a>(
+    short_ids: &ShortIds,
+    conversations: impl Iterator<Item = &'a Conversation>,
+    clock: &Clock,
+) -> Table {
     let mut table =
         Table::new(&["", "ADDRESS", "?STATUS", "?LAST ACTIVE", ">?MESSAGES", "?LEFT AT", "*TITLE"]);
     for conversation in conversations {
-        let id = short_id(&conversation.session);
+        let id = short_ids.short(&conversation.session);
         let (mark, label) = match (conversation.resumes, conversation.status) {
             (true, _) => ("▶", Label::Active),
-            (_, "active") => ("●", Label::Active),
-            _ => ("○", Label::Abandoned),
+            (_, Status::Active) => ("●", Label::Active),
+            (_, Status::Abandoned) => ("○", Label::Abandoned),
         };
-        let status = if conversation.draft { "draft" } else { conversation.status };
+        let status = if conversation.draft { "draft" } else { conversation.status.word() };
         let left = match (&conversation.fork_kind, &conversation.fork_point) {
             (Some(kind), Some(point)) => {
                 Line::new(kind, Label::Branch).with(&format!(" {}", short_id(point)), Label::Id)
             }
             _ => Line::default(),
         };
-        // The session's title says little about one of its branches.
-        let words = if conversation.resumes { &conversation.title } else { &conversation.prompt };
-        let words = words.as_ref().or(conversation.title.as_ref());
         table.row(vec![
             cell(mark, label),
             cell(format!("{id}@{}", conversation.n), Label::Id),
@@ -156,10 +188,10 @@ fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Cloc
             cell(clock.short_text(conversation.last_active.as_deref()), Label::Time),
             cell(number(u64::from(conversation.messages)), Label::Plain),
             left,
-            words.map_or_else(
-                || Line::new(&conversation.leaf, Label::Dim),
-                |words| Line::plain(words),
-            ),
+            conversation
+                .branch_title
+                .as_deref()
+                .map_or_else(|| Line::new(&conversation.leaf, Label::Dim), Line::plain),
         ]);
     }
     table

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use jiff::Zoned;
+use ramus_app::{Address, NodeSelector, Scope, SurveyDetail, Workspace};
 use ramus_core::name::short_id;
 use ramus_render::export::Tools;
 use ramus_render::json::{Answer, Exported, ExportedPath};
@@ -11,8 +12,8 @@ use ramus_render::{Label, Line};
 use ramus_store::export::{ExportError, Folder};
 
 use crate::args::Global;
+use crate::env;
 use crate::error::CommandError;
-use crate::select::{Library, Scope, Spot};
 use crate::ui::Ui;
 use crate::when::{self, Edge};
 
@@ -172,14 +173,15 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     let now = Zoned::now();
     let since =
         args.since.as_deref().map(|text| when::parse(text, Edge::Start, &now)).transpose()?;
-    let library = Library::open(ui, global)?;
-    let (scope, spot) = scope(ui, &library, args.scope.as_deref())?;
-    let rule = library.rule;
-    let survey = match scope {
+    let workspace = env::workspace(ui, global)?;
+    let (scope, spot) = scope(&workspace, args.scope.as_deref())?;
+    let rule = workspace.rule();
+    let detail = match scope {
         // Of all the sessions of its project only this one is read again.
-        Scope::Session(_) => library.survey(ui, &scope),
-        _ => library.survey_keeping(ui, &scope),
+        Scope::Session(_) => SurveyDetail::Digests,
+        _ => SurveyDetail::Histories,
     };
+    let survey = workspace.survey_scope(scope.clone(), detail);
     let wanted = Wanted {
         spot,
         active_only: args.paths == Paths::Active,
@@ -207,17 +209,13 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     }
 }
 
-fn scope(
-    ui: &mut Ui,
-    library: &Library,
-    text: Option<&str>,
-) -> Result<(Scope, Spot), CommandError> {
+fn scope(workspace: &Workspace, text: Option<&str>) -> Result<(Scope, NodeSelector), CommandError> {
     if let Some(text) = text.filter(|text| text.contains([':', '@']))
-        && let Ok((found, spot)) = library.address(ui, text)
+        && let Ok(Address { file, node }) = workspace.address(text)
     {
-        return Ok((Scope::Session(Box::new(found)), spot));
+        return Ok((Scope::Session(Box::new(file)), node));
     }
-    Ok((library.scope(ui, text)?, Spot::Resume))
+    Ok((workspace.scope(text)?, NodeSelector::Resume))
 }
 
 fn to_stdout(ui: &mut Ui, exporter: &Exporter<'_>) -> Result<(), CommandError> {

@@ -1,14 +1,14 @@
 use std::path::PathBuf;
 
+use ramus_app::Workspace;
 use ramus_core::files::place::named;
 use ramus_core::files::{FileState, Held};
 use ramus_render::json::{self, Answer};
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::select::Library;
 use crate::ui::Ui;
 
 pub(crate) mod point;
@@ -70,39 +70,52 @@ pub(crate) struct FilesArgs {
 
 /// Returns the list of files at a message, and their paths: the last lines, in order.
 pub(crate) fn listed(
-    ui: &mut Ui,
-    global: &Global,
+    workspace: &Workspace,
     address: &str,
+    all: bool,
+    width: usize,
 ) -> Result<(Vec<Line>, Vec<String>), CommandError> {
-    let library = Library::open_for(ui, global, address)?;
-    let mut point = point::open(ui, &library, address)?;
-    point.files.retain(|file| global.all || !file.only_read);
+    let mut point = workspace.files_at(&workspace.address(address)?)?;
+    point.files.retain(|file| all || !file.only_read);
     let paths: Vec<String> = point.files.iter().map(|file| file.path.clone()).collect();
     if paths.is_empty() {
         return Err(CommandError::nothing("no tool changed a file, and none was backed up"));
     }
-    Ok((list::lines(&mut point, ui.width, &Clock::new()), paths))
+    Ok((list::lines(&mut point, width, &Clock::new()), paths))
 }
 
 /// Returns what a file held at a message.
 pub(crate) fn held(
-    ui: &mut Ui,
-    global: &Global,
+    workspace: &Workspace,
     address: &str,
     path: &str,
 ) -> Result<Vec<u8>, CommandError> {
-    let library = Library::open_for(ui, global, address)?;
-    let mut point = point::open(ui, &library, address)?;
+    let mut point = workspace.files_at(&workspace.address(address)?)?;
     let file = one(&point, path)?;
-    let unknown = || CommandError::nothing(format!("nobody wrote down what {path} held"));
-    point.bytes(&file).ok_or_else(unknown)
+    is_held(&file)?;
+    let gone = || CommandError::nothing(format!("the backup of {} is gone", file.path));
+    point.bytes(&file).ok_or_else(gone)
+}
+
+/// Says why it cannot be told what a file held.
+fn is_held(file: &FileState) -> Result<(), CommandError> {
+    match &file.held {
+        Held::Backup(_) | Held::Bytes(_) => Ok(()),
+        Held::Absent => Err(CommandError::nothing(format!("{} did not exist", file.path))),
+        Held::Unknown => {
+            let note = list::note(file);
+            let why = if note.is_empty() { "nobody wrote it down".to_owned() } else { note };
+            let path = &file.path;
+            Err(CommandError::nothing(format!("cannot tell what {path} held: {why}")))
+        }
+    }
 }
 
 pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.address)?;
-    let mut point = point::open(ui, &library, &args.address)?;
+    let workspace = env::workspace_for(ui, global, &args.address)?;
+    let mut point = workspace.files_at(&workspace.address(&args.address)?)?;
     if let Some(other) = &args.diff {
-        let mut other = point::open(ui, &library, other)?;
+        let mut other = workspace.files_at(&workspace.address(other)?)?;
         return difference::show(ui, args, &mut point, &mut other);
     }
     if let Some(dir) = &args.into {
@@ -170,21 +183,11 @@ fn print(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandErro
         let body = json::Files { point: point::json(point), files: vec![answer] };
         ui.json(&Answer::new("ramus.files/1", body))?;
     }
-    let note = list::note(&file);
-    match &file.held {
-        Held::Absent => {
-            return Err(CommandError::nothing(format!("{} did not exist", file.path)));
-        }
-        Held::Unknown => {
-            let why = if note.is_empty() { "nobody wrote it down".to_owned() } else { note };
-            return Err(CommandError::nothing(format!(
-                "cannot tell what {} held: {why}",
-                file.path
-            )));
-        }
-        Held::Backup(_) | Held::Bytes(_) if ui.json => return Ok(()),
-        Held::Backup(_) | Held::Bytes(_) => {}
+    is_held(&file)?;
+    if ui.json {
+        return Ok(());
     }
+    let note = list::note(&file);
     if !note.is_empty() {
         ui.say(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
     }

@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 
 use clap::ValueEnum;
 use jiff::Zoned;
+use ramus_app::Scope;
 use ramus_core::pull_request::PullRequestName;
 use ramus_core::query::{Query, QueryError, Role, TextKind};
 use ramus_render::json::{Answer, HitCount, HitFile};
@@ -11,8 +12,8 @@ use ramus_store::scan::{self, Filter, Hit, Order, ToolFilter};
 
 use crate::args::Global;
 use crate::commands::cache;
+use crate::env;
 use crate::error::{CommandError, ErrorKind};
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 use crate::when;
 
@@ -141,21 +142,23 @@ fn kind_words() -> impl clap::builder::TypedValueParser<Value = TextKind> {
 
 pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), CommandError> {
     let query = query(ui, args)?;
-    let library = Library::open(ui, global)?;
+    let workspace = env::workspace(ui, global)?;
     let scope = match &args.project {
-        Some(project) => Scope::Project(library.project(project)?),
-        None => library.scope(ui, args.scope.as_deref()).map_err(|error| {
-            error.hinted("SCOPE is a project or a session; several words of TEXT stand in quotes")
+        Some(project) => Scope::Project(workspace.project(project)?),
+        None => workspace.scope(args.scope.as_deref()).map_err(|error| {
+            CommandError::from(error)
+                .hinted("SCOPE is a project or a session; several words of TEXT stand in quotes")
         })?,
     };
-    let mut sources = sources::sources(&library, &scope, args.agents);
+    let mut sources = sources::sources(&workspace, &scope, args.agents);
     if let Some(pr) = &args.pr {
-        sources::keep_pull_request(ui, &library, &scope, pr, &mut sources);
+        sources::keep_pull_request(ui, &workspace, &scope, pr, &mut sources);
     }
     let tool =
         names_calls(args).then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
-    let filter = Filter::open(library.index(), &library.projects);
-    let mut search = Search::new(&library, &sources, &query, args.context);
+    let projects = workspace.projects();
+    let filter = Filter::open(workspace.index(), &projects);
+    let mut search = Search::new(workspace.rule(), &projects, &sources, &query, args.context);
     search.is_one_session = matches!(scope, Scope::Session(_));
     let unknown = filter.unknown(&sources);
     let found = if args.count || args.files || args.sort == Sort::Relevance {
@@ -163,7 +166,7 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     } else {
         newest(ui, args, search, tool.as_ref(), &filter)
     };
-    if unknown > WORTH_IT && library.index().is_open() {
+    if unknown > WORTH_IT && workspace.index().is_open() {
         cache::build_aside(global);
     }
     let room = match &found {
@@ -175,7 +178,7 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
     if tool.is_some() || args.pr.is_some() || args.count || args.files || !is_any || room == 0 {
         return found.map(drop);
     }
-    let mut lost = prompts::lost_prompts(ui, &library, &scope, &query);
+    let mut lost = prompts::lost_prompts(&workspace, &scope, &query);
     lost.truncate(room);
     match lost.is_empty() {
         true => found.map(drop),

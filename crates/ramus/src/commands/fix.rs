@@ -1,5 +1,7 @@
 //! `check --fix`: a repaired copy for each session that needs one.
 
+use ramus_app::Workspace;
+use ramus_app::survey::Surveyed;
 use ramus_core::edit::{Misnamed, Thinking, end_of_message, to_fix};
 use ramus_core::name::short_id;
 use ramus_render::json::{FixAnswer, Written};
@@ -7,20 +9,18 @@ use ramus_render::{Label, Line};
 use ramus_store::inspect::Neighbours;
 use ramus_store::journal::Journal;
 use ramus_store::plan::{self, Plan, What};
-use ramus_store::survey::Surveyed;
 use ramus_store::trace::trace;
 
 use crate::commands::fork::{comes_along, short};
 use crate::env;
 use crate::error::{CommandError, ErrorKind};
 use crate::perform::{Proposal, Site, WriteArgs, perform_as};
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// Plans repairs for sessions one by one, and carries out those that are wanted.
 pub(crate) fn fix(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     files: &[&Surveyed],
     neighbours: &Neighbours<'_>,
     thinking: Thinking,
@@ -29,8 +29,8 @@ pub(crate) fn fix(
     let journal = Journal::read(&env::state())?;
     let mut found = 0;
     for file in files.iter().filter(|file| may_need(file)) {
-        let (session, _) = library.address(ui, &file.file.path.to_string_lossy())?;
-        let site = Site::read(library, session)?;
+        let session = workspace.address(&file.file.path.to_string_lossy())?.file;
+        let site = Site::read(workspace, session)?;
         if let Some(copy) = repaired(&journal, &site.found.file.id) {
             let id = short_id(&site.found.file.id);
             let line =
@@ -39,7 +39,7 @@ pub(crate) fn fix(
             continue;
         }
         let Some((plan, repairs, leaf)) =
-            planned(library, &site, &misnamed(neighbours, file), thinking)?
+            planned(workspace, &site, &misnamed(neighbours, file), thinking)?
         else {
             continue;
         };
@@ -97,17 +97,17 @@ fn repaired(journal: &Journal, id: &str) -> Option<String> {
 type Planned = (Plan, Vec<String>, Option<String>);
 
 fn planned(
-    library: &Library,
+    workspace: &Workspace,
     site: &Site,
     misnamed: &Misnamed,
     thinking: Thinking,
 ) -> Result<Option<Planned>, CommandError> {
-    let subject = site.subject(library);
+    let subject = site.subject();
     let target = to_fix(&site.history, env::now());
     let end = target.and_then(|target| end_of_message(&site.history, target));
     if let Some(path) = end.and_then(|end| site.history.path_to(end)) {
         let (file, history) = (site.found.file.clone(), site.history.clone());
-        let parts = trace(subject.files, file, history, path, library.rule)?;
+        let parts = trace(subject.files, file, history, path, workspace.rule())?;
         let title = format!("{} (repaired)", short(&site.title));
         let fixed = plan::fix(subject, &parts, misnamed, &title, thinking, env::now());
         let fixed = fixed.map_err(|error| {

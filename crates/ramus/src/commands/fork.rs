@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use ramus_app::{Address, Scope, SurveyDetail, Workspace};
 use ramus_core::edit::end_of_message;
 use ramus_core::session::NodeId;
 use ramus_render::text::count;
@@ -12,7 +13,6 @@ use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
 use crate::perform::{Proposal, Site, WriteArgs, perform};
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
 /// Copy a conversation up to a message into a session of its own
@@ -52,17 +52,17 @@ impl ForkArgs {
 }
 
 pub(crate) fn fork(ui: &mut Ui, global: &Global, args: &ForkArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.address)?;
-    let (found, spot) = library.address(ui, &args.address)?;
-    let site = Site::read(&library, found)?;
+    let workspace = env::workspace_for(ui, global, &args.address)?;
+    let Address { file: found, node: spot } = workspace.address(&args.address)?;
+    let site = Site::read(&workspace, found)?;
     let node = site.node(&spot)?;
-    fork_at(ui, &library, &site, node, &args.to, "ramus.fork/1", &args.write)
+    fork_at(ui, &workspace, &site, node, &args.to, "ramus.fork/1", &args.write)
 }
 
 /// Plans a fork at a node and carries it out.
 pub(crate) fn fork_at(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     site: &Site,
     node: NodeId,
     to: &ForkTo,
@@ -72,10 +72,10 @@ pub(crate) fn fork_at(
     let nothing = || CommandError::user("the record is no part of a conversation");
     let end = end_of_message(&site.history, node).ok_or_else(nothing)?;
     let path = site.history.path_to(end).ok_or_else(nothing)?;
-    let subject = site.subject(library);
+    let subject = site.subject();
     let history = site.history.clone();
-    let parts = trace(subject.files, site.found.file.clone(), history, path, library.rule)?;
-    let place = to.place(ui, library, site)?;
+    let parts = trace(subject.files, site.found.file.clone(), history, path, workspace.rule())?;
+    let place = to.place(workspace, site)?;
     let title = given_title(to.title.as_deref())?;
     let title = title.unwrap_or_else(|| format!("{} (fork)", short(&site.title)));
     let destination = Destination { dir: &place.dir, cwd: place.cwd.as_deref(), title: &title };
@@ -117,17 +117,16 @@ impl ForkTo {
     /// Finds where the new session goes: beside the old one, or into a project that may be new.
     pub(crate) fn place(
         &self,
-        ui: &mut Ui,
-        library: &Library,
+        workspace: &Workspace,
         site: &Site,
     ) -> Result<NewPlace, CommandError> {
-        let subject = site.subject(library);
+        let subject = site.subject();
         let Some(into) = &self.into else {
             return Ok(NewPlace { dir: subject.dir.to_owned(), cwd: None });
         };
-        if let Ok(project) = library.project(into) {
-            let survey = library.clone().survey(ui, &Scope::Project(project));
-            let dir = library.projects[project].dir.clone();
+        if let Ok(project) = workspace.project(into) {
+            let dir = project.dir.clone();
+            let survey = workspace.survey_scope(Scope::Project(project), SurveyDetail::Digests);
             let path = survey.projects.first().and_then(|project| project.path.clone());
             if let Some(path) = path {
                 return Ok(NewPlace { dir, cwd: Some(path) });

@@ -1,3 +1,4 @@
+use ramus_app::{Address, NodeSelector, Workspace};
 use ramus_core::edit::Refusal;
 use ramus_core::fold::FoldId;
 use ramus_core::name::short_id;
@@ -12,7 +13,6 @@ use crate::commands::fork::{ForkTo, fork_at};
 use crate::env;
 use crate::error::CommandError;
 use crate::perform::{Proposal, Site, WriteArgs, perform, resume_command, tell_nothing};
-use crate::select::{Library, Spot};
 use crate::ui::Ui;
 
 /// Make a message the one that Claude Code resumes from
@@ -54,42 +54,42 @@ impl GotoArgs {
 }
 
 pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.address)?;
+    let workspace = env::workspace_for(ui, global, &args.address)?;
     let text = args.text.join(" ");
-    let (found, spot) = match library.address(ui, &args.address) {
-        Ok(place) => place,
+    let Address { file: found, node: spot } = match workspace.address(&args.address) {
+        Ok(address) => address,
         // Words alone are looked for where somebody was last at work.
-        Err(error) if !text.is_empty() => return Err(error),
+        Err(error) if !text.is_empty() => return Err(error.into()),
         Err(error) => {
-            let Ok((found, _)) = library.address(ui, "latest") else { return Err(error) };
-            let site = Site::read(&library, found)?;
+            let Ok(latest) = workspace.address("latest") else { return Err(error.into()) };
+            let site = Site::read(&workspace, latest.file)?;
             let node = site.pick(ui, &args.address).map_err(|_| error)?;
-            return go(ui, &library, &site, node, &args.write);
+            return go(ui, &workspace, &site, node, &args.write);
         }
     };
-    let site = Site::read(&library, found)?;
+    let site = Site::read(&workspace, found)?;
     let node = if text.is_empty() {
         site.node(&spot)?
     } else {
-        match site.node(&Spot::Uuid(text.clone())) {
+        match site.node(&NodeSelector::Uuid(text.clone())) {
             Ok(node) => node,
             Err(_) => site.pick(ui, &text)?,
         }
     };
-    go(ui, &library, &site, node, &args.write)
+    go(ui, &workspace, &site, node, &args.write)
 }
 
 pub(crate) fn branch(ui: &mut Ui, global: &Global, args: &BranchArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.session)?;
-    let (found, _) = library.address(ui, &args.session)?;
-    let site = Site::read(&library, found)?;
-    let node = site.node(&Spot::Uuid(args.uuid.clone()))?;
-    go(ui, &library, &site, node, &args.write)
+    let workspace = env::workspace_for(ui, global, &args.session)?;
+    let found = workspace.address(&args.session)?.file;
+    let site = Site::read(&workspace, found)?;
+    let node = site.node(&NodeSelector::Uuid(args.uuid.clone()))?;
+    go(ui, &workspace, &site, node, &args.write)
 }
 
 fn go(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     site: &Site,
     node: NodeId,
     args: &WriteArgs,
@@ -97,7 +97,7 @@ fn go(
     let history = &site.history;
     let cwd = history.session.facts().cwd.as_deref().unwrap_or_default();
     let resume = history.branches.resume;
-    let planned = plan::goto(site.subject(library), node, env::now());
+    let planned = plan::goto(site.subject(), node, env::now());
     // At a date in the future the session would go on once, and then go back there.
     let lasts = !matches!(planned, Err(PlanError::Refused(Refusal::Future { .. })));
     let is_there = lasts
@@ -116,7 +116,7 @@ fn go(
         Ok(plan) => plan,
         Err(PlanError::Read(error)) => return Err(error.into()),
         Err(PlanError::Refused(refusal)) => {
-            return instead(ui, library, site, node, &refusal, args);
+            return instead(ui, workspace, site, node, &refusal, args);
         }
     };
     let id = &site.found.file.id;
@@ -148,7 +148,7 @@ fn go(
 /// Offers what works where adding lines cannot (R25).
 fn instead(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     site: &Site,
     node: NodeId,
     refusal: &Refusal,
@@ -163,7 +163,7 @@ fn instead(
             .with(&refusal.to_string(), Label::Plain),
     );
     ui.say(&Line::plain("A new session with the same conversation does it:"));
-    fork_at(ui, library, site, node, &ForkTo::default(), "ramus.goto/1", args)
+    fork_at(ui, workspace, site, node, &ForkTo::default(), "ramus.goto/1", args)
 }
 
 impl Site {

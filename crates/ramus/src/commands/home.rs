@@ -2,29 +2,30 @@
 
 use std::path::PathBuf;
 
+use ramus_app::Scope;
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
 use crate::commands::demo::{self, DemoArgs};
 use crate::commands::screens;
 use crate::commands::tree::{self, TreeArgs};
+use crate::env;
 use crate::error::CommandError;
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
 pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     if ui.is_interactive() {
         return screens::screens(ui, global);
     }
-    let library = Library::open(ui, global).ok();
-    let has_history = library.as_ref().is_some_and(|library| {
-        library.projects.iter().any(|project| project.sessions().any(|file| file.bytes > 0))
+    let workspace = env::workspace(ui, global).ok();
+    let has_history = workspace.as_ref().is_some_and(|workspace| {
+        workspace.projects().iter().any(|project| project.sessions().any(|file| file.bytes > 0))
     });
     // A directory that was asked for by name is an error when it is not there.
     if !has_history && global.claude_dir.is_none() {
         return offer(ui, global);
     }
-    tree::tree(ui, global, &TreeArgs::of("latest"))?;
+    tree::tree(ui, global, &TreeArgs::of("latest", None))?;
     if !ui.json {
         ui.flush()?;
         ui.say(&Line::default());
@@ -32,7 +33,9 @@ pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
             "`ramus sessions` lists all, `ramus show` reads this one, `ramus --help` tells the rest.",
             Label::Dim,
         ));
-        if let Some(due) = library.and_then(|library| library.due_soon(&Scope::All)) {
+        if let Some(due) =
+            workspace.and_then(|workspace| workspace.due_soon(&Scope::All, env::now()))
+        {
             ui.say(&Line::new(&due, Label::Warning));
         }
     }
@@ -50,5 +53,5 @@ fn offer(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     demo::demo(ui, &DemoArgs { dir: dir.clone() })?;
     ui.line(&Line::default())?;
     let global = Global { claude_dir: Some(dir), ..global.clone() };
-    tree::tree(ui, &global, &TreeArgs::of(demo::SHOWCASE))
+    tree::tree(ui, &global, &TreeArgs::of(demo::SHOWCASE, None))
 }

@@ -10,7 +10,6 @@ use crate::args::Global;
 use crate::commands::undo::journal;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::select::Library;
 use crate::table::{Table, cell};
 use crate::ui::Ui;
 
@@ -29,14 +28,15 @@ pub(crate) struct LogArgs {
 }
 
 pub(crate) fn log(ui: &mut Ui, global: &Global, args: &LogArgs) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let workspace = env::workspace(ui, global)?;
     if args.repair {
         repair(ui)?;
     }
     let journal = journal(ui)?;
     let here = journal.operations.iter().rev();
-    let here: Vec<&Operation> =
-        here.filter(|operation| args.everywhere || is_below(operation, library.roots())).collect();
+    let here: Vec<&Operation> = here
+        .filter(|operation| args.everywhere || is_below(operation, workspace.roots()))
+        .collect();
     if ui.json {
         let operations = here.iter().copied().map(entry).collect();
         ui.json(&Answer::new("ramus.log/1", Log { operations }))?;

@@ -1,6 +1,7 @@
 mod assist;
 
 use clap::ValueEnum;
+use ramus_app::Address;
 use ramus_core::compare::Content;
 use ramus_core::edit::{
     Conflict, Exchange, Fate, Merge, Merged, Pick, Policy, Refusal, Strategy, end_of_message,
@@ -18,7 +19,6 @@ use crate::commands::fork::{ForkTo, comes_along, given_title, short};
 use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::perform::{Proposal, Site, WriteArgs, perform_as, written};
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// Put several conversations together in a session of its own
@@ -127,25 +127,23 @@ impl MergeArgs {
 
 pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<(), CommandError> {
     let mut strategy = args.strategy()?;
-    let library = Library::open_for(ui, global, &args.addresses[0])?;
+    let workspace = env::workspace_for(ui, global, &args.addresses[0])?;
     let mut sites: Vec<(Site, Vec<Part>)> = Vec::new();
     for address in &args.addresses {
-        let (found, spot) = library.address(ui, address)?;
-        let site = Site::read(&library, found)?;
+        let Address { file: found, node: spot } = workspace.address(address)?;
+        let site = Site::read(&workspace, found)?;
         let node = site.node(&spot)?;
         let nothing = || CommandError::user(format!("{address:?} is no part of a conversation"));
         let end = end_of_message(&site.history, node).ok_or_else(nothing)?;
         let path = site.history.path_to(end).ok_or_else(nothing)?;
-        let (files, history) = (library.files_beside(&site.found), site.history.clone());
-        let parts = trace(files, site.found.file.clone(), history, path, library.rule)?;
+        let (files, history) = (site.found.files_beside(), site.history.clone());
+        let parts = trace(files, site.found.file.clone(), history, path, workspace.rule())?;
         sites.push((site, parts));
     }
-    let place = args.to.place(ui, &library, &sites[0].0)?;
+    let place = args.to.place(&workspace, &sites[0].0)?;
     let title = given_title(args.to.title.as_deref())?.unwrap_or_else(|| title(&sites));
-    let conversations: Vec<Conversation<'_>> = sites
-        .iter()
-        .map(|(site, parts)| Conversation { subject: site.subject(&library), parts })
-        .collect();
+    let conversations: Vec<Conversation<'_>> =
+        sites.iter().map(|(site, parts)| Conversation { subject: site.subject(), parts }).collect();
     if let Strategy::Assisted(text) = &mut strategy {
         *text = args.assisted_digest(ui, &conversations)?;
     }

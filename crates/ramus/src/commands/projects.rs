@@ -1,13 +1,13 @@
+use ramus_app::survey::ProjectSurvey;
+use ramus_app::{Scope, Workspace};
 use ramus_render::Label;
 use ramus_render::json::{self, Answer, Project, Projects, Repository};
-use ramus_store::survey::ProjectSurvey;
 
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::filter::{FilterArgs, GroupBy, RowFilter, SortKey, session_key};
 use crate::project::project_name;
-use crate::select::{Library, Scope};
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
 
@@ -29,9 +29,9 @@ pub(crate) fn projects(
     global: &Global,
     args: &ProjectsArgs,
 ) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let workspace = env::workspace(ui, global)?;
     let filter = args.filter.understood()?;
-    let survey = filter.survey(ui, library, &Scope::All)?;
+    let survey = filter.survey(workspace, &Scope::All)?;
     let repositories = match args.by {
         Some(GroupBy::Repo) => survey.repositories(),
         None => survey.projects.iter().map(|_| None).collect(),
@@ -49,10 +49,7 @@ pub(crate) fn projects(
         Some(repositories) => repositories.truncate(filter.limit()),
         None => projects.truncate(filter.limit()),
     }
-    let nothing = projects.is_empty().then(|| {
-        CommandError::nothing("no project has a session yet")
-            .hinted("`ramus demo` writes a sample to look at")
-    });
+    let nothing = projects.is_empty().then(no_project);
     if ui.json {
         ui.json(&Answer::new("ramus.projects/1", Projects { projects, repositories }))?;
         return nothing.map_or(Ok(()), Err);
@@ -84,6 +81,24 @@ pub(crate) fn projects(
         ui.line(&line)?;
     }
     Ok(())
+}
+
+/// Returns the projects that are shown without `--all`, the most recently used first.
+pub(crate) fn listed(workspace: Workspace) -> Result<Vec<Project>, CommandError> {
+    let filter = FilterArgs::default().understood()?;
+    let survey = filter.survey(workspace, &Scope::All)?;
+    let mut rows: Vec<(SortKey, Project)> =
+        survey.projects.iter().filter_map(|survey| project(survey, false, &filter)).collect();
+    filter.arrange(&mut rows);
+    if rows.is_empty() {
+        return Err(no_project());
+    }
+    Ok(rows.into_iter().map(|(_, project)| project).collect())
+}
+
+fn no_project() -> CommandError {
+    CommandError::nothing("no project has a session yet")
+        .hinted("`ramus demo` writes a sample to look at")
 }
 
 fn repository_table(repositories: &[Repository], projects: &[Project], clock: &Clock) -> Table {

@@ -6,7 +6,6 @@ use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
 use crate::perform::{Proposal, Site, WriteArgs, perform};
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// Give a session a title
@@ -23,10 +22,10 @@ pub(crate) struct RenameArgs {
 
 pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<(), CommandError> {
     let title = plan::title(&args.title).map_err(|error| CommandError::user(error.to_string()))?;
-    let library = Library::open_for(ui, global, &args.session)?;
-    let (found, _) = library.address(ui, &args.session)?;
-    let site = Site::read(&library, found)?;
-    let plan = plan::rename(site.subject(&library), title, env::now())?;
+    let workspace = env::workspace_for(ui, global, &args.session)?;
+    let found = workspace.address(&args.session)?.file;
+    let site = Site::read(&workspace, found)?;
+    let plan = plan::rename(site.subject(), title, env::now())?;
     let id = &site.found.file.id;
     let lines = vec![
         Line::plain("Session ").with(short_id(id), Label::Id),

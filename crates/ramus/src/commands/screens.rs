@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ramus_app::Workspace;
+use ramus_render::highlight::Highlight;
 use ramus_render::{Label, Line, highlight};
+use ramus_store::place::Place;
 use ramus_tui::{Actions, Ask, Deed, Options, Page, Question};
 
 use crate::args::Global;
 use crate::commands::demo::{self, DemoArgs};
-use crate::commands::diff::{self, DiffArgs};
+use crate::commands::diff;
 use crate::commands::export;
 use crate::commands::files;
 use crate::commands::fork::{self, ForkArgs};
@@ -25,11 +28,13 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     memory::give_back_at_once();
     let (clock, message_clock) = (Clock::new(), Clock::new());
     let home = std::env::home_dir().unwrap_or_default();
+    let roots = env::candidates(global).into_iter().map(absolute).collect();
+    let place = Place { roots, index: env::index(global) };
+    let workspace = Workspace::for_serving(place, global.active.rule(), env::state())
+        .with_prices(prices::load(None)?);
     let options = Options {
-        roots: env::candidates(global).into_iter().map(absolute).collect(),
+        workspace: Arc::new(workspace),
         usual_roots: env::candidates(&Global { claude_dir: None, ..global.clone() }),
-        index: env::index(global),
-        rule: global.active.rule(),
         all: global.all,
         color: ui.has_color(),
         symbols: ui.symbols(),
@@ -38,9 +43,8 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
             short: Arc::new(move |time| clock.short(time)),
             message: Arc::new(move |time| message_clock.message(time)),
         },
-        prices: Arc::new(prices::load(None)?.list),
     };
-    ramus_tui::run(options, actions(global))?;
+    ramus_tui::run(options, actions(global, ui.highlight()))?;
     Ok(())
 }
 
@@ -49,7 +53,7 @@ fn absolute(dir: PathBuf) -> PathBuf {
     std::path::absolute(&dir).unwrap_or(dir)
 }
 
-fn actions(global: &Global) -> Actions {
+fn actions(global: &Global, highlight: Highlight) -> Actions {
     // With the demo everything moves to its directory.
     let shared = Arc::new(Mutex::new(global.clone()));
     let current = {
@@ -74,7 +78,7 @@ fn actions(global: &Global) -> Actions {
             export::export_one(&for_export(), address, format)
                 .map_err(|error| format!("{:#}", error.error))
         }),
-        read: Box::new(move |question, width| read(&for_read(), question, width)),
+        read: Box::new(move |question, width| read(&for_read(), question, width, highlight)),
         write: Box::new(move |deed, ask| write(&for_write(), deed, ask)),
     }
 }
@@ -99,42 +103,63 @@ fn write(global: &Global, deed: Deed, ask: Ask) -> Result<Vec<Line>, Vec<Line>> 
         Err(error) if error.kind == ErrorKind::Nothing => {
             Ok(vec![Line::plain(&error.error.to_string())])
         }
-        Err(error) => Err(reasons(&ui, &error)),
+        Err(error) => Err(reasons(ui.told(), &error)),
     }
 }
 
-/// Finds out what the command of the same name prints.
-fn read(global: &Global, question: Question, width: u16) -> Result<Page, Vec<Line>> {
-    let mut ui = Ui::behind(global, Box::new(|_, _| false));
-    ui.width = usize::from(width).max(30);
+/// Answers a question with a page of some columns.
+fn read(
+    global: &Global,
+    question: Question,
+    width: u16,
+    highlight: Highlight,
+) -> Result<Page, Vec<Line>> {
+    let width = usize::from(width).max(30);
     let page = match question {
-        Question::Compare(a, b) => diff::diff(&mut ui, global, &DiffArgs::of(a, b)).map(|()| {
-            let title = Line::new("Two conversations", Label::Heading);
-            Page { title, lines: ui.told(), links: Vec::new() }
-        }),
-        Question::Files(address) => {
-            files::listed(&mut ui, global, &address).map(|(lines, paths)| {
-                let first = lines.len() - paths.len();
-                let link = |(at, path)| (first + at, Question::File(address.clone(), path));
-                let links = paths.into_iter().enumerate().map(link).collect();
-                let title = Line::new("Files as of this message", Label::Heading);
-                Page { title: title.with("  Enter shows one", Label::Dim), lines, links }
-            })
-        }
-        Question::File(address, path) => {
-            files::held(&mut ui, global, &address, &path).map(|bytes| Page {
-                title: Line::new(&path, Label::Heading),
-                lines: highlight::code(&path, &String::from_utf8_lossy(&bytes)),
-                links: Vec::new(),
-            })
-        }
+        Question::Compare(a, b) => compared(global, [&a, &b], width, highlight),
+        Question::Files(address) => files_page(global, &address, width),
+        Question::File(address, path) => file_page(global, &address, &path),
     };
-    page.map_err(|error| reasons(&ui, &error))
+    page.map_err(|error| reasons(Vec::new(), &error))
+}
+
+fn compared(
+    global: &Global,
+    addresses: [&str; 2],
+    width: usize,
+    highlight: Highlight,
+) -> Result<Page, CommandError> {
+    let workspace = env::open(global, Arc::new(()))?.with_prices(prices::load(None)?);
+    let side_by_side = width >= diff::WIDE;
+    let layout = diff::Layout { stat: false, side_by_side, full: false, width, highlight };
+    let lines = diff::drawn(&workspace, addresses, &layout)?;
+    let title = Line::new("Two conversations", Label::Heading);
+    Ok(Page { title, lines, links: Vec::new() })
+}
+
+fn files_page(global: &Global, address: &str, width: usize) -> Result<Page, CommandError> {
+    let workspace = env::open_for(global, address, Arc::new(()))?;
+    let (lines, paths) = files::listed(&workspace, address, global.all, width)?;
+    let first = lines.len() - paths.len();
+    let link = |(at, path)| (first + at, Question::File(address.to_owned(), path));
+    let links = paths.into_iter().enumerate().map(link).collect();
+    let title = Line::new("Files as of this message", Label::Heading);
+    Ok(Page { title: title.with("  Enter shows one", Label::Dim), lines, links })
+}
+
+fn file_page(global: &Global, address: &str, path: &str) -> Result<Page, CommandError> {
+    let workspace = env::open_for(global, address, Arc::new(()))?;
+    let bytes = files::held(&workspace, address, path)?;
+    Ok(Page {
+        title: Line::new(path, Label::Heading),
+        lines: highlight::code(path, &String::from_utf8_lossy(&bytes)),
+        links: Vec::new(),
+    })
 }
 
 /// Says what went wrong, and what to do next.
-fn reasons(ui: &Ui, error: &CommandError) -> Vec<Line> {
-    let mut lines = ui.told();
+fn reasons(said: Vec<Line>, error: &CommandError) -> Vec<Line> {
+    let mut lines = said;
     let message = format!("{:#}", error.error);
     lines.extend(message.lines().map(|line| Line::new(line, Label::Error)));
     lines.extend(error.hints.iter().map(|hint| Line::new(hint, Label::Note)));

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ramus_app::survey::Survey;
+use ramus_app::{Scope, Workspace};
 use ramus_core::redact::{Encoding, Found, mask, redact_text};
 use ramus_core::title::session_title;
 use ramus_render::json::{Answer, SecretPlace, Secrets, SessionSecrets};
@@ -11,11 +13,8 @@ use ramus_render::{Label, Line};
 use ramus_store::export::each;
 use ramus_store::scan::spills;
 use ramus_store::secrets::find_secrets;
-use ramus_store::survey::Survey;
 
-use crate::commands::stats::in_scope;
 use crate::error::CommandError;
-use crate::select::{Library, Scope};
 use crate::table::number;
 use crate::ui::Ui;
 
@@ -44,12 +43,12 @@ struct FileSecrets {
 
 pub(crate) fn list_secrets(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     survey: &Survey,
     scope: &Scope,
     strict: bool,
 ) -> Result<(), CommandError> {
-    let (mut sessions, candidates) = candidates(library, survey, scope);
+    let (mut sessions, candidates) = candidates(workspace, survey, scope);
     let mut secrets = Secrets { files: candidates.len(), ..Secrets::default() };
     let mut listed = 0;
     for batch in candidates.chunks(BATCH) {
@@ -85,7 +84,7 @@ pub(crate) fn list_secrets(
 
 /// Lists the files of a scope with the sessions they belong to.
 fn candidates(
-    library: &Library,
+    workspace: &Workspace,
     survey: &Survey,
     scope: &Scope,
 ) -> (Vec<SessionSecrets>, Vec<Candidate>) {
@@ -107,7 +106,7 @@ fn candidates(
             })
         };
         let files = project.sessions.iter().chain(&project.agents).chain(&project.journals);
-        for file in files.filter(|file| in_scope(scope, file)) {
+        for file in files.filter(|file| scope.has(file)) {
             let title = session_title(&file.digest, &project.summaries);
             let session = match file.parent_session() {
                 Some(parent) => session_index(parent, None),
@@ -124,7 +123,8 @@ fn candidates(
             Scope::Session(found) => Some(found.file.id.as_str()),
             Scope::All | Scope::Project(_) => None,
         };
-        let listed = library.projects.iter().filter(|listed| listed.dir == project.dir);
+        let projects = workspace.projects();
+        let listed = projects.iter().filter(|listed| listed.dir == project.dir);
         for spilled in listed.flat_map(|listed| spills(listed, only)) {
             let ramus_store::place::FileRole::Journal { session } = &spilled.role else { continue };
             candidates.push(Candidate {

@@ -2,8 +2,9 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use ramus_app::Workspace;
 use ramus_render::{Label, Line};
-use ramus_web::{Library, Listen, Listening, serve as listen};
+use ramus_web::{Listen, Listening, serve as listen};
 
 use crate::args::Global;
 use crate::env;
@@ -42,9 +43,8 @@ pub(crate) struct ServeArgs {
 pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<(), CommandError> {
     memory::give_back_at_once();
     let prices = prices::load(None)?;
-    let told = prices.to_json();
-    let library = Library::new(env::place(global)?, global.active.rule());
-    let library = library.priced(prices.list, told);
+    let workspace = Workspace::for_serving(env::place(global)?, global.active.rule(), env::state())
+        .with_prices(prices);
     let wanted = Listen {
         address: args.listen,
         port: args.port,
@@ -65,7 +65,7 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
         ));
     }
     let log = ui.log();
-    let served = listen(library, env::state(), &wanted, log, |listening: &Listening| {
+    let served = listen(workspace, &wanted, log, |listening: &Listening| {
         let _ = writeln!(ui.out(), "{}", listening.url);
         let _ = ui.out().flush();
         ui.say(&Line::new("Open that address in a browser; Ctrl-C ends the server.", Label::Dim));

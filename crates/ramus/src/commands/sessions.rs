@@ -1,20 +1,20 @@
 use std::collections::HashMap;
 
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_app::{Scope, Workspace};
 use ramus_core::history::{AgentClass, Class};
-use ramus_core::name::short_id;
+use ramus_core::name::{ShortIds, short_id};
 use ramus_render::json::{self, Answer, LostAgent, Session, Sessions};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 use ramus_store::cleanup::Cleanup;
 use ramus_store::prompts::{GoneSession, LostPrompts};
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::filter::{FilterArgs, GroupBy, RowFilter, SortKey, session_key};
 use crate::project::{project_end, project_name};
-use crate::select::{Library, Scope};
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
 
@@ -46,31 +46,21 @@ pub(crate) fn sessions(
     global: &Global,
     args: &SessionsArgs,
 ) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let workspace = env::workspace(ui, global)?;
     let scope = match &args.project {
-        Some(project) => Scope::Project(library.project(project)?),
+        Some(project) => Scope::Project(workspace.project(project)?),
         None => Scope::All,
     };
     let filter = args.filter.understood()?;
-    let lost_prompts = library.lost_prompts(ui, &scope);
+    let lost_prompts = workspace.lost_prompts(&scope);
     if args.gone {
         return gone(ui, lost_prompts, &filter);
     }
-    let announced = library.due_soon(&scope);
-    let cleanup = library.cleanup();
-    let survey = filter.survey(ui, library, &scope)?;
-    let mut rows: Vec<(SortKey, Session)> = survey.list(|project, session, listed| {
-        let is_shown = global.all || !session.digest.class.is_hidden();
-        (is_shown && filter.has_session(project, session)).then(|| {
-            let deleted_after = Some(cleanup.end(&session.file).to_string());
-            row(project, session, Session { deleted_after, ..json::session(listed) })
-        })
-    });
-    if global.all {
-        rows.extend(
-            survey.projects.iter().flat_map(|project| warm_ups(project, &filter, &cleanup)),
-        );
-    }
+    let announced = workspace.due_soon(&scope, env::now());
+    let cleanup = workspace.cleanup();
+    let short_ids = workspace.short_ids();
+    let survey = filter.survey(workspace, &scope)?;
+    let mut rows = rows(&survey, &filter, &cleanup, global.all);
     let paths: HashMap<String, Option<String>> = { &survey.projects }
         .iter()
         .map(|project| (project.name.clone(), project.path.clone()))
@@ -97,11 +87,7 @@ pub(crate) fn sessions(
     if args.by.is_some() {
         put_together(&mut sessions, &group);
     }
-    let nothing = (sessions.is_empty() && lost.is_empty()).then(|| {
-        CommandError::nothing("no session here")
-            .hinted("`--all` shows empty and metadata-only files")
-            .hinted("no history yet? `ramus demo` writes a sample to look at")
-    });
+    let nothing = (sessions.is_empty() && lost.is_empty()).then(no_session);
     if ui.json {
         ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents: lost }))?;
         return nothing.map_or(Ok(()), Err);
@@ -115,7 +101,7 @@ pub(crate) fn sessions(
         let path = paths.get(&session.project).and_then(Option::as_deref);
         project_end(&project_name(path, &session.project), room)
     };
-    let lines = table(&sessions, &name, &Clock::new()).lines(ui.width);
+    let lines = table(&sessions, &short_ids, &name, &Clock::new()).lines(ui.width);
     let head = lines.len() - sessions.len();
     let mut last = None;
     for (index, line) in lines.iter().enumerate() {
@@ -145,6 +131,51 @@ fn notice(ui: &mut Ui, text: &str, label: Label) -> Result<(), CommandError> {
     ui.flush()?;
     ui.say(&Line::new(text, label));
     Ok(())
+}
+
+/// Returns the sessions of a scope that are shown without `--all`, the most recently active first.
+pub(crate) fn listed(
+    workspace: Workspace,
+    project: Option<&str>,
+) -> Result<Vec<Session>, CommandError> {
+    let scope = match project {
+        Some(project) => Scope::Project(workspace.project(project)?),
+        None => Scope::All,
+    };
+    let filter = FilterArgs::default().understood()?;
+    let cleanup = workspace.cleanup();
+    let survey = filter.survey(workspace, &scope)?;
+    let mut rows = rows(&survey, &filter, &cleanup, false);
+    filter.arrange(&mut rows);
+    if rows.is_empty() {
+        return Err(no_session());
+    }
+    Ok(rows.into_iter().map(|(_, session)| session).collect())
+}
+
+fn rows(
+    survey: &Survey,
+    filter: &RowFilter,
+    cleanup: &Cleanup,
+    all: bool,
+) -> Vec<(SortKey, Session)> {
+    let mut rows = survey.list(|project, session, listed| {
+        let is_shown = all || !session.digest.class.is_hidden();
+        (is_shown && filter.has_session(project, session)).then(|| {
+            let deleted_after = Some(cleanup.end(&session.file).to_string());
+            row(project, session, Session { deleted_after, ..json::session(listed) })
+        })
+    });
+    if all {
+        rows.extend(survey.projects.iter().flat_map(|project| warm_ups(project, filter, cleanup)));
+    }
+    rows
+}
+
+fn no_session() -> CommandError {
+    CommandError::nothing("no session here")
+        .hinted("`--all` shows empty and metadata-only files")
+        .hinted("no history yet? `ramus demo` writes a sample to look at")
 }
 
 /// Lists the sessions of which nothing but prompts is left.
@@ -270,7 +301,12 @@ fn warm_ups<'a>(
     })
 }
 
-fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock) -> Table {
+fn table(
+    sessions: &[Session],
+    short_ids: &ShortIds,
+    name: &dyn Fn(&Session) -> String,
+    clock: &Clock,
+) -> Table {
     let mut table = Table::new(&[
         "ID",
         "?PROJECT",
@@ -301,7 +337,7 @@ fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock)
             title = defects.with(&title.text(), Label::Plain);
         }
         table.row(vec![
-            cell(short_id(&session.id), Label::Id),
+            cell(short_ids.short(&session.id), Label::Id),
             cell(name(session), Label::Dim),
             cell(clock.short_text(session.last_active.as_deref()), Label::Time),
             cell(number(u64::from(session.messages)), Label::Plain),

@@ -3,30 +3,26 @@ mod as_client;
 use std::cell::RefCell;
 use std::path::{Path as FilePath, PathBuf};
 
-use ramus_core::body::Body;
-use ramus_core::branches::Status;
+use ramus_app::conversation::each_turn_with;
+use ramus_app::{NodeSelector, OpenConversation};
 use ramus_core::digest::resume_of;
-use ramus_core::history::{History, Path};
 use ramus_core::name::short_id;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
-use ramus_core::session::NodeId;
-use ramus_core::turn::{Turn, turns};
 use ramus_render::json::{self, Answer};
 use ramus_render::text::{TextConfig, Transcript, count};
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
 use ramus_store::place::HistoryFile;
-use ramus_store::trace::{Part, trace};
+use ramus_store::trace::Part;
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use crate::args::Global;
 use crate::commands::conversations::explanation;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::prices;
-use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
 use usage::Counted;
@@ -79,20 +75,18 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.address)?;
-    let (found, spot) = library.address(ui, &args.address)?;
-    let history = library.read(&found)?;
+    let workspace = env::workspace_for(ui, global, &args.address)?;
+    let address = workspace.address(&args.address)?;
     if args.as_client {
-        return as_client::show(ui, &found, &history, &spot);
+        let history = workspace.read(&address.file.file)?;
+        return as_client::show(ui, &address.file, &history, &address.node);
     }
-    let named = node(&history, &spot)?.is_some();
-    let target = Target::new(&history, &spot)?;
-    let explained = global.explain.then(|| resume_of(&history));
-    let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
-    let rule = library.rule;
-    let parts = trace(files, found.file.clone(), history, target.path, rule)?;
+    let named = address.node != NodeSelector::Resume;
+    let open = workspace.open(address)?;
+    let explained = open.history().filter(|_| global.explain).map(|history| resume_of(history));
+    let (id, parts) = (&open.file.file.id, &open.parts);
     if args.raw {
-        return raw(ui, &parts);
+        return raw(ui, parts);
     }
     // A broken file of prices keeps nobody from reading.
     let prices = match args.usage || ui.json {
@@ -101,30 +95,28 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     };
     let mut counted = Counted::new(prices);
     if ui.json {
-        let counting = Counting { counted: RefCell::new(counted), files, parts: &parts, rule };
-        return ui.json(&Answer::new(
-            "ramus.show/1",
-            to_json(&found, target.leaf, target.status.word(), &counting, args.full),
-        ));
+        let (files, rule) = (open.file.files_beside(), workspace.rule());
+        let counting = Counting { counted: RefCell::new(counted), files, parts, rule };
+        return ui.json(&Answer::new("ramus.show/1", to_json(&open, &counting, args.full)));
     }
     ui.page();
     if let Some(resume) = explained {
-        for line in explanation(&found.file.id, resume.as_ref(), ui.width) {
+        for line in explanation(id, resume.as_ref(), ui.width) {
             ui.line(&line)?;
         }
         ui.line(&Line::default())?;
     }
     let mut turns = 0;
-    for part in &parts {
+    for part in parts {
         turns += read(ui, args, part, &mut counted)?;
     }
     if args.usage {
-        counted.take_agents(files, &parts, rule)?;
+        counted.take_agents(open.file.files_beside(), parts, workspace.rule())?;
         for line in counted.lines(ui.width) {
             ui.line(&line)?;
         }
     }
-    for line in other_conversations(&parts, &found.file.id, named) {
+    for line in other_conversations(parts, id, named) {
         ui.line(&line)?;
     }
     if turns == 0 {
@@ -175,43 +167,6 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
 /// How many other conversations are named one by one.
 const MOST_OTHERS: usize = 5;
 
-/// What an address comes down to.
-pub(crate) struct Target {
-    pub(crate) path: Path,
-    pub(crate) leaf: String,
-    pub(crate) status: Status,
-}
-
-impl Target {
-    pub(crate) fn new(history: &History, spot: &Spot) -> Result<Self, CommandError> {
-        let nothing = || CommandError::nothing("there is no conversation in this session");
-        let branches = &history.branches;
-        let spell = |id: NodeId| {
-            let name = history.session.record(id).name;
-            name.map_or_else(String::new, |name| history.session.spell(name))
-        };
-        let conversation = match (spot, node(history, spot)?) {
-            (Spot::Uuid(_), Some(node)) => {
-                let path = history.path_to(node).ok_or_else(nothing)?;
-                let status = history
-                    .conversation_of(node)
-                    .map_or(Status::Active, |conversation| conversation.status);
-                return Ok(Self { path, leaf: spell(node), status });
-            }
-            (_, Some(leaf)) => {
-                branches.conversations.iter().find(|conversation| conversation.leaf == leaf)
-            }
-            (_, None) => branches.main(),
-        };
-        let conversation = conversation.ok_or_else(nothing)?;
-        Ok(Self {
-            path: history.path(conversation),
-            leaf: spell(conversation.leaf),
-            status: conversation.status,
-        })
-    }
-}
-
 /// Prints a part of the path and returns how many turns it had.
 fn read(
     ui: &mut Ui,
@@ -240,7 +195,7 @@ fn read(
     let mut transcript = Transcript::new(&config);
     let mut lines = Vec::new();
     let mut turns = 0;
-    each_turn_with(part, args.full, |mut turn| {
+    each_turn_with(part, args.full, |mut turn| -> Result<(), CommandError> {
         turns += 1;
         counted.take(&mut turn);
         if config.tools {
@@ -259,39 +214,6 @@ fn read(
     Ok(turns)
 }
 
-/// Reads the turns of a part one by one, bodies from the disk as they are needed.
-pub(crate) fn each_turn(
-    part: &Part,
-    each: impl FnMut(Turn) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    each_turn_with(part, false, each)
-}
-
-/// Like [`each_turn`]; with `injected` also what the client put in for the model.
-fn each_turn_with(
-    part: &Part,
-    injected: bool,
-    mut each: impl FnMut(Turn) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    let mut bodies = Bodies::open(&part.file.path)?;
-    let mut problem = None;
-    let session = &part.history.session;
-    let mut body = |id: NodeId| match bodies.bytes(session.record(id).span) {
-        Ok(bytes) => Body::parse(&bytes).ok(),
-        Err(error) => {
-            problem = Some(error);
-            None
-        }
-    };
-    for turn in turns(&part.history, &part.path, &mut body).with_injected(injected) {
-        each(turn)?;
-    }
-    match problem {
-        Some(problem) => Err(problem.into()),
-        None => Ok(()),
-    }
-}
-
 fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
     for part in parts {
         let mut bodies = Bodies::open(&part.file.path)?;
@@ -306,9 +228,7 @@ fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
 
 /// Returns what scripts get; the turns are read when they are written.
 fn to_json<'a>(
-    found: &Found,
-    leaf: String,
-    status: &'static str,
+    open: &OpenConversation,
     counting: &'a Counting<'a>,
     injected: bool,
 ) -> json::Show<JsonTurns<'a>, JsonUsage<'a>> {
@@ -319,9 +239,9 @@ fn to_json<'a>(
         nodes.extend(names.map(|name| session.spell(name)));
     }
     json::Show {
-        session: found.file.id.clone(),
-        leaf,
-        status,
+        session: open.file.file.id.clone(),
+        leaf: open.leaf_uuid(),
+        status: open.status.word(),
         nodes,
         turns: JsonTurns { counting, injected },
         usage: JsonUsage(counting),
@@ -362,16 +282,17 @@ impl Serialize for JsonTurns<'_> {
         let mut list = serializer.serialize_seq(None)?;
         for part in self.counting.parts {
             let mut unwritten = None;
-            let read = each_turn_with(part, self.injected, |mut turn| {
-                let mut counted = self.counting.counted.borrow_mut();
-                counted.take(&mut turn);
-                let usage = json::reply_usage(&turn, &counted.prices);
-                let turn = json::Turn { usage, ..json::turn(&part.history.session, &turn) };
-                list.serialize_element(&turn).map_err(|error| {
-                    unwritten = Some(error);
-                    CommandError::nothing("")
-                })
-            });
+            let read =
+                each_turn_with(part, self.injected, |mut turn| -> Result<(), CommandError> {
+                    let mut counted = self.counting.counted.borrow_mut();
+                    counted.take(&mut turn);
+                    let usage = json::reply_usage(&turn, &counted.prices);
+                    let turn = json::Turn { usage, ..json::turn(&part.history.session, &turn) };
+                    list.serialize_element(&turn).map_err(|error| {
+                        unwritten = Some(error);
+                        CommandError::nothing("")
+                    })
+                });
             if let Some(error) = unwritten {
                 return Err(error);
             }

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
+use ramus_app::survey::{Counted, Survey, count};
+use ramus_app::{Scope, SurveyDetail};
 use ramus_core::name::short_id;
 use ramus_render::json::{self, Answer};
 use ramus_render::layout::wrap;
 use ramus_render::pictures::{Picture, lines as draw, page};
 use ramus_render::{Label, Line, text};
 use ramus_store::new::write_all;
-use ramus_store::survey::{Counted, Survey, Surveyed, count};
 
 use crate::args::Global;
+use crate::env;
 use crate::error::CommandError;
-use crate::select::{Library, Scope};
 use crate::table::{bytes, number};
 use crate::ui::Ui;
 
@@ -39,13 +40,14 @@ pub(crate) struct StatsArgs {
 }
 
 pub(crate) fn stats(ui: &mut Ui, global: &Global, args: &StatsArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = library.scope(ui, args.scope.as_deref())?;
+    let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
+    let scope = workspace.scope(args.scope.as_deref())?;
     let drawn = args.charts || args.html.is_some();
-    let survey = match drawn {
-        true => library.survey_activity(ui, &scope),
-        false => library.survey(ui, &scope),
+    let detail = match drawn {
+        true => SurveyDetail::Activity,
+        false => SurveyDetail::Digests,
     };
+    let survey = workspace.survey_scope(scope.clone(), detail);
     let stats = told(&survey, &scope);
     let pictures = match drawn {
         true => charts::pictures(&survey, &scope, &stats, &TimeZone::system()),
@@ -111,18 +113,8 @@ fn write_page(file: &Path, page: String) -> Result<(), CommandError> {
     })
 }
 
-/// Whether a file belongs to the scope.
-pub(crate) fn in_scope(scope: &Scope, file: &Surveyed) -> bool {
-    match scope {
-        Scope::All | Scope::Project(_) => true,
-        Scope::Session(found) => {
-            file.file.path == found.file.path || file.parent_session() == Some(&found.file.id)
-        }
-    }
-}
-
 fn told(survey: &Survey, scope: &Scope) -> json::Stats {
-    let Counted { stats, most_complex } = count(&survey.projects, |file| in_scope(scope, file));
+    let Counted { stats, most_complex } = count(&survey.projects, |file| scope.has(file));
     let most = most_complex.map(|most| json::most_complex(most.id, most.title, &most.complexity));
     json::stats(&stats, survey.projects.len(), most)
 }

@@ -4,9 +4,9 @@ use ramus_render::{Label, Line};
 use ramus_store::plan::{self, Step};
 
 use crate::args::Global;
+use crate::env;
 use crate::error::CommandError;
 use crate::perform::{Proposal, Site, WriteArgs, perform};
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// Move a session away, with its agents and file backups
@@ -21,10 +21,10 @@ pub(crate) struct TrashArgs {
 }
 
 pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.session)?;
-    let (found, _) = library.address(ui, &args.session)?;
-    let site = Site::read(&library, found)?;
-    let plan = plan::trash(site.subject(&library))?;
+    let workspace = env::workspace_for(ui, global, &args.session)?;
+    let found = workspace.address(&args.session)?.file;
+    let site = Site::read(&workspace, found)?;
+    let plan = plan::trash(site.subject())?;
     let id = &site.found.file.id;
     let messages: u32 = site
         .history

@@ -1,22 +1,19 @@
-use std::sync::Arc;
-
+use ramus_app::{Address, NodeSelector, Workspace};
 use ramus_core::body::Body;
 use ramus_core::digest::resume_of;
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
+use ramus_render::Line;
 use ramus_render::json::{self, Answer};
 use ramus_render::lineage::lineage;
 use ramus_render::outline::{AgentLane, OutlineConfig, draw, legend, outline, put_answers};
 use ramus_store::Bodies;
-use ramus_store::agents::{Agent, agents_of, with_calls};
-use ramus_store::place::FileRole;
-use ramus_store::reverts::reverts;
+use ramus_store::agents::Agent;
 
 use crate::args::Global;
 use crate::commands::conversations::explanation;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::select::{Found, Library, Spot, node};
 use crate::ui::Ui;
 
 /// Draw a session as the tree it is: forks, branches, agents
@@ -44,9 +41,9 @@ pub(crate) struct TreeArgs {
 }
 
 impl TreeArgs {
-    /// Asks for the whole tree of a session.
-    pub(crate) fn of(session: &str) -> Self {
-        Self { session: session.to_owned(), around: None, depth: DEPTH, records: false }
+    /// Asks for the tree of a session, or what lies near a node.
+    pub(crate) fn of(session: &str, around: Option<String>) -> Self {
+        Self { session: session.to_owned(), around, depth: DEPTH, records: false }
     }
 }
 
@@ -54,21 +51,53 @@ impl TreeArgs {
 const DEPTH: usize = 10;
 
 pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), CommandError> {
-    let library = Library::open_for(ui, global, &args.session)?;
-    let (found, spot) = library.address(ui, &args.session)?;
-    let history = Arc::new(library.read(&found)?);
-    let around = match &args.around {
-        Some(uuid) => node(&history, &Spot::Uuid(uuid.clone()))?,
-        None => node(&history, &spot)?,
-    };
-    let reverts =
-        reverts(library.roots(), library.files_beside(&found), &found.file, &history, library.rule);
-    let family = library.family(ui, &found);
+    let workspace = env::workspace_for(ui, global, &args.session)?;
+    let address = workspace.address(&args.session)?;
+    let history = workspace.read(&address.file.file)?;
     if ui.json {
-        let is_agent = found.file.role.is_agent();
-        let tree = json::tree(&found.file.id, &history, is_agent, &family, &reverts);
+        around(&history, &address.node, args.around.as_deref())?;
+        let file = &address.file.file;
+        let reverts = workspace.reverts(&address.file, &history);
+        let family = workspace.family(&address.file);
+        let tree = json::tree(&file.id, &history, file.role.is_agent(), &family, &reverts);
         return ui.json(&Answer::new("ramus.tree/1", tree));
     }
+    let lines = drawn(&workspace, &address, args, ui.width)?;
+    ui.page();
+    for line in lines {
+        ui.line(&line)?;
+    }
+    if global.explain {
+        let id = &address.file.file.id;
+        for line in explanation(id, resume_of(&history).as_ref(), ui.width) {
+            ui.line(&line)?;
+        }
+    }
+    Ok(())
+}
+
+/// Finds the node that only the rows near it are wanted of.
+fn around(
+    history: &History,
+    node: &NodeSelector,
+    asked: Option<&str>,
+) -> Result<Option<NodeId>, CommandError> {
+    Ok(match asked {
+        Some(uuid) => NodeSelector::Uuid(uuid.to_owned()).node(history)?,
+        None => node.node(history)?,
+    })
+}
+
+/// Returns the tree of a session, where it came from, and what the symbols mean.
+pub(crate) fn drawn(
+    workspace: &Workspace,
+    address: &Address,
+    args: &TreeArgs,
+    width: usize,
+) -> Result<Vec<Line>, CommandError> {
+    let Address { file: found, node } = address;
+    let history = workspace.read(&found.file)?;
+    let around = around(&history, node, args.around.as_deref())?;
     if history.folds.is_empty() {
         return Err(CommandError::nothing("there is no conversation in this session"));
     }
@@ -77,9 +106,9 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         records: args.records,
         around,
         depth: args.depth,
-        width: ui.width,
-        agents: agents(ui, &library, &found, &history),
-        reverts,
+        width,
+        agents: lanes(workspace.agents(found, &history)),
+        reverts: workspace.reverts(found, &history),
         time: &|time| clock.short(time),
     };
     let mut rows = outline(&history, &config);
@@ -87,32 +116,15 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
     put_answers(&history, &mut rows, &mut |node| {
         Body::parse(&bodies.bytes(history.session.record(node).span).ok()?).ok()
     });
-    ui.page();
-    for line in lineage(&family, false) {
-        ui.line(&line)?;
-    }
     let drawing = draw(&rows, &config);
-    for line in &drawing {
-        ui.line(line)?;
-    }
-    ui.line(&legend(&drawing))?;
-    if global.explain {
-        for line in explanation(&found.file.id, resume_of(&history).as_ref(), ui.width) {
-            ui.line(&line)?;
-        }
-    }
-    Ok(())
+    let legend = legend(&drawing);
+    let mut lines = lineage(&workspace.family(found), false);
+    lines.extend(drawing);
+    lines.push(legend);
+    Ok(lines)
 }
 
-/// Finds the agents of a session and the calls they hang at.
-fn agents(ui: &mut Ui, library: &Library, found: &Found, history: &History) -> Vec<AgentLane> {
-    let Some(project) = found.project.filter(|_| found.file.role == FileRole::Session) else {
-        return Vec::new();
-    };
-    let (agents, problems) = agents_of(&library.projects[project].files, &found.file.id);
-    for problem in &problems {
-        ui.warn(problem);
-    }
+fn lanes(agents: Vec<(Option<NodeId>, Agent)>) -> Vec<AgentLane> {
     let lane = |(node, agent): (Option<NodeId>, Agent)| AgentLane {
         node,
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
@@ -120,5 +132,5 @@ fn agents(ui: &mut Ui, library: &Library, found: &Found, history: &History) -> V
         records: agent.records,
         depth: agent.depth,
     };
-    with_calls(agents, history).into_iter().map(lane).collect()
+    agents.into_iter().map(lane).collect()
 }

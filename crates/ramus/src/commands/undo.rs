@@ -1,3 +1,4 @@
+use ramus_app::Workspace;
 use ramus_core::history::History;
 use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
@@ -12,7 +13,6 @@ use crate::commands::fork::{ForkTo, fork_at};
 use crate::env;
 use crate::error::CommandError;
 use crate::perform::{Proposal, Site, WriteArgs, perform};
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// Take back what ramus did last
@@ -47,12 +47,12 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) fn undo(ui: &mut Ui, global: &Global, args: &UndoArgs) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let workspace = env::workspace(ui, global)?;
     let journal = journal(ui)?;
     if let (true, Some(op)) = (args.fork, args.op) {
-        return fork_before(ui, &library, &journal, op, &args.write);
+        return fork_before(ui, &workspace, &journal, op, &args.write);
     }
-    let plan = undo::undo(&journal, args.op, library.roots()).map_err(explained)?;
+    let plan = undo::undo(&journal, args.op, workspace.roots()).map_err(explained)?;
     let undone = plan.undoes.and_then(|op| journal.operation(op));
     let mut lines = Vec::new();
     if let Some(operation) = undone {
@@ -69,18 +69,18 @@ pub(crate) fn restore(
     global: &Global,
     args: &RestoreArgs,
 ) -> Result<(), CommandError> {
-    let library = Library::open(ui, global)?;
+    let workspace = env::workspace(ui, global)?;
     let journal = journal(ui)?;
-    let session = match library.address(ui, &args.session) {
-        Ok((found, _)) => found.file.id,
+    let session = match workspace.address(&args.session) {
+        Ok(address) => address.file.file.id,
         // It may be gone; the journal knows it still.
         Err(error) => known(&journal, &args.session).ok_or(error)?,
     };
-    let trashed = undo::trashed(&journal, &session, library.roots());
+    let trashed = undo::trashed(&journal, &session, workspace.roots());
     let plan = match trashed.filter(|_| args.at.is_none()) {
         // Its files are whole where `trash` put them.
-        Some(op) => undo::undo(&journal, Some(op), library.roots()),
-        None => undo::restore(&journal, &session, args.at, library.roots()),
+        Some(op) => undo::undo(&journal, Some(op), workspace.roots()),
+        None => undo::restore(&journal, &session, args.at, workspace.roots()),
     };
     let plan = plan.map_err(|error| explained_with(error, trashed))?;
     let lines = vec![
@@ -112,7 +112,7 @@ fn known(journal: &Journal, text: &str) -> Option<String> {
 /// Makes a session of what was resumed before an operation: its file still begins with it.
 fn fork_before(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     journal: &Journal,
     op: u64,
     args: &WriteArgs,
@@ -124,13 +124,13 @@ fn fork_before(
     };
     let backup = operation.backup.as_ref().ok_or_else(gone)?;
     let bytes = backup.bytes()?;
-    let (found, _) = library.address(ui, &operation.file.to_string_lossy())?;
-    let site = Site::read(library, found)?;
+    let found = workspace.address(&operation.file.to_string_lossy())?.file;
+    let site = Site::read(workspace, found)?;
     let mut session = Session::default();
     session.push(&bytes);
     session.end();
     let leaf = History::new(session, Rule::Client).branches.resume.ok_or_else(gone)?.leaf;
-    fork_at(ui, library, &site, leaf, &ForkTo::default(), "ramus.undo/1", args)
+    fork_at(ui, workspace, &site, leaf, &ForkTo::default(), "ramus.undo/1", args)
 }
 
 /// Reads the journal, and tells what became of operations that were interrupted.

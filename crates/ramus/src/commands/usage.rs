@@ -7,15 +7,15 @@ mod watch;
 use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use ramus_core::time::Time;
-use ramus_render::json::Answer;
-use ramus_store::ledger::Ledger;
+use ramus_app::usage::UsageFilter;
+use ramus_app::{Scope, Workspace};
+use ramus_render::Line;
+use ramus_render::json::{Answer, Usage};
 
 use crate::args::Global;
-use crate::commands::stats::in_scope;
+use crate::env;
 use crate::error::CommandError;
 use crate::prices;
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 use crate::when::{self, Edge};
 
@@ -89,94 +89,104 @@ pub(crate) enum By {
 pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<(), CommandError> {
     let prices = prices::load(args.prices.as_deref())?;
     let changes = args.watch.then(|| watch::ready(ui, global)).transpose()?;
-    let library = Library::open_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = scope(ui, &library, args)?;
-    let zone = if args.utc { TimeZone::UTC } else { TimeZone::system() };
-    let now = Timestamp::now().to_zoned(zone);
+    let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?
+        .with_prices(prices);
+    let scope = scope(&workspace, args)?;
+    let now = Timestamp::now().to_zoned(zone(args.utc));
     if let Some(changes) = &changes {
-        return watch::watch(ui, changes, &library, &scope, &prices, now.time_zone());
+        return watch::watch(ui, changes, &workspace, &scope, now.time_zone());
     }
-    let filter = Filter::new(args, &now)?;
-    let survey = library.survey_usage(ui, &scope, &prices.list);
-    let mut ledger = Ledger::new(&survey, |file| in_scope(&scope, file), filter.is_some());
+    let filter = filter(args.since.as_deref(), args.until.as_deref(), args.model.as_deref(), &now)?;
+    let used = workspace.usage(scope);
+    let mut ledger = used.ledger(filter.is_some());
     let client = args.compare_client.then(|| compare::client(ui, &ledger));
-    if filter.is_some() {
-        ledger.books.keep(|model| filter.has_model(model), |time| filter.has_time(time));
-    }
+    filter.apply(&mut ledger);
     let is_empty = ledger.books.is_empty();
-    let nothing = || CommandError::nothing("no message with tokens was found");
     if is_empty && !ui.json {
-        return Err(nothing());
+        return Err(nothing_used());
     }
-    let mut report = report::report(&ledger, &filter, &prices, now.time_zone(), args.by);
+    let mut report = report::report(&ledger, &filter, workspace.prices(), now.time_zone(), args.by);
     report.client = client;
     ui.let_go(ledger);
-    ui.let_go(survey);
+    ui.let_go(used);
     if ui.json {
         ui.json(&Answer::new("ramus.usage/1", report))?;
-        return if is_empty { Err(nothing()) } else { Ok(()) };
+        return if is_empty { Err(nothing_used()) } else { Ok(()) };
     }
     if args.csv {
         return csv::write(ui, &report, args.by.unwrap_or(By::Day));
     }
     ui.page();
-    let lines = match (args.by, &report.client) {
-        (_, Some(client)) => page::client(client, ui.width),
-        (Some(by), None) => page::table(&report, by, ui.width, &now),
-        (None, None) => page::overview(&report, ui.width, &now),
-    };
-    for line in lines.iter().chain(&page::notes(&report, ui.width)) {
-        ui.line(line)?;
+    for line in lines(&report, args.by, ui.width, &now) {
+        ui.line(&line)?;
     }
     Ok(())
 }
 
-fn scope(ui: &mut Ui, library: &Library, args: &UsageArgs) -> Result<Scope, CommandError> {
-    let scope = library.scope(ui, args.scope.as_deref())?;
+/// Returns the overview or one table of what a scope used.
+pub(crate) fn drawn(
+    workspace: &Workspace,
+    scope: Scope,
+    by: Option<By>,
+    [since, until]: [Option<&str>; 2],
+    width: usize,
+) -> Result<Vec<Line>, CommandError> {
+    let now = Zoned::now();
+    let filter = filter(since, until, None, &now)?;
+    let used = workspace.usage(scope);
+    let mut ledger = used.ledger(filter.is_some());
+    filter.apply(&mut ledger);
+    if ledger.books.is_empty() {
+        return Err(nothing_used());
+    }
+    let report = report::report(&ledger, &filter, workspace.prices(), now.time_zone(), by);
+    Ok(lines(&report, by, width, &now))
+}
+
+fn lines(report: &Usage, by: Option<By>, width: usize, now: &Zoned) -> Vec<Line> {
+    let mut lines = match (by, &report.client) {
+        (_, Some(client)) => page::client(client, width),
+        (Some(by), None) => page::table(report, by, width, now),
+        (None, None) => page::overview(report, width, now),
+    };
+    lines.extend(page::notes(report, width));
+    lines
+}
+
+fn nothing_used() -> CommandError {
+    CommandError::nothing("no message with tokens was found")
+}
+
+fn zone(utc: bool) -> TimeZone {
+    if utc { TimeZone::UTC } else { TimeZone::system() }
+}
+
+fn filter(
+    since: Option<&str>,
+    until: Option<&str>,
+    model: Option<&str>,
+    now: &Zoned,
+) -> Result<UsageFilter, CommandError> {
+    let time = |text: Option<&str>, edge| text.map(|text| when::parse(text, edge, now)).transpose();
+    Ok(UsageFilter {
+        since: time(since, Edge::Start)?,
+        until: time(until, Edge::End)?,
+        model: model.map(str::to_lowercase),
+    })
+}
+
+fn scope(workspace: &Workspace, args: &UsageArgs) -> Result<Scope, CommandError> {
+    let scope = workspace.scope(args.scope.as_deref())?;
     let Some(project) = &args.project else { return Ok(scope) };
-    let project = library.project(project)?;
+    let project = workspace.project(project)?;
     match scope {
         Scope::All => Ok(Scope::Project(project)),
-        Scope::Project(index) if index == project => Ok(scope),
-        Scope::Session(found) if found.project == Some(project) => Ok(Scope::Session(found)),
-        _ => Err(CommandError::nothing("what was asked for is not in that project")),
-    }
-}
-
-/// Which messages count.
-pub(super) struct Filter {
-    since: Option<Time>,
-    until: Option<Time>,
-    model: Option<String>,
-}
-
-impl Filter {
-    fn new(args: &UsageArgs, now: &Zoned) -> Result<Self, CommandError> {
-        let time = |text: &Option<String>, edge| {
-            text.as_deref().map(|text| when::parse(text, edge, now)).transpose()
-        };
-        Ok(Self {
-            since: time(&args.since, Edge::Start)?,
-            until: time(&args.until, Edge::End)?,
-            model: args.model.as_ref().map(|model| model.to_lowercase()),
-        })
-    }
-
-    fn is_some(&self) -> bool {
-        self.since.is_some() || self.until.is_some() || self.model.is_some()
-    }
-
-    fn has_time(&self, time: Option<Time>) -> bool {
-        match time {
-            None => self.since.is_none() && self.until.is_none(),
-            Some(time) => {
-                self.since.is_none_or(|since| time >= since)
-                    && self.until.is_none_or(|until| time < until)
-            }
+        Scope::Project(ref meant) if meant.dir == project.dir => Ok(scope),
+        Scope::Session(ref found)
+            if found.project.as_ref().is_some_and(|home| home.dir == project.dir) =>
+        {
+            Ok(scope)
         }
-    }
-
-    fn has_model(&self, model: &str) -> bool {
-        self.model.as_ref().is_none_or(|wanted| model.to_lowercase().contains(wanted))
+        _ => Err(CommandError::nothing("what was asked for is not in that project")),
     }
 }

@@ -2,18 +2,17 @@
 
 use std::collections::VecDeque;
 
+use ramus_app::conversation::each_turn;
 use ramus_core::name::short_id;
 use ramus_core::turn::{Turn, TurnKind};
 use ramus_render::export::{self, Config, Format, Tools};
-use ramus_store::trace::{Part, trace};
+use ramus_store::trace::Part;
 
 use super::brief;
 use super::page::{Filled, Page};
+use super::tools::open_for;
 use crate::args::Global;
-use crate::commands::show::{Target, each_turn};
 use crate::error::{CommandError, ErrorKind};
-use crate::select::Library;
-use crate::ui::Ui;
 
 /// How much of a transcript is told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,24 +30,20 @@ pub(super) fn read(
     depth: Depth,
     page: Page,
 ) -> Result<Filled, CommandError> {
-    let ui = &mut Ui::caught(global);
-    let library = Library::open_for(ui, global, address)?;
-    let (found, spot) = library.address(ui, address)?;
-    let history = library.read(&found)?;
-    let target = Target::new(&history, &spot)?;
-    let title = history.given_title().map(|title| format!(" “{title}”")).unwrap_or_default();
-    let id = found.file.id.clone();
+    let workspace = open_for(global, address)?;
+    let open = workspace.open(workspace.address(address)?)?;
+    let title = workspace.title(&open).map(|title| format!(" “{}”", brief::clip(&title)));
+    let title = title.unwrap_or_default();
+    let id = &open.file.file.id;
     let head = brief::row(&format!("# {id}{title}"));
-    let end = brief::row(&format!("{} branch, ends at {id}:{}", target.status, target.leaf));
+    let end = brief::row(&format!("{} branch, ends at {id}:{}", open.status, open.leaf_uuid()));
     let head = format!("{head}{end}\n");
-    let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
-    let parts = trace(files, found.file, history, target.path, library.rule)?;
     let mut pieces = VecDeque::new();
     let mut number = 0;
     // Turns before the page are read but not written; those behind it are not even read.
     let mut room = page.budget_bytes();
-    for part in &parts {
-        let told = each_turn(part, |turn| {
+    for part in &open.parts {
+        let told = each_turn(part, |turn| -> Result<(), CommandError> {
             number += 1;
             if let Some(last) = depth.last {
                 // What says nothing is no turn to an agent.
@@ -104,7 +99,7 @@ fn piece(part: &Part, turn: &Turn, depth: Depth) -> String {
     let speaks = matches!(turn.kind, TurnKind::Prompt(_) | TurnKind::Answer(_));
     if let (true, Some(uuid)) = (speaks && !text.is_empty(), &turn.uuid) {
         let id = short_id(&part.file.id);
-        text = format!("{}\n[{id}:{}]\n\n", text.trim_end(), short_id(uuid));
+        text = format!("{}\n[{id}:{}]\n\n", text.trim_end(), part.history.short_uuid(uuid));
     }
     text
 }
@@ -137,7 +132,8 @@ e < d  thinking   x
                 read(&global, address, Depth { last, ..Depth::default() }, page).unwrap().told();
             pages += 1;
             let (body, next) = text.split_once("next_cursor: ").unwrap_or((&text, ""));
-            said += body;
+            // The heading holds the title, which is the first prompt here.
+            said.extend(body.lines().filter(|line| !line.starts_with("# ")));
             cursor = next.split_once(' ').map(|(cursor, _)| cursor.to_owned());
             if cursor.is_none() {
                 let words = ["one", "first", "two", "second"];

@@ -5,11 +5,12 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 
-use super::ask;
-use super::brief::{self, text};
+use super::brief;
 use super::page::{Page, visible};
 use super::read::{Depth, read as read_path};
+use super::tools::open;
 use crate::args::Global;
+use crate::commands::sessions;
 use crate::error::CommandError;
 
 /// How the address of a transcript begins.
@@ -30,18 +31,13 @@ pub(super) fn list(
             .map_err(|_| CommandError::user(format!("{cursor:?} is no cursor of this list")))?,
         None => 0,
     };
-    let answer = ask(global, &["sessions".to_owned()], &[])?;
-    let sessions = answer["sessions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let sessions = sessions::listed(open(global)?, None)?;
     let page = sessions.iter().skip(from).take(MANY);
-    let resources = page.filter_map(|row| {
-        let id = text(row, "id")?;
-        let title = brief::row(&visible(text(row, "title").unwrap_or(id)));
-        let resource = Resource::new(format!("{SCHEME}{id}"), title.trim_end());
-        Some(
-            resource
-                .with_description(brief::row(&visible(&brief::session(row))).trim_end())
-                .with_mime_type("text/markdown"),
-        )
+    let resources = page.map(|row| {
+        let title = brief::row(&visible(row.title.as_deref().unwrap_or(&row.id)));
+        Resource::new(format!("{SCHEME}{}", row.id), title.trim_end())
+            .with_description(brief::row(&visible(&brief::session(row))).trim_end())
+            .with_mime_type("text/markdown")
     });
     let mut listed =
         ListResourcesResult { resources: resources.collect(), ..ListResourcesResult::default() };

@@ -1,5 +1,12 @@
 //! The tools, each a command in few words.
 
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use ramus_app::Workspace;
+use ramus_render::Line;
+use ramus_render::ansi::{Theme, to_ansi};
+use ramus_render::highlight::Highlight;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
@@ -10,9 +17,15 @@ use serde_json::Value;
 
 use super::page::Page;
 use super::read::{Depth, read};
-use super::{Failed, Server, ask, brief, run};
+use super::{Failed, Server, brief, run};
 use crate::args::Global;
+use crate::commands::tree::{self, TreeArgs};
+use crate::commands::usage::{self, By};
+use crate::commands::{conversations, diff, files, projects, sessions};
+use crate::env;
 use crate::error::{CommandError, ErrorKind};
+use crate::prices;
+use crate::ui::{WIDTH, WarningsOnly};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -173,7 +186,8 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, |global, page| {
-            rows(global, page, "projects", None, brief::project)
+            let projects = projects::listed(open(global)?)?;
+            Ok(rows(&page, "projects", &projects, brief::project))
         })
         .await
     }
@@ -186,7 +200,8 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            rows(global, page, "sessions", asked.scope.as_deref(), brief::session)
+            let sessions = sessions::listed(open(global)?, asked.scope.as_deref())?;
+            Ok(rows(&page, "sessions", &sessions, brief::session))
         })
         .await
     }
@@ -199,7 +214,10 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            rows(global, page, "conversations", asked.scope.as_deref(), brief::conversation)
+            let scope = asked.scope.as_deref();
+            let workspace = open_for(global, scope.unwrap_or_default())?;
+            let conversations = conversations::listed(workspace, scope)?;
+            Ok(rows(&page, "conversations", &conversations, brief::conversation))
         })
         .await
     }
@@ -226,10 +244,10 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            let options: Vec<String> = std::iter::once("tree".to_owned())
-                .chain(option("around", asked.around.as_deref()))
-                .collect();
-            Ok(page.of("", &lines(&run(global, &options, &[&asked.session])?)))
+            let workspace = open_for(global, &asked.session)?;
+            let args = TreeArgs::of(&asked.session, asked.around);
+            let address = workspace.address(&asked.session)?;
+            Ok(page.of("", &text_lines(&tree::drawn(&workspace, &address, &args, WIDTH)?)))
         })
         .await
     }
@@ -242,9 +260,16 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            let how = if asked.stat { "--stat" } else { "--unified" };
-            let options = ["diff".to_owned(), how.to_owned()];
-            Ok(page.of("", &lines(&run(global, &options, &[&asked.a, &asked.b])?)))
+            let workspace = open(global)?.with_prices(prices::load(None)?);
+            let layout = diff::Layout {
+                stat: asked.stat,
+                side_by_side: false,
+                full: false,
+                width: WIDTH,
+                highlight: Highlight::Off,
+            };
+            let lines = diff::drawn(&workspace, [&asked.a, &asked.b], &layout)?;
+            Ok(page.of("", &text_lines(&lines)))
         })
         .await
     }
@@ -257,9 +282,15 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            let words: Vec<&str> =
-                std::iter::once(&*asked.address).chain(asked.path.as_deref()).collect();
-            Ok(page.of("", &lines(&run(global, &["files".to_owned()], &words)?)))
+            let workspace = open_for(global, &asked.address)?;
+            let lines = match &asked.path {
+                Some(path) => {
+                    let bytes = files::held(&workspace, &asked.address, path)?;
+                    lines(&String::from_utf8_lossy(&bytes))
+                }
+                None => text_lines(&files::listed(&workspace, &asked.address, false, WIDTH)?.0),
+            };
+            Ok(page.of("", &lines))
         })
         .await
     }
@@ -272,12 +303,13 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            let mut options = vec!["usage".to_owned()];
-            options.extend(option("by", asked.by.as_deref()));
-            options.extend(option("since", asked.since.as_deref()));
-            options.extend(option("until", asked.until.as_deref()));
-            let words: Vec<&str> = asked.scope.as_deref().into_iter().collect();
-            Ok(page.of("", &lines(&run(global, &options, &words)?)))
+            let by = asked.by.as_deref().map(|by| one_of::<By>("by", by)).transpose()?;
+            let workspace = open_for(global, asked.scope.as_deref().unwrap_or_default())?
+                .with_prices(prices::load(None)?);
+            let scope = workspace.scope(asked.scope.as_deref())?;
+            let times = [asked.since.as_deref(), asked.until.as_deref()];
+            let lines = usage::drawn(&workspace, scope, by, times, WIDTH)?;
+            Ok(page.of("", &text_lines(&lines)))
         })
         .await
     }
@@ -307,21 +339,35 @@ fn option(name: &str, value: Option<&str>) -> Option<String> {
     value.map(|value| format!("--{name}={value}"))
 }
 
-/// Asks for a list and writes its rows in few words.
-fn rows(
-    global: &Global,
-    page: Page,
-    what: &str,
-    scope: Option<&str>,
-    row: fn(&Value) -> String,
-) -> Result<String, CommandError> {
-    let words: Vec<&str> = scope.into_iter().collect();
-    let answer = ask(global, &[what.to_owned()], &words)?;
-    let all = answer[what].as_array().into_iter().flatten();
-    let rows: Vec<String> = all.map(|told| brief::row(&row(told))).collect();
-    Ok(page.of(&format!("{} {what}\n", rows.len()), &rows))
+/// Opens the Claude directories for one call.
+pub(super) fn open(global: &Global) -> Result<Workspace, CommandError> {
+    env::open(global, Arc::new(WarningsOnly))
+}
+
+pub(super) fn open_for(global: &Global, address: &str) -> Result<Workspace, CommandError> {
+    env::open_for(global, address, Arc::new(WarningsOnly))
+}
+
+/// Reads a word that a command takes as one of several.
+fn one_of<T: ValueEnum>(name: &str, word: &str) -> Result<T, CommandError> {
+    T::from_str(word, false).map_err(|_| {
+        let valid = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let valid: Vec<String> = valid.map(|value| value.get_name().to_owned()).collect();
+        let valid = valid.join(", ");
+        CommandError::user(format!("`{name}` cannot be {word:?}; it can be {valid}"))
+    })
+}
+
+/// Writes the rows of a list in few words.
+fn rows<T>(page: &Page, what: &str, all: &[T], row: fn(&T) -> String) -> String {
+    let rows: Vec<String> = all.iter().map(|one| brief::row(&row(one))).collect();
+    page.of(&format!("{} {what}\n", rows.len()), &rows)
 }
 
 fn lines(text: &str) -> Vec<String> {
     text.lines().map(|line| format!("{line}\n")).collect()
+}
+
+fn text_lines(lines: &[Line]) -> Vec<String> {
+    lines.iter().map(|line| format!("{}\n", to_ansi(line, &Theme::NONE).trim_end())).collect()
 }

@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use super::{Server, ask, brief::text};
 use crate::args::Global;
+use crate::env;
 use crate::error::CommandError;
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// What was planned and waits for its confirmation.
@@ -147,7 +147,7 @@ const MOST: usize = 16;
 /// Tells what a session's file is like now.
 fn stamp(global: &Global, address: &str) -> Result<Stamp, CommandError> {
     let ui = &mut Ui::caught(global);
-    let (found, _) = Library::open_for(ui, global, address)?.address(ui, address)?;
+    let found = env::workspace_for(ui, global, address)?.address(address)?.file;
     Ok((found.file.path, found.file.bytes, found.file.modified))
 }
 

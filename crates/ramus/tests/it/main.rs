@@ -5,6 +5,7 @@ mod address;
 mod bad_input;
 mod cache;
 mod check;
+mod contract;
 mod dates;
 mod diff;
 mod export;

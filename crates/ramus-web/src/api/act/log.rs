@@ -34,8 +34,8 @@ pub(crate) struct OperationView {
 /// Tells what was done to the histories that are served, the newest first.
 pub(crate) async fn log(Extract(state): Extract<Arc<State>>) -> Answered<Log> {
     answer(state, Task::Changes, |state| {
-        let journal = Journal::read(&state.own)?;
-        let roots = &state.library.place.roots;
+        let journal = Journal::read(state.workspace.state())?;
+        let roots = state.workspace.roots();
         let here = journal.operations.iter().rev().filter(|operation| is_below(operation, roots));
         let operations = here.map(|operation| OperationView {
             op: operation.op,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Planned, Wanted, cannot, given_title, parts_to};
 use crate::State;
 use crate::error::ApiError;
-use crate::library::Found;
+use ramus_app::ResolvedFile;
 
 /// What a merge comes down to.
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ pub(super) struct MergedView {
 
 pub(super) fn merge(
     state: &State,
-    found: &Found,
+    found: &ResolvedFile,
     subject: Subject<'_>,
     wanted: &Wanted,
     now: Time,

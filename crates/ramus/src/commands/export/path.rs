@@ -6,6 +6,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use ramus_app::survey::Surveyed;
 use ramus_core::branches::{Conversation, ForkKind};
 use ramus_core::digest::ConversationDigest;
 use ramus_core::history::{History, Path};
@@ -17,7 +18,6 @@ use ramus_core::title::conversation_title;
 use ramus_render::export::{self, Header, Sibling};
 use ramus_store::Source;
 use ramus_store::export::{Draft, Folder, each};
-use ramus_store::survey::Surveyed;
 
 use super::part::{Part, Piece, Style};
 use super::picture::Pictures;

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_app::{NodeSelector, Scope};
 use ramus_core::agent::inline_agents;
 use ramus_core::digest::{ConversationDigest, Digest};
 use ramus_core::history::AgentClass;
@@ -13,14 +15,12 @@ use ramus_core::resume::Rule;
 use ramus_core::time::Time;
 use ramus_core::unique::unique_paths;
 use ramus_store::from_jsonl;
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
 use crate::error::CommandError;
-use crate::select::{Scope, Spot};
 
 /// What was asked for.
 pub(super) struct Wanted {
-    pub(super) spot: Spot,
+    pub(super) spot: NodeSelector,
     pub(super) active_only: bool,
     pub(super) agents: bool,
     /// Empty files and warm-ups too.
@@ -105,14 +105,14 @@ impl<'a> Plan<'a> {
             let inline = Vec::new();
             jobs.push(Job { project, project_index, session, files, end: None, inline });
         }
-        if let Spot::Uuid(uuid) = &wanted.spot {
+        if let NodeSelector::Uuid(uuid) = &wanted.spot {
             aim(&mut jobs, &sessions, uuid, &mut names);
         }
         let mut plan = Self {
             jobs,
             agents: Vec::new(),
             agent_files: BTreeMap::new(),
-            is_whole: matches!(wanted.spot, Spot::Resume)
+            is_whole: matches!(wanted.spot, NodeSelector::Resume)
                 && !wanted.active_only
                 && wanted.since.is_none(),
             homes: homes(survey),
@@ -244,8 +244,8 @@ impl<'a> Plan<'a> {
 impl Wanted {
     fn has(&self, index: usize, conversation: &ConversationDigest) -> bool {
         let right_one = match &self.spot {
-            Spot::Nth(n) => index + 1 == *n,
-            Spot::Resume | Spot::Uuid(_) => true,
+            NodeSelector::Nth(n) => index + 1 == *n,
+            NodeSelector::Resume | NodeSelector::Uuid(_) | NodeSelector::Place(_) => true,
         };
         right_one
             && (!self.active_only || conversation.resumes)

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use ramus_app::NodeSelector;
+use ramus_app::survey::Surveyed;
 use ramus_core::agent::{AgentHint, SpawnIndex, inline_agents, inline_path};
 use ramus_core::branches::{Conversation, Status};
 use ramus_core::history::{History, Path};
 use ramus_core::name::Key;
-use ramus_store::survey::Surveyed;
 
 use super::plan::Job;
 use crate::error::CommandError;
@@ -29,8 +30,8 @@ pub(super) fn target(
             Ok((conversation.clone(), history.path(conversation)))
         }
         Some(uuid) => {
-            let spot = crate::select::Spot::Uuid(uuid.clone());
-            let node = crate::select::node(history, &spot)?.ok_or_else(gone)?;
+            let spot = NodeSelector::Uuid(uuid.clone());
+            let node = spot.node(history)?.ok_or_else(gone)?;
             let conversation = history.conversation_of(node).ok_or_else(gone)?;
             let conversation = Conversation { leaf: node, ..conversation.clone() };
             Ok((conversation, history.path_to(node).ok_or_else(gone)?))

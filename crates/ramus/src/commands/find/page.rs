@@ -71,7 +71,7 @@ impl Search<'_> {
     fn heading(&self, index: usize) -> Heading<'_> {
         let place = &self.hits[index].place;
         let source = &self.sources[place.source as usize];
-        let encoded = source.project.map_or("", |project| &*self.library.projects[project].name);
+        let encoded = source.project.map_or("", |project| &*self.projects[project].name);
         let cwd = self.cwds.get(&place.source).map(String::as_str);
         let project = project_name(cwd.filter(|cwd| is_encoded(encoded, cwd)), encoded);
         let (session, title) = match self.titles.get(&place.source) {

@@ -1,5 +1,6 @@
 //! Prompts of sessions that are gone: only the client's own prompt history still has them.
 
+use ramus_app::{Scope, Workspace};
 use ramus_core::query::Query;
 use ramus_render::json::{Answer, PromptOnly, prompt_hit};
 use ramus_render::layout::truncate;
@@ -9,17 +10,15 @@ use ramus_store::prompts::NotedPrompt;
 
 use crate::env::Clock;
 use crate::error::CommandError;
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
 /// Finds the prompts whose session has no file any more, newest first.
 pub(super) fn lost_prompts(
-    ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     scope: &Scope,
     query: &Query,
 ) -> Vec<NotedPrompt> {
-    let mut prompts = library.lost_prompts(ui, scope).prompts;
+    let mut prompts = workspace.lost_prompts(scope).prompts;
     prompts.retain(|prompt| prompt.fits(query));
     prompts
 }

@@ -5,19 +5,20 @@ use std::collections::BTreeMap;
 use ramus_core::branches::Status;
 use ramus_core::name::short_id;
 use ramus_core::query::{Finding, Query};
+use ramus_core::resume::Rule;
 use ramus_core::title::Summaries;
 use ramus_render::json::HitContext;
+use ramus_store::place::Project;
 use ramus_store::scan::{Again, Branch, Content, Histories, Hit, Place, Said, Source, Spot};
 use ramus_store::{Bodies, PathError};
 
 use super::{BranchFilter, context};
 use crate::error::CommandError;
-use crate::select::Library;
 use crate::ui::Ui;
 
 /// Hits and what is known of them so far.
 pub(super) struct Search<'a> {
-    pub(super) library: &'a Library,
+    pub(super) projects: &'a [Project],
     pub(super) sources: &'a [Source],
     pub(super) query: &'a Query,
     /// How many messages of context are wanted.
@@ -63,17 +64,18 @@ impl Known {
 
 impl<'a> Search<'a> {
     pub(super) fn new(
-        library: &'a Library,
+        rule: Rule,
+        projects: &'a [Project],
         sources: &'a [Source],
         query: &'a Query,
         depth: usize,
     ) -> Self {
         Self {
-            library,
+            projects,
             sources,
             query,
             depth,
-            histories: Histories::new(library.rule),
+            histories: Histories::new(rule),
             again: Again::default(),
             known: Vec::new(),
             titles: BTreeMap::new(),
@@ -156,7 +158,7 @@ impl<'a> Search<'a> {
 
     fn look_up_all(&mut self, index: u32, together: &[(usize, usize)]) -> Result<(), PathError> {
         let source = &self.sources[index as usize];
-        let files = source.project.map_or(&[][..], |project| &self.library.projects[project].files);
+        let files = source.project.map_or(&[][..], |project| &self.projects[project].files);
         let places: Vec<Place> = together
             .iter()
             .filter_map(|(at, nth)| self.hits[*at].places().nth(*nth).copied())

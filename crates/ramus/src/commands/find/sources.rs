@@ -2,24 +2,24 @@
 
 use std::path::PathBuf;
 
+use ramus_app::{Scope, SurveyDetail, Workspace};
 use ramus_core::pull_request::PullRequestName;
 use ramus_store::place::FileRole;
 use ramus_store::scan::{Content, Source, spills};
 
 use super::AgentFilter;
 use crate::filter::has_pull_request;
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
 /// Leaves only the sessions in which a pull request was made, with what lies below them.
 pub(super) fn keep_pull_request(
     ui: &mut Ui,
-    library: &Library,
+    workspace: &Workspace,
     scope: &Scope,
     wanted: &PullRequestName,
     sources: &mut Vec<Source>,
 ) {
-    let survey = library.clone().survey(ui, scope);
+    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
     let sessions = survey.projects.iter().flat_map(|project| &project.sessions);
     let made: Vec<PathBuf> = sessions
         .filter(|session| has_pull_request(&session.digest, wanted))
@@ -32,12 +32,13 @@ pub(super) fn keep_pull_request(
     });
 }
 
-pub(super) fn sources(library: &Library, scope: &Scope, agents: AgentFilter) -> Vec<Source> {
+pub(super) fn sources(workspace: &Workspace, scope: &Scope, agents: AgentFilter) -> Vec<Source> {
+    let listed = workspace.projects();
     let (projects, session) = match scope {
-        Scope::All => ((0..library.projects.len()).collect(), None),
-        Scope::Project(index) => (vec![*index], None),
-        Scope::Session(found) => match found.project {
-            Some(index) => (vec![index], Some(&found.file)),
+        Scope::All => ((0..listed.len()).collect(), None),
+        Scope::Project(project) => (vec![project.index()], None),
+        Scope::Session(found) => match &found.project {
+            Some(project) => (vec![project.index()], Some(&found.file)),
             None => {
                 let file = found.file.clone();
                 let content = Content::Records;
@@ -53,7 +54,7 @@ pub(super) fn sources(library: &Library, scope: &Scope, agents: AgentFilter) -> 
     };
     let mut sources = Vec::new();
     for index in projects {
-        let project = &library.projects[index];
+        let project = &listed[index];
         for file in &project.files {
             let is_agent = file.role.is_agent();
             let mut only_session = None;

@@ -39,7 +39,7 @@ impl Search<'_> {
         Some(JsonHit {
             session,
             title,
-            project: source.project.map(|project| self.library.projects[project].name.clone()),
+            project: source.project.map(|project| self.projects[project].name.clone()),
             agent: source.file.role.is_agent().then(|| source.file.id.clone()),
             address,
             file: file(&hit.place),

@@ -1,5 +1,6 @@
 //! What Claude Code would send, message by message.
 
+use ramus_app::{NodeSelector, ResolvedFile};
 use ramus_core::body::json;
 use ramus_core::client_path::{Sent, SentMessage, sent};
 use ramus_core::edit::end_of_message;
@@ -12,14 +13,13 @@ use ramus_store::Bodies;
 use serde_json::Value;
 
 use crate::error::CommandError;
-use crate::select::{Found, Spot, node};
 use crate::ui::Ui;
 
 pub(super) fn show(
     ui: &mut Ui,
-    found: &Found,
+    found: &ResolvedFile,
     history: &History,
-    spot: &Spot,
+    spot: &NodeSelector,
 ) -> Result<(), CommandError> {
     let point = point(history, spot)?;
     let mut bodies = Bodies::open(&found.file.path)?;
@@ -43,12 +43,12 @@ pub(super) fn show(
 }
 
 /// Finds where Claude Code would go on: at the resume point, or at the end of what was named.
-fn point(history: &History, spot: &Spot) -> Result<NodeId, CommandError> {
+fn point(history: &History, spot: &NodeSelector) -> Result<NodeId, CommandError> {
     let branches = &history.branches;
-    if let Some(node) = node(history, spot)? {
+    if let Some(node) = spot.node(history)? {
         let named = branches.conversations.iter().find(|found| found.leaf == node);
         return Ok(match (spot, named) {
-            (Spot::Nth(_), Some(conversation)) => history.tip(conversation),
+            (NodeSelector::Nth(_), Some(conversation)) => history.tip(conversation),
             _ => end_of_message(history, node).unwrap_or(node),
         });
     }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::tz::TimeZone;
+use ramus_app::Scope;
+use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
 use ramus_core::history::{AgentClass, Class};
 use ramus_core::lineage::Lineage;
 use ramus_core::name::{Key, short_id};
@@ -11,10 +13,7 @@ use ramus_core::time::Time;
 use ramus_core::title::session_title;
 use ramus_render::json;
 use ramus_render::pictures::{BarRow, Picture};
-use ramus_store::survey::{ProjectSurvey, Survey, Surveyed};
 
-use super::in_scope;
-use crate::select::Scope;
 use crate::table::number;
 
 /// How many rows a ranking has.
@@ -32,7 +31,7 @@ pub(super) fn pictures(
         .iter()
         .flat_map(|project| {
             let all = project.sessions.iter().chain(&project.agents).chain(&project.journals);
-            all.filter(|file| in_scope(scope, file)).map(move |file| (project, file))
+            all.filter(|file| scope.has(file)).map(move |file| (project, file))
         })
         .collect();
     let sessions: Vec<(&ProjectSurvey, &Surveyed)> = files

@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
+use ramus_app::Prices;
+use ramus_app::usage::UsageFilter;
 use ramus_core::branches::Status;
 use ramus_core::title::conversation_title;
 use ramus_core::usage::{Post, Sum};
 use ramus_render::json::{self, Amounts, ByConversation, OfBranch, Usage, dearest_first, dollars};
 use ramus_store::ledger::Ledger;
 
-use super::{By, Filter};
-use crate::prices::Prices;
+use super::By;
 
 /// Adds everything up.
 pub(super) fn report(
     ledger: &Ledger<'_>,
-    filter: &Filter,
+    filter: &UsageFilter,
     prices: &Prices,
     zone: &TimeZone,
     by: Option<By>,
@@ -25,7 +26,12 @@ pub(super) fn report(
         until: filter.until.map(|time| time.to_string()),
         by_conversation: (by == Some(By::Conversation)).then(|| by_conversation(ledger)),
         branches: (by == Some(By::Branch)).then(|| branches(ledger)),
-        ..json::usage(&ledger.books, &ledger.owners(), prices.to_json(), zone)
+        ..json::usage(
+            &ledger.books,
+            &ledger.owners(),
+            json::Prices::new(&prices.list, prices.file.as_deref()),
+            zone,
+        )
     }
 }
 

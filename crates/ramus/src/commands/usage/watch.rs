@@ -8,6 +8,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use jiff::Zoned;
+use ramus_app::{Scope, Workspace};
 use ramus_core::history::History;
 use ramus_core::session::Session;
 use ramus_core::time::Time;
@@ -17,15 +18,11 @@ use ramus_render::json::{Amounts, Answer, RunningBlock};
 use ramus_render::text::tokens;
 use ramus_render::{Label, Line};
 use ramus_store::follow::{Change, Changes, FollowConfig, follow};
-use ramus_store::ledger::Ledger;
 
 use super::page::cost;
 use crate::args::Global;
-use crate::commands::stats::in_scope as belongs;
 use crate::env;
 use crate::error::CommandError;
-use crate::prices::Prices;
-use crate::select::{Library, Scope};
 use crate::table::number;
 use crate::ui::Ui;
 
@@ -55,14 +52,11 @@ pub(super) fn ready(ui: &mut Ui, global: &Global) -> Result<Changes, CommandErro
 pub(super) fn watch(
     ui: &mut Ui,
     changes: &Changes,
-    library: &Library,
+    workspace: &Workspace,
     scope: &Scope,
-    prices: &Prices,
     zone: &jiff::tz::TimeZone,
 ) -> Result<(), CommandError> {
-    let survey = library.clone().survey_usage(ui, scope, &prices.list);
-    let mut books = Ledger::new(&survey, |file| belongs(scope, file), true).books;
-    drop(survey);
+    let mut books = workspace.usage(scope.clone()).ledger(true).books;
     let mut files: HashMap<PathBuf, Session> = HashMap::new();
     let mut told = None;
     let mut problem = None;
@@ -89,12 +83,12 @@ pub(super) fn watch(
         }
         told = Some(news);
         match next(changes, &stop) {
-            Ok(Change::Grew { file, lines }) if in_scope(scope, library, &file.path) => {
+            Ok(Change::Grew { file, lines }) if in_scope(scope, &file.path) => {
                 // A message may be told in pieces, so the session goes on where it was.
                 let session = files.entry(file.path).or_insert_with(Session::with_uses);
                 session.push(&lines.bytes);
-                let history = History::new(session.clone(), library.rule);
-                books.add(&Account::new(&history, &prices.list), file.role.is_agent());
+                let history = History::new(session.clone(), workspace.rule());
+                books.add(&Account::new(&history, &workspace.prices().list), file.role.is_agent());
             }
             Ok(Change::Rewritten { file } | Change::Gone { file }) => {
                 drop(files.remove(&file.path));
@@ -125,10 +119,10 @@ fn next(changes: &Changes, stop: &AtomicBool) -> Result<Change, RecvTimeoutError
     Err(RecvTimeoutError::Timeout)
 }
 
-fn in_scope(scope: &Scope, library: &Library, path: &Path) -> bool {
+fn in_scope(scope: &Scope, path: &Path) -> bool {
     match scope {
         Scope::All => true,
-        Scope::Project(index) => path.starts_with(&library.projects[*index].dir),
+        Scope::Project(project) => path.starts_with(&project.dir),
         Scope::Session(found) => {
             path == found.file.path || path.starts_with(found.file.path.with_extension(""))
         }

@@ -1,16 +1,17 @@
 //! Choosing what to watch: a numbered list that words make shorter.
 
+use ramus_app::survey::{ProjectSurvey, Surveyed};
+use ramus_app::{Scope, SurveyDetail};
+use ramus_core::branches::Status;
 use ramus_core::name::short_id;
-use ramus_core::title::{conversation_title, session_title};
+use ramus_core::title::{branch_title, session_title};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
-use ramus_store::survey::{ProjectSurvey, Surveyed};
 
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::project::project_name;
-use crate::select::{Library, Scope};
 use crate::ui::Ui;
 
 /// Whether there is a person to ask.
@@ -31,8 +32,8 @@ const MOST: usize = 20;
 ///
 /// An empty list means everything.
 pub(super) fn pick(ui: &mut Ui, global: &Global) -> Result<Option<Vec<String>>, CommandError> {
-    let Ok(library) = Library::open(ui, global) else { return Ok(Some(Vec::new())) };
-    let survey = library.survey(ui, &Scope::All);
+    let Ok(workspace) = env::workspace(ui, global) else { return Ok(Some(Vec::new())) };
+    let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);
     let mut projects: Vec<&ProjectSurvey> = survey
         .projects
         .iter()
@@ -90,16 +91,15 @@ fn session_rows(project: &ProjectSurvey, clock: &Clock, all: bool) -> Vec<Row> {
             continue;
         }
         for (n, conversation) in (1..).zip(&digest.conversations) {
-            let title = conversation_title(digest, conversation, &project.summaries);
-            let words = conversation.first_prompt.as_deref().filter(|_| !conversation.resumes);
-            let (mark, label) = match (conversation.resumes, conversation.status.word()) {
+            let title = branch_title(digest, Some(n), &project.summaries);
+            let (mark, label) = match (conversation.resumes, conversation.status) {
                 (true, _) => ("▶", Label::Active),
-                (_, "active") => ("●", Label::Active),
-                _ => ("○", Label::Abandoned),
+                (_, Status::Active) => ("●", Label::Active),
+                (_, Status::Abandoned) => ("○", Label::Abandoned),
             };
             let line = Line::plain("   ")
                 .with(&format!("{mark} @{n} "), label)
-                .with(words.or(title).unwrap_or_default(), Label::Plain);
+                .with(title.unwrap_or_default(), Label::Plain);
             rows.push(Row { line, address: Some(format!("{id}@{n}")) });
         }
     }

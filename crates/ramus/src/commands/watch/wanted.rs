@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use ramus_app::{Address, NodeSelector, ResolvedFile, Scope, Workspace};
 use ramus_core::session::NodeId;
 use ramus_store::agents::{agents_of, calls};
 use ramus_store::place::{FileRole, HistoryFile, encode};
 
 use crate::args::Global;
+use crate::env;
 use crate::error::CommandError;
-use crate::select::{self, Found, Library, Scope, Spot};
 use crate::ui::Ui;
 
 /// What is to be watched; everything, if nothing is named.
@@ -104,8 +105,8 @@ fn fits(target: &Target, file: &HistoryFile, session: Option<&str>) -> Option<bo
 }
 
 fn target(ui: &mut Ui, global: &Global, scope: &str, branch: bool) -> Result<Target, CommandError> {
-    let found = match Library::open(ui, global) {
-        Ok(library) => find(ui, &library, scope, branch),
+    let found = match env::workspace(ui, global) {
+        Ok(workspace) => find(&workspace, scope, branch),
         Err(error) => Err(error),
     };
     match (found, Path::new(scope).canonicalize()) {
@@ -115,22 +116,20 @@ fn target(ui: &mut Ui, global: &Global, scope: &str, branch: bool) -> Result<Tar
     }
 }
 
-fn find(ui: &mut Ui, library: &Library, scope: &str, branch: bool) -> Result<Target, CommandError> {
-    let (found, spot) = match library.scope(ui, Some(scope)) {
-        Ok(Scope::Project(index)) if branch => {
-            let name = &library.projects[index].name;
+fn find(workspace: &Workspace, scope: &str, branch: bool) -> Result<Target, CommandError> {
+    let (found, spot) = match workspace.scope(Some(scope)) {
+        Ok(Scope::Project(project)) if branch => {
+            let name = &project.name;
             return Err(CommandError::user(format!(
                 "`--branch` needs a session; {name} is a project"
             )));
         }
-        Ok(Scope::Project(index)) => {
-            return Ok(Target::Project(library.projects[index].name.clone()));
-        }
-        Ok(Scope::Session(found)) => (*found, branch.then_some(Spot::Resume)),
+        Ok(Scope::Project(project)) => return Ok(Target::Project(project.name.clone())),
+        Ok(Scope::Session(found)) => (*found, branch.then_some(NodeSelector::Resume)),
         Ok(Scope::All) => return Err(CommandError::user("nothing was named")),
-        Err(error) => match library.address(ui, scope) {
-            Ok((found, spot)) => (found, Some(spot)),
-            Err(_) => return Err(error),
+        Err(error) => match workspace.address(scope) {
+            Ok(Address { file, node }) => (file, Some(node)),
+            Err(_) => return Err(error.into()),
         },
     };
     if found.project.is_none() {
@@ -141,20 +140,24 @@ fn find(ui: &mut Ui, library: &Library, scope: &str, branch: bool) -> Result<Tar
         return Ok(Target::Agent(found.file.id));
     }
     let branch = match spot {
-        Some(spot) => self::branch(library, &found, &spot)?,
+        Some(spot) => self::branch(workspace, &found, &spot)?,
         None => None,
     };
     Ok(Target::Session { id: found.file.id, branch })
 }
 
 /// Finds the last record of a conversation; `None`: nothing was said yet.
-fn branch(library: &Library, found: &Found, spot: &Spot) -> Result<Option<Branch>, CommandError> {
-    let history = library.read(found)?;
+fn branch(
+    workspace: &Workspace,
+    found: &ResolvedFile,
+    spot: &NodeSelector,
+) -> Result<Option<Branch>, CommandError> {
+    let history = workspace.read(&found.file)?;
     let resuming = || history.branches.resuming().map(|conversation| conversation.leaf);
-    let Some(leaf) = select::node(&history, spot)?.or_else(resuming) else { return Ok(None) };
+    let Some(leaf) = spot.node(&history)?.or_else(resuming) else { return Ok(None) };
     let record = history.session.record(leaf);
     let Some(name) = record.name else { return Ok(None) };
-    let files = found.project.map(|project| &*library.projects[project].files).unwrap_or_default();
+    let files = found.files_beside();
     // What cannot be read is told of by those who follow it.
     let (agents, _) = agents_of(files, &found.file.id);
     let path = match history.conversation_of(leaf) {

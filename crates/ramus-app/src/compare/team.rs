@@ -15,10 +15,9 @@ use ramus_core::turn::Turn;
 use ramus_store::agents::{Agent, agents_of};
 use ramus_store::place::HistoryFile;
 use ramus_store::trace::Part;
-use ramus_store::{Bodies, from_jsonl};
+use ramus_store::{Bodies, PathError, from_jsonl};
 
-use crate::commands::show::each_turn;
-use crate::error::CommandError;
+use crate::conversation::each_turn;
 
 /// The agents of one session, those not yet met.
 pub(super) struct Team {
@@ -62,7 +61,7 @@ impl Team {
         &mut self,
         file: &HistoryFile,
         history: &Arc<History>,
-    ) -> Result<Started, CommandError> {
+    ) -> Result<Started, PathError> {
         let mut started = inline(file, history);
         let own_id = file.role.is_agent().then_some(file.id.as_str());
         let spawns = SpawnIndex::new(&history.session);
@@ -96,14 +95,14 @@ impl Team {
         named.chain(called).chain(prompted).flatten().copied().collect()
     }
 
-    /// Tells a side of all that the agents called by a turn did, and of those that they called.
-    pub(super) fn tell(
+    /// Adds to a side all that the agents called by a turn did, and of those that they called.
+    pub(super) fn count_agents(
         &mut self,
         started: &mut Started,
         turn: &Turn,
         is_own: bool,
         side: &mut Side,
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), PathError> {
         // Agents start agents, however deep: this must not take a stack as deep.
         let mut open = called(started, turn);
         open.reverse();
@@ -116,7 +115,7 @@ impl Team {
             };
             side.agents += u32::from(is_own);
             let mut next = Vec::new();
-            each_turn(&part, |turn| {
+            each_turn(&part, |turn| -> Result<(), PathError> {
                 match is_own {
                     true => side.agent(&turn),
                     false => side.shared(&turn),
@@ -142,7 +141,7 @@ fn called(started: &mut Started, turn: &Turn) -> Vec<Part> {
 }
 
 /// Adds the tokens of some records.
-pub(super) fn spend(part: &Part, nodes: &[NodeId], side: &mut Side) -> Result<(), CommandError> {
+pub(super) fn spend(part: &Part, nodes: &[NodeId], side: &mut Side) -> Result<(), PathError> {
     let mut bodies = Bodies::open(&part.file.path)?;
     let records = nodes.iter().map(|node| part.history.session.record(*node));
     for record in records.filter(|record| record.kind == Kind::Assistant) {

@@ -1,26 +1,25 @@
 //! What files hold in the end, where the client's backups know it better than tools tell.
 
+use std::path::PathBuf;
+
 use ramus_core::compare::{Content, FileChange, FilePair};
 use ramus_core::files::{Backups, FileState, Held, Moment, Source};
-use ramus_store::FileHistory;
 use ramus_store::files_at::files_of;
 use ramus_store::trace::Part;
-
-use crate::error::CommandError;
-use crate::select::Library;
+use ramus_store::{FileHistory, PathError};
 
 /// Completes the ends of one side's files; `side` picks that side of a pair.
 pub(super) fn complete(
-    library: &Library,
+    roots: &[PathBuf],
     parts: &[Part],
     files: &mut [FilePair],
     side: fn(&mut FilePair) -> &mut FileChange,
-) -> Result<(), CommandError> {
+) -> Result<(), PathError> {
     let tracks = |part: &Part| part.history.session.snapshots().next().is_some();
     let Some(last) = parts.last().filter(|_| !files.is_empty() && parts.iter().any(tracks)) else {
         return Ok(());
     };
-    let mut backups = FileHistory::open(library.roots(), parts);
+    let mut backups = FileHistory::open(roots, parts);
     let end = Moment { cut: last.path.nodes.len(), sent: None };
     let ends = files_of(parts, end, &mut backups)?;
     for pair in files {

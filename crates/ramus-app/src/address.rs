@@ -1,0 +1,569 @@
+//! Addresses: what was typed for a project, a session or a node, into the file or node it means.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+use ramus_core::history::History;
+use ramus_core::session::NodeId;
+use ramus_core::title::session_title;
+use ramus_store::place::{FileRole, HistoryFile, Project, encode, is_encoded};
+use ramus_store::survey::Surveyed;
+use ramus_store::{PathError, last_active};
+
+use crate::workspace::Workspace;
+
+/// How many letters of an id are enough.
+const PREFIX: usize = 4;
+/// How many candidates of an ambiguous address are listed.
+const CANDIDATES: usize = 12;
+
+/// What a question is about.
+#[derive(Clone, Debug)]
+pub enum Scope {
+    All,
+    Project(ResolvedProject),
+    Session(Box<ResolvedFile>),
+}
+
+impl Scope {
+    /// Whether a file of the scope's projects belongs to it.
+    pub fn has(&self, file: &Surveyed) -> bool {
+        match self {
+            Self::All | Self::Project(_) => true,
+            Self::Session(found) => {
+                file.file.path == found.file.path || file.parent_session() == Some(&found.file.id)
+            }
+        }
+    }
+}
+
+/// A session's or an agent's file, and a node in it.
+#[derive(Clone, Debug)]
+pub struct Address {
+    pub file: ResolvedFile,
+    pub node: NodeSelector,
+}
+
+/// A project of a listing.
+#[derive(Clone, Debug)]
+pub struct ResolvedProject {
+    pub(crate) listing: Arc<Vec<Project>>,
+    pub(crate) index: usize,
+}
+
+impl ResolvedProject {
+    /// Returns its place in the listing it was found in.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+}
+
+impl Deref for ResolvedProject {
+    type Target = Project;
+
+    fn deref(&self) -> &Project {
+        &self.listing[self.index]
+    }
+}
+
+/// A session's or an agent's file.
+#[derive(Clone, Debug)]
+pub struct ResolvedFile {
+    /// `None`: a file outside of the Claude directories.
+    pub project: Option<ResolvedProject>,
+    pub file: HistoryFile,
+}
+
+impl ResolvedFile {
+    /// Returns the files of the project that it belongs to.
+    pub fn files_beside(&self) -> &[HistoryFile] {
+        self.project.as_ref().map(|project| &*project.files).unwrap_or_default()
+    }
+
+    /// Returns the directory that it and its project's other files lie in.
+    pub fn dir(&self) -> &Path {
+        let lone = || self.file.path.parent().unwrap_or(Path::new(""));
+        self.project.as_ref().map_or_else(lone, |project| &project.dir)
+    }
+
+    /// Returns the encoded name of its project; empty if it belongs to none.
+    pub fn project_name(&self) -> &str {
+        self.project.as_ref().map_or("", |project| &project.name)
+    }
+
+    /// Returns its id as addresses spell it: `agent-` stands before that of an agent.
+    pub fn id(&self) -> String {
+        let agent = if self.file.role.is_agent() { "agent-" } else { "" };
+        format!("{agent}{}", self.file.id)
+    }
+}
+
+/// Which node of a session is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeSelector {
+    /// None was named: the conversation that is read when only the session is named.
+    Resume,
+    /// The first letters of a node's uuid.
+    Uuid(String),
+    /// The number of a conversation.
+    Nth(usize),
+    /// A node as [`History::place_of`] spells it, meaning the conversation it lies on.
+    Place(String),
+}
+
+/// Why an address leads nowhere.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    /// No file lies at a path; someone who may only see the history is not told of others.
+    #[error("no file {}at {path}", if *.confined { "of the history is " } else { "" })]
+    NoFile { path: String, confined: bool },
+    #[error("no session has the id or title {0:?}")]
+    NoSession(String),
+    #[error("there is no session yet")]
+    NoHistory,
+    #[error("no project is or contains {0:?}")]
+    NoProject(String),
+    #[error("there is no history of the directory {0:?}")]
+    NoHistoryOfDirectory(String),
+    #[error("unexpected argument `{0}`")]
+    UnexpectedOption(String),
+    #[error("there is no conversation {n}; the session has {count}")]
+    NoConversation { n: usize, count: usize },
+    #[error("no node of the session begins with {0:?}")]
+    NoNode(String),
+    #[error("there is no conversation in this session")]
+    EmptySession,
+    #[error("{0}")]
+    Ambiguous(Ambiguous),
+    #[error(transparent)]
+    Unreadable(#[from] PathError),
+}
+
+/// An address that could mean several things.
+#[derive(Debug)]
+pub struct Ambiguous {
+    pub text: String,
+    pub among: Among,
+    /// What could be meant, each as an address.
+    pub candidates: Vec<String>,
+}
+
+/// What kind of thing an ambiguous address could mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Among {
+    Projects,
+    /// Files whose ids begin alike.
+    Files,
+    /// Sessions of one title.
+    Titles,
+    Nodes,
+    /// Projects that have a session of one id.
+    Copies,
+}
+
+impl fmt::Display for Ambiguous {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.among {
+            Among::Projects => "projects",
+            Among::Files => "files",
+            Among::Titles | Among::Copies => "sessions",
+            Among::Nodes => "nodes",
+        };
+        write!(f, "{:?} could be {} {kind}:", self.text, self.candidates.len())?;
+        for candidate in self.candidates.iter().take(CANDIDATES) {
+            write!(f, "\n  {candidate}")?;
+        }
+        if self.candidates.len() > CANDIDATES {
+            write!(f, "\n  …")?;
+        }
+        Ok(())
+    }
+}
+
+impl AddressError {
+    /// Returns what to do next, in the words of the command line.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoSession(_) => Some(
+                "`ramus sessions` lists ids and titles; the first 4 letters of an id are enough",
+            ),
+            Self::NoHistory => Some("`ramus demo` writes a sample to look at"),
+            Self::NoProject(_) | Self::NoHistoryOfDirectory(_) => {
+                Some("`ramus projects` lists them all")
+            }
+            Self::UnexpectedOption(_) => Some("`--help` lists the options"),
+            Self::NoConversation { .. } => Some("`ramus conversations SESSION` lists them"),
+            Self::NoNode(_) => Some("`ramus tree SESSION` shows them"),
+            Self::Ambiguous(ambiguous) => match ambiguous.among {
+                Among::Files => Some("give more letters, or the file itself as it is listed here"),
+                Among::Titles => Some("give the id instead of the title"),
+                Among::Copies => Some("choose one of them"),
+                Among::Projects | Among::Nodes => None,
+            },
+            Self::NoFile { .. } | Self::EmptySession | Self::Unreadable(_) => None,
+        }
+    }
+
+    /// Returns what could have been meant.
+    pub fn candidates(&self) -> &[String] {
+        match self {
+            Self::Ambiguous(ambiguous) => &ambiguous.candidates,
+            _ => &[],
+        }
+    }
+}
+
+impl Workspace {
+    /// Finds what a scope means: everything, a project or a session.
+    pub fn scope(&self, text: Option<&str>) -> Result<Scope, AddressError> {
+        let Some(text) = text else { return Ok(Scope::All) };
+        let resolver = Resolver::new(self);
+        if let [index] = resolver.named_projects(text)[..] {
+            return Ok(Scope::Project(resolver.project(index)));
+        }
+        if let Some(found) = resolver.sure_session(text)? {
+            return Ok(Scope::Session(Box::new(found)));
+        }
+        match resolver.part_projects(text)[..] {
+            [index] => return Ok(Scope::Project(resolver.project(index))),
+            [] => {}
+            ref several => return Err(resolver.ambiguous_project(text, several)),
+        }
+        if text.starts_with("--") || Path::new(text).is_dir() {
+            return Err(no_project(text));
+        }
+        resolver.titled_session(text).map(|found| Scope::Session(Box::new(found)))
+    }
+
+    /// Finds a project.
+    pub fn project(&self, text: &str) -> Result<ResolvedProject, AddressError> {
+        let resolver = Resolver::new(self);
+        let mut found = resolver.named_projects(text);
+        if found.is_empty() {
+            found = resolver.part_projects(text);
+        }
+        match found[..] {
+            [index] => Ok(resolver.project(index)),
+            [] => Err(no_project(text)),
+            ref several => Err(resolver.ambiguous_project(text, several)),
+        }
+    }
+
+    /// Finds a session and the node in it.
+    pub fn address(&self, text: &str) -> Result<Address, AddressError> {
+        let resolver = Resolver::new(self);
+        if let Some(file) = resolver.sure_session(text)? {
+            return Ok(Address { file, node: NodeSelector::Resume });
+        }
+        let Some((session, node)) = split(text) else {
+            let file = resolver.titled_session(text)?;
+            return Ok(Address { file, node: NodeSelector::Resume });
+        };
+        if let Some(file) = resolver.sure_session(session)? {
+            return Ok(Address { file, node });
+        }
+        match resolver.titled_session(text) {
+            Ok(file) => Ok(Address { file, node: NodeSelector::Resume }),
+            Err(_) => Ok(Address { file: resolver.titled_session(session)?, node }),
+        }
+    }
+
+    /// Finds a session or an agent by its whole id, or by `ID~PROJECT` where several projects have one
+    /// of that id; the file is looked at again, so that it is known as it is now.
+    pub fn session_by_id(&self, address: &str) -> Result<ResolvedFile, AddressError> {
+        let resolver = Resolver::new(self);
+        let (id, mut found) = resolver.of_id(address);
+        if found.len() > 1 {
+            resolver.leave_hidden(&mut found);
+        }
+        let names: BTreeSet<&str> = found.iter().map(ResolvedFile::project_name).collect();
+        // Agents come along with a fork as they are: any copy of one tells the same.
+        if names.len() > 1 && !id.starts_with("agent-") {
+            return Err(AddressError::Ambiguous(Ambiguous {
+                text: id.to_owned(),
+                among: Among::Copies,
+                candidates: names.iter().map(|name| format!("{id}~{name}")).collect(),
+            }));
+        }
+        // Of copies in one project the one that was written last is meant.
+        let newest = found.into_iter().max_by_key(|found| found.file.modified);
+        let found = newest.ok_or_else(|| AddressError::NoSession(address.to_owned()))?;
+        let now = HistoryFile::at(&found.file.path)?;
+        let HistoryFile { role, relative, .. } = found.file;
+        Ok(ResolvedFile { file: HistoryFile { role, relative, ..now }, ..found })
+    }
+}
+
+/// One look at the listing, so that everything in an answer comes from the same one.
+struct Resolver<'a> {
+    workspace: &'a Workspace,
+    listing: Arc<Vec<Project>>,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(workspace: &'a Workspace) -> Self {
+        Self { workspace, listing: workspace.projects() }
+    }
+
+    fn project(&self, index: usize) -> ResolvedProject {
+        ResolvedProject { listing: self.listing.clone(), index }
+    }
+
+    /// Finds a session by path, id or beginning of an id; `None` when it can only be a title.
+    fn sure_session(&self, text: &str) -> Result<Option<ResolvedFile>, AddressError> {
+        if text == "latest" {
+            return self.latest().map(Some);
+        }
+        let path = Path::new(text);
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            let below = self.workspace.roots().iter().map(|root| root.join(text));
+            let mut paths = std::iter::once(path.to_owned()).chain(below);
+            return match paths.find(|path| path.exists()) {
+                Some(path) => self.at_path(&path).map(Some),
+                // Whether there is a file elsewhere is nothing to tell, either.
+                None => Err(self.no_file(path)),
+            };
+        }
+        let id = text.strip_prefix("agent-").unwrap_or(text);
+        let (_, mut found) = self.of_id(text);
+        if found.is_empty() {
+            // An agent's id may be given without `agent-`.
+            found = self.files(|file| is_wanted(file, text) && file.id == id);
+        }
+        if found.is_empty() && id.len() >= PREFIX {
+            found = self.files(|file| is_wanted(file, text) && file.id.starts_with(id));
+            // A session's id outweighs an agent's that begins alike.
+            if found.iter().any(|found| found.file.role == FileRole::Session) {
+                found.retain(|found| found.file.role == FileRole::Session);
+            }
+        }
+        match found.len() {
+            0 => Ok(None),
+            1 => Ok(found.pop()),
+            _ => Err(ambiguous(
+                text,
+                Among::Files,
+                found.into_iter().map(|found| found.file.relative),
+            )),
+        }
+    }
+
+    /// Returns the files of a whole id, or of `ID~PROJECT`, and the id alone.
+    fn of_id<'b>(&self, address: &'b str) -> (&'b str, Vec<ResolvedFile>) {
+        let of_id = |id: &str| {
+            let agent = id.strip_prefix("agent-");
+            self.files(|file| match agent {
+                Some(agent) => file.role.is_agent() && file.id == agent,
+                None => file.role == FileRole::Session && file.id == id,
+            })
+        };
+        let found = of_id(address);
+        match address.split_once('~').filter(|_| found.is_empty()) {
+            Some((id, name)) => {
+                let mut found = of_id(id);
+                found.retain(|file| file.project_name() == name);
+                (id, found)
+            }
+            None => (address, found),
+        }
+    }
+
+    /// Leaves out what no list shows (R18), unless there is nothing else.
+    fn leave_hidden(&self, found: &mut Vec<ResolvedFile>) {
+        let survey = self.workspace.known_survey().unwrap_or_else(|| self.workspace.survey());
+        let sessions = survey.projects.iter().flat_map(|project| &project.sessions);
+        let hidden: Vec<&Path> = sessions
+            .filter(|session| session.digest.class.is_hidden())
+            .map(|session| &*session.file.path)
+            .collect();
+        let is_shown = |found: &ResolvedFile| !hidden.contains(&&*found.file.path);
+        if found.iter().any(is_shown) {
+            found.retain(is_shown);
+        }
+    }
+
+    fn files(&self, fits: impl Fn(&HistoryFile) -> bool) -> Vec<ResolvedFile> {
+        let mut found = Vec::new();
+        for (index, project) in self.listing.iter().enumerate() {
+            for file in project.files.iter().filter(|file| fits(file)) {
+                found.push(ResolvedFile { project: Some(self.project(index)), file: file.clone() });
+            }
+        }
+        found
+    }
+
+    fn at_path(&self, path: &Path) -> Result<ResolvedFile, AddressError> {
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let mut known = self.files(|file| file.path == path || file.path == real);
+        if known.is_empty() {
+            known = self.files(|file| file.path.canonicalize().is_ok_and(|file| file == real));
+        }
+        match known.into_iter().next() {
+            Some(found) => Ok(found),
+            None if self.workspace.is_confined() => Err(self.no_file(path)),
+            None => Ok(ResolvedFile { project: None, file: HistoryFile::at(path)? }),
+        }
+    }
+
+    fn no_file(&self, path: &Path) -> AddressError {
+        let confined = self.workspace.is_confined();
+        AddressError::NoFile { path: path.display().to_string(), confined }
+    }
+
+    /// Finds the session that was active last, by what its records say: file times lie.
+    fn latest(&self) -> Result<ResolvedFile, AddressError> {
+        let sessions = self.files(|file| file.role == FileRole::Session && file.bytes > 0);
+        let active =
+            sessions.into_iter().filter_map(|found| Some((last_active(&found.file.path)?, found)));
+        let found = active.max_by(|(a, _), (b, _)| a.cmp(b)).map(|(_, found)| found);
+        found.ok_or(AddressError::NoHistory)
+    }
+
+    /// Finds a session by its exact title, which takes reading them all.
+    fn titled_session(&self, text: &str) -> Result<ResolvedFile, AddressError> {
+        let survey = self.workspace.survey();
+        let mut paths = Vec::new();
+        for project in &survey.projects {
+            let titled = project
+                .sessions
+                .iter()
+                .filter(|session| session_title(&session.digest, &project.summaries) == Some(text));
+            paths.extend(titled.map(|session| &*session.file.path));
+        }
+        let mut found = self.files(|file| paths.contains(&&*file.path));
+        match found.len() {
+            1 => Ok(found.remove(0)),
+            0 => Err(AddressError::NoSession(text.to_owned())),
+            _ => {
+                let relative = found.into_iter().map(|found| found.file.relative);
+                Err(ambiguous(text, Among::Titles, relative))
+            }
+        }
+    }
+
+    /// Finds projects by their whole name or path.
+    fn named_projects(&self, text: &str) -> Vec<usize> {
+        let path = Path::new(text);
+        let real = if path.is_dir() { path.canonicalize().ok() } else { None };
+        let real = real.map(|real| real.to_string_lossy().into_owned());
+        self.matching(|name| {
+            name == text
+                || real.as_deref().is_some_and(|real| is_encoded(name, real))
+                || text.starts_with('/') && is_encoded(name, text)
+        })
+    }
+
+    /// Finds projects by a part of their name or path; a path that was meant whole is no part.
+    fn part_projects(&self, text: &str) -> Vec<usize> {
+        let whole = text.starts_with('/') || matches!(text, "." | "..") || text.starts_with("./");
+        if whole || !text.contains(|c: char| c.is_ascii_alphanumeric()) {
+            return Vec::new();
+        }
+        let encoded = encode(text);
+        self.matching(|name| name.contains(text) || name.contains(&encoded))
+    }
+
+    fn matching(&self, fits: impl Fn(&str) -> bool) -> Vec<usize> {
+        let named = self.listing.iter().enumerate();
+        named.filter(|(_, project)| fits(&project.name)).map(|(index, _)| index).collect()
+    }
+
+    fn ambiguous_project(&self, text: &str, found: &[usize]) -> AddressError {
+        let names = found.iter().map(|index| self.listing[*index].name.clone());
+        ambiguous(text, Among::Projects, names)
+    }
+}
+
+/// Whether an id can mean a file of this kind: `agent-` before it means agents alone.
+fn is_wanted(file: &HistoryFile, id: &str) -> bool {
+    match id.starts_with("agent-") {
+        true => file.role.is_agent(),
+        false => !matches!(file.role, FileRole::Journal { .. }),
+    }
+}
+
+fn no_project(text: &str) -> AddressError {
+    let text = text.to_owned();
+    if text.starts_with("--") {
+        AddressError::UnexpectedOption(text)
+    } else if Path::new(&text).is_dir() {
+        AddressError::NoHistoryOfDirectory(text)
+    } else {
+        AddressError::NoProject(text)
+    }
+}
+
+fn ambiguous(text: &str, among: Among, candidates: impl Iterator<Item = String>) -> AddressError {
+    let candidates = candidates.collect();
+    AddressError::Ambiguous(Ambiguous { text: text.to_owned(), among, candidates })
+}
+
+impl NodeSelector {
+    /// Finds the node that is meant; `None`: none was named.
+    pub fn node(&self, history: &History) -> Result<Option<NodeId>, AddressError> {
+        match self {
+            Self::Resume => Ok(None),
+            Self::Nth(n) => {
+                let conversations = &history.branches.conversations;
+                let wanted = n.checked_sub(1).and_then(|index| conversations.get(index));
+                let count = conversations.len();
+                let wanted = wanted.ok_or(AddressError::NoConversation { n: *n, count })?;
+                Ok(Some(wanted.leaf))
+            }
+            Self::Uuid(prefix) => node_by_prefix(history, prefix).map(Some),
+            Self::Place(place) => match history.node_at(place) {
+                Some(node) => Ok(Some(node)),
+                None => Err(AddressError::NoNode(place.clone())),
+            },
+        }
+    }
+}
+
+fn node_by_prefix(history: &History, prefix: &str) -> Result<NodeId, AddressError> {
+    let firsts = history.session.nodes().filter(|(id, _)| history.tree.is_first(*id));
+    let named = firsts.filter_map(|(id, record)| {
+        let spelling = history.session.spell(record.name?);
+        spelling.starts_with(prefix).then_some((id, spelling))
+    });
+    let mut found: Vec<(NodeId, String)> = named.collect();
+    // Of several records with one name the client knows the last.
+    found.sort_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+    found.dedup_by(|later, first| later.1 == first.1);
+    match found.iter().find(|(_, spelling)| spelling == prefix).or(found.first()) {
+        None => Err(AddressError::NoNode(prefix.to_owned())),
+        Some((id, spelling)) if found.len() == 1 || spelling == prefix => Ok(*id),
+        Some(_) => {
+            Err(ambiguous(prefix, Among::Nodes, found.into_iter().map(|(_, spelling)| spelling)))
+        }
+    }
+}
+
+/// Cuts `SESSION:UUID` or `SESSION@N`.
+fn split(text: &str) -> Option<(&str, NodeSelector)> {
+    if let Some((session, n)) = text.rsplit_once('@')
+        && let Ok(n) = n.parse()
+    {
+        return Some((session, NodeSelector::Nth(n)));
+    }
+    let (session, uuid) = text.rsplit_once(':')?;
+    (!session.is_empty() && !uuid.is_empty())
+        .then(|| (session, NodeSelector::Uuid(uuid.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NodeSelector, split};
+
+    #[test]
+    fn addresses_are_cut_at_their_last_sign() {
+        assert_eq!(split("abcd:1234"), Some(("abcd", NodeSelector::Uuid("1234".into()))));
+        assert_eq!(split("latest@2"), Some(("latest", NodeSelector::Nth(2))));
+        assert_eq!(split("x/y.jsonl:12"), Some(("x/y.jsonl", NodeSelector::Uuid("12".into()))));
+        assert_eq!(split("abcd"), None);
+        assert_eq!(split("me@home"), None);
+        assert_eq!(split(":x"), None);
+    }
+}

@@ -1,0 +1,26 @@
+//! The questions ramus answers: each once, for the command line, the screens, the page and MCP.
+//!
+//! A [`Workspace`] holds the Claude directories and what was read of them.
+//! Front ends turn a request into an [`address`], ask, and draw the answer. Nothing here prints,
+//! parses arguments or knows a protocol.
+
+pub mod address;
+pub mod compare;
+pub mod conversation;
+pub mod files_at;
+pub mod prices;
+pub mod usage;
+
+/// Files in short, as [`Workspace`] reads them.
+pub mod survey {
+    pub use ramus_store::survey::{
+        Counted, MostComplex, ProjectSurvey, Survey, Surveyed, count, to_time,
+    };
+}
+
+pub mod workspace;
+
+pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
+pub use conversation::OpenConversation;
+pub use prices::Prices;
+pub use workspace::{ProgressSink, SurveyDetail, Workspace};

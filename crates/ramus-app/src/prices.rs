@@ -1,0 +1,40 @@
+//! Which prices hold: the list that is built in, or a file of the user over it.
+
+use std::path::{Path, PathBuf};
+
+use ramus_core::price::{PriceError, PriceList};
+use ramus_store::{PathError, settings};
+
+/// The prices that hold, and the file they come from.
+#[derive(Clone, Debug, Default)]
+pub struct Prices {
+    pub list: PriceList,
+    /// `None`: only the list that is built in.
+    pub file: Option<PathBuf>,
+}
+
+/// Why a file of prices cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PricesError {
+    #[error("there is no file {}", .0.display())]
+    Missing(PathBuf),
+    #[error(transparent)]
+    Unreadable(#[from] PathError),
+    #[error("cannot use {}: {source}", .file.display())]
+    Invalid { file: PathBuf, source: PriceError },
+}
+
+impl Prices {
+    /// Reads a file of prices; one that was asked for must exist.
+    pub fn load(file: &Path, must_exist: bool) -> Result<Self, PricesError> {
+        let Some(text) = settings(file)? else {
+            if must_exist {
+                return Err(PricesError::Missing(file.to_owned()));
+            }
+            return Ok(Self::default());
+        };
+        let list = PriceList::with_file(&text)
+            .map_err(|source| PricesError::Invalid { file: file.to_owned(), source })?;
+        Ok(Self { list, file: Some(file.to_owned()) })
+    }
+}

@@ -1,0 +1,277 @@
+//! What an agent gets from the tools, over stdio.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use super::command::one;
+use super::{Answer, Question, Row, cells};
+
+pub(super) struct Mcp {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Mcp {
+    pub(super) fn start(claude: &Path) -> Self {
+        let mut command = crate::command(claude, &["mcp", "--allow-write"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut mcp = Self { child, input, output: BufReader::new(output) };
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}});
+        mcp.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}));
+        mcp.read();
+        mcp.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        mcp
+    }
+
+    pub(super) fn answer(&mut self, question: &Question) -> Option<Answer> {
+        let all = 100_000;
+        let told = match question {
+            Question::Sessions => self.call("list_sessions", json!({"max_tokens": all})),
+            Question::Conversations { session, .. } => {
+                self.call("list_conversations", json!({"scope": session, "max_tokens": all}))
+            }
+            Question::Tree { session, .. } => {
+                self.call("tree", json!({"session": session, "max_tokens": all}))
+            }
+            Question::Search(words) => {
+                self.call("search", json!({"query": words, "max_tokens": all}))
+            }
+            Question::Diff { session, sides: [a, b] } => self.call(
+                "diff",
+                json!({"a": format!("{session}@{a}"), "b": format!("{session}@{b}"),
+                    "stat": true, "max_tokens": all}),
+            ),
+            Question::Files { session, node } => self.call(
+                "files_at",
+                json!({"address": format!("{session}:{node}"), "max_tokens": all}),
+            ),
+            Question::Usage => self.call("usage", json!({"max_tokens": all})),
+            Question::Goto { session, node } => {
+                self.call("goto", json!({"address": format!("{session}:{node}")}))
+            }
+            Question::Fork { session, node } => {
+                self.call("fork", json!({"address": format!("{session}:{node}")}))
+            }
+            // There is no tool for it.
+            Question::Retention | Question::Rename { .. } => return None,
+        };
+        let (text, is_error) = told;
+        assert!(!is_error, "{question:?}: {text}");
+        let lines: Vec<&str> = text.lines().filter(|line| !is_mark(line)).collect();
+        let rows = |row: fn(&str) -> Row| Answer {
+            rows: lines.iter().skip(1).map(|line| row(line)).collect(),
+            ordered: true,
+        };
+        Some(match question {
+            Question::Sessions => rows(session_row),
+            Question::Conversations { .. } => rows(conversation_row),
+            Question::Tree { .. } => tree_rows(&lines),
+            Question::Search(_) => rows(hit_row),
+            Question::Diff { .. } => diff_row(&lines),
+            Question::Files { .. } => file_rows(&lines),
+            Question::Usage => usage_row(&lines),
+            Question::Fork { .. } => one(plan_row(&lines, true)),
+            _ => one(plan_row(&lines, false)),
+        })
+    }
+
+    /// Calls a tool; returns its text and whether it is an error.
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
+        let answer = self.read();
+        let text = answer["result"]["content"][0]["text"].as_str();
+        let text = text.unwrap_or_else(|| panic!("{tool}: {answer}")).to_owned();
+        (text, answer["result"]["isError"] == true)
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.input, "{message}").unwrap();
+        self.input.flush().unwrap();
+    }
+
+    fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+}
+
+impl Drop for Mcp {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether a line only marks where the history begins or ends.
+fn is_mark(line: &str) -> bool {
+    line.starts_with("[history ") || line.starts_with("[end of history ")
+}
+
+/// Splits `ID … “TITLE” — FACT, FACT, …` into what is before, within and behind the title.
+fn titled(line: &str) -> [&str; 3] {
+    let (before, rest) = line.split_once('“').unwrap_or_else(|| panic!("no title in {line:?}"));
+    let (title, facts) = rest.rsplit_once("” — ").unwrap_or_else(|| panic!("no facts in {line:?}"));
+    [before.trim(), title, facts]
+}
+
+fn named(title: &str) -> String {
+    if title == "untitled" { String::new() } else { title.to_owned() }
+}
+
+/// Returns the number before a word in a list of facts.
+fn counted(facts: &str, word: &str) -> Option<String> {
+    let fact = facts
+        .split(", ")
+        .find(|fact| fact.split(' ').nth(1).is_some_and(|it| it.trim_end_matches('s') == word))?;
+    fact.split(' ').next().map(str::to_owned)
+}
+
+fn last(facts: &str) -> String {
+    let fact = facts.split(", ").find_map(|fact| fact.strip_prefix("last "));
+    fact.unwrap_or_else(|| panic!("no time in {facts:?}")).trim_end_matches('Z').to_owned()
+}
+
+fn session_row(line: &str) -> Row {
+    let [id, title, facts] = titled(line);
+    Row::from([
+        ("id", id.to_owned()),
+        ("title", named(title)),
+        ("messages", counted(facts, "message").unwrap()),
+        ("branches", counted(facts, "conversation").unwrap_or("1".to_owned())),
+        ("compactions", counted(facts, "compaction").unwrap_or("0".to_owned())),
+        ("agents", counted(facts, "agent").unwrap_or("0".to_owned())),
+        ("last active", last(facts)),
+    ])
+}
+
+fn conversation_row(line: &str) -> Row {
+    let [before, title, facts] = titled(line);
+    let (address, status) = before.split_once(' ').unwrap();
+    let left = facts.split(", ").find_map(|fact| fact.strip_prefix("left at "));
+    let left = left.and_then(|left| left.trim_end_matches(')').split_once(" ("));
+    let (point, kind) = left.unwrap_or_default();
+    Row::from([
+        ("n", address.split_once('@').unwrap().1.to_owned()),
+        ("status", status.split(',').next().unwrap().to_owned()),
+        ("resumes", status.ends_with(", resumes here").to_string()),
+        ("branch title", named(title)),
+        ("fork", kind.to_owned()),
+        ("fork id", point.split_once(':').map_or("", |(_, id)| id).to_owned()),
+        ("messages", counted(facts, "message").unwrap()),
+        ("last active", last(facts)),
+    ])
+}
+
+/// Returns the forks of a drawn tree: `┬ KIND, N ways … ID`.
+pub(super) fn tree_rows(lines: &[&str]) -> Answer {
+    let row = |line: &&str| {
+        let drawn = line.split_once('┬')?.1;
+        let (kind, rest) = drawn.trim().split_once(", ")?;
+        Some(Row::from([
+            ("kind", kind.to_owned()),
+            ("ways", rest.split(' ').next()?.to_owned()),
+            ("id", line.split_whitespace().next_back()?.to_owned()),
+        ]))
+    };
+    // The last line explains the signs.
+    let lines = lines.iter().filter(|line| !line.contains("┬ fork"));
+    Answer { rows: lines.filter_map(row).collect(), ordered: false }
+}
+
+/// Reads `OWNER:UUID STATUS ROLE DAY TIME: …`.
+fn hit_row(line: &str) -> Row {
+    let words: Vec<&str> = line.splitn(6, ' ').collect();
+    let owner = words[0].split([':', '@']).next().unwrap();
+    let status = if words[1] == "-" { "" } else { words[1] };
+    let time = match words[3] {
+        "unknown:" => String::new(),
+        day => format!("{day} {}", words[4].trim_end_matches("Z:")),
+    };
+    Row::from([
+        ("owner", super::short(owner.strip_prefix("agent-").unwrap_or(owner))),
+        ("status", status.to_owned()),
+        ("role", words[2].to_owned()),
+        ("time", time),
+    ])
+}
+
+fn diff_row(lines: &[&str]) -> Answer {
+    let mut row = Row::new();
+    for (line, names) in lines.iter().zip([["status a", "title a"], ["status b", "title b"]]) {
+        let cells = cells(line);
+        row.insert(names[0], cells[2].to_owned());
+        row.insert(names[1], cells.get(3).copied().unwrap_or_default().to_owned());
+    }
+    let common = lines[2].trim_start_matches("= ").trim();
+    let common = common.split(' ').next().unwrap();
+    row.insert("common", if common == "nothing" { "0" } else { common }.to_owned());
+    let rows = [
+        ("messages", ["messages a", "messages b"]),
+        ("prompts", ["prompts a", "prompts b"]),
+        ("answers", ["answers a", "answers b"]),
+        ("agents", ["agents a", "agents b"]),
+        ("files", ["files a", "files b"]),
+        ("tokens", ["tokens a", "tokens b"]),
+    ];
+    for (label, names) in rows {
+        let cells =
+            lines.iter().map(|line| cells(line)).find(|cells| cells.first() == Some(&label));
+        // How many lines were changed comes before how many files were.
+        let cells = cells.unwrap_or_default();
+        let values = cells.iter().skip(1).filter(|cell| !cell.starts_with('+'));
+        let mut values = values.map(|value| if *value == "·" { "0" } else { value });
+        row.extend(names.map(|name| (name, values.next().unwrap_or("0").to_owned())));
+    }
+    one(row)
+}
+
+fn file_rows(lines: &[&str]) -> Answer {
+    let table = lines.iter().skip_while(|line| !line.starts_with("FILE")).skip(1);
+    let row = |line: &&str| {
+        let cells = cells(line);
+        let state = if cells[1] == "not there" { "absent" } else { cells[1] };
+        let mut row = Row::from([("path", cells[0].to_owned()), ("state", state.to_owned())]);
+        if cells[3] != "·" {
+            row.insert("source", cells[3].to_owned());
+        }
+        row
+    };
+    Answer { rows: table.map(row).collect(), ordered: true }
+}
+
+fn usage_row(lines: &[&str]) -> Answer {
+    let line = |label: &str| {
+        let found =
+            lines.iter().map(|line| cells(line)).find(|cells| cells.first() == Some(&label));
+        found.unwrap_or_else(|| panic!("no {label} in {lines:#?}"))
+    };
+    let messages = line("messages");
+    one(Row::from([
+        ("messages", messages[1].replace(',', "")),
+        ("sessions", messages[2].split(' ').nth(1).unwrap().to_owned()),
+        // A `+` stands for models without a price.
+        ("cost", line("cost")[1].trim_end_matches('+').to_owned()),
+    ]))
+}
+
+fn plan_row(lines: &[&str], is_new: bool) -> Row {
+    let rest = lines[0].strip_prefix("Would: ").unwrap_or_else(|| panic!("{lines:?}"));
+    let (what, rest) = rest.split_once(" in session ").unwrap();
+    let leaf = lines.iter().find_map(|line| line.strip_prefix("resumes at: "));
+    let mut row = Row::from([
+        ("what", what.to_owned()),
+        ("resume leaf", leaf.unwrap_or_default().to_owned()),
+    ]);
+    if !is_new {
+        row.insert("session", rest.split(',').next().unwrap().to_owned());
+    }
+    row
+}
