@@ -120,9 +120,13 @@ def main():
                 words = [source.choice(whole) if word == "F" else word for word in command.split()]
                 plain, kept = answer(words, "--no-cache"), answer(words)
                 compared += 1
-                if plain != kept:
+                # What is said of dates in days may change between two runs; then it changes without the cache, too.
+                if plain != kept and kept != answer(words, "--no-cache"):
                     wrong += 1
                     print(f"{state}: {' '.join(words)} differs in {home}", flush=True)
+                    for name, got in (("plain", plain), ("kept", kept)):
+                        with open(os.path.join(home, f"{wrong}-{name}"), "wb") as file:
+                            file.write(b"%d\n" % got[0] + got[1] + got[2])
                     if wrong > 20:
                         sys.exit(1)
         while len(files_of(projects)) < a.sessions:

@@ -70,8 +70,11 @@ mod tests {
         }
     }
 
+    /// Something that is done with a session, and its name.
+    type Work = (&'static str, fn(&Case));
+
     /// What the commands do with one session.
-    const WORK: [(&str, fn(&Case)); 9] = [
+    const WORK: [Work; 9] = [
         ("digest", |case| drop(Digest::new(&case.history))),
         ("usage", |case| drop(Account::new(&case.history, &PriceList::default()))),
         ("turns", |case| {
@@ -112,7 +115,7 @@ mod tests {
                     end_of_message(&case.history, node);
                     let _ = edit::goto(&case.history, node, "title", writer);
                 }
-            })
+            });
         }),
         ("fork and fix", |case| {
             write(|writer| {
@@ -121,7 +124,7 @@ mod tests {
                     let origin = origin("old", &case.history, path, &mut |id| case.body(id));
                     let _ = edit::fork(&[origin], Fork { title: "title", cwd: None }, writer);
                 }
-            })
+            });
         }),
     ];
 
