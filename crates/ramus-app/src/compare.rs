@@ -4,7 +4,6 @@ mod ends;
 mod team;
 
 use ramus_core::compare::{Common, Compared, FilePair, Named, Side, Stretch, common, files};
-use ramus_core::name::short_id;
 use ramus_core::price::PriceList;
 use ramus_core::session::{NodeId, Session};
 use ramus_core::turn::Turn;
@@ -64,10 +63,14 @@ impl Workspace {
     /// Returns what a conversation goes by: its number if the whole of it is meant.
     fn named(&self, open: &OpenConversation) -> Named {
         let agent = if open.file.file.role.is_agent() { "agent-" } else { "" };
-        let id = format!("{agent}{}", short_id(&open.file.file.id));
+        let id = format!("{agent}{}", self.short_ids().short(&open.file.file.id));
         let address = match open.number.filter(|_| open.is_whole) {
             Some(number) => format!("{id}@{number}"),
-            None => format!("{id}:{}", short_id(&open.leaf_uuid())),
+            None => {
+                let leaf = open.leaf_uuid();
+                let short = open.history().map_or(&*leaf, |history| history.short_uuid(&leaf));
+                format!("{id}:{short}")
+            }
         };
         Named { address, status: open.status, title: self.title(open) }
     }

@@ -199,3 +199,78 @@ impl Target {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ramus_core::resume::Rule;
+    use ramus_store::State;
+    use ramus_store::place::Place;
+    use testkit::Home;
+
+    use super::*;
+
+    const FORKED: &str = "
+a      user       one
+b < a  assistant  first
+c < b  user       two
+d < c  assistant  second
+e < b  user       @30 other
+f < e  assistant  @31 third
+";
+
+    fn workspace(home: &Home) -> Workspace {
+        let place = Place::open(vec![home.claude()]).unwrap();
+        Workspace::new(place, Rule::Client, State::new(home.path().join("state")))
+    }
+
+    #[test]
+    fn every_form_of_an_address_opens_its_conversation() {
+        let home = Home::new();
+        home.session("-p/aaaa1111.jsonl", FORKED);
+        let workspace = workspace(&home);
+        let open = |text: &str| {
+            let open = workspace.open(workspace.address(text).unwrap()).unwrap();
+            (open.leaf_uuid(), open.number, open.status, open.is_whole, workspace.title(&open))
+        };
+        let active = ("f".to_owned(), Some(2), Status::Active, true, Some("one".to_owned()));
+        for text in ["aaaa", "aaaa1111", "latest", "aaaa1111~-p", "aaaa@2"] {
+            assert_eq!(open(text), active, "{text}");
+        }
+        let path = home.claude().join("projects/-p/aaaa1111.jsonl");
+        assert_eq!(open(&path.to_string_lossy()), active);
+        let left = ("d".to_owned(), Some(1), Status::Abandoned, true, Some("two".to_owned()));
+        assert_eq!(open("aaaa@1"), left);
+        let (leaf, number, status, is_whole, _) = open("aaaa:c");
+        assert_eq!((&*leaf, number, status, is_whole), ("c", Some(1), Status::Abandoned, false));
+    }
+
+    #[test]
+    fn an_address_that_leads_nowhere_says_what_to_do() {
+        let home = Home::new();
+        home.session("-p/aaaa1111.jsonl", FORKED);
+        home.session("-q/aaaa2222.jsonl", "a user hello");
+        let workspace = workspace(&home);
+        let error =
+            |text: &str| workspace.address(text).and_then(|at| workspace.open(at)).unwrap_err();
+        assert!(matches!(error("zzzz"), AddressError::NoSession(_)));
+        assert!(matches!(error("aaaa1@9"), AddressError::NoConversation { n: 9, count: 2 }));
+        assert!(matches!(error("aaaa1:zz"), AddressError::NoNode(_)));
+        let ambiguous = error("aaaa");
+        assert_eq!(ambiguous.candidates().len(), 2);
+        assert!(ambiguous.hint().is_some());
+    }
+
+    #[test]
+    fn a_uuid_that_begins_like_another_is_told_longer() {
+        let uuid = |end: &str| format!("0a1b2c3d-0000-4000-8000-0000000000{end}");
+        let (a, b, c) = (uuid("11"), uuid("12"), "ffff0000-0000-4000-8000-000000000000");
+        let home = Home::new();
+        let short = format!("{a} user one\n{b} < {a} assistant two\n{c} < {b} user three");
+        home.session("-p/aaaa1111.jsonl", &short);
+        let workspace = workspace(&home);
+        let history = workspace.read(&workspace.address("aaaa").unwrap().file.file).unwrap();
+        assert_eq!(history.short_uuid(&a), a);
+        assert_eq!(history.short_uuid(c), "ffff0000");
+        assert_eq!(history.short_uuid("0a1b2c3d-1000-4000-8000-000000000000"), "0a1b2c3d-1");
+    }
+}

@@ -12,6 +12,7 @@ use ramus_core::digest::Digest;
 use ramus_core::files::Reverts;
 use ramus_core::history::History;
 use ramus_core::link::Family;
+use ramus_core::name::ShortIds;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -277,6 +278,13 @@ impl Workspace {
         let projects = Arc::new(self.list());
         *listed = Some((made, projects.clone()));
         projects
+    }
+
+    /// Returns the ids of sessions, so that their short forms mean no other one.
+    pub fn short_ids(&self) -> ShortIds {
+        let projects = self.projects();
+        let sessions = projects.iter().flat_map(Project::sessions);
+        sessions.map(|file| &*file.id).collect()
     }
 
     /// Reads everything in short, so that the first question need not wait for it.

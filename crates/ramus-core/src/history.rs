@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use crate::branches::{Branches, Conversation, Lane};
 use crate::client_path::{ResumeNote, ResumeNotes, resume_notes};
 use crate::fold::{FoldId, Folds};
-use crate::name::Name;
+use crate::name::{Name, short_id};
 use crate::record::{Kind, Voice};
 use crate::resume::Rule;
 use crate::session::{NodeId, NoteKind, Session};
@@ -154,6 +154,22 @@ impl History {
         }
         let name = self.session.record(node).name;
         name.map_or_else(String::new, |name| self.session.spell(name))
+    }
+
+    /// Returns the start of a record's uuid that means no other record of the session.
+    pub fn short_uuid<'a>(&self, uuid: &'a str) -> &'a str {
+        let short = short_id(uuid);
+        let Some(own) = Name::canonical(uuid.as_bytes()) else { return short };
+        let names = self.session.nodes().filter_map(|(_, record)| record.name);
+        let alike = |other: Name| (own.bits() ^ other.bits()).leading_zeros() as usize / 4;
+        let shared = names.filter(|name| *name != own).map(alike).max().unwrap_or(0);
+        // Letters of the uuid, its dashes left out.
+        let end = uuid.bytes().scan(0, |letters, byte| {
+            *letters += usize::from(byte != b'-');
+            Some(*letters)
+        });
+        let end = end.take_while(|letters| *letters <= shared).count() + 1;
+        if end <= short.len() { short } else { uuid.get(..end).unwrap_or(uuid) }
     }
 
     /// Finds the node that such a place leads to.

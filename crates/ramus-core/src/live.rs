@@ -141,6 +141,11 @@ impl Live {
         self.may_have_ended = false;
     }
 
+    /// Begins again with a file that was rewritten: what was there before is no news.
+    pub fn rewritten(&mut self) {
+        self.strand.rewritten();
+    }
+
     /// Takes over what the beginning of the same file told: its name and place.
     pub fn learn(&mut self, beginning: &Self) {
         let title = self.title.take();

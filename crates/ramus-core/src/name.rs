@@ -78,6 +78,38 @@ pub fn short_id(id: &str) -> &str {
     if is_hexadecimal { id.get(..8).unwrap_or(id) } else { id }
 }
 
+/// Ids among which a short one must mean a single one of them; only those that begin alike are kept.
+#[derive(Clone, Debug, Default)]
+pub struct ShortIds(Vec<Box<str>>);
+
+impl<'a> FromIterator<&'a str> for ShortIds {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(ids: I) -> Self {
+        let mut sorted: Vec<&str> = ids.into_iter().collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let is_alike = |a: &str, b: &str| short_id(a) == short_id(b);
+        let alike = sorted.iter().enumerate().filter(|(at, id)| {
+            let next = sorted.get(at + 1).is_some_and(|next| is_alike(next, id));
+            next || at.checked_sub(1).is_some_and(|before| is_alike(sorted[before], id))
+        });
+        Self(alike.map(|(_, id)| Box::from(*id)).collect())
+    }
+}
+
+impl ShortIds {
+    /// Returns the start of an id as [`short_id`] does, longer where another id begins with that.
+    pub fn short<'a>(&self, id: &'a str) -> &'a str {
+        let others = self.0.iter().filter(|other| &***other != id);
+        let shared = others.map(|other| shared_start(other, id)).max().unwrap_or(0);
+        let short = short_id(id);
+        if shared < short.len() { short } else { id.get(..shared + 1).unwrap_or(id) }
+    }
+}
+
+fn shared_start(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+}
+
 /// Reads a lower-case uuid in its 8-4-4-4-12 form.
 fn parse_uuid(spelling: &[u8]) -> Option<Name> {
     let bytes: &[u8; 36] = spelling.try_into().ok()?;
@@ -147,7 +179,22 @@ pub fn fingerprint(content: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Name, fingerprint};
+    use super::{Name, ShortIds, fingerprint};
+
+    #[test]
+    fn an_ambiguous_short_id_is_longer() {
+        let ids = [
+            "0a1b2c3d-0000-4000-8000-000000000001",
+            "0a1b2c3d-0000-4000-8000-000000000002",
+            "0a1b2c3d-1111-4000-8000-000000000000",
+            "ffff0000-0000-4000-8000-000000000000",
+        ];
+        let short: ShortIds = ids.into_iter().collect();
+        assert_eq!(short.short(ids[0]), ids[0]);
+        assert_eq!(short.short(ids[2]), "0a1b2c3d-1");
+        assert_eq!(short.short(ids[3]), "ffff0000");
+        assert_eq!(short.short("message-12"), "message-12");
+    }
 
     #[test]
     fn a_uuid_prints_as_it_was_written() {

@@ -1,5 +1,9 @@
 //! Laws that hold for any input.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test reads its fixtures and stops when it cannot"
+)]
 
 use std::fmt::Write;
 

@@ -305,7 +305,7 @@ impl Chapter {
         if own.is_empty() {
             return true;
         }
-        let start = short_id(&own);
+        let start = self.history.short_uuid(&own);
         // A whole name means its node, even where others begin with it.
         if start == own {
             return true;
@@ -320,7 +320,7 @@ impl Chapter {
         let id = self.short_id();
         match self.history.place_of(node) {
             place if place.is_empty() || place.starts_with('@') => format!("{id}{place}"),
-            name => format!("{id}:{}", short_id(&name)),
+            name => format!("{id}:{}", self.history.short_uuid(&name)),
         }
     }
 }

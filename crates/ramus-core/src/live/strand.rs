@@ -5,9 +5,12 @@
 //! what is known when it is written. So whoever watches hears of the forks that whoever reads finds, and
 //! the cost depends on the window alone.
 
+use rustc_hash::FxHashSet;
+
 use crate::branches::{ForkKind, fork_kind};
 use crate::fold::{FoldId, Folds};
-use crate::record::Voice;
+use crate::name::Name;
+use crate::record::{Record, Voice};
 use crate::session::{NodeId, Session};
 use crate::tree::Tree;
 
@@ -75,6 +78,8 @@ pub(super) struct Strand {
     tip: Option<u64>,
     /// The end of the followed conversation; `None` inside: nothing of it was said yet.
     followed: Option<Option<u64>>,
+    /// What was remembered of the file before it was rewritten, by name and content.
+    shown: FxHashSet<(Name, u64)>,
 }
 
 /// The window as a reader understands it.
@@ -87,7 +92,7 @@ struct Read<'a> {
 impl Strand {
     pub(super) fn follow(&mut self, uuid: &str) -> bool {
         let read = self.read();
-        let Some(node) = read.tree.find(crate::name::Name::new(uuid.as_bytes())) else {
+        let Some(node) = read.tree.find(Name::new(uuid.as_bytes())) else {
             return false;
         };
         let mut end = read.folds.of(node).and_then(|fold| read.said(fold));
@@ -148,7 +153,22 @@ impl Strand {
             None => true,
             Some(end) => end == Some(number) || end.is_some() && end == said_above,
         };
+        let record = self.window.record(node);
+        if record.name.is_some_and(|name| self.shown.contains(&(name, record.content))) {
+            return Step::Copy;
+        }
         Step::Goes { followed, switch }
+    }
+
+    /// Begins again with a file that was rewritten; what was there before is known by its name.
+    pub(super) fn rewritten(&mut self) {
+        let window = std::mem::take(&mut self.window);
+        if !window.records().is_empty() {
+            let named = |record: &Record| Some((record.name?, record.content));
+            self.shown = window.records().iter().filter_map(named).collect();
+        }
+        (self.forgotten, self.tip) = (0, None);
+        self.followed = self.followed.map(|_| None);
     }
 
     /// Takes records that nobody hears of. Returns for each whether it was there already.

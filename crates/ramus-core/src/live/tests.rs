@@ -348,3 +348,17 @@ fn what_a_reader_takes_for_one_line_is_no_switch() {
         assert!(!switched, "{fixture}\n{drawing}");
     }
 }
+
+#[test]
+fn what_was_there_before_a_file_was_rewritten_is_no_news() {
+    let mut live = Live::new(false);
+    drawn(&mut live, &testkit::jsonl("a user one\nb < a assistant hi\nc < b user @10 two"));
+    live.rewritten();
+    let text = testkit::jsonl("c user @10 two\nd < c assistant @11 2\ne < c assistant @12 3");
+    let told = drawn(&mut live, &text);
+    let told: Vec<&str> = told.lines().filter(|line| !line.contains(" spent ")).collect();
+    assert_eq!(
+        told,
+        ["d answer [\"2\"]", "e retry after Some(\"c\") Some(\"two\")", "e answer [\"3\"]"]
+    );
+}

@@ -6,6 +6,7 @@
 
 use ramus_core::session::Session;
 use ramus_core::turn::Turn;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Config, Header, Tools};
@@ -43,7 +44,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
             "cache_write": header.tokens.cache_write,
         },
     });
-    let text = fields.to_string();
+    let text = printable(&fields);
     out.push_str(text.strip_suffix('}').unwrap_or(&text));
     out.push_str(",\n\"turns\":[");
 }
@@ -63,8 +64,14 @@ pub(super) fn turn(session: &Session, turn: &Turn, config: &Config<'_>, out: &mu
         _ => true,
     });
     out.push('\n');
-    // Types made to be written always can be.
-    out.push_str(&serde_json::to_string(&turn).unwrap_or_default());
+    out.push_str(&printable(&turn));
+}
+
+/// Returns a value as JSON that is safe to print. Types made to be written always can be.
+fn printable(value: &impl Serialize) -> String {
+    let mut bytes = Vec::new();
+    let written = crate::json::write(&mut bytes, value);
+    written.ok().and_then(|()| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
 /// Closes the object.

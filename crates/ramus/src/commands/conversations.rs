@@ -3,7 +3,7 @@ use ramus_app::{Scope, Workspace};
 use ramus_core::branches::Status;
 use ramus_core::digest::{Digest, ResumeDigest};
 use ramus_core::history::AgentClass;
-use ramus_core::name::short_id;
+use ramus_core::name::{ShortIds, short_id};
 use ramus_core::resume::Reason;
 use ramus_core::title;
 use ramus_render::json::{self, Answer, Bookmark, Conversation, Conversations};
@@ -42,6 +42,7 @@ pub(crate) fn conversations(
     let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = workspace.scope(args.scope.as_deref())?;
     let filter = args.filter.understood()?;
+    let short_ids = workspace.short_ids();
     let survey = filter.survey(workspace, &scope)?;
     let (mut groups, bookmarks) = rows(&survey, &scope, &filter, global.all);
     if ui.json {
@@ -55,7 +56,7 @@ pub(crate) fn conversations(
     if groups.is_empty() {
         return Err(no_conversation());
     }
-    let table = table(groups.iter().flat_map(|group| &group.rows), &Clock::new());
+    let table = table(&short_ids, groups.iter().flat_map(|group| &group.rows), &Clock::new());
     ui.page();
     for line in table.lines(ui.width) {
         ui.line(&line)?;
@@ -159,11 +160,15 @@ fn session_title(project: &ProjectSurvey, file: &Surveyed) -> String {
     title::session_title(&file.digest, &project.summaries).unwrap_or_default().to_owned()
 }
 
-fn table<'a>(conversations: impl Iterator<Item = &'a Conversation>, clock: &Clock) -> Table {
+fn table<'a>(
+    short_ids: &ShortIds,
+    conversations: impl Iterator<Item = &'a Conversation>,
+    clock: &Clock,
+) -> Table {
     let mut table =
         Table::new(&["", "ADDRESS", "?STATUS", "?LAST ACTIVE", ">?MESSAGES", "?LEFT AT", "*TITLE"]);
     for conversation in conversations {
-        let id = short_id(&conversation.session);
+        let id = short_ids.short(&conversation.session);
         let (mark, label) = match (conversation.resumes, conversation.status) {
             (true, _) => ("▶", Label::Active),
             (_, Status::Active) => ("●", Label::Active),

@@ -118,7 +118,7 @@ fn read(
     let page = match question {
         Question::Compare(a, b) => compared(global, [&a, &b], width, highlight),
         Question::Files(address) => files_page(global, &address, width),
-        Question::File(address, path) => file_page(global, &address, path),
+        Question::File(address, path) => file_page(global, &address, &path),
     };
     page.map_err(|error| reasons(Vec::new(), &error))
 }
@@ -147,12 +147,12 @@ fn files_page(global: &Global, address: &str, width: usize) -> Result<Page, Comm
     Ok(Page { title: title.with("  Enter shows one", Label::Dim), lines, links })
 }
 
-fn file_page(global: &Global, address: &str, path: String) -> Result<Page, CommandError> {
+fn file_page(global: &Global, address: &str, path: &str) -> Result<Page, CommandError> {
     let workspace = env::open_for(global, address, Arc::new(()))?;
-    let bytes = files::held(&workspace, address, &path)?;
+    let bytes = files::held(&workspace, address, path)?;
     Ok(Page {
-        title: Line::new(&path, Label::Heading),
-        lines: highlight::code(&path, &String::from_utf8_lossy(&bytes)),
+        title: Line::new(path, Label::Heading),
+        lines: highlight::code(path, &String::from_utf8_lossy(&bytes)),
         links: Vec::new(),
     })
 }

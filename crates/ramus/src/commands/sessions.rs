@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
 use ramus_app::{Scope, Workspace};
 use ramus_core::history::{AgentClass, Class};
-use ramus_core::name::short_id;
+use ramus_core::name::{ShortIds, short_id};
 use ramus_render::json::{self, Answer, LostAgent, Session, Sessions};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
@@ -58,6 +58,7 @@ pub(crate) fn sessions(
     }
     let announced = workspace.due_soon(&scope, env::now());
     let cleanup = workspace.cleanup();
+    let short_ids = workspace.short_ids();
     let survey = filter.survey(workspace, &scope)?;
     let mut rows = rows(&survey, &filter, &cleanup, global.all);
     let paths: HashMap<String, Option<String>> = { &survey.projects }
@@ -100,7 +101,7 @@ pub(crate) fn sessions(
         let path = paths.get(&session.project).and_then(Option::as_deref);
         project_end(&project_name(path, &session.project), room)
     };
-    let lines = table(&sessions, &name, &Clock::new()).lines(ui.width);
+    let lines = table(&sessions, &short_ids, &name, &Clock::new()).lines(ui.width);
     let head = lines.len() - sessions.len();
     let mut last = None;
     for (index, line) in lines.iter().enumerate() {
@@ -300,7 +301,12 @@ fn warm_ups<'a>(
     })
 }
 
-fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock) -> Table {
+fn table(
+    sessions: &[Session],
+    short_ids: &ShortIds,
+    name: &dyn Fn(&Session) -> String,
+    clock: &Clock,
+) -> Table {
     let mut table = Table::new(&[
         "ID",
         "?PROJECT",
@@ -331,7 +337,7 @@ fn table(sessions: &[Session], name: &dyn Fn(&Session) -> String, clock: &Clock)
             title = defects.with(&title.text(), Label::Plain);
         }
         table.row(vec![
-            cell(short_id(&session.id), Label::Id),
+            cell(short_ids.short(&session.id), Label::Id),
             cell(name(session), Label::Dim),
             cell(clock.short_text(session.last_active.as_deref()), Label::Time),
             cell(number(u64::from(session.messages)), Label::Plain),

@@ -7,6 +7,7 @@ use ramus_app::conversation::each_turn_with;
 use ramus_app::{NodeSelector, OpenConversation};
 use ramus_core::digest::resume_of;
 use ramus_core::name::short_id;
+use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_render::json::{self, Answer};
 use ramus_render::text::{TextConfig, Transcript, count};
@@ -87,7 +88,12 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     if args.raw {
         return raw(ui, parts);
     }
-    let mut counted = Counted::new(prices::load(args.prices.as_deref())?.list);
+    // A broken file of prices keeps nobody from reading.
+    let prices = match args.usage || ui.json {
+        true => prices::load(args.prices.as_deref())?.list,
+        false => PriceList::default(),
+    };
+    let mut counted = Counted::new(prices);
     if ui.json {
         let (files, rule) = (open.file.files_beside(), workspace.rule());
         let counting = Counting { counted: RefCell::new(counted), files, parts, rule };

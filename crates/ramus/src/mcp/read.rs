@@ -99,7 +99,7 @@ fn piece(part: &Part, turn: &Turn, depth: Depth) -> String {
     let speaks = matches!(turn.kind, TurnKind::Prompt(_) | TurnKind::Answer(_));
     if let (true, Some(uuid)) = (speaks && !text.is_empty(), &turn.uuid) {
         let id = short_id(&part.file.id);
-        text = format!("{}\n[{id}:{}]\n\n", text.trim_end(), short_id(uuid));
+        text = format!("{}\n[{id}:{}]\n\n", text.trim_end(), part.history.short_uuid(uuid));
     }
     text
 }

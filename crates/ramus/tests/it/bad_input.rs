@@ -239,17 +239,17 @@ fn json_holds_nothing_that_a_terminal_would_obey() {
         &format!("a user {words}\nb < a call:t {words}\nc < b result:t {words}\n- title {words}"),
     );
     let commands: [&[&str]; 8] = [
-        &["show", "11111111", "--tools"],
-        &["show", "11111111", "--as-client"],
-        &["sessions"],
-        &["conversations", "11111111"],
-        &["tree", "11111111"],
-        &["find", "kettle"],
+        &["show", "11111111", "--tools", "--json"],
+        &["show", "11111111", "--as-client", "--json"],
+        &["sessions", "--json"],
+        &["conversations", "11111111", "--json"],
+        &["tree", "11111111", "--json"],
+        &["find", "kettle", "--json"],
         &["export", "11111111", "--format", "json"],
-        &["stats"],
+        &["stats", "--json"],
     ];
     for args in commands {
-        let output = ramus(&home.claude(), &[args, &["--json"]].concat());
+        let output = ramus(&home.claude(), args);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(!text.is_empty(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         let bad = text.chars().find(|c| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'));

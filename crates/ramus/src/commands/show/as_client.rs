@@ -45,7 +45,7 @@ pub(super) fn show(
 /// Finds where Claude Code would go on: at the resume point, or at the end of what was named.
 fn point(history: &History, spot: &NodeSelector) -> Result<NodeId, CommandError> {
     let branches = &history.branches;
-    if let Some(node) = spot.node(&history)? {
+    if let Some(node) = spot.node(history)? {
         let named = branches.conversations.iter().find(|found| found.leaf == node);
         return Ok(match (spot, named) {
             (NodeSelector::Nth(_), Some(conversation)) => history.tip(conversation),

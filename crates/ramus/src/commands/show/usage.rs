@@ -157,7 +157,11 @@ impl Counted {
             }
         };
         let replies = self.replies.spent(&self.prices);
-        row(count(replies.sum.messages as usize, "reply").replace("replys", "replies"), &replies);
+        let name = match replies.sum.messages {
+            1 => "1 reply".to_owned(),
+            many => format!("{many} replies"),
+        };
+        row(name, &replies);
         if self.agent_count > 0 {
             let agents = self.agents.spent(&self.prices);
             row(count(self.agent_count, "sub-agent"), &agents);

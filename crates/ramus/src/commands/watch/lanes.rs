@@ -140,7 +140,7 @@ impl Lanes {
             Change::Grew { file, lines } => self.grew(file, &lines),
             Change::Rewritten { file } => {
                 let Some(lane) = self.lanes.get_mut(&file.path) else { return Vec::new() };
-                // What was shown already is known by name and not shown again.
+                lane.live.rewritten();
                 (lane.at, lane.came_with) = (0, file.bytes);
                 vec![item("rewritten", file, None)]
             }
