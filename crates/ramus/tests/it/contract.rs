@@ -140,7 +140,7 @@ fn contract_all_front_ends_refuse_alike() {
         let told = crate::ramus(&claude, &["goto", &address, "--dry-run"]);
         assert!(!told.status.success(), "the command does {address}");
         let command = refusal(&String::from_utf8_lossy(&told.stderr));
-        let (text, is_error) = mcp.call("goto", json!({"address": address}));
+        let (text, is_error) = mcp.call("goto", &json!({"address": address}));
         assert!(is_error, "MCP does {address}: {text}");
         assert!(command.contains(expected), "{address}: the command refuses with {command:?}");
         assert_eq!(command, refusal(&text), "{address}: the command and MCP");
@@ -167,7 +167,7 @@ fn contract_all_front_ends_fork_where_goto_cannot_work() {
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
     let planned = crate::json(&claude, &["goto", &address, "--dry-run"]);
     assert_eq!(planned["operation"], "fork");
-    let (text, is_error) = Mcp::start(&claude).call("goto", json!({"address": address}));
+    let (text, is_error) = Mcp::start(&claude).call("goto", &json!({"address": address}));
     assert!(!is_error && text.starts_with("Would: fork in session "), "{text}");
     // The page leaves it to the person to fork.
     let wanted = json!({"what": "goto", "session": ID, "node": "node2"});
@@ -190,13 +190,13 @@ fn contract_a_stale_plan_is_refused_by_the_page_and_by_mcp() {
     let mut mcp = Mcp::start(&claude);
     let wanted = json!({"what": "goto", "session": ID, "node": "node2"});
     let plan = page.post("/api/plan", &wanted).1["id"].clone();
-    let (planned, _) = mcp.call("goto", json!({"address": format!("{ID}:node2")}));
+    let (planned, _) = mcp.call("goto", &json!({"address": format!("{ID}:node2")}));
     let (_, rest) = planned.split_once("with plan ").unwrap();
     let name = rest.split(' ').next().unwrap();
     let longer = format!("{}{{}}\n", std::fs::read_to_string(&path).unwrap());
     std::fs::write(&path, &longer).unwrap();
     let (status, by_page) = page.post("/api/apply", &json!({"plan": plan}));
-    let (by_mcp, is_error) = mcp.call("confirm", json!({"plan": name}));
+    let (by_mcp, is_error) = mcp.call("confirm", &json!({"plan": name}));
     assert!(!status.is_success() && is_error, "{by_page} {by_mcp}");
     for told in [by_page.to_string(), by_mcp] {
         assert!(told.contains("has changed since this was planned"), "{told}");
