@@ -173,11 +173,12 @@ function Minimap({ rows, onPath, view, height, onGo }: { rows: Row[]; onPath: Se
     element.width = 34 * ratio;
     element.height = view.height * ratio;
     context.scale(ratio, ratio);
-    const style = getComputedStyle(element);
-    const colour = (name: string) => style.getPropertyValue(name);
+    // A canvas knows no names: the browser says which colour each is now.
+    const colour = (name: string) => { element.style.color = `var(${name})`; return getComputedStyle(element).color; };
+    const [accent, fork, agent, other] = ["--accent", "--fork", "--agent", "--line-strong"].map(colour);
     const step = Math.min(4, view.height / rows.length);
     rows.forEach((row, index) => {
-      context.fillStyle = colour(onPath.has(index) ? "--accent" : row.kind === "fork" ? "--fork" : row.kind === "agent" ? "--agent" : "--line-strong");
+      context.fillStyle = onPath.has(index) ? accent : row.kind === "fork" ? fork : row.kind === "agent" ? agent : other;
       context.fillRect(2 + Math.min(row.lane, 8) * 3.4, index * step, row.kind === "fork" ? 6 : 3, Math.max(0.7, step - 0.6));
     });
     context.fillStyle = colour("--veil");
