@@ -267,6 +267,9 @@ export class Transcript extends Component<Props, { tick: number }> {
     return false;
   }
 
+  /** Whether a position is loaded and there is nothing to see of it. */
+  showsNothing(at: number): boolean { return Boolean(this.loaded[at]) && !this.views.has(at); }
+
   /** Goes to a position. */
   jump(at: number) {
     this.put(clampRow(at, this.heights.length));
