@@ -22,7 +22,11 @@ export const linkState = () => state;
 export const lockedWhy = () => why;
 
 export function token(): string {
-  try { return localStorage.getItem(TOKEN) ?? ""; } catch { return ""; }
+  try {
+    return localStorage.getItem(TOKEN) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 export function headers(): Record<string, string> {
@@ -64,8 +68,12 @@ export function look(): void {
 }
 
 // Another tab was let in, or this one comes back from the background: perhaps it goes on now.
-addEventListener("storage", (event) => { if (event.key === TOKEN && state !== "up") look(); });
-document.addEventListener("visibilitychange", () => { if (!document.hidden && state !== "up") look(); });
+addEventListener("storage", (event) => {
+  if (event.key === TOKEN && state !== "up") look();
+});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && state !== "up") look();
+});
 
 /** Exchanges the code in the address, if there is one, for the token; the rest of the address stays. */
 export async function enter(): Promise<void> {
@@ -75,11 +83,21 @@ export async function enter(): Promise<void> {
     url.searchParams.delete("token");
     history.replaceState(history.state, "", url.pathname + url.search + url.hash);
     try {
-      const answer = await fetch("/api/enter", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
+      const answer = await fetch("/api/enter", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ code }),
+      });
       const told = await answer.json();
-      if (answer.ok) { localStorage.setItem(TOKEN, told.token); return; }
+      if (answer.ok) {
+        localStorage.setItem(TOKEN, told.token);
+        return;
+      }
       why = told.error ?? "";
-    } catch { noteLink("down"); return; }
+    } catch {
+      noteLink("down");
+      return;
+    }
   }
   // A code that was used before does no harm to a browser that is known.
   if (!token()) noteLink("locked");

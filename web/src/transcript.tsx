@@ -8,7 +8,22 @@ import { type PathView, type View, get, query } from "./api";
 import { findWords, highlight, reveal } from "./mark";
 import type { Place } from "./route";
 import { type Doing, Turn, type Where } from "./turn";
-import { type Anchor, anchorAt, clampRow, grownHeights, grownLoaded, guessHeights, heldAnchor, isGrown, missingChunks, rowAt, rowsWithin, sumTops, totalHeight, windowTop } from "./window";
+import {
+  type Anchor,
+  anchorAt,
+  clampRow,
+  grownHeights,
+  grownLoaded,
+  guessHeights,
+  heldAnchor,
+  isGrown,
+  missingChunks,
+  rowAt,
+  rowsWithin,
+  sumTops,
+  totalHeight,
+  windowTop,
+} from "./window";
 
 /** How many positions are asked for at once, and how far beyond the window, so that few rows are drawn empty. */
 const CHUNK = 32;
@@ -18,12 +33,23 @@ const BEYOND = 900;
 const NEAR = 700;
 
 /** Words to be marked in a message; `seen`: the reader has been led there already. */
-export interface Mark { at: number; text: string; seen: boolean }
+export interface Mark {
+  at: number;
+  text: string;
+  seen: boolean;
+}
 
 interface Props {
-  mark?: Mark; back?: Place;
-  session: string; path: PathView; start: number | null; doing: Doing;
-  onSee: (at: number) => void; onLoad: () => void; selected: number | null; handle: RefObject<Transcript | null>;
+  mark?: Mark;
+  back?: Place;
+  session: string;
+  path: PathView;
+  start: number | null;
+  doing: Doing;
+  onSee: (at: number) => void;
+  onLoad: () => void;
+  selected: number | null;
+  handle: RefObject<Transcript | null>;
 }
 
 export class Transcript extends Component<Props, { tick: number }> {
@@ -78,7 +104,10 @@ export class Transcript extends Component<Props, { tick: number }> {
     else this.begin(next, next.start ?? this.anchor.at, false);
   }
 
-  componentDidUpdate() { this.settle(); this.markWords(); }
+  componentDidUpdate() {
+    this.settle();
+    this.markWords();
+  }
 
   /** Where the reader is, to be come back to. */
   place(): Place {
@@ -87,7 +116,11 @@ export class Transcript extends Component<Props, { tick: number }> {
   }
 
   /** Goes back to such a place. */
-  back(place: Place) { this.restore(place); this.draw(); this.props.onSee(this.anchor.at); }
+  back(place: Place) {
+    this.restore(place);
+    this.draw();
+    this.props.onSee(this.anchor.at);
+  }
 
   restore({ at = 0, offset = 0, end = false }: Place) {
     cancelAnimationFrame(this.frame);
@@ -107,7 +140,11 @@ export class Transcript extends Component<Props, { tick: number }> {
     highlight(found);
     if (!box || !row || !mark || found.length === 0 || this.shown === mark) return;
     if (!mark.seen) reveal(found[0], row);
-    const [words, drawn, window] = [found[0].getBoundingClientRect(), row.getBoundingClientRect(), box.getBoundingClientRect()];
+    const [words, drawn, window] = [
+      found[0].getBoundingClientRect(),
+      row.getBoundingClientRect(),
+      box.getBoundingClientRect(),
+    ];
     // A row that has just grown will be measured; until then nobody knows where its words are.
     if (Math.abs(drawn.height - this.heights[mark.at]) > 1) return;
     this.shown = mark;
@@ -146,11 +183,17 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.anchor = heldAnchor(this.tops, this.anchor);
   }
 
-  get total() { return totalHeight(this.tops); }
+  get total() {
+    return totalHeight(this.tops);
+  }
 
-  get height() { return this.box.current?.clientHeight ?? 800; }
+  get height() {
+    return this.box.current?.clientHeight ?? 800;
+  }
 
-  get top() { return windowTop(this.tops, this.anchor, this.following, this.height); }
+  get top() {
+    return windowTop(this.tops, this.anchor, this.following, this.height);
+  }
 
   /** Measures what was drawn and puts the window where the anchor says. */
   settle() {
@@ -184,9 +227,13 @@ export class Transcript extends Component<Props, { tick: number }> {
     });
   };
 
-  draw(then?: () => void) { this.setState((was) => ({ tick: was.tick + 1 }), then); }
+  draw(then?: () => void) {
+    this.setState((was) => ({ tick: was.tick + 1 }), then);
+  }
 
-  range(beyond: number): [number, number] { return rowsWithin(this.tops, this.top, this.height, beyond); }
+  range(beyond: number): [number, number] {
+    return rowsWithin(this.tops, this.top, this.height, beyond);
+  }
 
   /** Whether what may be seen next is there. */
   isDrawn(): boolean {
@@ -208,9 +255,13 @@ export class Transcript extends Component<Props, { tick: number }> {
   resized(entries: ResizeObserverEntry[]) {
     this.look();
     let changed = false;
-    for (const entry of entries) changed = this.take(entry.target as HTMLElement, entry.borderBoxSize[0].blockSize) || changed;
+    for (const entry of entries)
+      changed = this.take(entry.target as HTMLElement, entry.borderBoxSize[0].blockSize) || changed;
     // What was unfolded has come; where it is, is known when all heights are.
-    if (!changed) { this.markWords(); return; }
+    if (!changed) {
+      this.markWords();
+      return;
+    }
     this.sum();
     this.draw();
   }
@@ -234,8 +285,12 @@ export class Transcript extends Component<Props, { tick: number }> {
       const to = Math.min(path.count, from + CHUNK);
       this.asked.add(chunk);
       get<{ from: number; to: number; turns: View[] }>(
-        `sessions/${encodeURIComponent(session)}/turns${query({ leaf: path.leaf, from, to })}`, this.stop.signal,
-      ).then((told) => this.took(told), () => this.asked.delete(chunk));
+        `sessions/${encodeURIComponent(session)}/turns${query({ leaf: path.leaf, from, to })}`,
+        this.stop.signal,
+      ).then(
+        (told) => this.took(told),
+        () => this.asked.delete(chunk),
+      );
     }
   }
 
@@ -268,7 +323,9 @@ export class Transcript extends Component<Props, { tick: number }> {
   }
 
   /** Whether a position is loaded and there is nothing to see of it. */
-  showsNothing(at: number): boolean { return Boolean(this.loaded[at]) && !this.views.has(at); }
+  showsNothing(at: number): boolean {
+    return Boolean(this.loaded[at]) && !this.views.has(at);
+  }
 
   /** Goes to a position. */
   jump(at: number) {
@@ -276,7 +333,10 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.props.onSee(this.anchor.at);
   }
 
-  end() { this.put(this.heights.length - 1, true); this.props.onSee(this.heights.length - 1); }
+  end() {
+    this.put(this.heights.length - 1, true);
+    this.props.onSee(this.heights.length - 1);
+  }
 
   /** Moves the window; what the reader did before is past. */
   put(at: number, following = false) {
@@ -313,15 +373,28 @@ export class Transcript extends Component<Props, { tick: number }> {
       if (!views) before = undefined;
       const left = path.left_at !== null && at > path.left_at;
       rows.push(
-        <div key={`${this.begun}-${at}-${views ? "" : "ghost"}`} ref={this.keep} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}${mark?.at === at ? " hit" : ""}`} data-at={at}
-          style={views ? undefined : { blockSize: `${this.heights[at]}px` }}>
-          {views ? views.map((view, index) => <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />) : <div class="ghost" />}
+        <div
+          key={`${this.begun}-${at}-${views ? "" : "ghost"}`}
+          ref={this.keep}
+          class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}${mark?.at === at ? " hit" : ""}`}
+          data-at={at}
+          style={views ? undefined : { blockSize: `${this.heights[at]}px` }}
+        >
+          {views ? (
+            views.map((view, index) => (
+              <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />
+            ))
+          ) : (
+            <div class="ghost" />
+          )}
         </div>,
       );
     }
     return (
       <div class="scroll" ref={this.box} onScroll={this.look} tabIndex={0} role="region" aria-label="Transcript">
-        <div class="long" ref={this.long}>{rows}</div>
+        <div class="long" ref={this.long}>
+          {rows}
+        </div>
       </div>
     );
   }

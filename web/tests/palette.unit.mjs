@@ -22,5 +22,6 @@ test("the palette gives each name one value", () => {
   const names = [...palette.matchAll(/(--[\w-]+):/g)].map(([, name]) => name);
   assert.ok(names.length > 30);
   assert.deepEqual(names, [...new Set(names)]);
-  for (const [, name] of read("style.css").matchAll(/var\((--[\w-]+)\)/g)) assert.ok(names.includes(name), `${name} is not in the palette`);
+  for (const [, name] of read("style.css").matchAll(/var\((--[\w-]+)\)/g))
+    assert.ok(names.includes(name), `${name} is not in the palette`);
 });

@@ -9,10 +9,16 @@ import { chromium, ramus, skip } from "./where.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const wanted = process.argv.slice(2);
 const tests = (ending) =>
-  readdirSync(here).filter((name) => name.endsWith(ending) && (wanted.length === 0 || wanted.some((word) => name.includes(word)))).map((name) => join(here, name));
+  readdirSync(here)
+    .filter((name) => name.endsWith(ending) && (wanted.length === 0 || wanted.some((word) => name.includes(word))))
+    .map((name) => join(here, name));
 const run = (files) => {
   if (files.length === 0) return;
-  const { status } = spawnSync(process.execPath, ["--test", "--test-concurrency=1", "--test-timeout=180000", ...files], { stdio: "inherit" });
+  const { status } = spawnSync(
+    process.execPath,
+    ["--test", "--test-concurrency=1", "--test-timeout=180000", ...files],
+    { stdio: "inherit" },
+  );
   if (status !== 0) process.exit(status ?? 1);
 };
 

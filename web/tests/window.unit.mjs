@@ -62,7 +62,10 @@ test("the rows within a window are all that it shows, and no more than reach int
 });
 
 test("a row that exists is named for any number", () => {
-  assert.deepEqual([-3, 2, 9].map((at) => page.clampRow(at, 4)), [0, 2, 3]);
+  assert.deepEqual(
+    [-3, 2, 9].map((at) => page.clampRow(at, 4)),
+    [0, 2, 3],
+  );
   assert.equal(page.clampRow(7, 0), 0);
 });
 

@@ -19,7 +19,9 @@ import { usePanels } from "./session/panels";
 import { Place } from "./session/place";
 
 interface Props {
-  id: string; leaf: string; at: string;
+  id: string;
+  leaf: string;
+  at: string;
   /** Words to be marked in the message `at`. */
   mark: string;
   /** What the list calls the session. */
@@ -27,7 +29,11 @@ interface Props {
   say: (text: string) => void;
 }
 
-const GONE = new Refused("this session is not there any more", "it was moved or deleted; what ramus put into the trash the log brings back", 404);
+const GONE = new Refused(
+  "this session is not there any more",
+  "it was moved or deleted; what ramus put into the trash the log brings back",
+  404,
+);
 
 export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
   const address = `sessions/${encodeURIComponent(id)}`;
@@ -44,45 +50,134 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
   const told = path.data;
   const here = Math.min(seen, Math.max(0, (told?.count ?? 1) - 1));
   const arrival = useArrival(list, path, { id, address, at, words: mark });
-  const onWay = useCallback((way: { leaf: string }, position: number) => {
-    list.current?.jump(position);
-    route.go(route.session(id, way.leaf));
-  }, [id]);
+  const onWay = useCallback(
+    (way: { leaf: string }, position: number) => {
+      list.current?.jump(position);
+      route.go(route.session(id, way.leaf));
+    },
+    [id],
+  );
   const doing = useMemo(() => ({ onWay, onTurn: (view: View) => setChosen(view) }), [onWay]);
   const onLoad = useReadingKeys(list, path, { address, here, say, onWay, onTurn: setChosen });
   // What other sessions call it may be known only now.
-  useEffect(() => { if (listed && detail.data && listed !== detail.data.title) detail.again(); }, [listed]);
-  useEffect(() => { document.title = `${detail.data?.title ?? short(id)} · ramus`; }, [detail.data?.title]);
-  const goRow = useCallback((row: Row) => { panels.makeRoom(); route.go(route.session(id, "", row.node)); }, [id]);
+  useEffect(() => {
+    if (listed && detail.data && listed !== detail.data.title) detail.again();
+  }, [listed]);
+  useEffect(() => {
+    document.title = `${detail.data?.title ?? short(id)} · ramus`;
+  }, [detail.data?.title]);
+  const goRow = useCallback(
+    (row: Row) => {
+      panels.makeRoom();
+      route.go(route.session(id, "", row.node));
+    },
+    [id],
+  );
   const goAgent = useCallback((agent: string) => route.go(route.session(route.beside(id, `agent-${agent}`))), [id]);
   const printed = usePrinted(id, told);
-  if (answers.gone) return <div class="page"><Failure error={GONE} again={answers.retry} /></div>;
-  if (detail.error && !detail.data) return <div class="page"><Failure error={detail.error} again={detail.again} /></div>;
+  if (answers.gone)
+    return (
+      <div class="page">
+        <Failure error={GONE} again={answers.retry} />
+      </div>
+    );
+  if (detail.error && !detail.data)
+    return (
+      <div class="page">
+        <Failure error={detail.error} again={detail.again} />
+      </div>
+    );
   const session = detail.data;
   const title = session?.title ?? short(id);
   return (
     <div class={`session${panels.shown ? " with-panel" : ""}`}>
-      <Head id={id} title={title} session={session} lineage={lineage.data} told={told} panels={panels} onExport={() => setExporting(true)} />
+      <Head
+        id={id}
+        title={title}
+        session={session}
+        lineage={lineage.data}
+        told={told}
+        panels={panels}
+        onExport={() => setExporting(true)}
+      />
       {told?.status === "abandoned" && (
-        <p class="left-banner" role="note">This branch was left behind. <a href={route.session(id)}>Read the one that Claude Code would resume</a></p>
+        <p class="left-banner" role="note">
+          This branch was left behind. <a href={route.session(id)}>Read the one that Claude Code would resume</a>
+        </p>
       )}
       <div class="session-in">
-        {path.error && !told ? <div class="page"><Failure error={path.error} again={path.again} /></div>
-          : told?.count === 0 ? <div class="page"><p>There is nothing to read in this session yet.</p></div>
-          : told ? <Transcript key={id} handle={list} session={id} path={told} start={arrival.start} doing={doing} selected={here} onSee={setSeen} onLoad={onLoad} mark={arrival.mark} back={arrival.back} />
-          : <Waiting what="Opening the session" />}
+        {path.error && !told ? (
+          <div class="page">
+            <Failure error={path.error} again={path.again} />
+          </div>
+        ) : told?.count === 0 ? (
+          <div class="page">
+            <p>There is nothing to read in this session yet.</p>
+          </div>
+        ) : told ? (
+          <Transcript
+            key={id}
+            handle={list}
+            session={id}
+            path={told}
+            start={arrival.start}
+            doing={doing}
+            selected={here}
+            onSee={setSeen}
+            onLoad={onLoad}
+            mark={arrival.mark}
+            back={arrival.back}
+          />
+        ) : (
+          <Waiting what="Opening the session" />
+        )}
         {told && told.count > 0 && <Place told={told} seen={here} onGo={(position) => list.current?.jump(position)} />}
         {panels.shown && (
           <aside class="panel" aria-label={panels.shown === "tree" ? "Tree" : "Details"}>
-            <button type="button" class="quiet close" aria-label="Close" onClick={panels.close}>✕</button>
-            {panels.shown === "tree"
-              ? (outline.data ? <Tree lineage={lineage.data} rows={outline.data.rows} leaf={told?.leaf ?? ""} onGo={goRow} onAgent={goAgent} /> : <Waiting what="Drawing the tree" />)
-              : session && <Details id={id} session={session} leaf={told?.leaf ?? ""} onAct={(request) => setChange({ request })} onRename={() => setChange({ rename: true })} onMerge={(merge) => setChange({ merge })} />}
+            <button type="button" class="quiet close" aria-label="Close" onClick={panels.close}>
+              ✕
+            </button>
+            {panels.shown === "tree" ? (
+              outline.data ? (
+                <Tree
+                  lineage={lineage.data}
+                  rows={outline.data.rows}
+                  leaf={told?.leaf ?? ""}
+                  onGo={goRow}
+                  onAgent={goAgent}
+                />
+              ) : (
+                <Waiting what="Drawing the tree" />
+              )
+            ) : (
+              session && (
+                <Details
+                  id={id}
+                  session={session}
+                  leaf={told?.leaf ?? ""}
+                  onAct={(request) => setChange({ request })}
+                  onRename={() => setChange({ rename: true })}
+                  onMerge={(merge) => setChange({ merge })}
+                />
+              )
+            )}
           </aside>
         )}
       </div>
       {printed && told && <Printed views={printed} title={title} told={told} session={id} />}
-      {chosen && <TurnMenu view={chosen} id={id} leaf={told?.leaf ?? ""} say={say} onClose={() => setChosen(undefined)} onAct={(request) => { setChosen(undefined); setChange({ request }); }} />}
+      {chosen && (
+        <TurnMenu
+          view={chosen}
+          id={id}
+          leaf={told?.leaf ?? ""}
+          say={say}
+          onClose={() => setChosen(undefined)}
+          onAct={(request) => {
+            setChosen(undefined);
+            setChange({ request });
+          }}
+        />
+      )}
       {exporting && <Export id={id} leaf={told?.leaf ?? ""} onClose={() => setExporting(false)} />}
       {change && <Changing id={id} title={title} change={change} onChange={setChange} answers={answers} say={say} />}
     </div>

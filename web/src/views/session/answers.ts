@@ -9,7 +9,10 @@ import * as route from "../../route";
 const TREE_DELAY = 1200;
 
 export interface Answers {
-  detail: Asked<Detail>; path: Asked<PathView>; outline: Asked<{ rows: Row[] }>; lineage: Asked<Lineage>;
+  detail: Asked<Detail>;
+  path: Asked<PathView>;
+  outline: Asked<{ rows: Row[] }>;
+  lineage: Asked<Lineage>;
   /** Its file is not there any more. */
   gone: boolean;
   /** Asks again after the session was gone. */
@@ -21,7 +24,10 @@ export interface Answers {
 }
 
 /** Asks about a session; while `held`, news waits. */
-export function useAnswers(address: string, { id, leaf, at, held }: { id: string; leaf: string; at: string; held: boolean }): Answers {
+export function useAnswers(
+  address: string,
+  { id, leaf, at, held }: { id: string; leaf: string; at: string; held: boolean },
+): Answers {
   const detail = useGet<Detail>(address);
   const path = useGet<PathView>(`${address}/path${query({ leaf, node: at })}`);
   const outline = useGet<{ rows: Row[] }>(`${address}/outline`);
@@ -29,13 +35,20 @@ export function useAnswers(address: string, { id, leaf, at, held }: { id: string
   const [gone, setGone] = useState("");
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const missed = useRef<News | undefined>(undefined);
-  const forgetNews = () => { missed.current = undefined; };
+  const forgetNews = () => {
+    missed.current = undefined;
+  };
   const hear = (news: News) => {
     forgetNews();
     setGone(news.kind === "gone" ? id : "");
     if (news.kind === "gone") return;
-    detail.again(); path.again(); lineage.again();
-    later.current ??= setTimeout(() => { later.current = undefined; outline.again(); }, TREE_DELAY);
+    detail.again();
+    path.again();
+    lineage.again();
+    later.current ??= setTimeout(() => {
+      later.current = undefined;
+      outline.again();
+    }, TREE_DELAY);
   };
   useNews((news) => {
     if (news.kind !== "missed" && news.session !== route.plain(id).replace(/^agent-/, "")) return;
@@ -44,8 +57,19 @@ export function useAnswers(address: string, { id, leaf, at, held }: { id: string
   });
   useEffect(() => () => clearTimeout(later.current), []);
   return {
-    detail, path, outline, lineage, gone: gone === id, forgetNews,
-    retry: () => { setGone(""); detail.again(); path.again(); },
-    catchUp: () => { if (missed.current) hear(missed.current); },
+    detail,
+    path,
+    outline,
+    lineage,
+    gone: gone === id,
+    forgetNews,
+    retry: () => {
+      setGone("");
+      detail.again();
+      path.again();
+    },
+    catchUp: () => {
+      if (missed.current) hear(missed.current);
+    },
   };
 }

@@ -16,7 +16,11 @@ interface Reading {
 }
 
 /** The function returned tells that messages have been loaded. */
-export function useReadingKeys(list: RefObject<Transcript | null>, path: Asked<PathView>, { address, here, say, onWay, onTurn }: Reading): () => void {
+export function useReadingKeys(
+  list: RefObject<Transcript | null>,
+  path: Asked<PathView>,
+  { address, here, say, onWay, onTurn }: Reading,
+): () => void {
   const told = path.data;
   const letter = (position: number) => told?.shape[position] ?? "";
   const isPrompt = (position: number) => letter(position) === "p";
@@ -24,7 +28,10 @@ export function useReadingKeys(list: RefObject<Transcript | null>, path: Asked<P
   const next = (step: number, fits: (position: number) => boolean) => {
     if (!told) return;
     for (let position = here + step; position >= 0 && position < told.count; position += step) {
-      if (fits(position)) { list.current?.jump(position); return; }
+      if (fits(position)) {
+        list.current?.jump(position);
+        return;
+      }
     }
     say(step > 0 ? "There are no more below" : "There are no more above");
   };
@@ -36,14 +43,21 @@ export function useReadingKeys(list: RefObject<Transcript | null>, path: Asked<P
     next(by, (other) => other === position);
   };
   const failure = async (back: boolean) => {
-    const found = await get<{ at: number | null }>(`${address}/next${query({ leaf: told?.leaf, at: here, back: back || undefined })}`).catch((error) => { say(asRefused(error).message); });
+    const found = await get<{ at: number | null }>(
+      `${address}/next${query({ leaf: told?.leaf, at: here, back: back || undefined })}`,
+    ).catch((error) => {
+      say(asRefused(error).message);
+    });
     if (!found) return;
     if (found.at === null) say("There are no more failures that way");
     else list.current?.jump(found.at);
   };
   const way = (step: number) => {
     const at = told?.forks.filter((position) => position <= here + 1).pop() ?? told?.forks[0];
-    if (at === undefined) { say("There is no fork here"); return; }
+    if (at === undefined) {
+      say("There is no fork here");
+      return;
+    }
     if (!list.current?.has(at)) return false;
     const ways = list.current.views.get(at)?.find((view) => view.fork)?.fork?.ways ?? [];
     const taken = ways.findIndex((one) => one.taken);
@@ -53,7 +67,9 @@ export function useReadingKeys(list: RefObject<Transcript | null>, path: Asked<P
     if (!list.current?.has(here)) return false;
     const folds = [...document.querySelectorAll<HTMLDetailsElement>(`.row[data-at="${here}"] > .turn > details`)];
     const closed = folds.some((one) => !one.open);
-    folds.forEach((one) => { one.open = closed; });
+    folds.forEach((one) => {
+      one.open = closed;
+    });
   };
   const menu = () => {
     if (!list.current?.has(here)) return false;
@@ -62,12 +78,19 @@ export function useReadingKeys(list: RefObject<Transcript | null>, path: Asked<P
     else say("There is nothing to do with this");
   };
   return useTyped(() => path.current && told !== undefined && list.current?.props.path === told, {
-    j: () => step(1), k: () => step(-1),
-    p: () => next(1, isPrompt), P: () => next(-1, isPrompt),
-    "]": () => next(1, isFork), "[": () => next(-1, isFork),
-    ArrowRight: () => way(1), ArrowLeft: () => way(-1),
-    e: () => failure(false), E: () => failure(true),
-    g: () => list.current?.jump(0), G: () => list.current?.end(),
-    o: unfoldHere, m: menu,
+    j: () => step(1),
+    k: () => step(-1),
+    p: () => next(1, isPrompt),
+    P: () => next(-1, isPrompt),
+    "]": () => next(1, isFork),
+    "[": () => next(-1, isFork),
+    ArrowRight: () => way(1),
+    ArrowLeft: () => way(-1),
+    e: () => failure(false),
+    E: () => failure(true),
+    g: () => list.current?.jump(0),
+    G: () => list.current?.end(),
+    o: unfoldHere,
+    m: menu,
   });
 }
