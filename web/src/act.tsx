@@ -1,57 +1,27 @@
 // Changing something: the server plans, a person reads the plan, then it is done.
 
 import { useEffect, useState } from "preact/hooks";
-import { type Conversation, type Refused, asRefused, post } from "./api";
+import {
+  type Action,
+  type Conversation,
+  type Done,
+  type FilesView,
+  type Merged,
+  type Plan,
+  type Refused,
+  type Wanted,
+  asRefused,
+  post,
+} from "./api";
 import { Html } from "./html";
 import { Dialog, Failure, Waiting } from "./parts";
 import { bytes, proposedTitle, several } from "./words";
 
-export interface Request extends Partial<How> {
-  what: string;
-  session?: string;
-  node?: string;
-  op?: number;
-  on_conflict?: string;
-}
+export type Request = Pick<Wanted, "what"> & Partial<Wanted>;
 /** How conversations are merged. */
-export interface How {
-  leaves: string[];
-  strategy: string;
-  title: string;
-}
-interface Plan {
-  /** Empty: it cannot be done as it is. */
-  id: string;
-  what: string;
-  words: string;
-  session: string;
-  steps: string[];
-  appended_bytes: number;
-  warnings: string[];
-  merged?: Merged;
-  files?: Files;
-}
-interface Merged {
-  title: string;
-  messages: number;
-  common: number;
-  stops: boolean;
-  exchanges: { conversation: number; n: number; uuid: string; prompt: string | null; messages: number; fate: string }[];
-  conflicts: { path: string; ends: { conversation: number; state: string; added: number; removed: number }[] }[];
-}
-interface Files {
-  cwd: string;
-  changes: { path: string; how: string; html: string }[];
-  left: { path: string; why: string }[];
-}
-export interface Done {
-  op: number;
-  session: string;
-  words: string;
-  resume_command: string | null;
-}
+export type How = Pick<Wanted, "leaves" | "strategy" | "title">;
 
-const TITLES: Record<string, string> = {
+const TITLES: Record<Action, string> = {
   goto: "Go on from here",
   fork: "Fork from here",
   rename: "Rename",
@@ -61,7 +31,7 @@ const TITLES: Record<string, string> = {
   merge: "Merge into a new session",
   "restore-files": "Put the files back",
 };
-const DO: Record<string, string> = {
+const DO: Record<Action, string> = {
   goto: "Go here",
   fork: "Fork",
   rename: "Rename",
@@ -104,7 +74,7 @@ export function Act({
     setTries(tries + 1);
   };
   return (
-    <Dialog title={TITLES[request.what] ?? request.what} onClose={onClose} wide={request.what === "restore-files"}>
+    <Dialog title={TITLES[request.what]} onClose={onClose} wide={request.what === "restore-files"}>
       {error && <Failure error={error} again={again} />}
       {!plan && !error && <Waiting what="Planning" />}
       {plan && !error && (
@@ -154,7 +124,7 @@ export function Act({
           Cancel
         </button>
         <button type="button" class="primary" disabled={!plan?.id || busy || !!error} onClick={act}>
-          {DO[request.what] ?? "Do it"}
+          {DO[request.what]}
         </button>
       </div>
     </Dialog>
@@ -226,7 +196,7 @@ function Outline({
 }
 
 /** What becomes of the files that are there. */
-function Changes({ files }: { files: Files }) {
+function Changes({ files }: { files: FilesView }) {
   return (
     <>
       <p>

@@ -1,7 +1,7 @@
 // What an agent did, unfolded where it was called: page by page.
 
 import { useEffect, useState } from "preact/hooks";
-import { type PathView, type View, get, query } from "./api";
+import { type PathView, type Turns, type View, get, query } from "./api";
 import { useGet, useNews } from "./hooks";
 import { Failure, Waiting } from "./parts";
 import * as route from "./route";
@@ -25,7 +25,7 @@ export function Agent({ id, of }: { id: string; of: string }) {
   useEffect(() => {
     if (!told || to >= Math.min(wanted, told.count)) return;
     const stop = new AbortController();
-    get<{ to: number; turns: View[] }>(
+    get<Turns>(
       `${address}/turns${query({ leaf: told.leaf, from: to, to: Math.min(wanted, told.count) })}`,
       stop.signal,
     ).then(

@@ -40,7 +40,7 @@ export function useGet<T>(path: string | null): Asked<T> {
     const one = { stop: new AbortController(), stale: false };
     asking.current = one;
     set((was) => ({ ...was, busy: true, ...(was.path === path ? {} : { error: undefined }) }));
-    get<T>(path, one.stop.signal)
+    void get<T>(path, one.stop.signal)
       .then(
         (data) => ({ path, data, error: undefined, busy: false }),
         (error) => ({ path, error: asRefused(error), busy: false }),

@@ -3,6 +3,8 @@
 // No cookie holds the token: a browser sends cookies to every port of a host. It lies in the storage of
 // this origin, which no other port can read, and goes along in a header.
 
+import type { Let } from "./generated";
+
 const TOKEN = "ramus-token";
 
 /** `down`: nobody answers. `locked`: somebody does, and does not know this browser. */
@@ -88,7 +90,7 @@ export async function enter(): Promise<void> {
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ code }),
       });
-      const told = await answer.json();
+      const told = (await answer.json()) as Let & { error: string };
       if (answer.ok) {
         localStorage.setItem(TOKEN, told.token);
         return;

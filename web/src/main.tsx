@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Project, Session } from "./api";
+import type { Project, Projects, Session, Sessions } from "./api";
 import { useGet, useKeys, useLink, useNews } from "./hooks";
 import { copied } from "./html";
 import { enter, lockedWhy, look, token } from "./link";
@@ -54,8 +54,8 @@ function App() {
   const [sheet, setSheet] = useState<"help" | "palette" | null>(null);
   const [drawer, setDrawer] = useState(false);
   const [toast, setToast] = useState("");
-  const projects = useGet<{ projects: Project[] }>("projects");
-  const sessions = useGet<{ sessions: Session[] }>("sessions");
+  const projects = useGet<Projects>("projects");
+  const sessions = useGet<Sessions>("sessions");
   useMemo(() => listed(sessions.data?.sessions ?? []), [sessions.data]);
   const say = useCallback((text: string) => {
     setToast(text);
@@ -97,7 +97,7 @@ function App() {
     return () => removeEventListener("keydown", hear);
   }, []);
   useEffect(() => setDrawer(false), [path, query.toString()]);
-  useMainPlace(path + query);
+  useMainPlace(path + query.toString());
   const link = useLink();
   const [, kind = "", id = ""] = path.split("/").map(decode);
   return (

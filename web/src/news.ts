@@ -4,13 +4,12 @@
 // it has the lock, and tells the others. A tab in the background listens to nothing, and asks for
 // everything when it is seen again.
 
+import type { Changed, NewsKind } from "./generated";
 import { headers, noteLink, onReturn } from "./link";
 
-export interface News {
-  kind: "found" | "grew" | "rewritten" | "gone" | "missed";
-  session: string;
-  agent: boolean;
-  owner: string | null;
+/** `missed`: anything may have happened. */
+export interface News extends Changed {
+  kind: NewsKind | "missed";
 }
 
 const MISSED: News[] = [{ kind: "missed", session: "", agent: false, owner: null }];

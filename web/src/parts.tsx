@@ -2,7 +2,15 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type Lineage as Told, type Refused, type Relative, type Session, asRefused, query } from "./api";
+import {
+  type Lineage as Told,
+  type Refused,
+  type Relative,
+  type Session,
+  type Sessions,
+  asRefused,
+  query,
+} from "./api";
 import { useGet } from "./hooks";
 import * as route from "./route";
 import { bytes, count, exactly, place, several, short, until, when } from "./words";
@@ -139,7 +147,7 @@ const isDue = (session: Session) =>
 
 /** The sessions that Claude Code deleted, of which it remembers the prompts. */
 export function Gone({ project }: { project?: string }) {
-  const { data } = useGet<{ sessions: Session[] }>(`gone${query({ project })}`);
+  const { data } = useGet<Sessions>(`gone${query({ project })}`);
   if (!data || data.sessions.length === 0) return null;
   const prompts = data.sessions.reduce((sum, session) => sum + session.messages, 0);
   return (

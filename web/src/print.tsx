@@ -2,7 +2,7 @@
 
 import { flushSync } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
-import { type PathView, type View, getNow, query } from "./api";
+import { type PathView, type Turns, type View, getNow, query } from "./api";
 import { Turn } from "./turn";
 import { several } from "./words";
 
@@ -20,7 +20,7 @@ export function usePrinted(session: string, told: PathView | undefined): View[] 
       is = true;
       const all: View[] = [];
       for (let from = 0; from < told.count;) {
-        const part = getNow<{ to: number; turns: View[] }>(
+        const part = getNow<Turns>(
           `sessions/${encodeURIComponent(session)}/turns${query({ leaf: told.leaf, from, to: Math.min(told.count, from + MANY), whole: true })}`,
         );
         all.push(...part.turns);

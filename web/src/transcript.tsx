@@ -4,7 +4,7 @@
 // top. Heights are guessed from sizes until a row has been drawn and measured.
 
 import { Component, createRef, type RefObject } from "preact";
-import { type PathView, type View, get, query } from "./api";
+import { type PathView, type Turns, type View, get, query } from "./api";
 import { findWords, highlight, reveal } from "./mark";
 import type { Place } from "./route";
 import { type Doing, Turn, type Where } from "./turn";
@@ -284,7 +284,7 @@ export class Transcript extends Component<Props, { tick: number }> {
       const from = chunk * CHUNK;
       const to = Math.min(path.count, from + CHUNK);
       this.asked.add(chunk);
-      get<{ from: number; to: number; turns: View[] }>(
+      get<Turns>(
         `sessions/${encodeURIComponent(session)}/turns${query({ leaf: path.leaf, from, to })}`,
         this.stop.signal,
       ).then(
@@ -294,7 +294,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     }
   }
 
-  took({ from, to, turns }: { from: number; to: number; turns: View[] }) {
+  took({ from, to, turns }: Turns) {
     this.look();
     // What is the same stays the same object and is not drawn again.
     const before = new Map<string, View>();

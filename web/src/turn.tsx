@@ -123,7 +123,7 @@ export const Turn = memo(function Turn({
               type="button"
               class="quiet dots"
               aria-label="What to do with this message"
-              onClick={(event) => doing.onTurn?.(view, event.currentTarget as HTMLElement)}
+              onClick={(event) => doing.onTurn?.(view, event.currentTarget)}
             >
               ⋯
             </button>

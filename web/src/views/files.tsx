@@ -1,30 +1,13 @@
 // Files as they were at a message, and what became of them.
 
 import { useState } from "preact/hooks";
-import { Act, type Done, type Request } from "../act";
-import { query } from "../api";
+import { Act, type Request } from "../act";
+import { type Done, type File, type FileShown, type Files, type PathView, query } from "../api";
 import { useGet } from "../hooks";
 import { Html } from "../html";
 import { Failure, Head, Waiting } from "../parts";
 import * as route from "../route";
 import { bytes, several, short } from "../words";
-
-interface File {
-  path: string;
-  state: string;
-  size: number | null;
-  source: string;
-  doubt: string | null;
-  commands: number | null;
-  only_read: boolean;
-}
-interface Files {
-  session: string;
-  node: string | null;
-  moment: string;
-  cwd: string | null;
-  files: File[];
-}
 
 const SOURCES: Record<string, string> = {
   snapshot: "Claude Code's backup of that prompt",
@@ -60,10 +43,10 @@ export function FilesView({
   const [since, setSince] = useState(false);
   const [request, setRequest] = useState<Request>();
   const [done, setDone] = useState<Done>();
-  const end = useGet<{ leaf: string }>(`${address}/path${query({ node: at })}`);
+  const end = useGet<PathView>(`${address}/path${query({ node: at })}`);
   const changed = data?.files.filter((file) => all || !file.only_read) ?? [];
   const chosen = path || changed[0]?.path || "";
-  const shown = useGet<{ path: string; html: string; note: string }>(
+  const shown = useGet<FileShown>(
     chosen && data
       ? `${address}/file${query({ node: at, path: chosen, than: since ? end.data?.leaf : undefined })}`
       : null,

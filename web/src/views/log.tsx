@@ -2,26 +2,14 @@
 
 import { useState } from "preact/hooks";
 import { Act, type Request } from "../act";
+import type { Log as Told } from "../api";
 import { useGet } from "../hooks";
 import { Failure, Head, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { short } from "../words";
 
-interface Operation {
-  op: number;
-  at: string;
-  what: string;
-  session: string;
-  words: string;
-  done: boolean;
-  undone_by: number | null;
-  undoes: number | null;
-  can_undo: boolean;
-  can_restore: boolean;
-}
-
 export function Log({ say }: { say: (text: string) => void }) {
-  const { data, error, again } = useGet<{ operations: Operation[] }>("log");
+  const { data, error, again } = useGet<Told>("log");
   const [request, setRequest] = useState<Request>();
   if (error && !data)
     return (

@@ -1,6 +1,6 @@
 // One project: its sessions and its numbers.
 
-import type { LostAgent, Session, Stats } from "../api";
+import type { Sessions, Stats } from "../api";
 import { query } from "../api";
 import { useGet, useNews } from "../hooks";
 import { Bars, Failure, Gone, Head, Numbers, SessionList, Time, Waiting } from "../parts";
@@ -8,9 +8,7 @@ import * as route from "../route";
 import { bytes, several, short } from "../words";
 
 export function ProjectView({ name }: { name: string }) {
-  const { data, error, again } = useGet<{ sessions: Session[]; lost_agents: LostAgent[] }>(
-    `sessions${query({ project: name })}`,
-  );
+  const { data, error, again } = useGet<Sessions>(`sessions${query({ project: name })}`);
   const stats = useGet<Stats>(`stats${query({ project: name })}`);
   useNews(() => again());
   if (error && !data)

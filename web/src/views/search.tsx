@@ -86,7 +86,7 @@ export function Search({ query }: { query: URLSearchParams }) {
     event?.preventDefault();
     if (!form.current) return;
     const values = new FormData(form.current);
-    const next = Object.fromEntries(FIELDS.map((field) => [field, String(values.get(field) ?? "")]));
+    const next = Object.fromEntries(FIELDS.map((field) => [field, (values.get(field) as string | null) ?? ""]));
     setCursor(-1);
     go(`/search${asQuery(next)}`, "replace");
   };

@@ -1,7 +1,7 @@
 // Tokens and what they cost: by day, model, project and session.
 
 import { useState } from "preact/hooks";
-import type { Amounts, Usage } from "../api";
+import type { Amounts, ByTime, Usage } from "../api";
 import { useGet } from "../hooks";
 import { Bars, Failure, Head, Numbers, Waiting } from "../parts";
 import * as route from "../route";
@@ -76,7 +76,7 @@ export function UsageView() {
         {data.unpriced.length > 0 &&
           ` No price is known for ${data.unpriced.map((one) => `${model(one.model)} (${tokens(one.tokens)} tokens)`).join(", ")}; the cost is without them.`}
       </p>
-      <Days of={data.by_day} undated={data.undated?.messages ?? 0} measure={measure} zone={data.zone} />
+      <Days of={data.by_day.filter(isDay)} undated={data.undated?.messages ?? 0} measure={measure} zone={data.zone} />
       <div class="grid">
         <Bars
           title="By model"
@@ -132,8 +132,11 @@ const DAY = 86_400_000;
 /** How many days a picture holds. */
 const SPAN = 120;
 
+type Day = ByTime & { day: string };
+const isDay = (one: ByTime): one is Day => one.day !== undefined;
+
 /** The newest days from the first with something on; days without anything are days, too. */
-function filled(days: (Amounts & { day: string })[]): { day: string; of?: Amounts }[] {
+function filled(days: Day[]): { day: string; of?: Amounts }[] {
   const by = new Map(days.map((row) => [row.day, row]));
   const last = Date.parse(days[days.length - 1].day);
   const near = days.find((row) => Date.parse(row.day) > last - SPAN * DAY) ?? days[days.length - 1];
@@ -145,17 +148,7 @@ function filled(days: (Amounts & { day: string })[]): { day: string; of?: Amount
   return out;
 }
 
-function Days({
-  of,
-  undated,
-  measure,
-  zone,
-}: {
-  of: (Amounts & { day: string })[];
-  undated: number;
-  measure: Measure;
-  zone: string;
-}) {
+function Days({ of, undated, measure, zone }: { of: Day[]; undated: number; measure: Measure; zone: string }) {
   if (of.length === 0) return null;
   const days = filled(of);
   const most = Math.max(...days.map(({ of }) => (of ? amount(of, measure) : 0))) || 1;

@@ -32,6 +32,8 @@ use crate::library::Found;
 use crate::token::Token;
 use crate::work::Task;
 use files::FilesView;
+#[cfg(test)]
+pub(super) use log::Log;
 pub(crate) use log::log;
 use merge::MergedView;
 
@@ -47,10 +49,30 @@ pub(crate) struct Shown {
     at: Instant,
 }
 
+/// What the page can ask for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "kebab-case")]
+enum Action {
+    Fork,
+    Goto,
+    Merge,
+    Rename,
+    Restore,
+    RestoreFiles,
+    Trash,
+    Undo,
+    /// Any other word.
+    #[serde(other)]
+    #[cfg_attr(test, ts(skip))]
+    Unknown,
+}
+
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
-    what: String,
+    what: Action,
     #[serde(default)]
     session: String,
     #[serde(default)]
@@ -68,6 +90,7 @@ pub(crate) struct Wanted {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PlanView {
     /// Empty: it cannot be carried out as it is.
     id: String,
@@ -78,8 +101,10 @@ pub(crate) struct PlanView {
     appended_bytes: u64,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     merged: Option<MergedView>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     files: Option<FilesView>,
 }
 
@@ -146,9 +171,9 @@ fn keep(state: &State, id: String, plan: Plan) {
 }
 
 fn planned(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
-    match &*wanted.what {
-        "undo" | "restore" => back(state, wanted).map(Planned::from),
-        "restore-files" => files::restore(state, wanted),
+    match wanted.what {
+        Action::Undo | Action::Restore => back(state, wanted).map(Planned::from),
+        Action::RestoreFiles => files::restore(state, wanted),
         _ => with_session(state, wanted),
     }
 }
@@ -161,8 +186,8 @@ fn back(state: &State, wanted: &Wanted) -> Result<Plan, ApiError> {
     if wanted.op.is_some() && operation.is_none_or(|operation| !is_below(operation, roots)) {
         return Err(ApiError::not_found("operation"));
     }
-    let plan = match &*wanted.what {
-        "restore" if operation.is_none_or(|operation| operation.what != What::Trash) => {
+    let plan = match wanted.what {
+        Action::Restore if operation.is_none_or(|operation| operation.what != What::Trash) => {
             undo::restore(&journal, &wanted.session, wanted.op, roots)
         }
         // Out of the trash a session comes back with all that went there with it.
@@ -204,14 +229,16 @@ fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
         history: &history,
         title: &title,
     };
-    let plan = match &*wanted.what {
-        "rename" => plan::rename(subject, given_title(&wanted.title)?, now)?,
-        "trash" => plan::trash(subject)?,
-        "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)
+    let plan = match wanted.what {
+        Action::Rename => plan::rename(subject, given_title(&wanted.title)?, now)?,
+        Action::Trash => plan::trash(subject)?,
+        Action::Goto => plan::goto(subject, node(&history, &wanted.node)?, now)
             .map_err(|error| error.explained(refused))?,
-        "fork" => fork(state, &found, subject, wanted, now)?,
-        "merge" => return merge::merge(state, &found, subject, wanted, now),
-        _ => return Err(ApiError::bad("there is no such action")),
+        Action::Fork => fork(state, &found, subject, wanted, now)?,
+        Action::Merge => return merge::merge(state, &found, subject, wanted, now),
+        Action::Undo | Action::Restore | Action::RestoreFiles | Action::Unknown => {
+            return Err(ApiError::bad("there is no such action"));
+        }
     };
     Ok(plan.into())
 }
@@ -312,6 +339,7 @@ pub(crate) struct Chosen {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct DoneView {
     op: u64,
     session: String,

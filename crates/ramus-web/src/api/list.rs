@@ -24,6 +24,7 @@ const RECENT: usize = 40;
 const LIVE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Overview {
     projects: usize,
     sessions: usize,
@@ -44,6 +45,7 @@ pub(crate) struct Overview {
 
 /// A session that the client's clean-up deletes soon.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Leaving {
     id: String,
     project: String,

@@ -28,6 +28,7 @@ use crate::work::Task;
 
 /// A session, as its own file tells.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Detail {
     id: String,
     project: String,
@@ -153,6 +154,7 @@ fn reverts_of(state: &State, found: &Found, history: &Arc<History>) -> Reverts {
 
 /// Where a session came from, or what came out of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct RelativeView {
     #[serde(flatten)]
     relative: json::Relative,
@@ -164,6 +166,7 @@ pub(crate) struct RelativeView {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LineageView {
     origins: Vec<RelativeView>,
     offspring: Vec<RelativeView>,

@@ -1,7 +1,7 @@
 // What the server says about one session, kept up to date by news.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Detail, type Lineage, type PathView, type Row, query } from "../../api";
+import { type Detail, type Lineage, type Outline, type PathView, query } from "../../api";
 import { type Asked, type News, useGet, useNews } from "../../hooks";
 import * as route from "../../route";
 
@@ -11,7 +11,7 @@ const TREE_DELAY = 1200;
 export interface Answers {
   detail: Asked<Detail>;
   path: Asked<PathView>;
-  outline: Asked<{ rows: Row[] }>;
+  outline: Asked<Outline>;
   lineage: Asked<Lineage>;
   /** Its file is not there any more. */
   gone: boolean;
@@ -30,7 +30,7 @@ export function useAnswers(
 ): Answers {
   const detail = useGet<Detail>(address);
   const path = useGet<PathView>(`${address}/path${query({ leaf, node: at })}`);
-  const outline = useGet<{ rows: Row[] }>(`${address}/outline`);
+  const outline = useGet<Outline>(`${address}/outline`);
   const lineage = useGet<Lineage>(`${address}/lineage`);
   const [gone, setGone] = useState("");
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

@@ -14,6 +14,7 @@ use crate::library::Found;
 
 /// What a merge comes down to.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct MergedView {
     title: String,
     messages: u32,
