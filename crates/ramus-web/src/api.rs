@@ -185,6 +185,8 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
 
 #[cfg(test)]
 mod tests {
+    mod types;
+
     use std::sync::mpsc;
 
     use ramus_app::Workspace;

@@ -28,13 +28,35 @@ use crate::error::ApiError;
 use crate::token::Token;
 use crate::work::Task;
 use files::FilesView;
+#[cfg(test)]
+pub(super) use log::Log;
 pub(crate) use log::log;
 use merge::MergedView;
 
+/// What the page can ask for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "kebab-case")]
+enum Action {
+    Fork,
+    Goto,
+    Merge,
+    Rename,
+    Restore,
+    RestoreFiles,
+    Trash,
+    Undo,
+    /// Any other word.
+    #[serde(other)]
+    #[cfg_attr(test, ts(skip))]
+    Unknown,
+}
+
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
-    what: String,
+    what: Action,
     #[serde(default)]
     session: String,
     #[serde(default)]
@@ -52,6 +74,7 @@ pub(crate) struct Wanted {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PlanView {
     /// Empty: it cannot be carried out as it is.
     id: String,
@@ -62,8 +85,10 @@ pub(crate) struct PlanView {
     appended_bytes: u64,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     merged: Option<MergedView>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     files: Option<FilesView>,
 }
 
@@ -112,9 +137,9 @@ fn new_id() -> Result<String, ApiError> {
 }
 
 fn planned(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
-    match &*wanted.what {
-        "undo" | "restore" => back(state, wanted).map(Planned::from),
-        "restore-files" => files::restore(state, wanted),
+    match wanted.what {
+        Action::Undo | Action::Restore => back(state, wanted).map(Planned::from),
+        Action::RestoreFiles => files::restore(state, wanted),
         _ => with_session(state, wanted).map(Planned::from),
     }
 }
@@ -127,8 +152,8 @@ fn back(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
     if wanted.op.is_some() && !operation.is_some_and(is_here) {
         return Err(ApiError::not_found("operation"));
     }
-    let request = match &*wanted.what {
-        "restore" if operation.is_none_or(|operation| operation.what != What::Trash) => {
+    let request = match wanted.what {
+        Action::Restore if operation.is_none_or(|operation| operation.what != What::Trash) => {
             ChangeRequest::Restore { journal, session: &wanted.session, at: wanted.op }
         }
         // Out of the trash a session comes back with all that went there with it.
@@ -145,17 +170,19 @@ fn with_session(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiErro
     let title = Some(wanted.title.trim()).filter(|title| !title.is_empty());
     let to = NewSessionAt { into: None, title };
     let conversations: Vec<(&Site, NodeId)>;
-    let request = match &*wanted.what {
-        "rename" => ChangeRequest::Rename { site, title: &wanted.title },
-        "trash" => ChangeRequest::Trash { site },
-        "goto" => ChangeRequest::Goto { site, node: node(&wanted.node)? },
-        "fork" => ChangeRequest::Fork { site, node: node(&wanted.node)?, to },
-        "merge" => {
+    let request = match wanted.what {
+        Action::Rename => ChangeRequest::Rename { site, title: &wanted.title },
+        Action::Trash => ChangeRequest::Trash { site },
+        Action::Goto => ChangeRequest::Goto { site, node: node(&wanted.node)? },
+        Action::Fork => ChangeRequest::Fork { site, node: node(&wanted.node)?, to },
+        Action::Merge => {
             let leaves = wanted.leaves.iter().map(|leaf| Ok((site, node(leaf)?)));
             conversations = leaves.collect::<Result<_, ApiError>>()?;
             ChangeRequest::Merge(merge::request(wanted, &conversations, to)?)
         }
-        _ => return Err(ApiError::bad("there is no such action")),
+        Action::Undo | Action::Restore | Action::RestoreFiles | Action::Unknown => {
+            return Err(ApiError::bad("there is no such action"));
+        }
     };
     Ok(workspace.plan(&request, to_time(SystemTime::now()))?)
 }
@@ -233,6 +260,7 @@ pub(crate) struct Chosen {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct DoneView {
     op: u64,
     session: String,

@@ -12,6 +12,7 @@ use crate::error::ApiError;
 
 /// What a merge comes down to.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct MergedView {
     title: String,
     messages: u32,
