@@ -73,8 +73,22 @@ test("what each reply used is shown when it is asked for, and that is remembered
 
 test("ids that are no uuids are shown whole and accepted back", async (t) => {
   const claude = demo(t);
-  const line = (uuid, parent, type, content, second) => JSON.stringify({ type, uuid, parentUuid: parent, sessionId: "chat-session-one", cwd: "/w", timestamp: `2026-01-01T00:00:0${second}.000Z`, version: "2.1.325", isSidechain: false, message: { role: type, content } });
-  const lines = [line("message-10", null, "user", "tune the harp", 1), line("message-11", "message-10", "assistant", [{ type: "text", text: "tuned" }], 2)];
+  const line = (uuid, parent, type, content, second) =>
+    JSON.stringify({
+      type,
+      uuid,
+      parentUuid: parent,
+      sessionId: "chat-session-one",
+      cwd: "/w",
+      timestamp: `2026-01-01T00:00:0${second}.000Z`,
+      version: "2.1.325",
+      isSidechain: false,
+      message: { role: type, content },
+    });
+  const lines = [
+    line("message-10", null, "user", "tune the harp", 1),
+    line("message-11", "message-10", "assistant", [{ type: "text", text: "tuned" }], 2),
+  ];
   writeFileSync(file(claude, "7ea9").replace(/[^/]*$/, "chat-session-one.jsonl"), `${lines.join("\n")}\n`);
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go("/s/chat-session-one?at=message-11");
