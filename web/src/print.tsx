@@ -1,6 +1,6 @@
 // A transcript on paper: all of it, although the window holds only a part.
 
-import { flushSync } from "preact/compat";
+import { options } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type PathView, type Turns, type View, getNow, query } from "./api";
 import { Turn } from "./turn";
@@ -8,6 +8,17 @@ import { several } from "./words";
 
 /** How many positions are read at once. */
 const MANY = 200;
+
+/** Changes something and draws it at once. */
+function drawNow(change: () => void) {
+  let draw: (() => void) | undefined;
+  options.debounceRendering = (drawing) => {
+    draw = drawing;
+  };
+  change();
+  draw?.();
+  options.debounceRendering = undefined;
+}
 
 /** The whole transcript while it is printed. Printing waits for nobody, so it is read at once. */
 export function usePrinted(session: string, told: PathView | undefined): View[] | undefined {
@@ -27,7 +38,7 @@ export function usePrinted(session: string, told: PathView | undefined): View[] 
         if (part.to <= from) break;
         from = part.to;
       }
-      flushSync(() => set(all));
+      drawNow(() => set(all));
     };
     const end = () => {
       is = false;

@@ -1,6 +1,6 @@
 // The tree: rows with lanes, as many as there are; only those in the window exist.
 
-import { memo } from "preact/compat";
+import { memo } from "./memo";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Lineage, Row } from "./api";
 import { Lineage as Family, Time } from "./parts";

@@ -1,6 +1,6 @@
 // One turn of a transcript: who speaks, what was said, which tools ran.
 
-import { memo } from "preact/compat";
+import { memo } from "./memo";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Agent } from "./agent";
 import { type Call, type Piece, type ReplyUsage, type View, type Way, get, picture, query } from "./api";

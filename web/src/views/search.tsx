@@ -143,13 +143,13 @@ export function Search({ query }: { query: URLSearchParams }) {
           ])}
           <label>
             Tool{" "}
-            <input name="tool" value={query.get("tool") ?? ""} placeholder="Bash, Edit…" onChange={() => submit()} />
+            <input name="tool" value={query.get("tool") ?? ""} placeholder="Bash, Edit…" onInput={() => submit()} />
           </label>
           <label>
-            From <input name="since" type="date" value={query.get("since") ?? ""} onChange={() => submit()} />
+            From <input name="since" type="date" value={query.get("since") ?? ""} onInput={() => submit()} />
           </label>
           <label>
-            To <input name="until" type="date" value={query.get("until") ?? ""} onChange={() => submit()} />
+            To <input name="until" type="date" value={query.get("until") ?? ""} onInput={() => submit()} />
           </label>
           <label class="check">
             <input
