@@ -2,7 +2,8 @@
 
 A prompt that holds the label `ask-7` is answered with the text `say-7`, unless `Api.answers["ask-7"]` says otherwise:
 a list of answers, one for each time the client comes back with the results of tools. An answer is a list of blocks
-made with `text`, `thought` and `tool`; beside them may stand `wait`, `used` and `stopped`, or `error` instead of them.
+made with `text`, `slow`, `thought` and `tool`; beside them may stand `wait`, `used`, `stopped` and `broken`, or `error`
+instead of them.
 A request for a summary is answered with `sum-1`, the next one with `sum-2`.
 """
 import http.server
@@ -19,6 +20,16 @@ SUMMARIZE = re.compile(r"create a detailed summary|summary of the conversation s
 
 def text(words):
     return {"type": "text", "text": words}
+
+
+def slow(words, seconds):
+    """A text of which the second half comes later."""
+    return {"type": "text", "text": words, "slow": seconds}
+
+
+def broken(kind=None, times=None):
+    """Ends the stream in the middle of the last block, with an error of this kind or without a word."""
+    return {"type": "broken", "kind": kind, "times": times}
 
 
 def tool(name, **given):
@@ -79,7 +90,7 @@ class Api:
         with self._lock:
             self.requests.append(request)
             number = next(self._numbers)
-        blocks, tokens, reason = [], 10, None
+        blocks, tokens, reason, broken = [], 10, None, None
         for block in self._answer(request):
             if block["type"] == "wait":
                 time.sleep(block["seconds"])
@@ -87,12 +98,14 @@ class Api:
                 tokens = block["tokens"]
             elif block["type"] == "stopped":
                 reason = block["reason"]
-            elif block["type"] == "error":
-                if block["times"] is None:
-                    raise Refused(block)
-                if block["times"] > 0:
+            elif block["type"] in ("error", "broken") and block["times"] == 0:
+                continue
+            elif block["type"] in ("error", "broken"):
+                if block["times"] is not None:
                     block["times"] -= 1
+                if block["type"] == "error":
                     raise Refused(block)
+                broken = block
             else:
                 blocks.append(dict(block))
         for place, block in enumerate(blocks):
@@ -104,7 +117,7 @@ class Api:
             "id": f"msg_{number:08}", "type": "message", "role": "assistant", "model": request.get("model", ""),
             "content": blocks, "stop_reason": stop, "stop_sequence": None,
             "usage": {"input_tokens": tokens, "output_tokens": 5},
-        }
+        }, broken
 
     def _answer(self, request):
         if SUMMARIZE.search(_last_words(request)):
@@ -150,13 +163,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._send(b'{"input_tokens":10}')
         request = json.loads(body)
         try:
-            message = self.api.take(request)
+            message, broken = self.api.take(request)
         except Refused as refused:
             return self._send(json.dumps(refused.body).encode(), refused.status)
         if not request.get("stream"):
+            for block in message["content"]:
+                block.pop("slow", None)
             return self._send(json.dumps(message).encode())
         try:
-            self._stream(message)
+            self._stream(message, broken)
         except (BrokenPipeError, ConnectionResetError):
             pass
 
@@ -168,7 +183,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def _stream(self, message):
+    def _stream(self, message, broken):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("request-id", message["id"].replace("msg", "req"))
@@ -179,7 +194,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._event("message_start", message={**message, "content": [], "stop_reason": None, "usage": usage})
         for index, block in enumerate(message["content"]):
             if block["type"] == "text":
-                empty, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+                empty, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": block["text"]}
             elif block["type"] == "thinking":
                 empty = {**block, "thinking": "", "signature": ""}
                 delta = {"type": "thinking_delta", "thinking": block["thinking"]}
@@ -187,7 +202,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 given = json.dumps(block["input"])
                 empty, delta = {**block, "input": {}}, {"type": "input_json_delta", "partial_json": given}
             self._event("content_block_start", index=index, content_block=empty)
+            if "slow" in block:
+                half = len(block["text"]) // 2
+                self._event("content_block_delta", index=index, delta={**delta, "text": block["text"][:half]})
+                time.sleep(block["slow"])
+                delta["text"] = block["text"][half:]
             self._event("content_block_delta", index=index, delta=delta)
+            if broken and index == len(message["content"]) - 1:
+                if broken["kind"]:
+                    self._event("error", error={"type": broken["kind"], "message": "broken off"})
+                return
             if block["type"] == "thinking":
                 signature = {"type": "signature_delta", "signature": block["signature"]}
                 self._event("content_block_delta", index=index, delta=signature)

@@ -27,6 +27,12 @@ def scenario(function):
     return function
 
 
+def is_chosen(scenario, options):
+    """Whether a scenario is among those that were asked for."""
+    is_of = options.of in (None, scenario.__module__)
+    return is_of and any(name in scenario.__name__ for name in options.case or [""])
+
+
 def bash(number, command=None, **given):
     return api.tool("Bash", command=f"{command or f'echo out-{number}'} # call-{number}", description="d", **given)
 

@@ -23,7 +23,7 @@ class Terminal:
                    f"cd {shlex.quote(str(talk.home.cwd))} && env -i {variables} {command}; sleep 600")
 
     def __enter__(self):
-        if not self.sees(r"\? for shortcuts|❯|>\s", 30):
+        if not self.sees(r"\? for shortcuts|❯|>\s", 90):
             raise NotHere("the client did not start: " + self.screen()[-300:])
         time.sleep(1.5)
         return self
@@ -40,7 +40,7 @@ class Terminal:
     def screen(self):
         return self._tmux("capture-pane", "-p")
 
-    def sees(self, pattern, seconds=25):
+    def sees(self, pattern, seconds=75):
         last = time.time() + seconds
         while time.time() < last:
             if re.search(pattern, self.screen()):

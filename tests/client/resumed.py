@@ -23,6 +23,7 @@ import driver
 import labels
 import made_by_client
 import made_in_terminal  # noqa: F401  its scenarios join those of `made_by_client`
+import made_later  # noqa: F401
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VERSIONS = ["2.1.325", "2.1.200", "2.1.50", "2.0.74", "1.0.113"]
@@ -35,6 +36,7 @@ def main():
     parser.add_argument("--clients", type=pathlib.Path, default=ROOT / "target/clients", metavar="DIR")
     parser.add_argument("--out", type=pathlib.Path, required=True, metavar="DIR")
     parser.add_argument("--case", action="append", metavar="NAME", help="only scenarios with NAME in their name")
+    parser.add_argument("--of", metavar="MODULE", help="only scenarios of this file, such as made_later")
     options = parser.parse_args()
     versions = options.versions or VERSIONS
     try:
@@ -47,7 +49,7 @@ def main():
         return 2
     for version, client in clients.items():
         for scenario in made_by_client.SCENARIOS:
-            if any(name in scenario.__name__ for name in options.case or [""]):
+            if made_by_client.is_chosen(scenario, options):
                 server = api.Api()
                 with driver.Home(version, client, server) as home:
                     print(version, scenario.__name__, record(home, scenario, options.out), flush=True)
@@ -67,20 +69,31 @@ def record(home, scenario, out):
     if not file.is_file():
         return f"failed: the client left no session {session}"
     before = file.read_bytes()
-    asked = len(home.api.requests)
-    answer = home.ask(LAST, resume=session)
-    earlier = [request["messages"] for request in home.api.requests[asked:] if request.get("tools")]
-    place = out / home.version
-    place.mkdir(parents=True, exist_ok=True)
-    if answer.sent is None:
+    answer, sent = resumed(home, session, LAST)
+    if sent is None:
         return "sent nothing: " + " ".join(answer.output.split())[-300:]
-    first = next(messages for messages in earlier if LAST in labels.of_messages(messages))
-    # The oldest clients go on in a new file.
-    added = additions(file.read_bytes()[len(before):])
-    sent = {"sent": until(first, LAST, added)}
-    write(place / scenario.__name__, scrubbed(before.decode("utf-8", "replace"), home),
-          json.loads(scrubbed(json.dumps(sent, ensure_ascii=False), home)))
+    keep(out / home.version / scenario.__name__, home, before.decode("utf-8", "replace"), sent)
     return " ".join(answer.labels)
+
+
+def resumed(home, session, prompt):
+    """Lets the client resume; returns its answer and the messages it sent before the prompt (`None`: it sent none)."""
+    file = home.project() / f"{session}.jsonl"
+    size, asked = file.stat().st_size, len(home.api.requests)
+    answer = home.ask(prompt, resume=session)
+    if answer.sent is None:
+        return answer, None
+    requests = [request["messages"] for request in home.api.requests[asked:] if request.get("tools")]
+    first = next(messages for messages in requests if prompt in labels.of_messages(messages))
+    # The oldest clients go on in a new file.
+    return answer, until(first, prompt, additions(file.read_bytes()[size:]))
+
+
+def keep(name, home, session, sent):
+    """Writes a session and what the client sent of it, without where they were made."""
+    name.parent.mkdir(parents=True, exist_ok=True)
+    sent = json.loads(scrubbed(json.dumps({"sent": sent}, ensure_ascii=False), home))
+    write(name, scrubbed(session, home), sent)
 
 
 def write(name, session, sent):
@@ -90,10 +103,13 @@ def write(name, session, sent):
 
 
 def additions(lines):
-    """The texts that the client wrote down for its own prompt."""
+    """The texts that the client wrote down for its own prompt, and what it noted about agents that had not ended."""
     records = [json.loads(line) for line in lines.splitlines() if line.startswith(b"{")]
-    return {one.get("content") for record in records for one in record.get("rendered") or []
-            if isinstance(one.get("content"), str)}
+    added = {one["content"].strip() for record in records for one in record.get("rendered") or []
+             if isinstance(one.get("content"), str)}
+    noted = [record["message"]["content"] for record in records if record.get("type") == "user"
+             and isinstance(record["message"]["content"], str)]
+    return added | {words.strip() for words in noted if words.startswith("<task-notification>")}
 
 
 def words_of_system(message, added):
@@ -114,7 +130,7 @@ def until(messages, prompt, added):
             else message["content"]
         at = [index for index, block in enumerate(blocks) if block.get("text") == prompt and message["role"] == "user"]
         if at:
-            own = [block for block in blocks[:at[-1]] if block.get("text", "").strip() not in added]
+            own = [block for block in blocks[:at[-1]] if not is_added(block.get("text", ""), added)]
             if own and own[-1].get("type") == "text":
                 own[-1]["text"] = own[-1]["text"].removesuffix("\n")
             elif own and isinstance(own[-1].get("content"), str):
@@ -123,8 +139,15 @@ def until(messages, prompt, added):
             behind = [words_of_system(message, added) for message in messages[place + 1:place + 2]]
             own = [{"role": "user", "content": own}] if own else []
             return kept + own + [{"role": "system", "content": words} for words in behind if own and words]
-        kept.append(message)
+        if message["role"] != "user" or not all(is_added(block.get("text", ""), added) for block in blocks):
+            kept.append(message)
     return kept
+
+
+def is_added(text, added):
+    """Whether the client added a text for its own prompt."""
+    text = text.strip()
+    return text in added or any(words in text for words in added if words.startswith("<task-notification>"))
 
 
 KEPT = {"parentUuid", "logicalParentUuid", "isSidechain", "type", "subtype", "uuid", "timestamp", "version", "isMeta",
@@ -132,6 +155,7 @@ KEPT = {"parentUuid", "logicalParentUuid", "isSidechain", "type", "subtype", "uu
         "renderedRole", "renderedBesideToolResult", "leafUuid", "explicit", "content", "summary"}
 APART = {"queue-operation", "file-history-snapshot", "file-history-delta"}  # they say nothing about what is sent
 REMINDER = "<system-reminder>"
+QUEUED = re.compile(r"^The user sent.*\b(ask)-\d", re.S)  # what somebody typed while the client worked
 
 
 def small(session, sent):
@@ -141,15 +165,22 @@ def small(session, sent):
                and ("uuid" in record or "leafUuid" in record)]
     kept = [shortened(record) for record in records]
     lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
-    # What the client adds of its own stands in no record.
-    known = json.dumps(records, ensure_ascii=False)
-    sent = {"sent": without_additions(sent["sent"], known)}
+    sent = {"sent": without_additions(sent["sent"], known_words(records))}
     for text in sorted(long_texts(records), key=len, reverse=True):
         short = f"{text[:40]}…{zlib.crc32(text.encode()):08x}"
         old, new = json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(short, ensure_ascii=False)[1:-1]
         lines = lines.replace(old, new)
         sent = json.loads(json.dumps(sent, ensure_ascii=False).replace(old, new))
     return lines, sent
+
+
+def known_words(records):
+    """All that records hold word for word: what the client adds of its own stands in none of them.
+
+    It also puts some attachments into words that it did not write down; nobody can know those.
+    """
+    worded = [record for record in records if record.get("type") != "attachment" or "rendered" in record]
+    return json.dumps(worded, ensure_ascii=False)
 
 
 def shortened(record):
@@ -190,8 +221,8 @@ def without_additions(messages, known):
             block = {key: value for key, value in block.items() if key != "cache_control"}
             inside = block.get("text", "").strip().removeprefix(REMINDER + "\n").removesuffix("\n</system-reminder>")
             is_words = block.get("text", "").startswith(REMINDER) or message["role"] == "system"
-            is_new = is_words and "<task-notification>" not in inside \
-                and not any(part in known for part in spelled(inside))
+            is_typed = QUEUED.search(inside) or "<task-notification>" in inside
+            is_new = is_words and not is_typed and not any(part in known for part in spelled(inside))
             if not is_new:
                 left.append(block)
         if len(left) < len(blocks) and len(left) == 1 and left[0].get("type") == "text":

@@ -1,34 +1,56 @@
 // Changing something: the server plans, a person reads the plan, then it is done.
 
 import { useEffect, useState } from "preact/hooks";
-import { type Conversation, type Refused, asRefused, post } from "./api";
+import {
+  type Action,
+  type Conversation,
+  type Done,
+  type FilesView,
+  type Merged,
+  type Plan,
+  type Refused,
+  type Wanted,
+  asRefused,
+  post,
+} from "./api";
 import { Html } from "./html";
 import { Dialog, Failure, Waiting } from "./parts";
 import { bytes, proposedTitle, several } from "./words";
 
-export interface Request extends Partial<How> { what: string; session?: string; node?: string; op?: number; on_conflict?: string }
+export type Request = Pick<Wanted, "what"> & Partial<Wanted>;
 /** How conversations are merged. */
-export interface How { leaves: string[]; strategy: string; title: string }
-interface Plan {
-  /** Empty: it cannot be done as it is. */
-  id: string;
-  what: string; words: string; session: string; steps: string[]; appended_bytes: number; warnings: string[];
-  merged?: Merged; files?: Files;
-}
-interface Merged {
-  title: string; messages: number; common: number; stops: boolean;
-  exchanges: { conversation: number; n: number; uuid: string; prompt: string | null; messages: number; fate: string }[];
-  conflicts: { path: string; ends: { conversation: number; state: string; added: number; removed: number }[] }[];
-}
-interface Files { cwd: string; changes: { path: string; how: string; html: string }[]; left: { path: string; why: string }[] }
-export interface Done { op: number; session: string; words: string; resume_command: string | null }
+export type How = Pick<Wanted, "leaves" | "strategy" | "title">;
 
-const TITLES: Record<string, string> = {
-  goto: "Go on from here", fork: "Fork from here", rename: "Rename", trash: "Move to the trash", undo: "Undo", restore: "Bring back", merge: "Merge into a new session", "restore-files": "Put the files back",
+const TITLES: Record<Action, string> = {
+  goto: "Go on from here",
+  fork: "Fork from here",
+  rename: "Rename",
+  trash: "Move to the trash",
+  undo: "Undo",
+  restore: "Bring back",
+  merge: "Merge into a new session",
+  "restore-files": "Put the files back",
 };
-const DO: Record<string, string> = { goto: "Go here", fork: "Fork", rename: "Rename", trash: "Move to the trash", undo: "Undo", restore: "Bring back", merge: "Merge", "restore-files": "Put them back" };
+const DO: Record<Action, string> = {
+  goto: "Go here",
+  fork: "Fork",
+  rename: "Rename",
+  trash: "Move to the trash",
+  undo: "Undo",
+  restore: "Bring back",
+  merge: "Merge",
+  "restore-files": "Put them back",
+};
 
-export function Act({ request, onDone, onClose }: { request: Request; onDone: (done: Done) => void; onClose: () => void }) {
+export function Act({
+  request,
+  onDone,
+  onClose,
+}: {
+  request: Request;
+  onDone: (done: Done) => void;
+  onClose: () => void;
+}) {
   const [plan, setPlan] = useState<Plan>();
   const [error, setError] = useState<Refused>();
   const [busy, setBusy] = useState(false);
@@ -41,27 +63,69 @@ export function Act({ request, onDone, onClose }: { request: Request; onDone: (d
   const act = () => {
     if (!plan) return;
     setBusy(true);
-    post<Done>("apply", { plan: plan.id }).then(onDone, (failure) => { setError(asRefused(failure)); setBusy(false); });
+    post<Done>("apply", { plan: plan.id }).then(onDone, (failure) => {
+      setError(asRefused(failure));
+      setBusy(false);
+    });
   };
   /** A plan that could not be carried out is made again: what it was made for may have changed. */
-  const again = () => { setPlan(undefined); setTries(tries + 1); };
+  const again = () => {
+    setPlan(undefined);
+    setTries(tries + 1);
+  };
   return (
-    <Dialog title={TITLES[request.what] ?? request.what} onClose={onClose} wide={request.what === "restore-files"}>
+    <Dialog title={TITLES[request.what]} onClose={onClose} wide={request.what === "restore-files"}>
       {error && <Failure error={error} again={again} />}
       {!plan && !error && <Waiting what="Planning" />}
       {plan && !error && (
         <div class="plan">
-          <p>{plan.merged ? <strong>{plan.merged.title}</strong> : plan.files ? plan.words : <><strong>{plan.what}</strong> {plan.words}</>}</p>
-          {plan.merged && <Outline merged={plan.merged} chosen={wanted.on_conflict} onConflict={(on_conflict) => setWanted({ ...wanted, on_conflict })} />}
-          {plan.files ? <Changes files={plan.files} /> : <ul>{plan.steps.map((step) => <li key={step}>{step}</li>)}</ul>}
-          {plan.appended_bytes > 0 && <p class="hush">{bytes(plan.appended_bytes)} are added to the end of the session; nothing that is there is changed.</p>}
-          {plan.warnings.map((text) => <p key={text} class="note bad">{text}</p>)}
+          <p>
+            {plan.merged ? (
+              <strong>{plan.merged.title}</strong>
+            ) : plan.files ? (
+              plan.words
+            ) : (
+              <>
+                <strong>{plan.what}</strong> {plan.words}
+              </>
+            )}
+          </p>
+          {plan.merged && (
+            <Outline
+              merged={plan.merged}
+              chosen={wanted.on_conflict}
+              onConflict={(on_conflict) => setWanted({ ...wanted, on_conflict })}
+            />
+          )}
+          {plan.files ? (
+            <Changes files={plan.files} />
+          ) : (
+            <ul>
+              {plan.steps.map((step) => (
+                <li key={step}>{step}</li>
+              ))}
+            </ul>
+          )}
+          {plan.appended_bytes > 0 && (
+            <p class="hush">
+              {bytes(plan.appended_bytes)} are added to the end of the session; nothing that is there is changed.
+            </p>
+          )}
+          {plan.warnings.map((text) => (
+            <p key={text} class="note bad">
+              {text}
+            </p>
+          ))}
           <p class="hush">It can be undone in the log.</p>
         </div>
       )}
       <div class="buttons">
-        <button type="button" class="quiet" onClick={onClose}>Cancel</button>
-        <button type="button" class="primary" disabled={!plan?.id || busy || !!error} onClick={act}>{DO[request.what] ?? "Do it"}</button>
+        <button type="button" class="quiet" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="primary" disabled={!plan?.id || busy || !!error} onClick={act}>
+          {DO[request.what]}
+        </button>
       </div>
     </Dialog>
   );
@@ -70,14 +134,26 @@ export function Act({ request, onDone, onClose }: { request: Request; onDone: (d
 const FATES: Record<string, string> = { quoted: "summary", summarized: "in short", "left-out": "left out" };
 
 /** A merged conversation in short, and where its parts contradict each other. */
-function Outline({ merged, chosen, onConflict }: { merged: Merged; chosen?: string; onConflict: (what: string) => void }) {
+function Outline({
+  merged,
+  chosen,
+  onConflict,
+}: {
+  merged: Merged;
+  chosen?: string;
+  onConflict: (what: string) => void;
+}) {
   return (
     <>
-      <p>{several(merged.messages, "message")}, {merged.common} of them common to all. What is merged stays as it is.</p>
+      <p>
+        {several(merged.messages, "message")}, {merged.common} of them common to all. What is merged stays as it is.
+      </p>
       <ol class="exchanges">
         {merged.exchanges.map((one) => (
           <li key={`${one.conversation}-${one.n}`} class={one.fate}>
-            <span class="n">{one.conversation}:{one.n}</span>
+            <span class="n">
+              {one.conversation}:{one.n}
+            </span>
             <span class="words">{one.prompt ?? "(no prompt)"}</span>
             <span class="facts">{FATES[one.fate] ?? several(one.messages, "message")}</span>
           </li>
@@ -86,10 +162,32 @@ function Outline({ merged, chosen, onConflict }: { merged: Merged; chosen?: stri
       {merged.conflicts.length > 0 && (
         <fieldset class="conflicts">
           <legend>Files that were changed with different results</legend>
-          <ul>{merged.conflicts.map((one) => <li key={one.path}><code>{one.path}</code> <span class="facts">{one.ends.map((end) => `${end.conversation}: +${end.added} −${end.removed}`).join(", ")}</span></li>)}</ul>
+          <ul>
+            {merged.conflicts.map((one) => (
+              <li key={one.path}>
+                <code>{one.path}</code>{" "}
+                <span class="facts">
+                  {one.ends.map((end) => `${end.conversation}: +${end.added} −${end.removed}`).join(", ")}
+                </span>
+              </li>
+            ))}
+          </ul>
           <p>What shall the merged conversation say about them at its end? Files on disk are not touched.</p>
-          {[["ours", "what the first one left holds"], ["theirs", "what the last one left holds"], ["keep-both", "all of it, to be put together later"]].map(([value, words]) => (
-            <label key={value} class="check"><input type="radio" name="on_conflict" value={value} checked={chosen === value} onChange={() => onConflict(value)} /> {words}</label>
+          {[
+            ["ours", "what the first one left holds"],
+            ["theirs", "what the last one left holds"],
+            ["keep-both", "all of it, to be put together later"],
+          ].map(([value, words]) => (
+            <label key={value} class="check">
+              <input
+                type="radio"
+                name="on_conflict"
+                value={value}
+                checked={chosen === value}
+                onChange={() => onConflict(value)}
+              />{" "}
+              {words}
+            </label>
           ))}
         </fieldset>
       )}
@@ -98,17 +196,26 @@ function Outline({ merged, chosen, onConflict }: { merged: Merged; chosen?: stri
 }
 
 /** What becomes of the files that are there. */
-function Changes({ files }: { files: Files }) {
+function Changes({ files }: { files: FilesView }) {
   return (
     <>
-      <p>In <code>{files.cwd}</code>:</p>
+      <p>
+        In <code>{files.cwd}</code>:
+      </p>
       {files.changes.map((one) => (
         <details key={one.path} class="file" open={files.changes.length === 1}>
-          <summary><code>{one.path}</code><span class="facts">{one.how}</span></summary>
+          <summary>
+            <code>{one.path}</code>
+            <span class="facts">{one.how}</span>
+          </summary>
           {one.html ? <Html html={one.html} class="pieces" /> : <p class="hush">It is no text.</p>}
         </details>
       ))}
-      {files.left.map((one) => <p key={one.path} class="hush"><code>{one.path}</code> stays: {one.why}</p>)}
+      {files.left.map((one) => (
+        <p key={one.path} class="hush">
+          <code>{one.path}</code> stays: {one.why}
+        </p>
+      ))}
     </>
   );
 }
@@ -120,35 +227,101 @@ const STRATEGIES: [string, string, string][] = [
 ];
 
 /** Asks how conversations are merged. */
-export function Merge({ of, title, onMerge, onClose }: { of: Conversation[]; title: string; onMerge: (how: How) => void; onClose: () => void }) {
+export function Merge({
+  of,
+  title,
+  onMerge,
+  onClose,
+}: {
+  of: Conversation[];
+  title: string;
+  onMerge: (how: How) => void;
+  onClose: () => void;
+}) {
   const [strategy, setStrategy] = useState("append");
   const [text, setText] = useState(proposedTitle(title, " (merge)"));
-  const submit = (event: Event) => { event.preventDefault(); onMerge({ leaves: of.map((one) => one.leaf), strategy, title: text.trim() }); };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    onMerge({ leaves: of.map((one) => one.leaf), strategy, title: text.trim() });
+  };
   return (
     <Dialog title="Merge into a new session" onClose={onClose}>
       <form onSubmit={submit} class="stack">
         <ol class="exchanges">
-          {of.map((one, index) => <li key={one.leaf}><span class="n">{index + 1}</span><span class="words">{(one.resumes ? one.title : one.prompt) ?? one.title ?? "(no prompt)"}</span><span class="facts">@{one.n} · {several(one.messages, "message")}</span></li>)}
+          {of.map((one, index) => (
+            <li key={one.leaf}>
+              <span class="n">{index + 1}</span>
+              <span class="words">{(one.resumes ? one.title : one.prompt) ?? one.title ?? "(no prompt)"}</span>
+              <span class="facts">
+                @{one.n} · {several(one.messages, "message")}
+              </span>
+            </li>
+          ))}
         </ol>
         <fieldset>
           <legend>How</legend>
-          {STRATEGIES.map(([value, name, what]) => <label key={value} class="check"><input type="radio" name="strategy" value={value} checked={strategy === value} onChange={() => setStrategy(value)} /> <span><b>{name}</b> <span class="hush">{what}</span></span></label>)}
+          {STRATEGIES.map(([value, name, what]) => (
+            <label key={value} class="check">
+              <input
+                type="radio"
+                name="strategy"
+                value={value}
+                checked={strategy === value}
+                onChange={() => setStrategy(value)}
+              />{" "}
+              <span>
+                <b>{name}</b> <span class="hush">{what}</span>
+              </span>
+            </label>
+          ))}
         </fieldset>
-        <label class="stack">Title <input value={text} maxLength={200} onInput={(event) => setText(event.currentTarget.value)} /></label>
-        <div class="buttons"><button type="button" class="quiet" onClick={onClose}>Cancel</button><button type="submit" class="primary" disabled={!text.trim()}>Show the plan</button></div>
+        <label class="stack">
+          Title <input value={text} maxLength={200} onInput={(event) => setText(event.currentTarget.value)} />
+        </label>
+        <div class="buttons">
+          <button type="button" class="quiet" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={!text.trim()}>
+            Show the plan
+          </button>
+        </div>
       </form>
     </Dialog>
   );
 }
 
 /** Asks for a new title. */
-export function Rename({ title, onTitle, onClose }: { title: string; onTitle: (title: string) => void; onClose: () => void }) {
+export function Rename({
+  title,
+  onTitle,
+  onClose,
+}: {
+  title: string;
+  onTitle: (title: string) => void;
+  onClose: () => void;
+}) {
   const [text, setText] = useState(title);
   return (
     <Dialog title="Rename" onClose={onClose}>
-      <form onSubmit={(event) => { event.preventDefault(); if (text.trim()) onTitle(text.trim()); }}>
-        <label class="stack">New title <input autoFocus value={text} maxLength={200} onInput={(event) => setText(event.currentTarget.value)} /></label>
-        <div class="buttons"><button type="button" class="quiet" onClick={onClose}>Cancel</button><button type="submit" class="primary" disabled={!text.trim()}>Show the plan</button></div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim()) onTitle(text.trim());
+        }}
+      >
+        <label class="stack">
+          New title{" "}
+          <input autoFocus value={text} maxLength={200} onInput={(event) => setText(event.currentTarget.value)} />
+        </label>
+        <div class="buttons">
+          <button type="button" class="quiet" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={!text.trim()}>
+            Show the plan
+          </button>
+        </div>
       </form>
     </Dialog>
   );

@@ -1,7 +1,7 @@
 // What an agent did, unfolded where it was called: page by page.
 
 import { useEffect, useState } from "preact/hooks";
-import { type PathView, type View, get, query } from "./api";
+import { type PathView, type Turns, type View, get, query } from "./api";
 import { useGet, useNews } from "./hooks";
 import { Failure, Waiting } from "./parts";
 import * as route from "./route";
@@ -18,13 +18,23 @@ export function Agent({ id, of }: { id: string; of: string }) {
   const [views, setViews] = useState<View[]>([]);
   const [wanted, setWanted] = useState(PAGE);
   const [to, setTo] = useState(0);
-  useNews((news) => { if (news.agent && news.session === id) path.again(); });
+  useNews((news) => {
+    if (news.agent && news.session === id) path.again();
+  });
   const told = path.data;
   useEffect(() => {
     if (!told || to >= Math.min(wanted, told.count)) return;
     const stop = new AbortController();
-    get<{ to: number; turns: View[] }>(`${address}/turns${query({ leaf: told.leaf, from: to, to: Math.min(wanted, told.count) })}`, stop.signal)
-      .then((page) => { setViews((before) => [...before, ...page.turns]); setTo(page.to); }, () => {});
+    get<Turns>(
+      `${address}/turns${query({ leaf: told.leaf, from: to, to: Math.min(wanted, told.count) })}`,
+      stop.signal,
+    ).then(
+      (page) => {
+        setViews((before) => [...before, ...page.turns]);
+        setTo(page.to);
+      },
+      () => {},
+    );
     return () => stop.abort();
   }, [told?.leaf, told?.count, wanted, to]);
   if (path.error) return <Failure error={path.error} again={path.again} />;
@@ -33,11 +43,24 @@ export function Agent({ id, of }: { id: string; of: string }) {
   const rest = told.count - to;
   return (
     <section class="agent-in" aria-label="What the agent did">
-      {views.map((view, index) => <Turn key={`${view.at}-${view.i}`} view={view} where={where} goesOn={view.kind === "answer" && views[index - 1]?.kind === "answer"} />)}
+      {views.map((view, index) => (
+        <Turn
+          key={`${view.at}-${view.i}`}
+          view={view}
+          where={where}
+          goesOn={view.kind === "answer" && views[index - 1]?.kind === "answer"}
+        />
+      ))}
       <p class="agent-foot">
-        {rest > 0 && to > 0 && <button type="button" class="more" onClick={() => setWanted(to + PAGE)}>Show {several(Math.min(PAGE, rest), "more message")} of {rest}</button>}
+        {rest > 0 && to > 0 && (
+          <button type="button" class="more" onClick={() => setWanted(to + PAGE)}>
+            Show {several(Math.min(PAGE, rest), "more message")} of {rest}
+          </button>
+        )}
         {to === 0 && told.count > 0 && <span class="hush">…</span>}
-        <a class="agent-link" href={route.session(session)}>Read it on its own page →</a>
+        <a class="agent-link" href={route.session(session)}>
+          Read it on its own page →
+        </a>
       </p>
     </section>
   );

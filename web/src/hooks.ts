@@ -8,7 +8,9 @@ import { type News, hearNews } from "./news";
 export type { News };
 
 export interface Asked<T> {
-  data?: T; error?: Refused; busy: boolean;
+  data?: T;
+  error?: Refused;
+  busy: boolean;
   /** The answer is to what is asked now. */
   current: boolean;
   again: () => void;
@@ -21,36 +23,53 @@ export interface Asked<T> {
  * than answers do.
  */
 export function useGet<T>(path: string | null): Asked<T> {
-  const [state, set] = useState<{ path: string | null; data?: T; error?: Refused; busy: boolean }>({ path: null, busy: true });
+  const [state, set] = useState<{ path: string | null; data?: T; error?: Refused; busy: boolean }>({
+    path: null,
+    busy: true,
+  });
   const asking = useRef<{ stop: AbortController; stale: boolean } | undefined>(undefined);
   const wanted = useRef(path);
   wanted.current = path;
   const ask = () => {
     const path = wanted.current;
     if (path === null) return;
-    if (asking.current) { asking.current.stale = true; return; }
+    if (asking.current) {
+      asking.current.stale = true;
+      return;
+    }
     const one = { stop: new AbortController(), stale: false };
     asking.current = one;
     set((was) => ({ ...was, busy: true, ...(was.path === path ? {} : { error: undefined }) }));
-    get<T>(path, one.stop.signal).then(
-      (data) => ({ path, data, error: undefined, busy: false }),
-      (error) => ({ path, error: asRefused(error), busy: false }),
-    ).then((next) => {
-      if (one.stop.signal.aborted) return;
-      asking.current = undefined;
-      // What was there stays while the server is away.
-      set((was) => ({ ...(was.path === path ? was : {}), ...next }));
-      if (one.stale) ask();
-    });
+    void get<T>(path, one.stop.signal)
+      .then(
+        (data) => ({ path, data, error: undefined, busy: false }),
+        (error) => ({ path, error: asRefused(error), busy: false }),
+      )
+      .then((next) => {
+        if (one.stop.signal.aborted) return;
+        asking.current = undefined;
+        // What was there stays while the server is away.
+        set((was) => ({ ...(was.path === path ? was : {}), ...next }));
+        if (one.stale) ask();
+      });
   };
   const latest = useRef(ask);
   latest.current = ask;
   useEffect(() => {
     latest.current();
-    return () => { asking.current?.stop.abort(); asking.current = undefined; };
+    return () => {
+      asking.current?.stop.abort();
+      asking.current = undefined;
+    };
   }, [path]);
   useEffect(() => onReturn(() => latest.current()), []);
-  return { data: state.data, error: state.path === path || state.error ? state.error : undefined, busy: state.busy, current: state.path === path, again: () => latest.current() };
+  return {
+    data: state.data,
+    error: state.path === path || state.error ? state.error : undefined,
+    busy: state.busy,
+    current: state.path === path,
+    again: () => latest.current(),
+  };
 }
 
 /** Hears what happens to files while the page is open. */
@@ -78,7 +97,10 @@ export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): v
       if (target.matches?.("input, textarea, select, [contenteditable]")) return;
       if (document.querySelector("dialog[open]")) return;
       const act = latest.current[event.key];
-      if (act) { event.preventDefault(); act(event); }
+      if (act) {
+        event.preventDefault();
+        act(event);
+      }
     };
     addEventListener("keydown", hear);
     return () => removeEventListener("keydown", hear);

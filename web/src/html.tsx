@@ -1,7 +1,11 @@
 // HTML of the server: escaped there, marked as trusted here, and nowhere else.
 
-interface Policy { createHTML(text: string): string }
-interface Types { createPolicy(name: string, rules: { createHTML(text: string): string }): Policy }
+interface Policy {
+  createHTML(text: string): string;
+}
+interface Types {
+  createPolicy(name: string, rules: { createHTML(text: string): string }): Policy;
+}
 
 const types = (globalThis as { trustedTypes?: Types }).trustedTypes;
 const policy: Policy = types?.createPolicy("ramus", { createHTML: (text) => text }) ?? { createHTML: (text) => text };

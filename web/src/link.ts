@@ -3,6 +3,8 @@
 // No cookie holds the token: a browser sends cookies to every port of a host. It lies in the storage of
 // this origin, which no other port can read, and goes along in a header.
 
+import type { Let } from "./generated";
+
 const TOKEN = "ramus-token";
 
 /** `down`: nobody answers. `locked`: somebody does, and does not know this browser. */
@@ -22,7 +24,11 @@ export const linkState = () => state;
 export const lockedWhy = () => why;
 
 export function token(): string {
-  try { return localStorage.getItem(TOKEN) ?? ""; } catch { return ""; }
+  try {
+    return localStorage.getItem(TOKEN) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 export function headers(): Record<string, string> {
@@ -64,8 +70,12 @@ export function look(): void {
 }
 
 // Another tab was let in, or this one comes back from the background: perhaps it goes on now.
-addEventListener("storage", (event) => { if (event.key === TOKEN && state !== "up") look(); });
-document.addEventListener("visibilitychange", () => { if (!document.hidden && state !== "up") look(); });
+addEventListener("storage", (event) => {
+  if (event.key === TOKEN && state !== "up") look();
+});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && state !== "up") look();
+});
 
 /** Exchanges the code in the address, if there is one, for the token; the rest of the address stays. */
 export async function enter(): Promise<void> {
@@ -75,11 +85,21 @@ export async function enter(): Promise<void> {
     url.searchParams.delete("token");
     history.replaceState(history.state, "", url.pathname + url.search + url.hash);
     try {
-      const answer = await fetch("/api/enter", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
-      const told = await answer.json();
-      if (answer.ok) { localStorage.setItem(TOKEN, told.token); return; }
+      const answer = await fetch("/api/enter", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ code }),
+      });
+      const told = (await answer.json()) as Let & { error: string };
+      if (answer.ok) {
+        localStorage.setItem(TOKEN, told.token);
+        return;
+      }
       why = told.error ?? "";
-    } catch { noteLink("down"); return; }
+    } catch {
+      noteLink("down");
+      return;
+    }
   }
   // A code that was used before does no harm to a browser that is known.
   if (!token()) noteLink("locked");

@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Project, Session } from "./api";
+import type { Project, Projects, Session, Sessions } from "./api";
 import { useGet, useKeys, useLink, useNews } from "./hooks";
 import { copied } from "./html";
 import { enter, lockedWhy, look, token } from "./link";
@@ -10,7 +10,18 @@ import { startNews } from "./news";
 import { Branch, Guard } from "./parts";
 import { Help } from "./help";
 import { Palette } from "./palette";
-import { follow, go, project as projectAt, key, listed, notePlace, onLeave, placeHere, session as sessionAt, useRoute } from "./route";
+import {
+  follow,
+  go,
+  project as projectAt,
+  key,
+  listed,
+  notePlace,
+  onLeave,
+  placeHere,
+  session as sessionAt,
+  useRoute,
+} from "./route";
 import { Compare } from "./views/compare";
 import { FilesView } from "./views/files";
 import { Log } from "./views/log";
@@ -43,8 +54,8 @@ function App() {
   const [sheet, setSheet] = useState<"help" | "palette" | null>(null);
   const [drawer, setDrawer] = useState(false);
   const [toast, setToast] = useState("");
-  const projects = useGet<{ projects: Project[] }>("projects");
-  const sessions = useGet<{ sessions: Session[] }>("sessions");
+  const projects = useGet<Projects>("projects");
+  const sessions = useGet<Sessions>("sessions");
   useMemo(() => listed(sessions.data?.sessions ?? []), [sessions.data]);
   const say = useCallback((text: string) => {
     setToast(text);
@@ -52,13 +63,23 @@ function App() {
   }, []);
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useNews((news) => {
-    if (news.kind === "found" || news.kind === "gone" || news.kind === "missed") { projects.again(); sessions.again(); }
+    if (news.kind === "found" || news.kind === "gone" || news.kind === "missed") {
+      projects.again();
+      sessions.again();
+    }
     // Titles and times change with what is said; nobody waits for that.
-    else later.current ??= setTimeout(() => { later.current = undefined; sessions.again(); }, LATER);
+    else
+      later.current ??= setTimeout(() => {
+        later.current = undefined;
+        sessions.again();
+      }, LATER);
   });
   useKeys({
     "?": () => setSheet("help"),
-    "/": () => { go("/search"); document.querySelector<HTMLInputElement>("#query")?.focus(); },
+    "/": () => {
+      go("/search");
+      document.querySelector<HTMLInputElement>("#query")?.focus();
+    },
     b: () => setDrawer((open) => !open),
     h: () => go("/"),
     s: () => go("/stats"),
@@ -67,36 +88,97 @@ function App() {
   });
   useEffect(() => {
     const hear = (event: KeyboardEvent) => {
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); setSheet("palette"); }
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        setSheet("palette");
+      }
     };
     addEventListener("keydown", hear);
     return () => removeEventListener("keydown", hear);
   }, []);
   useEffect(() => setDrawer(false), [path, query.toString()]);
-  useMainPlace(path + query);
+  useMainPlace(path + query.toString());
   const link = useLink();
   const [, kind = "", id = ""] = path.split("/").map(decode);
   return (
-    <div class="frame" onClick={(event) => { copied(event, say); follow(event); }}>
-      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Go to the content</a>
+    <div
+      class="frame"
+      onClick={(event) => {
+        copied(event, say);
+        follow(event);
+      }}
+    >
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById("main")?.focus();
+        }}
+      >
+        Go to the content
+      </a>
       <header class="top">
-        <button type="button" class="quiet menu" aria-label="Projects and sessions" aria-expanded={drawer} onClick={() => setDrawer(!drawer)}>☰</button>
-        <a class="brand" href="/"><Branch />ramus</a>
+        <button
+          type="button"
+          class="quiet menu"
+          aria-label="Projects and sessions"
+          aria-expanded={drawer}
+          onClick={() => setDrawer(!drawer)}
+        >
+          ☰
+        </button>
+        <a class="brand" href="/">
+          <Branch />
+          ramus
+        </a>
         <Views here={kind} />
         <span class="grow" />
-        <button type="button" class="quiet hint" aria-label="Go to… Ctrl K" onClick={() => setSheet("palette")}><span>Go to…</span> <kbd>Ctrl K</kbd></button>
-        <button type="button" class="quiet" onClick={nextTheme} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}>{theme === "system" ? "◐" : theme === "light" ? "☀" : "☾"}</button>
-        <button type="button" class="quiet" onClick={() => setSheet("help")} aria-label="Keys" title="Keys">?</button>
+        <button type="button" class="quiet hint" aria-label="Go to… Ctrl K" onClick={() => setSheet("palette")}>
+          <span>Go to…</span> <kbd>Ctrl K</kbd>
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          onClick={nextTheme}
+          aria-label={`Colours: ${theme}`}
+          title={`Colours: ${theme}`}
+        >
+          {theme === "system" ? "◐" : theme === "light" ? "☀" : "☾"}
+        </button>
+        <button type="button" class="quiet" onClick={() => setSheet("help")} aria-label="Keys" title="Keys">
+          ?
+        </button>
       </header>
-      <Side open={drawer} view={kind} projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} here={kind === "s" ? id : ""} project={kind === "p" ? id : ""} busy={sessions.busy && !sessions.data} />
+      <Side
+        open={drawer}
+        view={kind}
+        projects={projects.data?.projects ?? []}
+        sessions={sessions.data?.sessions ?? []}
+        here={kind === "s" ? id : ""}
+        project={kind === "p" ? id : ""}
+        busy={sessions.busy && !sessions.data}
+      />
       <main id="main" tabIndex={-1}>
         {link !== "up" && <Link state={link} />}
-        <Guard key={path}>{view(kind, id, query, say, sessions.data?.sessions.find((one) => key(one) === id)?.title)}</Guard>
+        <Guard key={path}>
+          {view(kind, id, query, say, sessions.data?.sessions.find((one) => key(one) === id)?.title)}
+        </Guard>
       </main>
       {drawer && <div class="shade" onClick={() => setDrawer(false)} />}
       {sheet === "help" && <Help onClose={() => setSheet(null)} />}
-      {sheet === "palette" && <Palette projects={projects.data?.projects ?? []} sessions={sessions.data?.sessions ?? []} onTheme={nextTheme} onHelp={() => setSheet("help")} onClose={() => setSheet((now) => (now === "palette" ? null : now))} />}
-      <div class="toast" role="status" aria-live="polite">{toast}</div>
+      {sheet === "palette" && (
+        <Palette
+          projects={projects.data?.projects ?? []}
+          sessions={sessions.data?.sessions ?? []}
+          onTheme={nextTheme}
+          onHelp={() => setSheet("help")}
+          onClose={() => setSheet((now) => (now === "palette" ? null : now))}
+        />
+      )}
+      <div class="toast" role="status" aria-live="polite">
+        {toast}
+      </div>
     </div>
   );
 }
@@ -105,10 +187,20 @@ function App() {
 function Link({ state }: { state: "down" | "locked" }) {
   return (
     <div class="link-banner" role="alert">
-      {state === "down"
-        ? <p><b>The server does not answer.</b> It was stopped, or is being started again. This page tries again by itself; what you see may be old.</p>
-        : <p><b>The server was started anew and does not know this browser.</b> Open the address that it printed last in its terminal; this tab goes on by itself then. <code>ramus serve --keep-token</code> spares you that.</p>}
-      <button type="button" onClick={look}>Try now</button>
+      {state === "down" ? (
+        <p>
+          <b>The server does not answer.</b> It was stopped, or is being started again. This page tries again by itself;
+          what you see may be old.
+        </p>
+      ) : (
+        <p>
+          <b>The server was started anew and does not know this browser.</b> Open the address that it printed last in
+          its terminal; this tab goes on by itself then. <code>ramus serve --keep-token</code> spares you that.
+        </p>
+      )}
+      <button type="button" onClick={look}>
+        Try now
+      </button>
     </div>
   );
 }
@@ -117,10 +209,15 @@ function Link({ state }: { state: "down" | "locked" }) {
 function Locked() {
   return (
     <main class="locked">
-      <h1><Branch /> ramus</h1>
+      <h1>
+        <Branch /> ramus
+      </h1>
       <p>This page shows the histories of Claude Code on this machine, and this browser was not let in yet.</p>
       {lockedWhy() && <p class="note bad">The address did not open it: {lockedWhy()}.</p>}
-      <p>Open the address that <code>ramus serve</code> printed last in its terminal. Each address lets one browser in; when it was used, the next one is printed below it. <code>ramus serve --open</code> opens the browser for you.</p>
+      <p>
+        Open the address that <code>ramus serve</code> printed last in its terminal. Each address lets one browser in;
+        when it was used, the next one is printed below it. <code>ramus serve --open</code> opens the browser for you.
+      </p>
     </main>
   );
 }
@@ -146,77 +243,193 @@ function useMainPlace(address: string) {
     const acts = ["wheel", "pointerdown", "keydown", "touchstart"];
     acts.forEach((act) => addEventListener(act, stop, { passive: true }));
     const forget = onLeave(() => ({ top: main.scrollTop }));
-    return () => { stop(); forget(); acts.forEach((act) => removeEventListener(act, stop)); };
+    return () => {
+      stop();
+      forget();
+      acts.forEach((act) => removeEventListener(act, stop));
+    };
   }, [address]);
 }
 
 function decode(part: string): string {
-  try { return decodeURIComponent(part); } catch { return part; }
-}
-
-function view(kind: string, id: string, query: URLSearchParams, say: (text: string) => void, listed: string | null | undefined) {
-  switch (kind) {
-    case "": return <Overview />;
-    case "p": return <ProjectView key={id} name={id} />;
-    case "s": return <SessionView key={id} id={id} leaf={query.get("leaf") ?? ""} at={query.get("at") ?? ""} mark={query.get("mark") ?? ""} listed={listed} say={say} />;
-    case "f": return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} say={say} />;
-    case "compare": return <Compare query={query} />;
-    case "search": return <Search query={query} />;
-    case "stats": return <StatsView />;
-    case "usage": return <UsageView />;
-    case "log": return <Log say={say} />;
-    default: return <div class="page"><h1>There is no such page</h1><p><a href="/">Go to the overview</a></p></div>;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 
-const VIEWS = [["search", "Search"], ["usage", "Usage"], ["stats", "Numbers"], ["log", "Log"]];
+function view(
+  kind: string,
+  id: string,
+  query: URLSearchParams,
+  say: (text: string) => void,
+  listed: string | null | undefined,
+) {
+  switch (kind) {
+    case "":
+      return <Overview />;
+    case "p":
+      return <ProjectView key={id} name={id} />;
+    case "s":
+      return (
+        <SessionView
+          key={id}
+          id={id}
+          leaf={query.get("leaf") ?? ""}
+          at={query.get("at") ?? ""}
+          mark={query.get("mark") ?? ""}
+          listed={listed}
+          say={say}
+        />
+      );
+    case "f":
+      return <FilesView key={id} id={id} at={query.get("at") ?? ""} path={query.get("path") ?? ""} say={say} />;
+    case "compare":
+      return <Compare query={query} />;
+    case "search":
+      return <Search query={query} />;
+    case "stats":
+      return <StatsView />;
+    case "usage":
+      return <UsageView />;
+    case "log":
+      return <Log say={say} />;
+    default:
+      return (
+        <div class="page">
+          <h1>There is no such page</h1>
+          <p>
+            <a href="/">Go to the overview</a>
+          </p>
+        </div>
+      );
+  }
+}
+
+const VIEWS = [
+  ["search", "Search"],
+  ["usage", "Usage"],
+  ["stats", "Numbers"],
+  ["log", "Log"],
+];
 
 /** Above the page, and on a phone in the drawer. */
 function Views({ here }: { here: string }) {
-  return <nav class="views" aria-label="Views">{VIEWS.map(([kind, name]) => <a key={kind} href={`/${kind}`} aria-current={here === kind ? "page" : undefined}>{name}</a>)}</nav>;
+  return (
+    <nav class="views" aria-label="Views">
+      {VIEWS.map(([kind, name]) => (
+        <a key={kind} href={`/${kind}`} aria-current={here === kind ? "page" : undefined}>
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
 }
 
 /** How many sessions of a project are listed before more are asked for. */
 const SHOWN = 8;
 
-function Side({ open, projects, sessions, here, view, project, busy }: { open: boolean; view: string; projects: Project[]; sessions: Session[]; here: string; project: string; busy: boolean }) {
+function Side({
+  open,
+  projects,
+  sessions,
+  here,
+  view,
+  project,
+  busy,
+}: {
+  open: boolean;
+  view: string;
+  projects: Project[];
+  sessions: Session[];
+  here: string;
+  project: string;
+  busy: boolean;
+}) {
   const [filter, setFilter] = useState("");
   const [all, setAll] = useState(new Set<string>());
   const [byRepository, setByRepository] = useState(() => localStorage.getItem("ramus-by") === "repository");
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = (session: Session) => words.every((word) => `${session.title} ${session.cwd} ${session.id}`.toLowerCase().includes(word));
+  const fits = (session: Session) =>
+    words.every((word) => `${session.title} ${session.cwd} ${session.id}`.toLowerCase().includes(word));
   const by = new Map<string, Session[]>();
   // A repository goes by the first of its projects, which is the one used last.
   const home = new Map<string, string>();
-  if (byRepository) for (const one of projects) if (one.repository) home.set(one.name, projects.find((other) => other.repository === one.repository)?.name ?? one.name);
+  if (byRepository)
+    for (const one of projects)
+      if (one.repository)
+        home.set(one.name, projects.find((other) => other.repository === one.repository)?.name ?? one.name);
   const groupOf = (session: Session) => home.get(session.project) ?? session.project;
-  for (const session of sessions) if (fits(session)) by.set(groupOf(session), [...(by.get(groupOf(session)) ?? []), session]);
+  for (const session of sessions)
+    if (fits(session)) by.set(groupOf(session), [...(by.get(groupOf(session)) ?? []), session]);
   const name = (one: Project) => (byRepository && one.repository ? place(one.repository) : place(one.path)) || one.name;
-  const toggle = () => { localStorage.setItem("ramus-by", byRepository ? "project" : "repository"); setByRepository(!byRepository); };
+  const toggle = () => {
+    localStorage.setItem("ramus-by", byRepository ? "project" : "repository");
+    setByRepository(!byRepository);
+  };
   return (
     <nav class={`side${open ? " open" : ""}`} aria-label="Projects and sessions">
       <Views here={view} />
-      <input type="search" placeholder="Filter by title, path or id" aria-label="Filter sessions" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
-      <label class="by-repository"><input type="checkbox" checked={byRepository} onChange={toggle} /> By repository</label>
+      <input
+        type="search"
+        placeholder="Filter by title, path or id"
+        aria-label="Filter sessions"
+        value={filter}
+        onInput={(event) => setFilter(event.currentTarget.value)}
+      />
+      <label class="by-repository">
+        <input type="checkbox" checked={byRepository} onChange={toggle} /> By repository
+      </label>
       {busy && <p class="hush">Reading the histories…</p>}
-      {projects.filter((one) => by.has(one.name)).slice(0, 60).map((one) => {
-        const listed = by.get(one.name) ?? [];
-        const shown = all.has(one.name) || words.length > 0 ? listed.slice(0, 200) : listed.slice(0, SHOWN);
-        return (
-          <section key={one.name}>
-            <h2><a href={projectAt(one.name)} aria-current={project === one.name ? "page" : undefined} title={(byRepository ? one.repository : null) ?? one.path ?? one.name}>{name(one)}</a><span>{listed.length}</span></h2>
-            <ul>
-              {shown.map((session) => (
-                <li key={session.id}><a href={sessionAt(key(session))} aria-current={here === key(session) ? "page" : undefined} title={session.title ?? session.id}>
-                  <span class="title">{session.title ?? short(session.id)}</span>
-                  <span class="facts">{session.conversations > 1 && <span class="branches" title={`${session.conversations} branches`}><Branch />{session.conversations}</span>}<time>{when(session.last_active)}</time></span>
-                </a></li>
-              ))}
-            </ul>
-            {shown.length < listed.length && <button type="button" class="quiet more" onClick={() => setAll(new Set([...all, one.name]))}>{listed.length - shown.length} more</button>}
-          </section>
-        );
-      })}
+      {projects
+        .filter((one) => by.has(one.name))
+        .slice(0, 60)
+        .map((one) => {
+          const listed = by.get(one.name) ?? [];
+          const shown = all.has(one.name) || words.length > 0 ? listed.slice(0, 200) : listed.slice(0, SHOWN);
+          return (
+            <section key={one.name}>
+              <h2>
+                <a
+                  href={projectAt(one.name)}
+                  aria-current={project === one.name ? "page" : undefined}
+                  title={(byRepository ? one.repository : null) ?? one.path ?? one.name}
+                >
+                  {name(one)}
+                </a>
+                <span>{listed.length}</span>
+              </h2>
+              <ul>
+                {shown.map((session) => (
+                  <li key={session.id}>
+                    <a
+                      href={sessionAt(key(session))}
+                      aria-current={here === key(session) ? "page" : undefined}
+                      title={session.title ?? session.id}
+                    >
+                      <span class="title">{session.title ?? short(session.id)}</span>
+                      <span class="facts">
+                        {session.conversations > 1 && (
+                          <span class="branches" title={`${session.conversations} branches`}>
+                            <Branch />
+                            {session.conversations}
+                          </span>
+                        )}
+                        <time>{when(session.last_active)}</time>
+                      </span>
+                    </a>
+                  </li>
+                ))}
+              </ul>
+              {shown.length < listed.length && (
+                <button type="button" class="quiet more" onClick={() => setAll(new Set([...all, one.name]))}>
+                  {listed.length - shown.length} more
+                </button>
+              )}
+            </section>
+          );
+        })}
     </nav>
   );
 }

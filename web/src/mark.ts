@@ -1,7 +1,13 @@
 // Words that were looked for, marked where they are drawn: nothing in the page is changed for it.
 
-interface Highlights { set(name: string, highlight: object): void; delete(name: string): void }
-interface WithHighlights { CSS?: { highlights?: Highlights }; Highlight?: new (...ranges: Range[]) => object }
+interface Highlights {
+  set(name: string, highlight: object): void;
+  delete(name: string): void;
+}
+interface WithHighlights {
+  CSS?: { highlights?: Highlights };
+  Highlight?: new (...ranges: Range[]) => object;
+}
 
 const NAME = "hit";
 
@@ -14,7 +20,11 @@ export function findWords(element: Element, words: string): Range[] {
     nodes.push({ node, from: text.length });
     text += node.data;
   }
-  const parts = words.trim().split(/\s+/).filter(Boolean).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const parts = words
+    .trim()
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   if (parts.length === 0) return [];
   const at = (position: number, isEnd: boolean): [Text, number] | undefined => {
     const found = nodes.findLast(({ from }) => (isEnd ? from < position : from <= position));

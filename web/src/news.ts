@@ -4,9 +4,13 @@
 // it has the lock, and tells the others. A tab in the background listens to nothing, and asks for
 // everything when it is seen again.
 
+import type { Changed, NewsKind } from "./generated";
 import { headers, noteLink, onReturn } from "./link";
 
-export interface News { kind: "found" | "grew" | "rewritten" | "gone" | "missed"; session: string; agent: boolean; owner: string | null }
+/** `missed`: anything may have happened. */
+export interface News extends Changed {
+  kind: NewsKind | "missed";
+}
 
 const MISSED: News[] = [{ kind: "missed", session: "", agent: false, owner: null }];
 /** How long to wait before a stream that ended is opened again. */
@@ -37,7 +41,10 @@ onReturn(() => deliver(MISSED));
 /** Reads one stream until it ends. */
 async function read(signal: AbortSignal): Promise<void> {
   const response = await fetch("/api/events", { headers: headers(), signal });
-  if (response.status === 401) { noteLink("locked"); return; }
+  if (response.status === 401) {
+    noteLink("locked");
+    return;
+  }
   if (!response.ok || !response.body) return;
   noteLink("up");
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -54,22 +61,34 @@ async function read(signal: AbortSignal): Promise<void> {
 /** Holds a stream as long as this tab is seen. */
 async function hold(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    try { await read(signal); } catch { if (!signal.aborted) noteLink("down"); }
+    try {
+      await read(signal);
+    } catch {
+      if (!signal.aborted) noteLink("down");
+    }
     if (!signal.aborted) await new Promise((wake) => setTimeout(wake, AGAIN));
   }
 }
 
 function see(): void {
-  if (document.hidden) { stop?.abort(); stop = undefined; return; }
+  if (document.hidden) {
+    stop?.abort();
+    stop = undefined;
+    return;
+  }
   if (stop) return;
   const mine = (stop = new AbortController());
   // Locks are for secure addresses only, which those of another machine are not.
-  if (navigator.locks && channel) void navigator.locks.request("ramus-news", { signal: mine.signal }, () => hold(mine.signal)).catch(() => {});
+  if (navigator.locks && channel)
+    void navigator.locks.request("ramus-news", { signal: mine.signal }, () => hold(mine.signal)).catch(() => {});
   else void hold(mine.signal);
 }
 
 /** Begins to listen; a tab that was hidden has missed what happened. */
 export function startNews(): void {
   see();
-  document.addEventListener("visibilitychange", () => { see(); if (!document.hidden) deliver(MISSED); });
+  document.addEventListener("visibilitychange", () => {
+    see();
+    if (!document.hidden) deliver(MISSED);
+  });
 }

@@ -2,16 +2,33 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type Lineage as Told, type Refused, type Relative, type Session, asRefused, query } from "./api";
+import {
+  type Lineage as Told,
+  type Refused,
+  type Relative,
+  type Session,
+  type Sessions,
+  asRefused,
+  query,
+} from "./api";
 import { useGet } from "./hooks";
 import * as route from "./route";
 import { bytes, count, exactly, place, several, short, until, when } from "./words";
 
 /** The sign of a branch. */
-export const Branch = () => <svg class="branch-sign" viewBox="0 0 16 16" aria-hidden="true"><path d="M5 14V2M5 9.5c0-3.5 6-2 6-6.5" /><circle cx="11" cy="2.6" r="1.2" /></svg>;
+export const Branch = () => (
+  <svg class="branch-sign" viewBox="0 0 16 16" aria-hidden="true">
+    <path d="M5 14V2M5 9.5c0-3.5 6-2 6-6.5" />
+    <circle cx="11" cy="2.6" r="1.2" />
+  </svg>
+);
 
 export function Time({ at }: { at: string | null | undefined }) {
-  return at ? <time dateTime={at} title={exactly(at)}>{when(at)}</time> : null;
+  return at ? (
+    <time dateTime={at} title={exactly(at)}>
+      {when(at)}
+    </time>
+  ) : null;
 }
 
 export function Failure({ error, again }: { error: Refused; again?: () => void }) {
@@ -19,8 +36,20 @@ export function Failure({ error, again }: { error: Refused; again?: () => void }
     <div class="failure-box" role="alert">
       <strong>{error.message}</strong>
       {error.hint && <p>{error.hint}</p>}
-      {error.candidates.length > 0 && <ul>{error.candidates.map((one) => <li key={one}><a href={route.session(one)}>{one.slice(one.indexOf("~") + 1)}</a></li>)}</ul>}
-      {again && <button type="button" onClick={again}>Try again</button>}
+      {error.candidates.length > 0 && (
+        <ul>
+          {error.candidates.map((one) => (
+            <li key={one}>
+              <a href={route.session(one)}>{one.slice(one.indexOf("~") + 1)}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {again && (
+        <button type="button" onClick={again}>
+          Try again
+        </button>
+      )}
     </div>
   );
 }
@@ -28,39 +57,81 @@ export function Failure({ error, again }: { error: Refused; again?: () => void }
 /** Shows what went wrong in place of a part of the page that cannot be drawn, instead of nothing. */
 export class Guard extends Component<{ children: ComponentChildren }, { error?: unknown }> {
   state: { error?: unknown } = {};
-  componentDidCatch(error: unknown) { this.setState({ error }); }
+  componentDidCatch(error: unknown) {
+    this.setState({ error });
+  }
   render() {
     if (this.state.error === undefined) return this.props.children;
-    return <div class="page"><Failure error={asRefused(this.state.error)} again={() => this.setState({ error: undefined })} /></div>;
+    return (
+      <div class="page">
+        <Failure error={asRefused(this.state.error)} again={() => this.setState({ error: undefined })} />
+      </div>
+    );
   }
 }
 
 export function Waiting({ what }: { what: string }) {
-  return <p class="hush" role="status">{what}…</p>;
+  return (
+    <p class="hush" role="status">
+      {what}…
+    </p>
+  );
 }
 
 export function Head({ title, children }: { title: string; children?: ComponentChildren }) {
-  useEffect(() => { document.title = title ? `${title} · ramus` : "ramus"; }, [title]);
-  return <header class="head"><h1>{title}</h1>{children}</header>;
+  useEffect(() => {
+    document.title = title ? `${title} · ramus` : "ramus";
+  }, [title]);
+  return (
+    <header class="head">
+      <h1>{title}</h1>
+      {children}
+    </header>
+  );
 }
 
-export function SessionList({ sessions, live = [], showProject = true }: { sessions: Session[]; live?: string[]; showProject?: boolean }) {
+export function SessionList({
+  sessions,
+  live = [],
+  showProject = true,
+}: {
+  sessions: Session[];
+  live?: string[];
+  showProject?: boolean;
+}) {
   return (
     <ul class="sessions">
       {sessions.map((session) => (
         <li key={session.id + session.project}>
           <a href={route.session(route.key(session))}>
-            <span class="title">{live.includes(session.id) && <span class="live" title="being written right now">live</span>}{session.title ?? short(session.id)}</span>
+            <span class="title">
+              {live.includes(session.id) && (
+                <span class="live" title="being written right now">
+                  live
+                </span>
+              )}
+              {session.title ?? short(session.id)}
+            </span>
             <span class="facts">
               {showProject && <span class="where">{place(session.cwd) || session.project}</span>}
               <span>{several(session.messages, "message")}</span>
-              {session.origins.length > 0 && <span class="branches">{[...new Set(session.origins.map((origin) => origin.kind))].join(", ")}</span>}
-              {session.pull_requests.map((pr) => <span key={pr.url}>PR {pr.number === null ? "" : `#${pr.number}`}</span>)}
-              {session.conversations > 1 && <span class="branches">{several(session.conversations, "branch", "branches")}</span>}
+              {session.origins.length > 0 && (
+                <span class="branches">{[...new Set(session.origins.map((origin) => origin.kind))].join(", ")}</span>
+              )}
+              {session.pull_requests.map((pr) => (
+                <span key={pr.url}>PR {pr.number === null ? "" : `#${pr.number}`}</span>
+              ))}
+              {session.conversations > 1 && (
+                <span class="branches">{several(session.conversations, "branch", "branches")}</span>
+              )}
               {session.agents > 0 && <span>{several(session.agents, "agent")}</span>}
               {session.defects > 0 && <span class="bad">{several(session.defects, "defect")}</span>}
               <span>{bytes(session.bytes)}</span>
-              {isDue(session) && <span class="bad" title={exactly(session.deleted_after ?? "")}>deleted {until(session.deleted_after ?? "")}</span>}
+              {isDue(session) && (
+                <span class="bad" title={exactly(session.deleted_after ?? "")}>
+                  deleted {until(session.deleted_after ?? "")}
+                </span>
+              )}
               <Time at={session.last_active} />
             </span>
           </a>
@@ -71,23 +142,33 @@ export function SessionList({ sessions, live = [], showProject = true }: { sessi
 }
 
 /** Whether Claude Code deletes a session within a week. */
-const isDue = (session: Session) => session.deleted_after !== null && Date.parse(session.deleted_after) - Date.now() <= 7 * 86_400_000;
+const isDue = (session: Session) =>
+  session.deleted_after !== null && Date.parse(session.deleted_after) - Date.now() <= 7 * 86_400_000;
 
 /** The sessions that Claude Code deleted, of which it remembers the prompts. */
 export function Gone({ project }: { project?: string }) {
-  const { data } = useGet<{ sessions: Session[] }>(`gone${query({ project })}`);
+  const { data } = useGet<Sessions>(`gone${query({ project })}`);
   if (!data || data.sessions.length === 0) return null;
   const prompts = data.sessions.reduce((sum, session) => sum + session.messages, 0);
   return (
     <details class="card gone">
-      <summary>{several(prompts, "prompt")} of {several(data.sessions.length, "deleted session")}</summary>
-      <p class="hush">Claude Code deleted these sessions and remembers only what was asked. Search finds every prompt.</p>
+      <summary>
+        {several(prompts, "prompt")} of {several(data.sessions.length, "deleted session")}
+      </summary>
+      <p class="hush">
+        Claude Code deleted these sessions and remembers only what was asked. Search finds every prompt.
+      </p>
       <ul class="sessions">
         {data.sessions.slice(0, 200).map((session) => (
           <li key={session.id}>
             <span class="gone-row">
               <span class="title">{session.title ?? short(session.id)}</span>
-              <span class="facts"><span>prompt only</span>{!project && <span class="where">{place(session.cwd)}</span>}<span>{several(session.messages, "prompt")}</span><Time at={session.last_active} /></span>
+              <span class="facts">
+                <span>prompt only</span>
+                {!project && <span class="where">{place(session.cwd)}</span>}
+                <span>{several(session.messages, "prompt")}</span>
+                <Time at={session.last_active} />
+              </span>
             </span>
           </li>
         ))}
@@ -99,24 +180,57 @@ export function Gone({ project }: { project?: string }) {
 
 /** Where a session came from and what came out of it, with links. */
 export function Lineage({ of }: { of: Told }) {
-  const kinds = (relatives: Relative[]) => [...new Set(relatives.map((one) => one.words))].map((words) => (
-    <span key={words} class="lineage">{relatives.some((one) => one.words === words && one.session) ? words : words.replace(/ in$/, "")}{relatives.filter((one) => one.words === words && one.session).map((one, index) => (
-      <>{index === 0 ? " " : ", "}{one.address ? <a href={route.session(one.address)} title={one.title ?? undefined}>{short(one.session ?? "")}</a> : `${short(one.session ?? "")} (not found)`}</>
-    ))}</span>
-  ));
-  return <>{kinds(of.origins.filter((one) => one.kind !== "agent"))}{kinds(of.offspring)}</>;
+  const kinds = (relatives: Relative[]) =>
+    [...new Set(relatives.map((one) => one.words))].map((words) => (
+      <span key={words} class="lineage">
+        {relatives.some((one) => one.words === words && one.session) ? words : words.replace(/ in$/, "")}
+        {relatives
+          .filter((one) => one.words === words && one.session)
+          .map((one, index) => (
+            <>
+              {index === 0 ? " " : ", "}
+              {one.address ? (
+                <a href={route.session(one.address)} title={one.title ?? undefined}>
+                  {short(one.session ?? "")}
+                </a>
+              ) : (
+                `${short(one.session ?? "")} (not found)`
+              )}
+            </>
+          ))}
+      </span>
+    ));
+  return (
+    <>
+      {kinds(of.origins.filter((one) => one.kind !== "agent"))}
+      {kinds(of.offspring)}
+    </>
+  );
 }
 
 export function Numbers({ of }: { of: [string, string | number][] }) {
   return (
     <dl class="numbers">
-      {of.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{typeof value === "number" ? count(value) : value}</dd></div>)}
+      {of.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{typeof value === "number" ? count(value) : value}</dd>
+        </div>
+      ))}
     </dl>
   );
 }
 
 /** Bars beside their names: a chart that is a table. */
-export function Bars({ title, of, show = count }: { title: string; of: [string, number][]; show?: (n: number) => string }) {
+export function Bars({
+  title,
+  of,
+  show = count,
+}: {
+  title: string;
+  of: [string, number][];
+  show?: (n: number) => string;
+}) {
   const most = Math.max(1, ...of.map(([, n]) => n));
   return (
     <section class="card">
@@ -125,8 +239,12 @@ export function Bars({ title, of, show = count }: { title: string; of: [string, 
         <tbody>
           {of.map(([name, n]) => (
             <tr key={name}>
-              <th scope="row" title={name}>{name}</th>
-              <td class="bar-cell"><span class="meter" style={{ inlineSize: `${Math.max(n > 0 ? 1 : 0, (100 * n) / most)}%` }} /></td>
+              <th scope="row" title={name}>
+                {name}
+              </th>
+              <td class="bar-cell">
+                <span class="meter" style={{ inlineSize: `${Math.max(n > 0 ? 1 : 0, (100 * n) / most)}%` }} />
+              </td>
               <td class="amount">{show(n)}</td>
             </tr>
           ))}
@@ -136,13 +254,38 @@ export function Bars({ title, of, show = count }: { title: string; of: [string, 
   );
 }
 
-export function Dialog({ title, onClose, children, wide }: { title: string; onClose: () => void; children: ComponentChildren; wide?: boolean }) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  wide?: boolean;
+}) {
   const box = useRef<HTMLDialogElement>(null);
-  useEffect(() => { box.current?.showModal(); }, []);
+  useEffect(() => {
+    box.current?.showModal();
+  }, []);
   return (
-    <dialog ref={box} class={wide ? "wide" : ""} aria-label={title} onClose={onClose} onClick={(event) => { if (event.target === box.current) onClose(); }}>
+    <dialog
+      ref={box}
+      class={wide ? "wide" : ""}
+      aria-label={title}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === box.current) onClose();
+      }}
+    >
       <div class="dialog-in">
-        <header><h2>{title}</h2><button type="button" class="quiet" onClick={onClose} aria-label="Close">✕</button></header>
+        <header>
+          <h2>{title}</h2>
+          <button type="button" class="quiet" onClick={onClose} aria-label="Close">
+            ✕
+          </button>
+        </header>
         <Guard>{children}</Guard>
       </div>
     </dialog>

@@ -2,7 +2,10 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-export interface Route { path: string; query: URLSearchParams }
+export interface Route {
+  path: string;
+  query: URLSearchParams;
+}
 
 function now(): Route {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
@@ -13,7 +16,13 @@ const tell = () => changed.forEach((hear) => hear());
 addEventListener("popstate", tell);
 
 /** Where the reader was in a view; it is kept with the entry of the browser's history. */
-export interface Place { top?: number; cursor?: number; at?: number; offset?: number; end?: boolean }
+export interface Place {
+  top?: number;
+  cursor?: number;
+  at?: number;
+  offset?: number;
+  end?: boolean;
+}
 
 const leaving = new Set<() => Place>();
 
@@ -35,8 +44,10 @@ export function notePlace(): void {
 
 export function go(to: string, how: "push" | "replace" = "push"): void {
   if (to === location.pathname + location.search) return;
-  if (how === "push") { notePlace(); history.pushState(null, "", to); }
-  else history.replaceState(null, "", to);
+  if (how === "push") {
+    notePlace();
+    history.pushState(null, "", to);
+  } else history.replaceState(null, "", to);
   tell();
 }
 

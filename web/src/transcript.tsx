@@ -4,10 +4,26 @@
 // top. Heights are guessed from sizes until a row has been drawn and measured.
 
 import { Component, createRef, type RefObject } from "preact";
-import { type PathView, type View, get, query } from "./api";
+import { type PathView, type Turns, type View, get, query } from "./api";
 import { findWords, highlight, reveal } from "./mark";
 import type { Place } from "./route";
 import { type Doing, Turn, type Where } from "./turn";
+import {
+  type Anchor,
+  anchorAt,
+  clampRow,
+  grownHeights,
+  grownLoaded,
+  guessHeights,
+  heldAnchor,
+  isGrown,
+  missingChunks,
+  rowAt,
+  rowsWithin,
+  sumTops,
+  totalHeight,
+  windowTop,
+} from "./window";
 
 /** How many positions are asked for at once, and how far beyond the window, so that few rows are drawn empty. */
 const CHUNK = 32;
@@ -17,12 +33,23 @@ const BEYOND = 900;
 const NEAR = 700;
 
 /** Words to be marked in a message; `seen`: the reader has been led there already. */
-export interface Mark { at: number; text: string; seen: boolean }
+export interface Mark {
+  at: number;
+  text: string;
+  seen: boolean;
+}
 
 interface Props {
-  mark?: Mark; back?: Place;
-  session: string; path: PathView; start: number | null; doing: Doing;
-  onSee: (at: number) => void; onLoad: () => void; selected: number | null; handle: RefObject<Transcript | null>;
+  mark?: Mark;
+  back?: Place;
+  session: string;
+  path: PathView;
+  start: number | null;
+  doing: Doing;
+  onSee: (at: number) => void;
+  onLoad: () => void;
+  selected: number | null;
+  handle: RefObject<Transcript | null>;
 }
 
 export class Transcript extends Component<Props, { tick: number }> {
@@ -30,11 +57,11 @@ export class Transcript extends Component<Props, { tick: number }> {
   box = createRef<HTMLDivElement>();
   long = createRef<HTMLDivElement>();
   heights: Float64Array = new Float64Array(0);
-  tops = new Float64Array(1);
-  loaded = new Uint8Array(0);
+  tops: Float64Array = new Float64Array(1);
+  loaded: Uint8Array = new Uint8Array(0);
   asked = new Set<number>();
   views = new Map<number, View[]>();
-  anchor = { at: 0, offset: 0 };
+  anchor: Anchor = { at: 0, offset: 0 };
   following = false;
   /** Where the window was put, or was seen, last. */
   settled = -1;
@@ -77,7 +104,10 @@ export class Transcript extends Component<Props, { tick: number }> {
     else this.begin(next, next.start ?? this.anchor.at, false);
   }
 
-  componentDidUpdate() { this.settle(); this.markWords(); }
+  componentDidUpdate() {
+    this.settle();
+    this.markWords();
+  }
 
   /** Where the reader is, to be come back to. */
   place(): Place {
@@ -86,12 +116,16 @@ export class Transcript extends Component<Props, { tick: number }> {
   }
 
   /** Goes back to such a place. */
-  back(place: Place) { this.restore(place); this.draw(); this.props.onSee(this.anchor.at); }
+  back(place: Place) {
+    this.restore(place);
+    this.draw();
+    this.props.onSee(this.anchor.at);
+  }
 
   restore({ at = 0, offset = 0, end = false }: Place) {
     cancelAnimationFrame(this.frame);
     this.settled = this.box.current?.scrollTop ?? -1;
-    this.anchor = { at: Math.min(at, Math.max(0, this.heights.length - 1)), offset };
+    this.anchor = { at: clampRow(at, this.heights.length), offset };
     this.following = end;
   }
 
@@ -106,13 +140,17 @@ export class Transcript extends Component<Props, { tick: number }> {
     highlight(found);
     if (!box || !row || !mark || found.length === 0 || this.shown === mark) return;
     if (!mark.seen) reveal(found[0], row);
-    const [words, drawn, window] = [found[0].getBoundingClientRect(), row.getBoundingClientRect(), box.getBoundingClientRect()];
+    const [words, drawn, window] = [
+      found[0].getBoundingClientRect(),
+      row.getBoundingClientRect(),
+      box.getBoundingClientRect(),
+    ];
     // A row that has just grown will be measured; until then nobody knows where its words are.
     if (Math.abs(drawn.height - this.heights[mark.at]) > 1) return;
     this.shown = mark;
     if (mark.seen || (words.top >= window.top && words.bottom <= window.bottom)) return;
     this.following = false;
-    this.hold(Math.max(0, this.tops[mark.at] + words.top - drawn.top - window.height / 3));
+    this.anchor = anchorAt(this.tops, Math.max(0, this.tops[mark.at] + words.top - drawn.top - window.height / 3));
     this.settled = box.scrollTop;
     this.draw();
   }
@@ -123,65 +161,38 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.stop = new AbortController();
     this.begun += 1;
     const { count } = props.path;
-    this.heights = guess(props.path);
+    this.heights = guessHeights(props.path);
     this.loaded = new Uint8Array(count);
     this.asked.clear();
     this.views.clear();
-    this.anchor = { at: Math.min(at, Math.max(0, count - 1)), offset: 0 };
+    this.anchor = { at: clampRow(at, count), offset: 0 };
     this.following = atEnd;
     this.sum();
   }
 
   /** New messages came to the end; the last ones may have changed with them, and forks have more ways. */
   grow(props: Props) {
-    const was = this.heights;
-    const kept = Math.min(was.length, props.path.count);
-    const first = Math.max(0, kept - 2);
-    this.heights = guess(props.path);
-    this.heights.set(was.subarray(0, kept));
-    const loaded = new Uint8Array(props.path.count);
-    loaded.set(this.loaded.subarray(0, first));
-    for (const at of [...this.props.path.forks, ...props.path.forks]) loaded[at] = 0;
-    this.loaded = loaded;
+    this.heights = grownHeights(this.heights, props.path);
+    this.loaded = grownLoaded(this.loaded, this.props.path, props.path);
     this.asked.clear();
     this.sum();
   }
 
   sum() {
-    const tops = new Float64Array(this.heights.length + 1);
-    for (let at = 0; at < this.heights.length; at++) tops[at + 1] = tops[at] + this.heights[at];
-    this.tops = tops;
-    // An anchor that has come to lie above the window would not hold what is in it.
-    const { at, offset } = this.anchor;
-    if (offset > this.heights[at]) this.hold(tops[at] + offset);
+    this.tops = sumTops(this.heights);
+    this.anchor = heldAnchor(this.tops, this.anchor);
   }
 
-  /** Anchors the window at a height. */
-  hold(top: number) {
-    const at = this.rowAt(top);
-    this.anchor = { at, offset: top - this.tops[at] };
+  get total() {
+    return totalHeight(this.tops);
   }
 
-  /** Finds the row at a height. */
-  rowAt(top: number): number {
-    let low = 0;
-    let high = this.heights.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.tops[middle] <= top) low = middle;
-      else high = middle - 1;
-    }
-    return Math.max(0, low);
+  get height() {
+    return this.box.current?.clientHeight ?? 800;
   }
 
-  get total() { return this.tops[this.heights.length] ?? 0; }
-
-  get height() { return this.box.current?.clientHeight ?? 800; }
-
-  /** Where the window begins: where the anchor says, but never behind the end. */
   get top() {
-    const end = Math.max(0, this.total - this.height);
-    return this.following ? end : Math.min(end, this.tops[this.anchor.at] + this.anchor.offset);
+    return windowTop(this.tops, this.anchor, this.following, this.height);
   }
 
   /** Measures what was drawn and puts the window where the anchor says. */
@@ -205,22 +216,23 @@ export class Transcript extends Component<Props, { tick: number }> {
     const top = box.scrollTop;
     if (Math.abs(top - this.settled) <= 1) return;
     this.settled = top;
-    this.hold(top);
+    this.anchor = anchorAt(this.tops, top);
     this.following = top + box.clientHeight >= this.total - 4;
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
       this.look();
       if (!this.isDrawn()) this.draw();
       this.ask();
-      this.props.onSee(this.rowAt(this.settled + 24));
+      this.props.onSee(rowAt(this.tops, this.settled + 24));
     });
   };
 
-  draw(then?: () => void) { this.setState((was) => ({ tick: was.tick + 1 }), then); }
+  draw(then?: () => void) {
+    this.setState((was) => ({ tick: was.tick + 1 }), then);
+  }
 
   range(beyond: number): [number, number] {
-    const { top, height } = this;
-    return [this.rowAt(Math.max(0, top - beyond)), Math.min(this.heights.length, this.rowAt(top + height + beyond) + 1)];
+    return rowsWithin(this.tops, this.top, this.height, beyond);
   }
 
   /** Whether what may be seen next is there. */
@@ -243,9 +255,13 @@ export class Transcript extends Component<Props, { tick: number }> {
   resized(entries: ResizeObserverEntry[]) {
     this.look();
     let changed = false;
-    for (const entry of entries) changed = this.take(entry.target as HTMLElement, entry.borderBoxSize[0].blockSize) || changed;
+    for (const entry of entries)
+      changed = this.take(entry.target as HTMLElement, entry.borderBoxSize[0].blockSize) || changed;
     // What was unfolded has come; where it is, is known when all heights are.
-    if (!changed) { this.markWords(); return; }
+    if (!changed) {
+      this.markWords();
+      return;
+    }
     this.sum();
     this.draw();
   }
@@ -263,23 +279,22 @@ export class Transcript extends Component<Props, { tick: number }> {
   ask() {
     const [first, last] = this.range(AHEAD);
     const { session, path } = this.props;
-    for (let chunk = Math.floor(first / CHUNK); chunk * CHUNK < last; chunk++) {
+    for (const chunk of missingChunks(this.loaded, first, last, CHUNK)) {
+      if (this.asked.has(chunk)) continue;
       const from = chunk * CHUNK;
       const to = Math.min(path.count, from + CHUNK);
-      if (this.asked.has(chunk) || this.isLoaded(from, to)) continue;
       this.asked.add(chunk);
-      get<{ from: number; to: number; turns: View[] }>(
-        `sessions/${encodeURIComponent(session)}/turns${query({ leaf: path.leaf, from, to })}`, this.stop.signal,
-      ).then((told) => this.took(told), () => this.asked.delete(chunk));
+      get<Turns>(
+        `sessions/${encodeURIComponent(session)}/turns${query({ leaf: path.leaf, from, to })}`,
+        this.stop.signal,
+      ).then(
+        (told) => this.took(told),
+        () => this.asked.delete(chunk),
+      );
     }
   }
 
-  isLoaded(from: number, to: number) {
-    for (let at = from; at < to; at++) if (!this.loaded[at]) return false;
-    return true;
-  }
-
-  took({ from, to, turns }: { from: number; to: number; turns: View[] }) {
+  took({ from, to, turns }: Turns) {
     this.look();
     // What is the same stays the same object and is not drawn again.
     const before = new Map<string, View>();
@@ -307,13 +322,21 @@ export class Transcript extends Component<Props, { tick: number }> {
     return false;
   }
 
+  /** Whether a position is loaded and there is nothing to see of it. */
+  showsNothing(at: number): boolean {
+    return Boolean(this.loaded[at]) && !this.views.has(at);
+  }
+
   /** Goes to a position. */
   jump(at: number) {
-    this.put(Math.max(0, Math.min(at, this.heights.length - 1)));
+    this.put(clampRow(at, this.heights.length));
     this.props.onSee(this.anchor.at);
   }
 
-  end() { this.put(this.heights.length - 1, true); this.props.onSee(this.heights.length - 1); }
+  end() {
+    this.put(this.heights.length - 1, true);
+    this.props.onSee(this.heights.length - 1);
+  }
 
   /** Moves the window; what the reader did before is past. */
   put(at: number, following = false) {
@@ -350,32 +373,29 @@ export class Transcript extends Component<Props, { tick: number }> {
       if (!views) before = undefined;
       const left = path.left_at !== null && at > path.left_at;
       rows.push(
-        <div key={`${this.begun}-${at}-${views ? "" : "ghost"}`} ref={this.keep} class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}${mark?.at === at ? " hit" : ""}`} data-at={at}
-          style={views ? undefined : { blockSize: `${this.heights[at]}px` }}>
-          {views ? views.map((view, index) => <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />) : <div class="ghost" />}
+        <div
+          key={`${this.begun}-${at}-${views ? "" : "ghost"}`}
+          ref={this.keep}
+          class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}${mark?.at === at ? " hit" : ""}`}
+          data-at={at}
+          style={views ? undefined : { blockSize: `${this.heights[at]}px` }}
+        >
+          {views ? (
+            views.map((view, index) => (
+              <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />
+            ))
+          ) : (
+            <div class="ghost" />
+          )}
         </div>,
       );
     }
     return (
       <div class="scroll" ref={this.box} onScroll={this.look} tabIndex={0} role="region" aria-label="Transcript">
-        <div class="long" ref={this.long}>{rows}</div>
+        <div class="long" ref={this.long}>
+          {rows}
+        </div>
       </div>
     );
   }
-}
-
-/** Whether a path is the one before, grown: its last message is where it was. */
-function isGrown(was: PathView, path: PathView): boolean {
-  return was.count > 0 && path.last[was.count - 1 - (path.count - path.last.length)] === was.last.at(-1);
-}
-
-/** Guesses heights by who speaks and how much. */
-function guess(path: PathView): Float64Array {
-  const heights = new Float64Array(path.count);
-  for (let at = 0; at < path.count; at++) {
-    const size = path.sizes.charCodeAt(at) - 65;
-    const letter = path.shape[at];
-    heights[at] = letter === "d" ? 0 : letter === "a" ? 60 + 14 * size : letter === "p" ? 70 + 6 * size : 48;
-  }
-  return heights;
 }

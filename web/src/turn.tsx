@@ -9,14 +9,18 @@ import { Html } from "./html";
 import { Failure, Time } from "./parts";
 import { bytes, count, model, replyCost, several, tokens } from "./words";
 
-export interface Where { session: string; leaf: string }
+export interface Where {
+  session: string;
+  leaf: string;
+}
 
 /** What was unfolded: it stays so when it comes into the window again, or is come back to. */
 const unfolded = new Set<string>();
 const MOST_UNFOLDED = 2000;
 
 /** Names a part of a message: by its uuid, since a path that grows has another leaf. */
-export const partName = (session: string, view: { uuid?: string | null; at: number; i: number }, n: number) => `${session}|${view.uuid ?? view.at}|${view.i}|${n}`;
+export const partName = (session: string, view: { uuid?: string | null; at: number; i: number }, n: number) =>
+  `${session}|${view.uuid ?? view.at}|${view.i}|${n}`;
 
 const drawn = new Set<(name: string) => void>();
 
@@ -32,7 +36,9 @@ function useUnfolded(name: string): [boolean, (open: boolean) => void] {
   const [, draw] = useState(0);
   // Before anything else happens: what is unfolded between drawing and listening would stay folded.
   useLayoutEffect(() => {
-    const hear = (other: string) => { if (other === name) draw((n) => n + 1); };
+    const hear = (other: string) => {
+      if (other === name) draw((n) => n + 1);
+    };
     drawn.add(hear);
     return () => void drawn.delete(hear);
   }, [name]);
@@ -41,28 +47,66 @@ function useUnfolded(name: string): [boolean, (open: boolean) => void] {
     if (!open) unfolded.delete(name);
     else {
       // The oldest goes.
-      if (unfolded.size >= MOST_UNFOLDED) for (const first of unfolded) { unfolded.delete(first); break; }
+      if (unfolded.size >= MOST_UNFOLDED)
+        for (const first of unfolded) {
+          unfolded.delete(first);
+          break;
+        }
       unfolded.add(name);
     }
     draw((n) => n + 1);
   };
   return [unfolded.has(name), set];
 }
-export interface Doing { onTurn?: (view: View, anchor: HTMLElement) => void; onWay?: (way: Way, at: number) => void }
+export interface Doing {
+  onTurn?: (view: View, anchor: HTMLElement) => void;
+  onWay?: (way: Way, at: number) => void;
+}
 
 const SIGNS: Record<string, string> = {
-  run: "$", read: "▤", edit: "±", write: "+", grep: "⌕", glob: "✱", agent: "⇉", todos: "☑", fetch: "↓",
-  search: "⌕", ask: "?", plan: "≡", skill: "✦", tell: "✉", mcp: "⧉", other: "◇",
+  run: "$",
+  read: "▤",
+  edit: "±",
+  write: "+",
+  grep: "⌕",
+  glob: "✱",
+  agent: "⇉",
+  todos: "☑",
+  fetch: "↓",
+  search: "⌕",
+  ask: "?",
+  plan: "≡",
+  skill: "✦",
+  tell: "✉",
+  mcp: "⧉",
+  other: "◇",
 };
 const WHO: Record<string, string> = {
-  prompt: "You", task: "Task", answer: "Claude", command: "Command", compaction: "Compacted",
+  prompt: "You",
+  task: "Task",
+  answer: "Claude",
+  command: "Command",
+  compaction: "Compacted",
 };
 
-export const Turn = memo(function Turn({ view, where, doing, goesOn }: { view: View; where: Where; doing?: Doing; goesOn?: boolean }) {
+export const Turn = memo(function Turn({
+  view,
+  where,
+  doing,
+  goesOn,
+}: {
+  view: View;
+  where: Where;
+  doing?: Doing;
+  goesOn?: boolean;
+}) {
   const [whole, setWhole] = useState<{ of: View; all: View }>();
   // What has been said meanwhile is not in it.
   const shown = whole?.of === view ? whole.all : view;
-  const all = () => void get<View>(`sessions/${encodeURIComponent(where.session)}/turn${query({ leaf: where.leaf, at: view.at, i: view.i })}`).then((all) => setWhole({ of: view, all }));
+  const all = () =>
+    void get<View>(
+      `sessions/${encodeURIComponent(where.session)}/turn${query({ leaf: where.leaf, at: view.at, i: view.i })}`,
+    ).then((all) => setWhole({ of: view, all }));
   if (view.fork) return <Fork view={view} doing={doing} />;
   const who = WHO[view.kind];
   return (
@@ -75,11 +119,27 @@ export const Turn = memo(function Turn({ view, where, doing, goesOn }: { view: V
           <span class="grow" />
           <Time at={view.timestamp} />
           {doing?.onTurn && view.uuid && (
-            <button type="button" class="quiet dots" aria-label="What to do with this message" onClick={(event) => doing.onTurn?.(view, event.currentTarget as HTMLElement)}>⋯</button>
+            <button
+              type="button"
+              class="quiet dots"
+              aria-label="What to do with this message"
+              onClick={(event) => doing.onTurn?.(view, event.currentTarget)}
+            >
+              ⋯
+            </button>
           )}
         </header>
       )}
-      {shown.parts.map((piece, index) => <PieceView key={index} piece={piece} name={partName(where.session, view, -1 - index)} view={view} where={where} onAll={all} />)}
+      {shown.parts.map((piece, index) => (
+        <PieceView
+          key={index}
+          piece={piece}
+          name={partName(where.session, view, -1 - index)}
+          view={view}
+          where={where}
+          onAll={all}
+        />
+      ))}
       {view.usage && <Usage usage={view.usage} />}
     </article>
   );
@@ -90,31 +150,82 @@ function Usage({ usage }: { usage: ReplyUsage }) {
   const cells: [string, string, string][] = [
     ["in", tokens(usage.input), `${count(usage.input)} tokens that were not cached`],
     ["cache read", tokens(usage.cache_read), `${count(usage.cache_read)} tokens read from the cache`],
-    ["cache write", tokens(usage.cache_write_5m + usage.cache_write_1h), `${count(usage.cache_write_5m)} tokens cached for five minutes, ${count(usage.cache_write_1h)} for an hour`],
+    [
+      "cache write",
+      tokens(usage.cache_write_5m + usage.cache_write_1h),
+      `${count(usage.cache_write_5m)} tokens cached for five minutes, ${count(usage.cache_write_1h)} for an hour`,
+    ],
     ["out", tokens(usage.output), `${count(usage.output)} tokens written`],
     ["context", tokens(usage.context), `${count(usage.context)} tokens before the model`],
-    ["cost", replyCost(usage.cost_usd), usage.cost_usd === null ? "This model is not on the list of prices" : `$${usage.cost_usd}`],
+    [
+      "cost",
+      replyCost(usage.cost_usd),
+      usage.cost_usd === null ? "This model is not on the list of prices" : `$${usage.cost_usd}`,
+    ],
   ];
-  return <dl class="reply-usage" aria-label="Usage of this reply">{cells.map(([name, value, title]) => <div key={name} title={title}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
+  return (
+    <dl class="reply-usage" aria-label="Usage of this reply">
+      {cells.map(([name, value, title]) => (
+        <div key={name} title={title}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }
 
-function PieceView({ piece, name, view, where, onAll }: { piece: Piece; name: string; view: View; where: Where; onAll: () => void }) {
+function PieceView({
+  piece,
+  name,
+  view,
+  where,
+  onAll,
+}: {
+  piece: Piece;
+  name: string;
+  view: View;
+  where: Where;
+  onAll: () => void;
+}) {
   switch (piece.t) {
-    case "html": return <><Html html={piece.html} />{piece.cut && <More cut={piece.cut} onAll={onAll} />}</>;
-    case "text": return <><div class="said">{piece.text}</div>{piece.cut && <More cut={piece.cut} onAll={onAll} />}</>;
-    case "note": return <p class={piece.bad ? "note bad" : "note"}>{piece.text}</p>;
-    case "fold": return <Folded name={name} title={piece.title} html={piece.html} />;
+    case "html":
+      return (
+        <>
+          <Html html={piece.html} />
+          {piece.cut && <More cut={piece.cut} onAll={onAll} />}
+        </>
+      );
+    case "text":
+      return (
+        <>
+          <div class="said">{piece.text}</div>
+          {piece.cut && <More cut={piece.cut} onAll={onAll} />}
+        </>
+      );
+    case "note":
+      return <p class={piece.bad ? "note bad" : "note"}>{piece.text}</p>;
+    case "fold":
+      return <Folded name={name} title={piece.title} html={piece.html} />;
     case "thinking":
-      return piece.html === null
-        ? <p class="note thinking" title="The client kept only a signature of it">∴ Thinking (the text was withheld)</p>
-        : <Folded name={name} title="∴ Thinking" html={piece.html} />;
-    case "picture": return <Picture piece={piece} view={view} where={where} />;
-    case "call": return <CallView call={piece} view={view} where={where} />;
+      return piece.html === null ? (
+        <p class="note thinking" title="The client kept only a signature of it">
+          ∴ Thinking (the text was withheld)
+        </p>
+      ) : (
+        <Folded name={name} title="∴ Thinking" html={piece.html} />
+      );
+    case "picture":
+      return <Picture piece={piece} view={view} where={where} />;
+    case "call":
+      return <CallView call={piece} view={view} where={where} />;
   }
 }
 
 const More = ({ cut, onAll }: { cut: number; onAll: () => void }) => (
-  <button type="button" class="more" onClick={onAll}>Show all {bytes(cut)}</button>
+  <button type="button" class="more" onClick={onAll}>
+    Show all {bytes(cut)}
+  </button>
 );
 
 function Folded({ name, title, html }: { name: string; title: string; html: string }) {
@@ -129,25 +240,49 @@ function Folded({ name, title, html }: { name: string; title: string; html: stri
 
 function Picture({ piece, view, where }: { piece: Piece & { t: "picture" }; view: View; where: Where }) {
   const [src, setSrc] = useState("");
-  const path = piece.shown ? `sessions/${encodeURIComponent(where.session)}/picture${query({ leaf: where.leaf, at: view.at, i: view.i, n: piece.n })}` : "";
+  const path = piece.shown
+    ? `sessions/${encodeURIComponent(where.session)}/picture${query({ leaf: where.leaf, at: view.at, i: view.i, n: piece.n })}`
+    : "";
   useEffect(() => {
     if (!path) return;
     const stop = new AbortController();
     let made = "";
-    picture(path, stop.signal).then((address) => { made = address; if (stop.signal.aborted) URL.revokeObjectURL(made); else setSrc(made); }, () => {});
-    return () => { stop.abort(); URL.revokeObjectURL(made); };
+    picture(path, stop.signal).then(
+      (address) => {
+        made = address;
+        if (stop.signal.aborted) URL.revokeObjectURL(made);
+        else setSrc(made);
+      },
+      () => {},
+    );
+    return () => {
+      stop.abort();
+      URL.revokeObjectURL(made);
+    };
   }, [path]);
   if (!src) return <p class="note">▣ {piece.name}</p>;
-  return <p class="picture"><img src={src} alt={piece.name} decoding="async" /></p>;
+  return (
+    <p class="picture">
+      <img src={src} alt={piece.name} decoding="async" />
+    </p>
+  );
 }
 
 function CallView({ call, view, where }: { call: Call; view: View; where: Where }) {
   const name = partName(where.session, view, call.n);
   const [open, setOpen] = useUnfolded(name);
   return (
-    <details class={`call ${call.tool}${call.failed ? " failed" : ""}`} open={open} onToggle={(event) => { if (event.target === event.currentTarget) setOpen(event.currentTarget.open); }}>
+    <details
+      class={`call ${call.tool}${call.failed ? " failed" : ""}`}
+      open={open}
+      onToggle={(event) => {
+        if (event.target === event.currentTarget) setOpen(event.currentTarget.open);
+      }}
+    >
       <summary>
-        <span class="sign" aria-hidden="true">{SIGNS[call.tool] ?? SIGNS.other}</span>
+        <span class="sign" aria-hidden="true">
+          {SIGNS[call.tool] ?? SIGNS.other}
+        </span>
         <span class="name">{call.name}</span>
         <span class="subject">{call.subject}</span>
         <span class="outcome">{call.running ? "no result" : call.outcome}</span>
@@ -160,12 +295,31 @@ function CallView({ call, view, where }: { call: Call; view: View; where: Where 
 function Opened({ name, call, view, where }: { name: string; call: Call; view: View; where: Where }) {
   const [whole, setWhole] = useUnfolded(`${name}|whole`);
   const [agent, setAgent] = useUnfolded(`${name}|agent`);
-  const { data, error, again } = useGet<{ html: string }>(`sessions/${encodeURIComponent(where.session)}/call${query({ leaf: where.leaf, at: view.at, i: view.i, n: call.n, whole: whole || undefined })}`);
+  const { data, error, again } = useGet<{ html: string }>(
+    `sessions/${encodeURIComponent(where.session)}/call${query({ leaf: where.leaf, at: view.at, i: view.i, n: call.n, whole: whole || undefined })}`,
+  );
   return (
-    <div class="opened" onClick={(event) => { if ((event.target as Element).closest("[data-more]")) setWhole(true); }}>
-      {data ? <Html html={data.html} class="pieces" /> : error ? <Failure error={error} again={again} /> : <p class="hush">…</p>}
+    <div
+      class="opened"
+      onClick={(event) => {
+        if ((event.target as Element).closest("[data-more]")) setWhole(true);
+      }}
+    >
+      {data ? (
+        <Html html={data.html} class="pieces" />
+      ) : error ? (
+        <Failure error={error} again={again} />
+      ) : (
+        <p class="hush">…</p>
+      )}
       {call.agent && (
-        <details class="fold agent-fold" open={agent} onToggle={(event) => { if (event.target === event.currentTarget) setAgent(event.currentTarget.open); }}>
+        <details
+          class="fold agent-fold"
+          open={agent}
+          onToggle={(event) => {
+            if (event.target === event.currentTarget) setAgent(event.currentTarget.open);
+          }}
+        >
           <summary>What the agent did</summary>
           {agent && <Agent id={call.agent} of={where.session} />}
         </details>
@@ -187,22 +341,41 @@ function Fork({ view, doing }: { view: View; doing?: Doing }) {
   return (
     <nav class="fork" aria-label={`Fork: ${several(ways.length, "way")}`}>
       <div class="switch">
-        <button type="button" onClick={() => switchTo(other(-1))} aria-label="Previous way">‹</button>
-        <span class="which">{taken < 0 ? "–" : taken + 1}/{ways.length}</span>
-        <button type="button" onClick={() => switchTo(other(1))} aria-label="Next way">›</button>
+        <button type="button" onClick={() => switchTo(other(-1))} aria-label="Previous way">
+          ‹
+        </button>
+        <span class="which">
+          {taken < 0 ? "–" : taken + 1}/{ways.length}
+        </span>
+        <button type="button" onClick={() => switchTo(other(1))} aria-label="Next way">
+          ›
+        </button>
         <span class="kind">{view.fork?.kind}</span>
       </div>
       <ol>
-        {ways.map((way, index) => near(index) && (
-          <li key={way.leaf} class={`${way.taken ? "taken" : ""} ${way.current ? "current" : "left"}`}>
-            <button type="button" disabled={way.taken} onClick={() => switchTo(way)}>
-              <span class="n">{index + 1}</span>
-              <span class="words">{way.taken ? "this way" : way.words || "(nothing said)"}</span>
-              <span class="facts">{several(way.messages, "message")}{way.draft ? ", draft" : way.current ? ", current" : ", abandoned"}</span>
+        {ways.map(
+          (way, index) =>
+            near(index) && (
+              <li key={way.leaf} class={`${way.taken ? "taken" : ""} ${way.current ? "current" : "left"}`}>
+                <button type="button" disabled={way.taken} onClick={() => switchTo(way)}>
+                  <span class="n">{index + 1}</span>
+                  <span class="words">{way.taken ? "this way" : way.words || "(nothing said)"}</span>
+                  <span class="facts">
+                    {several(way.messages, "message")}
+                    {way.draft ? ", draft" : way.current ? ", current" : ", abandoned"}
+                  </span>
+                </button>
+              </li>
+            ),
+        )}
+        {!all && (
+          <li>
+            <button type="button" onClick={() => setAll(true)}>
+              <span class="n">…</span>
+              <span class="words">all {several(ways.length, "way")}</span>
             </button>
           </li>
-        ))}
-        {!all && <li><button type="button" onClick={() => setAll(true)}><span class="n">…</span><span class="words">all {several(ways.length, "way")}</span></button></li>}
+        )}
       </ol>
     </nav>
   );

@@ -14,8 +14,13 @@ export function useTyped(ready: () => boolean, keys: Record<string, Act>): () =>
   const typed = useRef<{ key: string; at: number }[]>([]);
   const busy = useRef(false);
   const [, draw] = useState(0);
-  const again = () => { if (typed.current.length > 0) draw((n) => n + 1); };
-  const hear = (key: string) => () => { typed.current.push({ key, at: performance.now() }); again(); };
+  const again = () => {
+    if (typed.current.length > 0) draw((n) => n + 1);
+  };
+  const hear = (key: string) => () => {
+    typed.current.push({ key, at: performance.now() });
+    again();
+  };
   useKeys(Object.fromEntries(Object.keys(keys).map((key) => [key, hear(key)])));
   // After each drawing one key, so that the next one sees what this one did.
   useLayoutEffect(() => {
@@ -24,9 +29,15 @@ export function useTyped(ready: () => boolean, keys: Record<string, Act>): () =>
     const done = keys[typed.current[0].key]();
     if (done === false) return;
     typed.current.shift();
-    if (!(done instanceof Promise)) { again(); return; }
+    if (!(done instanceof Promise)) {
+      again();
+      return;
+    }
     busy.current = true;
-    void done.finally(() => { busy.current = false; again(); });
+    void done.finally(() => {
+      busy.current = false;
+      again();
+    });
   });
   return again;
 }

@@ -4,7 +4,10 @@ import { useState } from "preact/hooks";
 
 const KEY = "reply-usage";
 const root = document.documentElement;
-const draw = (on: boolean) => { if (on) root.dataset.usage = "on"; else delete root.dataset.usage; };
+const draw = (on: boolean) => {
+  if (on) root.dataset.usage = "on";
+  else delete root.dataset.usage;
+};
 draw(localStorage.getItem(KEY) === "on");
 
 export function useReplyUsage(): [boolean, () => void] {

@@ -7,7 +7,10 @@ export const several = (n: number, word: string, plural = `${word}s`) => `${coun
 export function bytes(n: number): string {
   const units = ["B", "KB", "MB", "GB"];
   let unit = 0;
-  while (n >= 1000 && unit < units.length - 1) { n /= 1000; unit += 1; }
+  while (n >= 1000 && unit < units.length - 1) {
+    n /= 1000;
+    unit += 1;
+  }
   return `${n < 10 && unit > 0 ? n.toFixed(1) : Math.round(n)} ${units[unit]}`;
 }
 
@@ -45,9 +48,11 @@ export const short = (id: string) => {
 };
 export const place = (path: string | null | undefined) => path?.split(/[\\/]/).filter(Boolean).pop() ?? "";
 export const model = (name: string) => name.replace(/^claude-/, "").replace(/-\d{8}$/, "");
-export const money = (usd: number | null) => (usd === null ? "–" : `$${usd < 10 ? usd.toFixed(2) : count(Math.round(usd))}`);
+export const money = (usd: number | null) =>
+  usd === null ? "–" : `$${usd < 10 ? usd.toFixed(2) : count(Math.round(usd))}`;
 /** What one reply cost; mostly cents. */
-export const replyCost = (usd: number | null) => (usd === null ? "no price" : usd > 0 && usd < 0.0001 ? "<$0.0001" : `$${usd.toFixed(usd < 1 ? 4 : 2)}`);
+export const replyCost = (usd: number | null) =>
+  usd === null ? "no price" : usd > 0 && usd < 0.0001 ? "<$0.0001" : `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 export function tokens(n: number): string {
   if (n < 1000) return String(n);
   if (n < 1_000_000) return `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)}k`;

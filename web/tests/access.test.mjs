@@ -1,7 +1,16 @@
 // Who gets in, what others see of it, and what happens when the server goes and comes back.
 
 import assert from "node:assert/strict";
-import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import test from "node:test";
@@ -15,7 +24,10 @@ async function foreign(t) {
   const server = createServer((request, answer) => {
     heard.push(`${request.method} ${request.url} ${JSON.stringify(request.rawHeaders)}`);
     const cookies = ["ramus=evil", "ramus-7700=evil", "ramus-token=evil", "token=evil"];
-    answer.setHeader("set-cookie", cookies.flatMap((cookie) => [`${cookie}; Path=/`, `${cookie}; Path=/api`]));
+    answer.setHeader(
+      "set-cookie",
+      cookies.flatMap((cookie) => [`${cookie}; Path=/`, `${cookie}; Path=/api`]),
+    );
     answer.setHeader("content-type", "text/html").end("<title>another server</title>");
   });
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
@@ -35,12 +47,19 @@ test("a server on another port is sent no secret, and its cookies lock nobody ou
   for (const request of heard) assert.doesNotMatch(request, SECRET);
   await go("/");
   assert.match(await page.evaluate(() => localStorage.getItem("ramus-token")), SECRET);
-  assert.deepEqual((await context.cookies(server.origin)).filter(({ value }) => SECRET.test(value)), [], "no cookie holds a secret");
+  assert.deepEqual(
+    (await context.cookies(server.origin)).filter(({ value }) => SECRET.test(value)),
+    [],
+    "no cookie holds a secret",
+  );
   // With its cookies in the browser everything still works.
   await page.waitForSelector(".sessions li");
   await page.reload();
   await page.waitForSelector(".sessions li");
-  assert.deepEqual(wrong.filter((text) => !text.includes(`:${port}/`)), []);
+  assert.deepEqual(
+    wrong.filter((text) => !text.includes(`:${port}/`)),
+    [],
+  );
 });
 
 test("no secret is on a command line when the browser is opened", async (t) => {
@@ -50,10 +69,16 @@ test("no secret is on a command line when the browser is opened", async (t) => {
   mkdirSync(seen);
   // In the place of the browser: writes down what anybody on the machine could see, and what it was given.
   const browser = join(bin, "xdg-open");
-  writeFileSync(browser, `#!/bin/sh\nps -eww -o args > ${seen}/ps\ncp "$1" ${seen}/page\nstat -c %a "$1" > ${seen}/mode\necho "$1" > ${seen}/given\n`);
+  writeFileSync(
+    browser,
+    `#!/bin/sh\nps -eww -o args > ${seen}/ps\ncp "$1" ${seen}/page\nstat -c %a "$1" > ${seen}/mode\necho "$1" > ${seen}/given\n`,
+  );
   chmodSync(browser, 0o755);
   const server = await serve(t, claude, ["--open"], { home, env: { PATH: `${bin}:${process.env.PATH}` } });
-  await until("the browser is opened", () => existsSync(join(seen, "given")) && readFileSync(join(seen, "given"), "utf8").endsWith("\n"));
+  await until(
+    "the browser is opened",
+    () => existsSync(join(seen, "given")) && readFileSync(join(seen, "given"), "utf8").endsWith("\n"),
+  );
   const listed = readFileSync(join(seen, "ps"), "utf8");
   assert.match(listed, /xdg-open/, "it is in the list");
   assert.doesNotMatch(listed, SECRET);
@@ -72,8 +97,16 @@ test("an address works once, and what else is in it stays", async (t) => {
   const server = await serve(t, claude);
   const session = id(claude, "7ea9");
   const code = new URL(server.url).searchParams.get("token");
-  const leaf = JSON.parse(readFileSync(file(claude, "7ea9"), "utf8").split("\n").filter((line) => line.includes('"uuid"')).at(-1)).uuid;
-  const { page, context } = await open(t, { ...server, url: `${server.origin}/s/${session}?token=${code}&leaf=${leaf}&at=${leaf}` });
+  const leaf = JSON.parse(
+    readFileSync(file(claude, "7ea9"), "utf8")
+      .split("\n")
+      .filter((line) => line.includes('"uuid"'))
+      .at(-1),
+  ).uuid;
+  const { page, context } = await open(t, {
+    ...server,
+    url: `${server.origin}/s/${session}?token=${code}&leaf=${leaf}&at=${leaf}`,
+  });
   await page.waitForSelector(".turn");
   assert.equal(page.url(), `${server.origin}/s/${session}?leaf=${leaf}&at=${leaf}`);
   // The same browser may open it again; another one is told what to do.
@@ -98,21 +131,32 @@ test("a server that goes and comes back with its token: tabs go on by themselves
   const { page, go, wrong } = await open(t, server);
   await go(`/s/${session}`);
   await page.waitForSelector(".turn.answer");
-  const leaf = await page.evaluate(async (address) => (await (await ask(address)).json()).leaf, `/api/sessions/${session}/path`);
+  const leaf = await page.evaluate(
+    async (address) => (await (await ask(address)).json()).leaf,
+    `/api/sessions/${session}/path`,
+  );
   server.server.kill("SIGINT");
   await server.ended;
   await page.getByRole("alert").filter({ hasText: "The server does not answer" }).waitFor();
-  assert.ok(await page.locator(".turn.answer").count() > 0, "what is there stays");
+  assert.ok((await page.locator(".turn.answer").count()) > 0, "what is there stays");
   // A plan says what is wrong instead of nothing.
   await page.keyboard.press("i");
   await page.getByRole("button", { name: "Move to the trash" }).click();
   await page.locator("dialog[open]").getByText("The server does not answer").waitFor();
   await page.keyboard.press("Escape");
-  appendFileSync(file(claude, "7ea9"), said(leaf, "aaaaaaaa-0000-4000-8000-000000000001", "Said while the server was away.", session));
+  appendFileSync(
+    file(claude, "7ea9"),
+    said(leaf, "aaaaaaaa-0000-4000-8000-000000000001", "Said while the server was away.", session),
+  );
   await serve(t, claude, ["--keep-token"], { home, port });
   await page.locator(".link-banner").waitFor({ state: "detached" });
   await page.locator(".said", { hasText: "Said while the server was away." }).waitFor({ state: "attached" });
-  assert.deepEqual(wrong.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET/.test(text)), []);
+  assert.deepEqual(
+    wrong.filter(
+      (text) => !/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET/.test(text),
+    ),
+    [],
+  );
 });
 
 test("a server that comes back with another token says so, and one new address is enough for all tabs", async (t) => {
@@ -120,7 +164,13 @@ test("a server that comes back with another token says so, and one new address i
   const home = scratch(t);
   const server = await serve(t, claude, [], { home });
   const port = Number(new URL(server.origin).port);
-  assert.deepEqual(readdirSync(home).includes("state") ? readdirSync(join(home, "state")).filter((name) => name.includes("token")) : [], [], "no token is kept unless that is asked for");
+  assert.deepEqual(
+    readdirSync(home).includes("state")
+      ? readdirSync(join(home, "state")).filter((name) => name.includes("token"))
+      : [],
+    [],
+    "no token is kept unless that is asked for",
+  );
   const { page, context } = await open(t, server);
   server.server.kill("SIGINT");
   await server.ended;
@@ -130,5 +180,8 @@ test("a server that comes back with another token says so, and one new address i
   await tab.goto(again.url);
   await tab.waitForSelector(".sessions li");
   await page.locator(".link-banner").waitFor({ state: "detached" });
-  assert.equal(typeof await enter({ ...again, url: again.log.join("").match(/for another one open (\S+)/)[1] }), "string");
+  assert.equal(
+    typeof (await enter({ ...again, url: again.log.join("").match(/for another one open (\S+)/)[1] })),
+    "string",
+  );
 });

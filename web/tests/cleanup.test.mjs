@@ -11,7 +11,12 @@ test("what will be deleted is announced, and deleted prompts are listed and foun
   writeFileSync(join(claude, "settings.json"), "{}");
   const old = Date.now() / 1000 - 27 * 86_400;
   utimesSync(file(claude, "da7c"), old, old);
-  const note = { display: "what does an osprey eat", timestamp: Date.now() - 86_400_000, project: "/home/dev/teapot", sessionId: "0dead000-0000-4000-8000-000000000000" };
+  const note = {
+    display: "what does an osprey eat",
+    timestamp: Date.now() - 86_400_000,
+    project: "/home/dev/teapot",
+    sessionId: "0dead000-0000-4000-8000-000000000000",
+  };
   writeFileSync(join(claude, "history.jsonl"), `${JSON.stringify(note)}\n`);
   const { page, go, wrong } = await open(t, await serve(t, claude));
   const banner = page.locator(".card.warn");

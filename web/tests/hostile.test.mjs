@@ -15,13 +15,15 @@ const EVIL = [
   "<style>*{display:none}</style><link rel=stylesheet href=https://evil.example/x.css>",
   "<iframe srcdoc='<script>parent.broken=1</script>'></iframe><meta http-equiv=refresh content='0;url=https://evil.example'>",
   "<form action=https://evil.example><button>x</button></form><base href=https://evil.example>",
-  "```html\"><script>globalThis.broken = 1</script>\n</code></pre><script>globalThis.broken = 1</script>\n```",
+  '```html"><script>globalThis.broken = 1</script>\n</code></pre><script>globalThis.broken = 1</script>\n```',
   "\u001b]0;evil\u0007\u202Egnp.exe \u0000 \uD800",
   "| a |\n|--:|\n| <td style='background:url(https://evil.example)'> |",
 ].join("\n\n");
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const SVG = Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><script>parent.broken=1</script></svg>").toString("base64");
+const SVG = Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><script>parent.broken=1</script></svg>").toString(
+  "base64",
+);
 
 const AGENT = "e0000001";
 
@@ -34,36 +36,92 @@ function history(dir) {
   const lines = main;
   const add = (parent, more, lines = main) => {
     const uuid = `0a1b2c3d-0000-4000-8000-${String(++n).padStart(12, "0")}`;
-    lines.push(JSON.stringify({ parentUuid: parent, sessionId: session, cwd: `/tmp/${EVIL.slice(0, 60)}`, gitBranch: "<b>x</b>", version: "2.1.240", uuid, timestamp: new Date(1.79e12 + n * 1000).toISOString(), ...more }));
+    lines.push(
+      JSON.stringify({
+        parentUuid: parent,
+        sessionId: session,
+        cwd: `/tmp/${EVIL.slice(0, 60)}`,
+        gitBranch: "<b>x</b>",
+        version: "2.1.240",
+        uuid,
+        timestamp: new Date(1.79e12 + n * 1000).toISOString(),
+        ...more,
+      }),
+    );
     return uuid;
   };
   const user = (parent, content, more) => add(parent, { type: "user", message: { role: "user", content }, ...more });
-  const said = (content) => ({ type: "assistant", message: { id: `m${n}`, role: "assistant", model: "<img src=x onerror=globalThis.broken=1>", usage: { input_tokens: 7, output_tokens: 5 }, content } });
+  const said = (content) => ({
+    type: "assistant",
+    message: {
+      id: `m${n}`,
+      role: "assistant",
+      model: "<img src=x onerror=globalThis.broken=1>",
+      usage: { input_tokens: 7, output_tokens: 5 },
+      content,
+    },
+  });
   const claude = (parent, content) => add(parent, said(content));
   let deep = "1";
   for (let level = 0; level < 2000; level++) deep = `[${deep}]`;
   let at = user(null, EVIL);
-  at = claude(at, [{ type: "text", text: EVIL }, { type: "thinking", thinking: EVIL, signature: "x" }]);
-  at = user(at, [{ type: "text", text: "pictures" }, { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } }, { type: "image", source: { type: "base64", media_type: "image/svg+xml", data: SVG } }, { type: "image", source: { type: "base64", media_type: "text/html", data: SVG } }, { type: "image", source: { type: "url", url: "https://evil.example/x.png" } }]);
-  const tools = [["Bash", { command: EVIL }], ["Edit", { file_path: `/tmp/${EVIL}`, old_string: "<b>", new_string: EVIL }], ["Write", { file_path: "/tmp/x.html", content: EVIL }], [`mcp__<script>__${EVIL.slice(0, 40)}`, { x: EVIL }], ["WebFetch", { url: "javascript:globalThis.broken=1", prompt: EVIL }], ["TodoWrite", { todos: [{ content: EVIL, status: "<b>" }] }], ["Task", { description: EVIL, prompt: EVIL, subagent_type: EVIL }]];
+  at = claude(at, [
+    { type: "text", text: EVIL },
+    { type: "thinking", thinking: EVIL, signature: "x" },
+  ]);
+  at = user(at, [
+    { type: "text", text: "pictures" },
+    { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } },
+    { type: "image", source: { type: "base64", media_type: "image/svg+xml", data: SVG } },
+    { type: "image", source: { type: "base64", media_type: "text/html", data: SVG } },
+    { type: "image", source: { type: "url", url: "https://evil.example/x.png" } },
+  ]);
+  const tools = [
+    ["Bash", { command: EVIL }],
+    ["Edit", { file_path: `/tmp/${EVIL}`, old_string: "<b>", new_string: EVIL }],
+    ["Write", { file_path: "/tmp/x.html", content: EVIL }],
+    [`mcp__<script>__${EVIL.slice(0, 40)}`, { x: EVIL }],
+    ["WebFetch", { url: "javascript:globalThis.broken=1", prompt: EVIL }],
+    ["TodoWrite", { todos: [{ content: EVIL, status: "<b>" }] }],
+    ["Task", { description: EVIL, prompt: EVIL, subagent_type: EVIL }],
+  ];
   tools.forEach(([name, input], index) => {
     at = claude(at, [{ type: "tool_use", id: `t${index}`, name, input }]);
-    at = user(at, [{ type: "tool_result", tool_use_id: `t${index}`, content: EVIL, is_error: index % 2 === 1 }], name === "Task" ? { toolUseResult: { status: "completed", agentId: AGENT, prompt: EVIL } } : {});
+    at = user(
+      at,
+      [{ type: "tool_result", tool_use_id: `t${index}`, content: EVIL, is_error: index % 2 === 1 }],
+      name === "Task" ? { toolUseResult: { status: "completed", agentId: AGENT, prompt: EVIL } } : {},
+    );
   });
   // An agent that calls itself.
   const inside = [];
   const side = { isSidechain: true, agentId: AGENT };
   let below = add(null, { ...side, type: "user", message: { role: "user", content: EVIL } }, inside);
-  below = add(below, { ...side, ...said([{ type: "tool_use", id: "a1", name: "Task", input: { description: EVIL, prompt: EVIL } }]) }, inside);
-  add(below, { ...side, type: "user", message: { role: "user", content: [{ type: "tool_result", tool_use_id: "a1", content: EVIL }] }, toolUseResult: { status: "completed", agentId: AGENT, prompt: EVIL } }, inside);
+  below = add(
+    below,
+    { ...side, ...said([{ type: "tool_use", id: "a1", name: "Task", input: { description: EVIL, prompt: EVIL } }]) },
+    inside,
+  );
+  add(
+    below,
+    {
+      ...side,
+      type: "user",
+      message: { role: "user", content: [{ type: "tool_result", tool_use_id: "a1", content: EVIL }] },
+      toolUseResult: { status: "completed", agentId: AGENT, prompt: EVIL },
+    },
+    inside,
+  );
   writeFileSync(join(project, `agent-${AGENT}.jsonl`), `${inside.join("\n")}\n`);
   const fork = at;
   claude(user(fork, `another way ${EVIL}`), [{ type: "text", text: EVIL }]);
   at = user(at, "x".repeat(2_000_000));
-  lines.push(`{"parentUuid":"${at}","type":"assistant","uuid":"deep","timestamp":"2026-10-01T00:00:00.000Z","message":{"id":"deep","role":"assistant","content":[{"type":"tool_use","id":"d","name":"Deep","input":{"a":${deep}}}]}}`);
+  lines.push(
+    `{"parentUuid":"${at}","type":"assistant","uuid":"deep","timestamp":"2026-10-01T00:00:00.000Z","message":{"id":"deep","role":"assistant","content":[{"type":"tool_use","id":"d","name":"Deep","input":{"a":${deep}}}]}}`,
+  );
   at = user(at, "still here");
   lines.push(JSON.stringify({ type: "custom-title", customTitle: EVIL, sessionId: session }));
-  lines.push("{\"type\":\"user\",\"broken", "\u0000\u0000\u0000");
+  lines.push('{"type":"user","broken', "\u0000\u0000\u0000");
   writeFileSync(join(project, `${session}.jsonl`), `${lines.join("\n")}\n`);
   return { session, project: project.split("/").pop() };
 }
@@ -75,7 +133,16 @@ test("a hostile history", async (t) => {
   const { page, go, wrong } = await open(t, server);
   const sound = async (where) => {
     assert.equal(await page.evaluate(() => globalThis.broken), undefined, where);
-    assert.equal(await page.evaluate(() => document.querySelectorAll("script:not([src]), iframe, object, embed, base, form[action], .prose style, .prose link, .prose a, .pieces a, #main svg script").length), 0, where);
+    assert.equal(
+      await page.evaluate(
+        () =>
+          document.querySelectorAll(
+            "script:not([src]), iframe, object, embed, base, form[action], .prose style, .prose link, .prose a, .pieces a, #main svg script",
+          ).length,
+      ),
+      0,
+      where,
+    );
     assert.ok(page.url().startsWith(server.origin), where);
   };
   await sound("overview");
@@ -88,7 +155,10 @@ test("a hostile history", async (t) => {
   await page.waitForSelector(".row[data-at='0'] .said");
   await sound("session");
   // Opens everything there is, from the first to the last message.
-  const count = await page.evaluate(async (address) => (await (await ask(address)).json()).count, `/api/sessions/${session}/path`);
+  const count = await page.evaluate(
+    async (address) => (await (await ask(address)).json()).count,
+    `/api/sessions/${session}/path`,
+  );
   for (let at = 0; at < count; at++) {
     await page.keyboard.press("o");
     await page.waitForTimeout(60);
@@ -113,7 +183,9 @@ test("a hostile history", async (t) => {
   // An agent inside an agent.
   await walk(page, "details.call.agent");
   const call = page.locator("details.call.agent").first();
-  await call.evaluate((one) => { one.open = true; });
+  await call.evaluate((one) => {
+    one.open = true;
+  });
   await call.locator(".agent-fold > summary").first().click();
   const inner = call.locator(".agent-in details.call.agent").first();
   await inner.locator("> summary").click();
@@ -133,11 +205,21 @@ test("a hostile history", async (t) => {
   const kinds = await page.evaluate(async (session) => {
     const path = await (await ask(`/api/sessions/${session}/turns?to=10`)).json();
     const turn = path.turns.find((one) => one.parts.some((part) => part.t === "picture"));
-    const answers = await Promise.all([0, 1, 2, 3].map((n) => ask(`/api/sessions/${session}/picture?at=${turn.at}&i=${turn.i}&n=${n}`)));
+    const answers = await Promise.all(
+      [0, 1, 2, 3].map((n) => ask(`/api/sessions/${session}/picture?at=${turn.at}&i=${turn.i}&n=${n}`)),
+    );
     return answers.map((answer) => [answer.status, answer.headers.get("content-type")?.split(";")[0]]);
   }, session);
-  assert.deepEqual(kinds, [[200, "image/png"], [404, "application/json"], [404, "application/json"], [404, "application/json"]]);
-  assert.deepEqual(wrong.filter((text) => !text.includes("404")), []);
+  assert.deepEqual(kinds, [
+    [200, "image/png"],
+    [404, "application/json"],
+    [404, "application/json"],
+    [404, "application/json"],
+  ]);
+  assert.deepEqual(
+    wrong.filter((text) => !text.includes("404")),
+    [],
+  );
 });
 
 test("a page of another site gets nothing", async (t) => {
@@ -151,8 +233,18 @@ test("a page of another site gets nothing", async (t) => {
   t.after(() => foreign.close());
   await page.goto(`http://127.0.0.1:${foreign.address().port}/`);
   const answers = await page.evaluate(async (origin) => {
-    const tries = [fetch(`${origin}/api/projects`, { credentials: "include" }), fetch(`${origin}/api/plan`, { method: "POST", credentials: "include", mode: "no-cors", body: "{}" })];
-    return Promise.all(tries.map((one) => one.then((answer) => answer.type === "opaque" ? "opaque" : answer.status, () => "refused")));
+    const tries = [
+      fetch(`${origin}/api/projects`, { credentials: "include" }),
+      fetch(`${origin}/api/plan`, { method: "POST", credentials: "include", mode: "no-cors", body: "{}" }),
+    ];
+    return Promise.all(
+      tries.map((one) =>
+        one.then(
+          (answer) => (answer.type === "opaque" ? "opaque" : answer.status),
+          () => "refused",
+        ),
+      ),
+    );
   }, server.origin);
   assert.equal(answers[0], "refused");
   const log = server.log.join("");

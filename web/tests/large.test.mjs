@@ -18,8 +18,27 @@ function long(dir, messages) {
   for (let n = 0; n < messages; n++) {
     const uuid = `0a1b2c3d-0000-4000-8000-${String(n).padStart(12, "0")}`;
     const text = `message ${n} ${"of a long conversation ".repeat(1 + (n % 40))}`;
-    const message = n % 2 === 0 ? { role: "user", content: text } : { id: `m${n}`, role: "assistant", model: "claude-opus-5", content: [{ type: "text", text: `**${text}**\n\n\`\`\`rust\nfn f${n}() {}\n\`\`\`` }] };
-    lines.push(JSON.stringify({ parentUuid: parent, type: n % 2 === 0 ? "user" : "assistant", sessionId: SESSION, cwd: "/home/dev/long", version: "2.1.240", message, uuid, timestamp: new Date(1.79e12 + n * 1000).toISOString() }));
+    const message =
+      n % 2 === 0
+        ? { role: "user", content: text }
+        : {
+            id: `m${n}`,
+            role: "assistant",
+            model: "claude-opus-5",
+            content: [{ type: "text", text: `**${text}**\n\n\`\`\`rust\nfn f${n}() {}\n\`\`\`` }],
+          };
+    lines.push(
+      JSON.stringify({
+        parentUuid: parent,
+        type: n % 2 === 0 ? "user" : "assistant",
+        sessionId: SESSION,
+        cwd: "/home/dev/long",
+        version: "2.1.240",
+        message,
+        uuid,
+        timestamp: new Date(1.79e12 + n * 1000).toISOString(),
+      }),
+    );
     // An edit now and then makes the tree a tree.
     if (n % 20 !== 2) parent = uuid;
   }
@@ -37,12 +56,16 @@ test("ten thousand messages: any place is near", async (t) => {
   const middle = "0a1b2c3d-0000-4000-8000-000000005001";
   await go(`/s/${SESSION}?at=${middle}`);
   await page.locator(".turn", { hasText: "message 5001 " }).waitFor();
-  assert.ok(await page.locator(".row").count() < 120, "only what is near the window exists");
-  assert.ok(await page.locator(".tree-row").count() < 120, "of the tree, too");
+  assert.ok((await page.locator(".row").count()) < 120, "only what is near the window exists");
+  assert.ok((await page.locator(".tree-row").count()) < 120, "of the tree, too");
   // Scrolling by hand shows what is there, wherever that is.
-  await page.locator(".scroll").evaluate((box) => { box.scrollTop = box.scrollHeight * 0.25; });
+  await page.locator(".scroll").evaluate((box) => {
+    box.scrollTop = box.scrollHeight * 0.25;
+  });
   await page.waitForFunction(() => {
-    const rows = [...document.querySelectorAll(".row")].filter((row) => row.getBoundingClientRect().bottom > 200 && row.getBoundingClientRect().top < 700);
+    const rows = [...document.querySelectorAll(".row")].filter(
+      (row) => row.getBoundingClientRect().bottom > 200 && row.getBoundingClientRect().top < 700,
+    );
     return rows.length > 0 && rows.every((row) => row.querySelector(".turn"));
   });
   assert.deepEqual(wrong, []);
@@ -59,7 +82,9 @@ test("nothing jumps while others are measured", async (t) => {
     const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     const jumps = [];
     for (let n = 0; n < 120; n++) {
-      const row = [...document.querySelectorAll(".row")].find((one) => one.querySelector(".turn") && one.getBoundingClientRect().top > 150);
+      const row = [...document.querySelectorAll(".row")].find(
+        (one) => one.querySelector(".turn") && one.getBoundingClientRect().top > 150,
+      );
       const before = row.getBoundingClientRect().top;
       box.scrollTop -= 120;
       await drawn();
@@ -87,7 +112,10 @@ test("nothing jumps while others are measured", async (t) => {
   await page.waitForFunction(() => document.querySelector(".ghost") === null);
   const above = await page.evaluate(async () => {
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    return document.querySelector(".row").getBoundingClientRect().top - document.querySelector(".scroll").getBoundingClientRect().top;
+    return (
+      document.querySelector(".row").getBoundingClientRect().top -
+      document.querySelector(".scroll").getBoundingClientRect().top
+    );
   });
   assert.ok(above <= 0, `${above} px are empty`);
   assert.deepEqual(wrong, []);
@@ -95,18 +123,26 @@ test("nothing jumps while others are measured", async (t) => {
 
 for (const [name, make] of [
   ["samples of real histories", (t) => shared("samples") && copy(t, shared("samples"))],
-  ["a generated corpus", (t) => {
-    const generator = shared("tools/gen_corpus.py");
-    if (!generator) return undefined;
-    const dir = join(scratch(t), "corpus");
-    const made = spawnSync("python3", [generator, "--size-mb", "3", "--seed", "5", "--out", dir], { encoding: "utf8" });
-    assert.equal(made.status, 0, made.stderr);
-    return dir;
-  }],
+  [
+    "a generated corpus",
+    (t) => {
+      const generator = shared("tools/gen_corpus.py");
+      if (!generator) return undefined;
+      const dir = join(scratch(t), "corpus");
+      const made = spawnSync("python3", [generator, "--size-mb", "3", "--seed", "5", "--out", dir], {
+        encoding: "utf8",
+      });
+      assert.equal(made.status, 0, made.stderr);
+      return dir;
+    },
+  ],
 ]) {
   test(name, async (t) => {
     const claude = make(t);
-    if (!claude) { t.skip("they are not beside the project"); return; }
+    if (!claude) {
+      t.skip("they are not beside the project");
+      return;
+    }
     const { page, go, wrong } = await open(t, await serve(t, claude));
     const sessions = await page.evaluate(async () => (await (await ask("/api/sessions")).json()).sessions);
     assert.ok(sessions.length > 0 && readdirSync(claude).length > 0);

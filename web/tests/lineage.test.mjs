@@ -11,25 +11,49 @@ import { ramus } from "./where.mjs";
 test("a session links to where it came from and to what came out of it", async (t) => {
   const claude = demo(t);
   const state = scratch(t);
-  const merged = spawnSync(ramus, ["--claude-dir", claude, "merge", "7ea9@1", "7ea9@2", "--on-conflict", "theirs", "--yes", "--json"], { encoding: "utf8", env: { ...process.env, HOME: state, RAMUS_STATE_DIR: join(state, "state") } });
+  const merged = spawnSync(
+    ramus,
+    ["--claude-dir", claude, "merge", "7ea9@1", "7ea9@2", "--on-conflict", "theirs", "--yes", "--json"],
+    { encoding: "utf8", env: { ...process.env, HOME: state, RAMUS_STATE_DIR: join(state, "state") } },
+  );
   assert.equal(merged.status, 0, merged.stderr);
   const made = JSON.parse(merged.stdout).session;
   const teapot = id(claude, "7ea9");
-  appendFileSync(file(claude, "b2a9"), `${JSON.stringify({ type: "pr-link", sessionId: id(claude, "b2a9"), prNumber: 42, prUrl: "https://github.com/acme/teapot/pull/42", prRepository: "acme/teapot", timestamp: "2026-09-14T09:00:00.000Z" })}\n`);
-  const lost = join(dirname(file(claude, "7ea9")), "5e551077-0000-4000-8000-000000000000", "subagents", "agent-10577.jsonl");
+  appendFileSync(
+    file(claude, "b2a9"),
+    `${JSON.stringify({ type: "pr-link", sessionId: id(claude, "b2a9"), prNumber: 42, prUrl: "https://github.com/acme/teapot/pull/42", prRepository: "acme/teapot", timestamp: "2026-09-14T09:00:00.000Z" })}\n`,
+  );
+  const lost = join(
+    dirname(file(claude, "7ea9")),
+    "5e551077-0000-4000-8000-000000000000",
+    "subagents",
+    "agent-10577.jsonl",
+  );
   mkdirSync(dirname(lost), { recursive: true });
-  writeFileSync(lost, `${record(null, "u1", "user", "Count the cups", "5e551077")}\n${record("u1", "a1", "assistant", "Twelve.", "5e551077")}\n`);
+  writeFileSync(
+    lost,
+    `${record(null, "u1", "user", "Count the cups", "5e551077")}\n${record("u1", "a1", "assistant", "Twelve.", "5e551077")}\n`,
+  );
   const { page, go, wrong } = await open(t, await serve(t, claude));
 
   await go(`/s/${made}`);
   const from = page.locator(".session-head .lineage", { hasText: "merged from" });
   await from.waitFor();
-  await page.locator(".tree-bar .lineage", { hasText: "merged from" }).getByRole("link", { name: teapot.slice(0, 8) }).waitFor();
+  await page
+    .locator(".tree-bar .lineage", { hasText: "merged from" })
+    .getByRole("link", { name: teapot.slice(0, 8) })
+    .waitFor();
   await shot(page, "lineage-merged");
   await from.getByRole("link", { name: teapot.slice(0, 8) }).click();
   await page.waitForURL(new RegExp(`/s/${teapot}`));
-  await page.locator(".session-head .lineage", { hasText: "merged into" }).getByRole("link", { name: made.slice(0, 8) }).waitFor();
-  await page.locator(".session-head .lineage", { hasText: "forked into" }).getByRole("link", { name: "b2a9c1d4" }).click();
+  await page
+    .locator(".session-head .lineage", { hasText: "merged into" })
+    .getByRole("link", { name: made.slice(0, 8) })
+    .waitFor();
+  await page
+    .locator(".session-head .lineage", { hasText: "forked into" })
+    .getByRole("link", { name: "b2a9c1d4" })
+    .click();
   await page.waitForURL(/\/s\/b2a9/);
   await page.locator(".session-head .lineage", { hasText: "forked from" }).waitFor();
   await page.keyboard.press("G");
@@ -50,7 +74,10 @@ test("the list puts projects of one repository together", async (t) => {
   mkdirSync(join(kettle, ".git", "objects"), { recursive: true });
   mkdirSync(join(kettle, "lid"));
   writeFileSync(join(kettle, ".git", "HEAD"), "ref: refs/heads/main\n");
-  for (const [name, cwd] of [["one", kettle], ["two", join(kettle, "lid")]]) {
+  for (const [name, cwd] of [
+    ["one", kettle],
+    ["two", join(kettle, "lid")],
+  ]) {
     mkdirSync(join(claude, "projects", `-${name}`), { recursive: true });
     const said = JSON.parse(record(null, `u-${name}`, "user", `brew ${name}`, name));
     writeFileSync(join(claude, "projects", `-${name}`, `${name}.jsonl`), `${JSON.stringify({ ...said, cwd })}\n`);

@@ -12,23 +12,38 @@ test("an append appears", async (t) => {
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go(`/s/${session}`);
   await page.waitForSelector(".turn.answer");
-  await page.evaluate(() => { globalThis.sameDocument = true; });
+  await page.evaluate(() => {
+    globalThis.sameDocument = true;
+  });
   const unfolded = page.locator("details.call").last();
   await unfolded.locator("summary").click();
   await unfolded.locator(".code").waitFor();
   await page.keyboard.press("G");
   const path = file(claude, "7ea9");
-  const leaf = await page.evaluate(async (address) => (await (await ask(address)).json()).leaf, `/api/sessions/${session}/path`);
+  const leaf = await page.evaluate(
+    async (address) => (await (await ask(address)).json()).leaf,
+    `/api/sessions/${session}/path`,
+  );
   const uuid = "aaaaaaaa-0000-4000-8000-000000000001";
   appendFileSync(path, `${record(leaf, uuid, "user", "And a lid, please: live.", session)}\n`);
-  appendFileSync(path, `${JSON.stringify({ type: "last-prompt", lastPrompt: "And a lid", leafUuid: uuid, sessionId: session })}\n`);
+  appendFileSync(
+    path,
+    `${JSON.stringify({ type: "last-prompt", lastPrompt: "And a lid", leafUuid: uuid, sessionId: session })}\n`,
+  );
   await page.locator(".said", { hasText: "And a lid, please: live." }).waitFor();
-  appendFileSync(path, `${record(uuid, "aaaaaaaa-0000-4000-8000-000000000002", "assistant", "The lid is on.", session)}\n`);
+  appendFileSync(
+    path,
+    `${record(uuid, "aaaaaaaa-0000-4000-8000-000000000002", "assistant", "The lid is on.", session)}\n`,
+  );
   await page.locator(".turn.answer", { hasText: "The lid is on." }).waitFor();
   assert.equal(await page.evaluate(() => globalThis.sameDocument), true);
   assert.ok(await unfolded.locator(".code").isVisible(), "what was unfolded stays");
   // Who reads the end goes on doing so: below the last message there is nothing.
-  const below = await page.evaluate(() => document.querySelector(".scroll").getBoundingClientRect().bottom - [...document.querySelectorAll(".row")].at(-1).getBoundingClientRect().bottom);
+  const below = await page.evaluate(
+    () =>
+      document.querySelector(".scroll").getBoundingClientRect().bottom -
+      [...document.querySelectorAll(".row")].at(-1).getBoundingClientRect().bottom,
+  );
   assert.ok(Math.abs(below) < 2, `${below} px are below the last message`);
   assert.deepEqual(wrong, []);
 });
@@ -41,7 +56,10 @@ test("a fork that appears in what is read is shown there", async (t) => {
   await go(`/s/${session}?leaf=${told.leaf}`);
   await page.waitForSelector(".turn.answer");
   const forks = await page.locator("nav.fork").count();
-  appendFileSync(file(claude, "7ea9"), `${record(told.last.at(-3), "dddddddd-0000-4000-8000-000000000001", "user", "Something else instead", session)}\n`);
+  appendFileSync(
+    file(claude, "7ea9"),
+    `${record(told.last.at(-3), "dddddddd-0000-4000-8000-000000000001", "user", "Something else instead", session)}\n`,
+  );
   await page.locator("nav.fork", { hasText: "Something else instead" }).waitFor();
   assert.equal(await page.locator("nav.fork").count(), forks + 1);
   assert.deepEqual(wrong, []);
@@ -63,11 +81,17 @@ test("a session in which nothing was said fills when something is", async (t) =>
   const claude = demo(t);
   const session = "cccccccc-0000-4000-8000-000000000001";
   const path = join(file(claude, "7ea9"), "..", `${session}.jsonl`);
-  writeFileSync(path, `${JSON.stringify({ type: "permission-mode", permissionMode: "default", sessionId: session })}\n`);
+  writeFileSync(
+    path,
+    `${JSON.stringify({ type: "permission-mode", permissionMode: "default", sessionId: session })}\n`,
+  );
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go(`/s/${session}`);
   await page.getByText("There is nothing to read in this session yet.").waitFor();
-  appendFileSync(path, `${record(null, "cccccccc-0000-4000-8000-000000000002", "user", "Is anybody there?", session)}\n`);
+  appendFileSync(
+    path,
+    `${record(null, "cccccccc-0000-4000-8000-000000000002", "user", "Is anybody there?", session)}\n`,
+  );
   await page.locator(".said", { hasText: "Is anybody there?" }).waitFor();
   assert.deepEqual(wrong, []);
 });

@@ -8,7 +8,16 @@ import { join } from "node:path";
 import { chromium as browsers } from "playwright-core";
 import { chromium, ramus, shots } from "./where.mjs";
 
-const QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--force-prefers-reduced-motion"];
+const QUIET = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--force-prefers-reduced-motion",
+];
 
 /** A directory that is gone after the test. */
 export function scratch(t) {
@@ -40,10 +49,16 @@ export async function serve(t, claude, args = [], { home = scratch(t), port = 77
   const log = [];
   server.stderr.on("data", (data) => log.push(String(data)));
   const ended = new Promise((resolve) => server.once("exit", (code, signal) => resolve({ code, signal })));
-  t.after(async () => { server.kill("SIGINT"); await ended; });
+  t.after(async () => {
+    server.kill("SIGINT");
+    await ended;
+  });
   const url = await new Promise((resolve, reject) => {
     let text = "";
-    server.stdout.on("data", (data) => { text += data; if (text.includes("\n")) resolve(text.trim()); });
+    server.stdout.on("data", (data) => {
+      text += data;
+      if (text.includes("\n")) resolve(text.trim());
+    });
     server.once("exit", () => reject(new Error(`the server ended: ${log.join("")}`)));
   });
   return { url, origin: new URL(url).origin, server, ended, log, home };
@@ -53,18 +68,37 @@ export async function serve(t, claude, args = [], { home = scratch(t), port = 77
 export async function open(t, server, { width = 1440, height = 900, scheme = "light", csp = true } = {}) {
   const browser = await browsers.launch({ executablePath: chromium, args: QUIET });
   t.after(() => browser.close());
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, timezoneId: "UTC", locale: "en-GB", bypassCSP: !csp, acceptDownloads: true });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    timezoneId: "UTC",
+    locale: "en-GB",
+    bypassCSP: !csp,
+    acceptDownloads: true,
+  });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
   // What a test asks the server for itself needs the token, too.
   await context.addInitScript(() => {
-    globalThis.ask = (path, init = {}) => fetch(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${localStorage.getItem("ramus-token")}` } });
+    globalThis.ask = (path, init = {}) =>
+      fetch(path, {
+        ...init,
+        headers: { ...init.headers, authorization: `Bearer ${localStorage.getItem("ramus-token")}` },
+      });
   });
   const page = await context.newPage();
   const wrong = [];
-  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(`${message.text()} ${message.location().url}`); });
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) wrong.push(`${message.text()} ${message.location().url}`);
+  });
   page.on("pageerror", (error) => wrong.push(error.message));
-  page.on("dialog", (dialog) => { wrong.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
-  page.on("request", (request) => { if (!request.url().startsWith(server.origin) && !/^(data|blob):/.test(request.url())) wrong.push(`request to ${request.url()}`); });
+  page.on("dialog", (dialog) => {
+    wrong.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(server.origin) && !/^(data|blob):/.test(request.url()))
+      wrong.push(`request to ${request.url()}`);
+  });
   page.setDefaultTimeout(20_000);
   await page.goto(server.url);
   await page.waitForSelector(".side section, .failure-box", { state: "attached" });
@@ -74,7 +108,11 @@ export async function open(t, server, { width = 1440, height = 900, scheme = "li
 /** Exchanges an address for the token, as a page does. */
 export async function enter(server) {
   const code = new URL(server.url).searchParams.get("token");
-  const answer = await fetch(`${server.origin}/api/enter`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
+  const answer = await fetch(`${server.origin}/api/enter`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code }),
+  });
   assert.equal(answer.status, 200);
   return (await answer.json()).token;
 }
@@ -89,11 +127,28 @@ export async function until(what, isTrue) {
 }
 
 /** A record as Claude Code writes it. */
-export const record = (parent, uuid, kind, content, session) => JSON.stringify({
-  parentUuid: parent, isSidechain: false, userType: "external", cwd: "/home/dev/teapot", sessionId: session, version: "2.1.240", type: kind,
-  message: kind === "user" ? { role: "user", content } : { id: `msg_${uuid}`, type: "message", role: "assistant", model: "claude-opus-5", content: typeof content === "string" ? [{ type: "text", text: content }] : content },
-  uuid, timestamp: new Date().toISOString(),
-});
+export const record = (parent, uuid, kind, content, session) =>
+  JSON.stringify({
+    parentUuid: parent,
+    isSidechain: false,
+    userType: "external",
+    cwd: "/home/dev/teapot",
+    sessionId: session,
+    version: "2.1.240",
+    type: kind,
+    message:
+      kind === "user"
+        ? { role: "user", content }
+        : {
+            id: `msg_${uuid}`,
+            type: "message",
+            role: "assistant",
+            model: "claude-opus-5",
+            content: typeof content === "string" ? [{ type: "text", text: content }] : content,
+          },
+    uuid,
+    timestamp: new Date().toISOString(),
+  });
 
 /** What a person says next: the record, and that the session goes on there. */
 export const said = (parent, uuid, text, session) =>
@@ -139,10 +194,13 @@ export async function walk(page, selector) {
   await page.keyboard.press("g");
   await page.waitForFunction(() => document.querySelector(".row.selected .turn")?.closest(".row").dataset.at === "0");
   // Rows beside the selected one come and go while heights are measured.
-  for (let n = 0; n < 60 && await page.locator(`.row.selected ${selector}`).count() === 0; n += 1) {
+  for (let n = 0; n < 60 && (await page.locator(`.row.selected ${selector}`).count()) === 0; n += 1) {
     const was = await page.evaluate(here);
     await page.keyboard.press("j");
-    await page.waitForFunction((was) => document.querySelector(".row.selected .turn")?.closest(".row").dataset.at !== was, was);
+    await page.waitForFunction(
+      (was) => document.querySelector(".row.selected .turn")?.closest(".row").dataset.at !== was,
+      was,
+    );
   }
   await page.locator(`.row.selected ${selector}`).first().waitFor();
 }

@@ -22,11 +22,22 @@ function history(t) {
   };
   for (let turn = 0; turn < 120; turn += 1) {
     const prompt = add("user", `Question ${turn} about the teapot. ${"More words follow here. ".repeat(turn % 7)}`);
-    if (turn === 10) { add("assistant", "An answer that was thrown away."); parent = prompt; }
+    if (turn === 10) {
+      add("assistant", "An answer that was thrown away.");
+      parent = prompt;
+    }
     if (turn === 60) {
-      const call = (name, input, output, id) => { add("assistant", [{ type: "tool_use", id, name, input }]); add("user", [{ type: "tool_result", tool_use_id: id, content: output }]); };
+      const call = (name, input, output, id) => {
+        add("assistant", [{ type: "tool_use", id, name, input }]);
+        add("user", [{ type: "tool_result", tool_use_id: id, content: output }]);
+      };
       call("Bash", { command: "ls" }, "nothing here", "t1");
-      call("Bash", { command: "cat kettle.log" }, `${"steam\n".repeat(300)}the samovar is <b>hidden</b> down here\n`, "t2");
+      call(
+        "Bash",
+        { command: "cat kettle.log" },
+        `${"steam\n".repeat(300)}the samovar is <b>hidden</b> down here\n`,
+        "t2",
+      );
     }
     add("assistant", `Answer ${turn}. ${"It goes on for a while. ".repeat((turn * 5) % 11)}`);
   }
@@ -35,11 +46,12 @@ function history(t) {
 }
 
 /** The first row in the window, and how far its top is above it. */
-const where = (page) => page.evaluate(() => {
-  const top = document.querySelector(".scroll").getBoundingClientRect().top;
-  const row = [...document.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().bottom > top + 1);
-  return { at: row.dataset.at, offset: Math.round(row.getBoundingClientRect().top - top) };
-});
+const where = (page) =>
+  page.evaluate(() => {
+    const top = document.querySelector(".scroll").getBoundingClientRect().top;
+    const row = [...document.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().bottom > top + 1);
+    return { at: row.dataset.at, offset: Math.round(row.getBoundingClientRect().top - top) };
+  });
 
 test("back leads to where one was in a transcript", async (t) => {
   const { dir, session } = history(t);
@@ -48,7 +60,11 @@ test("back leads to where one was in a transcript", async (t) => {
   await page.waitForSelector(".turn.answer");
   await page.keyboard.press("g");
   await page.locator(".said", { hasText: "Question 0 " }).waitFor();
-  for (let n = 0; n < 9; n += 1) { await page.mouse.move(500, 500); await page.mouse.wheel(0, 917); await page.waitForTimeout(80); }
+  for (let n = 0; n < 9; n += 1) {
+    await page.mouse.move(500, 500);
+    await page.mouse.wheel(0, 917);
+    await page.waitForTimeout(80);
+  }
   await page.waitForFunction(() => !document.querySelector(".row > .ghost"));
   await page.waitForTimeout(300);
   const before = await where(page);
@@ -81,7 +97,9 @@ test("back leads to where one was in a search, without searching again", async (
   const top = await page.evaluate(() => document.getElementById("main").scrollTop);
   assert.ok(top > 500);
   let searches = 0;
-  context.on("request", (request) => { if (request.url().includes("/api/find")) searches += 1; });
+  context.on("request", (request) => {
+    if (request.url().includes("/api/find")) searches += 1;
+  });
   await page.locator(".hits li a").nth(70).click();
   await page.waitForSelector(".row .turn");
   await page.goBack();
@@ -96,12 +114,28 @@ test("a hit inside a tool call opens it and is marked", async (t) => {
   const { page, go, wrong } = await open(t, await serve(t, dir));
   await go("/search?q=samovar");
   await page.locator(".hits li a").first().click();
-  const marked = () => page.evaluate(() => [...(CSS.highlights.get("hit") ?? [])].map((range) => ({ text: range.toString(), top: range.getBoundingClientRect().top })));
+  const marked = () =>
+    page.evaluate(() =>
+      [...(CSS.highlights.get("hit") ?? [])].map((range) => ({
+        text: range.toString(),
+        top: range.getBoundingClientRect().top,
+      })),
+    );
   await page.waitForFunction(() => CSS.highlights.get("hit")?.size > 0);
-  await page.waitForFunction(() => { const [range] = CSS.highlights.get("hit") ?? []; const box = range?.getBoundingClientRect(); return box && box.top > 0 && box.bottom < innerHeight; });
-  assert.deepEqual((await marked()).map(({ text }) => text), ["samovar"]);
+  await page.waitForFunction(() => {
+    const [range] = CSS.highlights.get("hit") ?? [];
+    const box = range?.getBoundingClientRect();
+    return box && box.top > 0 && box.bottom < innerHeight;
+  });
+  assert.deepEqual(
+    (await marked()).map(({ text }) => text),
+    ["samovar"],
+  );
   assert.equal(await page.locator(".row.hit details.call[open]").count(), 1, "only the call that holds it");
-  assert.equal(await page.locator(".row.hit details.call[open]", { hasText: "the samovar is <b>hidden</b> down here" }).count(), 1);
+  assert.equal(
+    await page.locator(".row.hit details.call[open]", { hasText: "the samovar is <b>hidden</b> down here" }).count(),
+    1,
+  );
   await shot(page, "hit-in-tool");
   assert.deepEqual(wrong, []);
 });
@@ -111,11 +145,12 @@ test("printing gives the whole transcript, with its forks", async (t) => {
   const { page, go, wrong } = await open(t, await serve(t, dir), { scheme: "dark" });
   await go(`/s/${session}`);
   await page.waitForSelector(".turn.answer");
-  assert.ok(await page.locator(".said").count() < 60, "the window holds a part");
+  assert.ok((await page.locator(".said").count()) < 60, "the window holds a part");
   await page.emulateMedia({ media: "print" });
   await page.waitForSelector(".printed", { state: "attached" });
   const printed = await page.evaluate(() => ({
-    prompts: [...document.querySelectorAll(".printed .said")].filter((one) => /^Question \d+ /.test(one.textContent)).length,
+    prompts: [...document.querySelectorAll(".printed .said")].filter((one) => /^Question \d+ /.test(one.textContent))
+      .length,
     forks: document.querySelectorAll(".printed-fork").length,
     text: document.querySelector(".printed-fork").textContent,
     width: document.documentElement.scrollWidth - innerWidth,
@@ -131,7 +166,10 @@ test("printing gives the whole transcript, with its forks", async (t) => {
   const pdf = await page.pdf();
   const pages = pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g).length;
   assert.ok(pages > 5, `${pages} pages`);
-  assert.deepEqual(wrong.filter((text) => !text.includes("Synchronous XMLHttpRequest")), []);
+  assert.deepEqual(
+    wrong.filter((text) => !text.includes("Synchronous XMLHttpRequest")),
+    [],
+  );
 });
 
 test("on another branch back leads to the branch before", async (t) => {

@@ -21,7 +21,10 @@ test("open a session, switch at a fork, click in the tree, compare, open an agen
   await fork.getByRole("button", { name: "Next way" }).click();
   await page.waitForURL(/leaf=/);
   await page.waitForSelector(".left-banner");
-  await page.waitForFunction((was) => [...document.querySelectorAll("nav.fork .which")].at(-1)?.textContent !== was, before);
+  await page.waitForFunction(
+    (was) => [...document.querySelectorAll("nav.fork .which")].at(-1)?.textContent !== was,
+    before,
+  );
   await page.goBack();
   await page.waitForFunction(() => !document.querySelector(".left-banner"));
 
@@ -33,10 +36,13 @@ test("open a session, switch at a fork, click in the tree, compare, open an agen
 
   // Side by side with the one that resumes.
   await page.getByRole("button", { name: "Details" }).click();
-  await page.locator(".conversations li", { hasText: "Tiny HTTP teapot" }).getByRole("link", { name: "compare" }).click();
+  await page
+    .locator(".conversations li", { hasText: "Tiny HTTP teapot" })
+    .getByRole("link", { name: "compare" })
+    .click();
   await page.waitForSelector(".side-column.b .turn");
   assert.equal(await page.locator(".side-column").count(), 2);
-  assert.ok(await page.locator(".table tr").count() > 4);
+  assert.ok((await page.locator(".table tr").count()) > 4);
 
   // An agent is a conversation of its own, with a way back.
   await page.goBack();
@@ -67,8 +73,22 @@ test("what each reply used is shown when it is asked for, and that is remembered
 
 test("ids that are no uuids are shown whole and accepted back", async (t) => {
   const claude = demo(t);
-  const line = (uuid, parent, type, content, second) => JSON.stringify({ type, uuid, parentUuid: parent, sessionId: "chat-session-one", cwd: "/w", timestamp: `2026-01-01T00:00:0${second}.000Z`, version: "2.1.325", isSidechain: false, message: { role: type, content } });
-  const lines = [line("message-10", null, "user", "tune the harp", 1), line("message-11", "message-10", "assistant", [{ type: "text", text: "tuned" }], 2)];
+  const line = (uuid, parent, type, content, second) =>
+    JSON.stringify({
+      type,
+      uuid,
+      parentUuid: parent,
+      sessionId: "chat-session-one",
+      cwd: "/w",
+      timestamp: `2026-01-01T00:00:0${second}.000Z`,
+      version: "2.1.325",
+      isSidechain: false,
+      message: { role: type, content },
+    });
+  const lines = [
+    line("message-10", null, "user", "tune the harp", 1),
+    line("message-11", "message-10", "assistant", [{ type: "text", text: "tuned" }], 2),
+  ];
   writeFileSync(file(claude, "7ea9").replace(/[^/]*$/, "chat-session-one.jsonl"), `${lines.join("\n")}\n`);
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go("/s/chat-session-one?at=message-11");
@@ -106,12 +126,17 @@ test("what was used, by day, model and project", async (t) => {
   const { page, wrong } = await open(t, await serve(t, claude));
   await page.keyboard.press("u");
   await page.waitForSelector(".days .day");
-  const told = JSON.parse(spawnSync(ramus, ["--claude-dir", claude, "usage", "--utc", "--json"], { encoding: "utf8" }).stdout);
+  const told = JSON.parse(
+    spawnSync(ramus, ["--claude-dir", claude, "usage", "--utc", "--json"], { encoding: "utf8" }).stdout,
+  );
   const near = told.by_day.filter((one) => Date.parse(one.day) > Date.parse(told.by_day.at(-1).day) - 120 * 86_400_000);
   assert.equal(await page.locator(".days .day").count(), near.length);
   await page.getByRole("button", { name: "Answers" }).click();
   const row = page.locator(".bars").first().locator("tr").first();
-  assert.equal(await row.locator(".amount").textContent(), String(Math.max(...told.by_model.map((one) => one.messages))));
+  assert.equal(
+    await row.locator(".amount").textContent(),
+    String(Math.max(...told.by_model.map((one) => one.messages))),
+  );
   await page.getByText("The days as a table").click();
   const days = page.locator(".fold .table tbody tr");
   assert.equal(await days.count(), told.by_day.length);
@@ -178,7 +203,11 @@ test("keys alone", async (t) => {
   await page.keyboard.press("G");
   await page.keyboard.press("P");
   await page.waitForSelector(".row.selected .turn.prompt");
-  assert.equal(await page.evaluate(() => [...document.querySelectorAll(".row:has(.turn.prompt)")].at(-1).matches(".selected")), true, "the last prompt");
+  assert.equal(
+    await page.evaluate(() => [...document.querySelectorAll(".row:has(.turn.prompt)")].at(-1).matches(".selected")),
+    true,
+    "the last prompt",
+  );
   await page.keyboard.press("m");
   await page.locator("dialog[open]").getByRole("button", { name: "Fork from here" }).waitFor();
   await page.keyboard.press("Escape");
@@ -208,8 +237,13 @@ test("keys typed before the session is there are not lost", async (t) => {
   const claude = demo(t);
   const { page, go, wrong } = await open(t, await serve(t, claude));
   let release;
-  const gate = new Promise((resolve) => { release = resolve; });
-  await page.route(/\/(path|turns)(\?|$)/, async (route) => { await gate; await route.continue(); });
+  const gate = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route(/\/(path|turns)(\?|$)/, async (route) => {
+    await gate;
+    await route.continue();
+  });
   await go(`/s/${id(claude, "7ea9")}`);
   await page.waitForSelector(".session-head h1");
   for (const key of ["g", "]", "ArrowLeft", "g", "j", "o"]) await page.keyboard.press(key);
@@ -273,19 +307,37 @@ test("a fork with many ways shows the taken one, and all when asked", async (t) 
   const claude = demo(t);
   const session = "dddddddd-0000-4000-8000-000000000000";
   const uuid = (n) => `dddddddd-0000-4000-8000-${String(n).padStart(12, "0")}`;
-  const said = (n, parent, type, text) => JSON.stringify({
-    parentUuid: parent, isSidechain: false, userType: "external", cwd: "/home/dev/teapot", sessionId: session, version: "2.1.240", type,
-    message: type === "user" ? { role: "user", content: text } : { id: `m${n}`, type: "message", role: "assistant", model: "claude-opus-5", content: [{ type: "text", text }] },
-    uuid: uuid(n), timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString(),
-  });
+  const said = (n, parent, type, text) =>
+    JSON.stringify({
+      parentUuid: parent,
+      isSidechain: false,
+      userType: "external",
+      cwd: "/home/dev/teapot",
+      sessionId: session,
+      version: "2.1.240",
+      type,
+      message:
+        type === "user"
+          ? { role: "user", content: text }
+          : {
+              id: `m${n}`,
+              type: "message",
+              role: "assistant",
+              model: "claude-opus-5",
+              content: [{ type: "text", text }],
+            },
+      uuid: uuid(n),
+      timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString(),
+    });
   const lines = [said(1, null, "user", "begin \u202Egnp.exe"), said(2, uuid(1), "assistant", "begun")];
-  for (let n = 10; n < 60; n += 2) lines.push(said(n, uuid(2), "user", `way ${n / 2 - 4}`), said(n + 1, uuid(n), "assistant", "done"));
+  for (let n = 10; n < 60; n += 2)
+    lines.push(said(n, uuid(2), "user", `way ${n / 2 - 4}`), said(n + 1, uuid(n), "assistant", "done"));
   writeFileSync(join(file(claude, "7ea9"), "..", `${session}.jsonl`), `${lines.join("\n")}\n`);
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go(`/s/${session}`);
   await page.locator("nav.fork .which", { hasText: "25/25" }).waitFor();
   await page.locator("nav.fork .taken .words", { hasText: "this way" }).waitFor();
-  assert.ok(await page.locator("nav.fork li").count() < 9);
+  assert.ok((await page.locator("nav.fork li").count()) < 9);
   await page.getByRole("button", { name: "all 25 ways" }).click();
   assert.equal(await page.locator("nav.fork li").count(), 25);
   // What turns the direction of reading round is not obeyed.

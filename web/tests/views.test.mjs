@@ -34,9 +34,24 @@ function views(claude) {
     ["search", "/search?q=tea", ".hits li", []],
     ["numbers", "/stats", ".bars tr", []],
     ["usage", "/usage", ".days .day", []],
-    ["merge", `/s/${teapot}`, ".turn.answer", ["i", "check:0", "check:1", "button:Merge @", "button:Show the plan", "see:.plan .exchanges"]],
+    [
+      "merge",
+      `/s/${teapot}`,
+      ".turn.answer",
+      ["i", "check:0", "check:1", "button:Merge @", "button:Show the plan", "see:.plan .exchanges"],
+    ],
     ["files-back", `/f/${teapot}?at=`, ".files .code", ["button:Put them back", "see:dialog .file"]],
-    ["agent", `/s/${teapot}`, ".turn.answer", ["j:details.call.agent", "click:details.call.agent > summary", "click:.agent-fold > summary", "see:.agent-in .turn.answer"]],
+    [
+      "agent",
+      `/s/${teapot}`,
+      ".turn.answer",
+      [
+        "j:details.call.agent",
+        "click:details.call.agent > summary",
+        "click:.agent-fold > summary",
+        "see:.agent-in .turn.answer",
+      ],
+    ],
     ["log", "/log", ".card, .log", []],
     ["keys", "/", ".sessions li", ["?"]],
     ["palette", "/", ".sessions li", ["Control+k"]],
@@ -53,25 +68,50 @@ for (const [look, options] of LOOKS) {
       await go(path);
       await page.waitForSelector(sign);
       for (const act of acts) {
-        if (act === "tree") await page.locator("button[aria-pressed=false]", { hasText: "Tree" }).click({ timeout: 500 }).catch(() => {});
+        if (act === "tree")
+          await page
+            .locator("button[aria-pressed=false]", { hasText: "Tree" })
+            .click({ timeout: 500 })
+            .catch(() => {});
         else if (act.startsWith("click:")) await page.locator(act.slice(6)).first().click();
         else if (act.startsWith("j:")) await walk(page, act.slice(2));
-        else if (act.startsWith("check:")) await page.locator(".conversations input").nth(Number(act.slice(6))).check();
-        else if (act.startsWith("button:")) await page.getByRole("button", { name: act.slice(7) }).first().click();
+        else if (act.startsWith("check:"))
+          await page
+            .locator(".conversations input")
+            .nth(Number(act.slice(6)))
+            .check();
+        else if (act.startsWith("button:"))
+          await page
+            .getByRole("button", { name: act.slice(7) })
+            .first()
+            .click();
         else if (act.startsWith("see:")) await page.locator(act.slice(4)).first().waitFor();
         else await page.keyboard.press(act);
       }
       await page.waitForTimeout(250);
       await shot(page, `${name}-${look}`);
       const wide = await page.evaluate(() => {
-        const parts = [document.documentElement, ...document.querySelectorAll("#main, .session, .session-head, .session-in, .page, .scroll")];
-        return Math.max(...parts.map((part) => Math.max(part.scrollWidth - part.clientWidth, part.getBoundingClientRect().right - innerWidth)));
+        const parts = [
+          document.documentElement,
+          ...document.querySelectorAll("#main, .session, .session-head, .session-in, .page, .scroll"),
+        ];
+        return Math.max(
+          ...parts.map((part) =>
+            Math.max(part.scrollWidth - part.clientWidth, part.getBoundingClientRect().right - innerWidth),
+          ),
+        );
       });
       assert.ok(wide <= 0, `${name} is ${wide} px wider than the window`);
       await page.evaluate(axe);
       const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
       const bad = found.violations.filter((one) => ["serious", "critical"].includes(one.impact));
-      const told = bad.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`).join("\n    ")}`);
+      const told = bad.map(
+        (one) =>
+          `${one.id}: ${one.nodes
+            .slice(0, 3)
+            .map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`)
+            .join("\n    ")}`,
+      );
       violations.push(...told.map((one) => `${name}: ${one}`));
     }
     assert.deepEqual(violations, []);

@@ -8,7 +8,8 @@ import test from "node:test";
 import { demo, file, id, open, serve, workshop } from "./page.mjs";
 import { ramus } from "./where.mjs";
 
-const told = (claude, ...args) => JSON.parse(spawnSync(ramus, ["--claude-dir", claude, ...args, "--json"], { encoding: "utf8" }).stdout);
+const told = (claude, ...args) =>
+  JSON.parse(spawnSync(ramus, ["--claude-dir", claude, ...args, "--json"], { encoding: "utf8" }).stdout);
 
 async function act(page, name) {
   await page.locator("dialog[open] .plan").waitFor();
@@ -106,7 +107,11 @@ test("bring back what undo cannot: the session went on", async (t) => {
   await page.locator(".log li", { hasText: "restore" }).getByRole("button", { name: "Undo" }).click();
   await act(page, "Undo");
   assert.deepEqual(readFileSync(path), after, "what came since was kept");
-  assert.deepEqual(wrong.filter((text) => !/409/.test(text)), [], "but for the refusal");
+  assert.deepEqual(
+    wrong.filter((text) => !/409/.test(text)),
+    [],
+    "but for the refusal",
+  );
 });
 
 test("merge two branches into a new session", async (t) => {
@@ -125,7 +130,10 @@ test("merge two branches into a new session", async (t) => {
   assert.deepEqual(readFileSync(path), before);
   // Both changed a file: somebody must say first what holds.
   assert.equal(await page.locator("dialog[open] .primary").isDisabled(), true);
-  await page.locator("dialog[open] .conflicts", { hasText: "src/main.rs" }).getByLabel("what the last one left").check();
+  await page
+    .locator("dialog[open] .conflicts", { hasText: "src/main.rs" })
+    .getByLabel("what the last one left")
+    .check();
   await act(page, "Merge");
   await page.locator(".session-head h1", { hasText: "Two <i>pots</i> in one" }).waitFor();
   assert.deepEqual(readFileSync(path), before, "what is merged is untouched");
@@ -175,10 +183,14 @@ test("of two sessions with one id the one that was clicked is meant", async (t) 
 
   // An address from before there were two asks which is meant.
   writeFileSync(other, readFileSync(path));
-  const answer = await page.waitForFunction(async (address) => {
-    const response = await ask(address);
-    return response.status === 409 && response.json();
-  }, `/api/sessions/${session}`, { polling: 300 });
+  const answer = await page.waitForFunction(
+    async (address) => {
+      const response = await ask(address);
+      return response.status === 409 && response.json();
+    },
+    `/api/sessions/${session}`,
+    { polling: 300 },
+  );
   assert.deepEqual((await answer.jsonValue()).candidates, [`${session}~-home-dev-copy`, `${session}~-home-dev-teapot`]);
   await go(`/s/${session}`);
   await page.getByRole("alert").getByRole("link", { name: "-home-dev-teapot" }).click();

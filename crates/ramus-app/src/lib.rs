@@ -5,6 +5,7 @@
 //! parses arguments or knows a protocol.
 
 pub mod address;
+pub mod change;
 pub mod compare;
 pub mod conversation;
 pub mod files_at;
@@ -21,6 +22,7 @@ pub mod survey {
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
+pub use change::{ChangeError, ChangeRequest, NewSessionAt, PlanKeeper, PlannedChange, Site};
 pub use conversation::OpenConversation;
 pub use prices::Prices;
 pub use workspace::{ProgressSink, SurveyDetail, Workspace};

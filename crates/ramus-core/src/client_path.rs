@@ -14,7 +14,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::fold::FoldId;
 use crate::history::History;
 use crate::record::Voice;
+use crate::resume::numbers;
 use crate::session::NodeId;
+
+use sent::Client;
+use serde_json::Value;
 
 pub use chain::client_path;
 pub use sent::{Role, Sent, SentMessage, sent};
@@ -34,6 +38,41 @@ pub fn messages_left_out(history: &History, point: NodeId) -> u32 {
     let loaded = loaded_folds(history, point);
     let left_out = |fold: &FoldId| is_message(history, *fold) && !loaded.contains(fold);
     history.folds.ancestors(end).filter(left_out).count() as u32
+}
+
+/// Returns the background agents that were started on the way to `point` and whose end is not reported
+/// on it: the client adds a note about each of them when it resumes there.
+///
+/// `line` reads the line of a record; without such agents nothing is read.
+pub fn unreported_agents(
+    history: &History,
+    point: NodeId,
+    line: &mut dyn FnMut(NodeId) -> Option<Value>,
+) -> Vec<String> {
+    let session = &history.session;
+    if session.agent_results().is_empty() || !Client(numbers(session)).notes_unreported_agents() {
+        return Vec::new();
+    }
+    let path = client_path(history, point);
+    let on_path: FxHashSet<NodeId> = path.iter().copied().collect();
+    let results = session.agent_results().iter().filter(|(node, _)| on_path.contains(node));
+    let mut open: Vec<String> = results
+        .filter(|(node, _)| {
+            line(*node).is_some_and(|line| line["toolUseResult"]["status"] == "async_launched")
+        })
+        .map(|(_, agent)| agent.to_string())
+        .collect();
+    for node in path {
+        let voice = session.record(node).voice;
+        if !open.is_empty()
+            && matches!(voice, Voice::Notification | Voice::Queued)
+            && let Some(report) = line(node)
+        {
+            let report = report.to_string();
+            open.retain(|agent| !report.contains(&format!("<task-id>{agent}</task-id>")));
+        }
+    }
+    open
 }
 
 /// The notes on the path of the conversation that the client resumes.

@@ -19,6 +19,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::branches::Lane;
 
+use crate::kept::Kept;
 use crate::name::Key;
 use crate::record::{Kind, Record, Voice};
 use crate::session::{NodeId, Session};
@@ -82,6 +83,9 @@ pub enum Placement {
     /// A command below a caveat record whose uuid an old client used again: it continues the
     /// record before it.
     ReusedCaveat,
+    /// It hangs below a message that a compaction kept, and was written after that: it continues the
+    /// compaction, behind which the client puts such messages.
+    KeptMessage,
 }
 
 impl Placement {
@@ -95,6 +99,7 @@ impl Placement {
             Self::LateRecords => "late-records",
             Self::AfterGuess => "after-guess",
             Self::ReusedCaveat => "reused-caveat",
+            Self::KeptMessage => "kept-message",
         }
     }
 
@@ -257,6 +262,7 @@ struct Folder<'a> {
     session: &'a Session,
     tree: &'a Tree,
     lane: Lane,
+    kept: Kept,
     folds: Vec<Fold>,
     of: Vec<Option<FoldId>>,
     by_message: FxHashMap<(Key, bool), FoldId>,
@@ -297,6 +303,7 @@ impl<'a> Folder<'a> {
             session,
             tree,
             lane: Lane::of(session),
+            kept: Kept::new(session, tree),
             folds: Vec::with_capacity(session.records().len() / 2),
             of: vec![None; session.records().len()],
             by_message: FxHashMap::default(),
@@ -417,6 +424,9 @@ impl<'a> Folder<'a> {
             };
             return (Some(last), placement);
         };
+        if let Some(anchor) = self.behind_compaction(id) {
+            return (Some(anchor), Placement::KeptMessage);
+        }
         if let Some(&end) = self.late.get(&parent).filter(|_| voice != Voice::Decoration) {
             // The turn may have gone on since the late records were written.
             let end = if self.is_above(end, last) { last } else { end };
@@ -433,6 +443,12 @@ impl<'a> Folder<'a> {
             return (Some(last), Placement::AfterGuess);
         }
         (Some(parent), Placement::Linked)
+    }
+
+    /// Returns what a record continues that hangs below a message which a compaction before it kept.
+    fn behind_compaction(&self, id: NodeId) -> Option<FoldId> {
+        let keeping = self.kept.by(self.tree.parent(id)?, id)?;
+        self.of[keeping.anchor.index()]
     }
 
     fn linked_parent(&self, id: NodeId) -> Option<FoldId> {

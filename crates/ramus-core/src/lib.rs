@@ -61,6 +61,7 @@ pub mod files;
 pub mod fold;
 pub mod history;
 pub mod inspect;
+mod kept;
 pub mod line;
 pub mod lineage;
 pub mod link;

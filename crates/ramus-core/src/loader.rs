@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::kept::Kept;
 use crate::name::Name;
 use crate::record::{Kind, Record, Voice};
 use crate::session::{NodeId, NoteKind, Pointer, Session};
@@ -15,6 +16,7 @@ pub(crate) struct Loader<'a> {
     pub(crate) tree: &'a Tree,
     /// The client whose loader this is.
     pub(crate) version: (u32, u32, u32),
+    pub(crate) kept: Kept,
 }
 
 /// What the scan for pointers ends with.
@@ -37,7 +39,7 @@ pub(crate) struct Held {
 
 impl<'a> Loader<'a> {
     pub(crate) fn new(session: &'a Session, tree: &'a Tree, version: (u32, u32, u32)) -> Self {
-        Self { session, tree, version }
+        Self { session, tree, version, kept: Kept::new(session, tree) }
     }
 
     /// Whether a record is a node of the main conversation to this client.
@@ -85,9 +87,17 @@ impl<'a> Loader<'a> {
 
     /// Walks up to a root or a compaction.
     pub(crate) fn up(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-        std::iter::successors(Some(node), |id| {
-            let is_boundary = self.session.record(*id).voice == Voice::Boundary;
-            self.tree.parent(*id).filter(|_| !is_boundary)
+        std::iter::successors(Some(node), move |id| {
+            if self.session.record(*id).voice == Voice::Boundary {
+                return None;
+            }
+            match self.kept.by(*id, node) {
+                Some(keeping) => {
+                    let above = keeping.nodes.partition_point(|kept| kept < id).checked_sub(1);
+                    Some(above.map_or(keeping.anchor, |above| keeping.nodes[above]))
+                }
+                None => self.tree.parent(*id),
+            }
         })
     }
 

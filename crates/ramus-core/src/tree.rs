@@ -50,6 +50,14 @@ impl Tree {
             if tree.first[id.index()] != id {
                 continue;
             }
+            // The client's own copies put what a compaction kept behind it, and its boundary goes on
+            // naming that: what it continues is not in this file.
+            if let Some(name) = record.parent.filter(|name| {
+                record.voice == Voice::Boundary && is_kept_behind(session, &names, id, *name)
+            }) {
+                tree.missing.push((id, name));
+                continue;
+            }
             let parent = tree.settle_parent(id, record, &names, &mut groups);
             tree.parent[id.index()] = parent.unwrap_or(NO_PARENT);
         }
@@ -204,6 +212,14 @@ impl Tree {
                 }
             })
     }
+}
+
+/// Whether a compaction keeps a record that stands behind it alone.
+fn is_kept_behind(session: &Session, names: &Names, boundary: NodeId, name: Name) -> bool {
+    let preserved = session.preserved();
+    let kept = preserved.binary_search_by_key(&boundary, |(node, _)| *node);
+    kept.is_ok_and(|at| preserved[at].1.contains(&name))
+        && names.nearest(name, boundary).is_some_and(|found| found > boundary)
 }
 
 /// Which nodes bear which name, in file order.

@@ -29,9 +29,12 @@ fn fixtures() -> Vec<PathBuf> {
 }
 
 fn resumed(file: &Path) -> Sent {
-    let bytes = std::fs::read(file).unwrap();
+    resumed_from(&std::fs::read(file).unwrap())
+}
+
+fn resumed_from(bytes: &[u8]) -> Sent {
     let mut session = Session::default();
-    session.push(&bytes);
+    session.push(bytes);
     session.end();
     let history = History::new(session, Rule::Client);
     let Some(resume) = history.branches.resume else { return Sent::default() };
@@ -84,4 +87,20 @@ fn what_is_sent_is_what_the_client_sent() {
         }
     }
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), files.len(), wrong.join("\n"));
+}
+
+#[test]
+fn agents_without_a_report_are_named() {
+    let started = testkit::jsonl(
+        "a user v=2.1.325 go
+         b < a call:t1:Agent look
+         c < b result:t1:abc1234 started
+         d < c assistant it runs",
+    )
+    .replace("completed", "async_launched");
+    let reported = testkit::jsonl("e < d notification <task-id>abc1234</task-id>");
+    assert_eq!(resumed_from(started.as_bytes()).unreported, ["abc1234"]);
+    assert!(resumed_from(format!("{started}{reported}").as_bytes()).unreported.is_empty());
+    let awaited = started.replace("async_launched", "completed");
+    assert!(resumed_from(awaited.as_bytes()).unreported.is_empty());
 }

@@ -72,15 +72,18 @@ pub struct Cache {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Projects {
     pub projects: Vec<Project>,
     /// The projects put together; only when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub repositories: Option<Vec<Repository>>,
 }
 
 /// All projects of one git repository, or one project that is in none.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Repository {
     /// The address of its remote, else its directory; `None`: it is no repository, as far as is known.
     pub repository: Option<String>,
@@ -93,6 +96,7 @@ pub struct Repository {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Project {
     /// The encoded directory name.
     pub name: String,
@@ -110,6 +114,7 @@ pub struct Project {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Sessions {
     pub sessions: Vec<Session>,
     /// Agents whose session has no file any more.
@@ -118,6 +123,7 @@ pub struct Sessions {
 
 /// An agent whose session has no file any more.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LostAgent {
     /// Its id; `agent-ID` is its address.
     pub agent: String,
@@ -136,6 +142,7 @@ fn status_word<S: Serializer>(status: &Status, to: S) -> Result<S::Ok, S::Error>
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Session {
     pub id: String,
     /// Its path from the Claude directory on.
@@ -176,6 +183,7 @@ pub struct Session {
 
 /// A pull request that was made in a session.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PullRequest {
     pub number: Option<u64>,
     pub url: String,
@@ -184,6 +192,7 @@ pub struct PullRequest {
 
 /// A session that another one came from, or that came out of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Relative {
     /// `fork`, `merge`, `copy`, `continuation`, `clear`; of an agent `agent`.
     pub kind: &'static str,
@@ -194,6 +203,7 @@ pub struct Relative {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Link {
     /// `fork`, `merge`, `copy`, `continuation` or `summary`.
     pub kind: &'static str,
@@ -215,12 +225,14 @@ pub struct Bookmark {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Conversation {
     pub session: String,
     /// Its session's path from the Claude directory on.
     pub file: String,
     pub n: usize,
     pub leaf: String,
+    #[cfg_attr(feature = "typescript", ts(type = "\"active\" | \"abandoned\""))]
     pub status: Status,
     pub resumes: bool,
     pub draft: bool,
@@ -265,6 +277,7 @@ pub struct Placed {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Resume {
     pub point: String,
     pub leaf: String,
@@ -277,6 +290,7 @@ pub struct Resume {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Otherwise {
     pub rule: String,
     pub leaf: String,
@@ -296,6 +310,7 @@ pub struct Fork {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Stats {
     pub projects: usize,
     pub sessions: u64,
@@ -340,6 +355,7 @@ pub struct Stats {
 
 /// The same by parent links alone.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RawStats {
     pub forks: u64,
     pub leaves: u64,
@@ -352,6 +368,7 @@ pub struct RawStats {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MostComplex {
     pub session: String,
     pub title: Option<String>,
@@ -461,6 +478,7 @@ pub struct Defect {
 
 /// One message that was found; a stream of them is written, one a line.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Hit {
     /// The session; of an agent's record, the one that started the agent.
     pub session: String,
@@ -480,6 +498,7 @@ pub struct Hit {
     pub kind: &'static str,
     /// `prompt-only`: its session is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub class: Option<&'static str>,
     /// The number of its conversation.
     pub conversation: Option<u32>,
@@ -496,6 +515,7 @@ pub struct Hit {
     pub places: Vec<HitPlace>,
     /// What stands before and after it; only when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub context: Option<HitContext>,
 }
 
@@ -583,6 +603,7 @@ pub fn gone_session(
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HitPlace {
     pub file: String,
     pub line: u32,
@@ -592,6 +613,7 @@ pub struct HitPlace {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HitContext {
     /// From the eldest on.
     pub before: Vec<HitNeighbour>,
@@ -600,6 +622,7 @@ pub struct HitContext {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HitNeighbour {
     pub uuid: Option<String>,
     pub role: &'static str,

@@ -66,6 +66,8 @@ pub struct Plan {
     pub resume: Option<Name>,
     /// How many messages that are read up to there Claude Code goes on without.
     pub left_out: u32,
+    /// How many background agents have not reported there; Claude Code adds a note about them.
+    pub unreported: u32,
     pub undoes: Option<u64>,
 }
 
@@ -223,14 +225,23 @@ fn read_pieces<E: From<PathError>>(
 }
 
 impl Plan {
-    /// Says that Claude Code goes on with less than is read; `None`: it does not.
-    pub fn left_out_words(&self) -> Option<String> {
-        let words = match self.left_out {
-            0 => return None,
-            1 => "1 message that is read before it is".to_owned(),
-            many => format!("{many} messages that are read before it are"),
+    /// Says what Claude Code goes on without, and what it adds.
+    pub fn resume_words(&self) -> impl Iterator<Item = String> {
+        let left_out = match self.left_out {
+            0 => None,
+            1 => Some("1 message that is read before it is".to_owned()),
+            many => Some(format!("{many} messages that are read before it are")),
         };
-        Some(format!("{words} not part of what Claude Code resumes there"))
+        let unreported = match self.unreported {
+            0 => None,
+            1 => Some("1 background agent has".to_owned()),
+            many => Some(format!("{many} background agents have")),
+        };
+        let left_out =
+            left_out.map(|words| format!("{words} not part of what Claude Code resumes there"));
+        let unreported = unreported
+            .map(|words| format!("{words} not reported there; Claude Code adds a note about that"));
+        left_out.into_iter().chain(unreported)
     }
 
     /// Returns how many bytes come into the session itself.

@@ -67,6 +67,7 @@ pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Pla
         steps,
         resume: None,
         left_out: 0,
+        unreported: 0,
         undoes: Some(op),
     })
 }
@@ -257,6 +258,7 @@ pub fn restore(
         file,
         resume: None,
         left_out: 0,
+        unreported: 0,
         undoes: None,
     })
 }

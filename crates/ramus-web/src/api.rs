@@ -33,7 +33,6 @@ use crate::State;
 use crate::error::ApiError;
 use crate::work::Task;
 
-pub(crate) use act::Shown;
 pub(crate) use events::follow_files;
 pub(crate) use usage::LastUsage;
 
@@ -186,6 +185,8 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
 
 #[cfg(test)]
 mod tests {
+    mod types;
+
     use std::sync::mpsc;
 
     use ramus_app::Workspace;

@@ -16,7 +16,7 @@ mod transcript;
 mod view;
 mod work;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -29,9 +29,9 @@ use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
-use api::{LastUsage, Shown};
+use api::LastUsage;
 use error::ApiError;
-use ramus_app::{ResolvedFile, Workspace};
+use ramus_app::{PlanKeeper, ResolvedFile, Workspace};
 pub use serve::{Listen, Listening, ServeError, serve};
 use token::Codes;
 pub use token::Token;
@@ -51,7 +51,7 @@ pub struct State {
     codes: Codes,
     queues: Queues,
     news: Sender<Arc<str>>,
-    plans: Mutex<Vec<Shown>>,
+    plans: PlanKeeper,
     transcripts: Transcripts,
     usage: LastUsage,
 }
@@ -61,7 +61,7 @@ const NEWS: usize = 64;
 
 impl State {
     pub fn new(workspace: Workspace, token: Token, hosts: Vec<String>, log: fn(&str)) -> Self {
-        let (news, plans) = (Sender::new(NEWS), Mutex::default());
+        let (news, plans) = (Sender::new(NEWS), PlanKeeper::default());
         let (codes, queues) = (Codes::default(), Queues::default());
         let (transcripts, usage) = (Transcripts::default(), LastUsage::default());
         Self { workspace, token, hosts, log, codes, queues, news, plans, transcripts, usage }
@@ -80,10 +80,6 @@ impl State {
     fn address_with(&self, code: &Token) -> String {
         let host = self.hosts.first().map_or("", String::as_str);
         format!("http://{host}/?token={}", code.word())
-    }
-
-    fn plans(&self) -> MutexGuard<'_, Vec<Shown>> {
-        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

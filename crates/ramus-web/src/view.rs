@@ -20,25 +20,32 @@ const TEXT: usize = 24 * 1024;
 
 /// One thing a reader sees.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct View {
     /// Its position on the path, and which of the turns there it is.
     pub(crate) at: usize,
     pub(crate) i: usize,
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     uuid: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     timestamp: Option<String>,
     /// A word beside who speaks: the model, `queued`, the trigger of a compaction.
     #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
     detail: String,
     #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
     recovered: bool,
     parts: Vec<Piece>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     fork: Option<ForkView>,
     /// Tokens, context size and cost of a reply.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     usage: Option<ReplyUsage>,
 }
 
@@ -48,18 +55,21 @@ fn is_false(flag: &bool) -> bool {
 
 /// A piece of a turn.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "t", rename_all = "snake_case")]
 pub(crate) enum Piece {
     /// Escaped HTML of ours; `cut`: how many bytes there are in all.
     Html {
         html: String,
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
         cut: Option<usize>,
     },
     /// Text as it is.
     Text {
         text: String,
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
         cut: Option<usize>,
     },
     /// A line about something that happened.
@@ -85,6 +95,7 @@ pub(crate) enum Piece {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CallView {
     /// Which of the calls of the turn it is.
     n: usize,
@@ -96,16 +107,19 @@ pub(crate) struct CallView {
     failed: bool,
     running: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     agent: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct ForkView {
     kind: &'static str,
     ways: Vec<WayView>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct WayView {
     node: String,
     leaf: String,

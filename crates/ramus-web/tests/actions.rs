@@ -330,3 +330,13 @@ fn a_title_is_short_and_visible() {
         }
     }
 }
+
+#[test]
+fn an_action_that_there_is_not_is_refused() {
+    let page = Page::new();
+    for what in ["shred", "Fork", "unknown", ""] {
+        let (status, refused) = page.post("/api/plan", &json!({"what": what, "session": ID}));
+        let expected = (StatusCode::BAD_REQUEST, &json!("there is no such action"));
+        assert_eq!((status, &refused["error"]), expected, "{what:?}");
+    }
+}

@@ -12,6 +12,7 @@ mod panic;
 mod perform;
 mod prices;
 mod project;
+mod refusal;
 mod table;
 mod ui;
 mod when;

@@ -11,9 +11,10 @@ mod stdio;
 mod tools;
 mod write;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use ramus_app::PlanKeeper;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::{
@@ -29,7 +30,6 @@ use crate::commands;
 use crate::error::CommandError;
 use crate::ui::Ui;
 use stdio::Stdio;
-use write::Pending;
 
 /// What the client tells its model about this server.
 const INSTRUCTIONS: &str = "Past Claude Code conversations on this machine, every branch of them. \
@@ -51,7 +51,7 @@ pub(crate) fn serve(global: &Global, allow_write: bool) -> Result<(), CommandErr
         if allow_write { Server::reading() + Server::writing() } else { Server::reading() };
     // An agent, and whatever it was made to do, sees the history and no other file.
     let global = Global { confined: true, ..global.clone() };
-    let server = Server { global, router, pending: Arc::default() };
+    let server = Server { global, router, plans: Arc::default() };
     let served = runtime.block_on(async {
         let Stdio { input, output, written } = Stdio::open();
         let served = async {
@@ -81,7 +81,7 @@ pub(crate) struct Server {
     global: Global,
     router: ToolRouter<Self>,
     /// Plans that wait for their confirmation.
-    pending: Arc<Mutex<Vec<Pending>>>,
+    plans: Arc<PlanKeeper>,
 }
 
 impl Server {
@@ -253,14 +253,4 @@ fn refused(error: &clap::Error) -> CommandError {
     let told = error.to_string();
     let first = told.lines().next().unwrap_or_default();
     CommandError::user(first.trim_start_matches("error: "))
-}
-
-/// Runs a command and reads its JSON.
-fn ask(
-    global: &Global,
-    options: &[String],
-    words: &[&str],
-) -> Result<serde_json::Value, CommandError> {
-    let options: Vec<String> = options.iter().cloned().chain(["--json".to_owned()]).collect();
-    Ok(serde_json::from_str(&run(global, &options, words)?)?)
 }

@@ -2,21 +2,18 @@
 
 use std::path::Path;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use ramus_app::{NodeSelector, ResolvedFile, Workspace};
+use ramus_app::change::apply;
+use ramus_app::{PlannedChange, Site};
 use ramus_core::client_path::messages_left_out;
-use ramus_core::edit::end_of_message;
 use ramus_core::fold::FoldId;
-use ramus_core::history::History;
 use ramus_core::name::short_id;
 use ramus_core::session::NodeId;
-use ramus_core::title::session_title;
 use ramus_render::json::{Answer, Written};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
-use ramus_store::apply::{ApplyError, Done, apply};
-use ramus_store::plan::{self, Content, Plan, Step, Subject, What};
+use ramus_store::apply::{ApplyError, Done};
+use ramus_store::plan::{self, Content, Plan, Step, What};
 use ramus_store::{Bodies, PathError};
 use serde::Serialize;
 
@@ -50,48 +47,16 @@ impl WriteArgs {
     }
 }
 
-/// A session that is written to or from, read.
-pub(crate) struct Site {
-    pub(crate) found: ResolvedFile,
-    pub(crate) history: Arc<History>,
-    pub(crate) title: String,
-    root: Option<PathBuf>,
-    dir: PathBuf,
+/// How a session that is written to or from speaks of its messages.
+pub(crate) trait SiteWords {
+    /// Tells of a message in one line: its id, who speaks, and the first words.
+    fn words(&self, node: NodeId) -> Result<Line, CommandError>;
+
+    fn fold_words(&self, bodies: &mut Bodies, fold: FoldId) -> Result<Line, PathError>;
 }
 
-impl Site {
-    pub(crate) fn read(workspace: &Workspace, found: ResolvedFile) -> Result<Self, CommandError> {
-        let history = workspace.read(&found.file)?;
-        let (digest, summaries) = workspace.digest(&found, &history);
-        let title = session_title(&digest, &summaries).unwrap_or(&found.file.id).to_owned();
-        let root = workspace.root_of(&found.file.path);
-        let dir = found.dir().to_owned();
-        Ok(Self { found, history, title, root, dir })
-    }
-
-    pub(crate) fn subject(&self) -> Subject<'_> {
-        Subject {
-            root: self.root.as_deref(),
-            dir: &self.dir,
-            files: self.found.files_beside(),
-            file: &self.found.file,
-            history: &self.history,
-            title: &self.title,
-        }
-    }
-
-    /// Finds the node that is meant: a session alone means its resume point.
-    pub(crate) fn node(&self, spot: &NodeSelector) -> Result<NodeId, CommandError> {
-        let branches = &self.history.branches;
-        let last = || branches.conversations.last().map(|conversation| conversation.leaf);
-        spot.node(&self.history)?
-            .or_else(|| branches.resume.map(|resume| resume.leaf))
-            .or_else(last)
-            .ok_or_else(|| CommandError::nothing("there is no conversation in this session"))
-    }
-
-    /// Tells of a message in one line: its id, who speaks, and the first words.
-    pub(crate) fn words(&self, node: NodeId) -> Result<Line, CommandError> {
+impl SiteWords for Site {
+    fn words(&self, node: NodeId) -> Result<Line, CommandError> {
         let mut bodies = Bodies::open(&self.found.file.path)?;
         let Some(fold) = self.history.folds.of(node) else { return Ok(Line::default()) };
         let mut words = self.fold_words(&mut bodies, fold)?;
@@ -109,7 +74,7 @@ impl Site {
         Ok(words)
     }
 
-    pub(crate) fn fold_words(&self, bodies: &mut Bodies, fold: FoldId) -> Result<Line, PathError> {
+    fn fold_words(&self, bodies: &mut Bodies, fold: FoldId) -> Result<Line, PathError> {
         let said = neighbour(&self.history, bodies, fold)?;
         let time = self.history.session.record(self.history.folds.fold(fold).head).time;
         let time = time.map(|time| Clock::new().message(time)).unwrap_or_default();
@@ -120,25 +85,14 @@ impl Site {
             .with(&format!("{}: ", said.role), Label::Dim)
             .with(&said.text, label))
     }
-
-    /// Returns the uuid of the message that a node ends with.
-    pub(crate) fn leaf(&self, node: NodeId) -> String {
-        let session = &self.history.session;
-        let end = end_of_message(&self.history, node).unwrap_or(node);
-        session.record(end).name.map(|name| session.spell(name)).unwrap_or_default()
-    }
 }
 
 /// What is proposed to a person, and told to a program.
 pub(crate) struct Proposal<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) change: &'a PlannedChange,
     /// What it comes down to, in words.
     pub(crate) lines: Vec<Line>,
     pub(crate) question: &'a str,
-    /// The last message of what will be resumed.
-    pub(crate) resume_leaf: Option<String>,
-    /// The directory that Claude Code has to be started in, if there is something to resume.
-    pub(crate) cwd: Option<&'a str>,
 }
 
 impl Proposal<'_> {
@@ -147,7 +101,7 @@ impl Proposal<'_> {
         for line in &self.lines {
             ui.say(&truncate(line, ui.width));
         }
-        if let Some(words) = self.plan.left_out_words() {
+        for words in self.change.plan.resume_words() {
             ui.say(&Line::new(&format!("  {words}"), Label::Warning));
         }
     }
@@ -171,13 +125,13 @@ pub(crate) fn perform_as<T: Serialize>(
     proposal: &Proposal<'_>,
     answer: impl FnOnce(Written) -> T,
 ) -> Result<(), CommandError> {
-    let plan = proposal.plan;
+    let plan = &proposal.change.plan;
     if !ui.json {
         proposal.show(ui);
     }
     if args.dry_run {
         return if ui.json {
-            ui.json(&Answer::new(schema, answer(written(proposal, None))))
+            ui.json(&Answer::new(schema, answer(written(proposal.change, None))))
         } else {
             show_bytes(ui, plan)
         };
@@ -186,7 +140,7 @@ pub(crate) fn perform_as<T: Serialize>(
     if !args.yes && !ui.confirm(proposal.question) {
         return Err(CommandError::nothing("nothing was written"));
     }
-    let done = apply(&env::state(), plan, args.force, env::now()).map_err(explained)?;
+    let done = apply(&env::state(), proposal.change, args.force, env::now()).map_err(explained)?;
     ui.complete();
     let op = done.op;
     if let Err(problem) = tell_done(ui, schema, proposal, done, answer)
@@ -210,12 +164,12 @@ fn tell_done<T: Serialize>(
     done: Done,
     answer: impl FnOnce(Written) -> T,
 ) -> Result<(), CommandError> {
-    let plan = proposal.plan;
+    let plan = &proposal.change.plan;
     for note in &done.notes {
         ui.say(&Line::new("Note: ", Label::Note).with(note, Label::Plain));
     }
     if ui.json {
-        let written = written(proposal, Some((done.op, done.backup)));
+        let written = written(proposal.change, Some((done.op, done.backup)));
         ui.json(&Answer::new(schema, answer(written)))?;
         return Ok(ui.flush()?);
     }
@@ -224,35 +178,27 @@ fn tell_done<T: Serialize>(
         line = line.with("`ramus undo` takes it back.", Label::Plain);
     }
     ui.say(&line);
-    if let Some(cwd) = proposal.cwd {
+    if let Some(cwd) = proposal.change.cwd.as_deref() {
         resume_command(ui, &plan.session, cwd)?;
     }
     Ok(ui.flush()?)
 }
 
-/// Tells a program that everything is as it should be already.
-pub(crate) fn tell_nothing(
-    ui: &mut Ui,
-    schema: &'static str,
-    site: &Site,
-    node: NodeId,
-) -> Result<(), CommandError> {
+/// Says that the session resumes at a node already.
+pub(crate) fn nothing_written(site: &Site, node: NodeId) -> Written {
     let session = site.found.file.id.clone();
-    ui.json(&Answer::new(
-        schema,
-        Written {
-            op: None,
-            operation: What::Goto.word(),
-            file: site.found.file.path.display().to_string(),
-            resume_leaf: Some(site.leaf(node)),
-            appended_bytes: 0,
-            backup: None,
-            resume_command: Some(plan::resume_command(&session)),
-            left_out: messages_left_out(&site.history, node),
-            undoes: None,
-            session,
-        },
-    ))
+    Written {
+        op: None,
+        operation: What::Goto.word(),
+        file: site.found.file.path.display().to_string(),
+        resume_leaf: Some(site.leaf(node)),
+        appended_bytes: 0,
+        backup: None,
+        resume_command: Some(plan::resume_command(&session)),
+        left_out: messages_left_out(&site.history, node),
+        undoes: None,
+        session,
+    }
 }
 
 /// Prints how to go on, and where.
@@ -266,18 +212,18 @@ pub(crate) fn resume_command(ui: &mut Ui, session: &str, cwd: &str) -> Result<()
 }
 
 /// Says what was written, or would be.
-pub(crate) fn written(proposal: &Proposal<'_>, done: Option<(u64, Option<PathBuf>)>) -> Written {
-    let plan = proposal.plan;
+pub(crate) fn written(change: &PlannedChange, done: Option<(u64, Option<PathBuf>)>) -> Written {
+    let plan = &change.plan;
     let (op, backup) = done.unzip();
     Written {
         op,
         operation: plan.what.word(),
         session: plan.session.clone(),
         file: plan.file.display().to_string(),
-        resume_leaf: proposal.resume_leaf.clone(),
+        resume_leaf: change.resume_leaf.clone(),
         appended_bytes: plan.appended_bytes(),
         backup: backup.flatten().map(|copy| copy.display().to_string()),
-        resume_command: proposal.cwd.map(|_| plan::resume_command(&plan.session)),
+        resume_command: change.cwd.as_ref().map(|_| plan::resume_command(&plan.session)),
         left_out: plan.left_out,
         undoes: plan.undoes,
     }
@@ -336,7 +282,7 @@ fn put_line(file: &Path, before: Option<u64>, content: &Content) -> Result<Line,
     Ok(Line::plain(&line).with(&instead, Label::Dim))
 }
 
-fn explained(error: ApplyError) -> CommandError {
+pub(crate) fn explained(error: ApplyError) -> CommandError {
     let hint = match &error {
         ApplyError::Open { .. } => Some(
             "end it there first; Claude Code would take the change back when it ends (`--force` does it all the same)",

@@ -121,6 +121,10 @@ impl<'a> Row<'a> {
                            "compactMetadata": {"trigger": "manual", "preTokens": 1000}}),
                 );
                 record["logicalParentUuid"] = record["parentUuid"].take();
+                if let (Some(kept), Some(anchor)) = (self.arg(1), self.arg(2)) {
+                    record["compactMetadata"]["preservedSegment"] =
+                        json!({"headUuid": kept, "anchorUuid": anchor, "tailUuid": kept});
+                }
                 record
             }
             "compacted" => {

@@ -2,38 +2,83 @@
 
 import { useState } from "preact/hooks";
 import { Act, type Request } from "../act";
+import type { Log as Told } from "../api";
 import { useGet } from "../hooks";
 import { Failure, Head, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { short } from "../words";
 
-interface Operation { op: number; at: string; what: string; session: string; words: string; done: boolean; undone_by: number | null; undoes: number | null; can_undo: boolean; can_restore: boolean }
-
 export function Log({ say }: { say: (text: string) => void }) {
-  const { data, error, again } = useGet<{ operations: Operation[] }>("log");
+  const { data, error, again } = useGet<Told>("log");
   const [request, setRequest] = useState<Request>();
-  if (error && !data) return <div class="page"><Failure error={error} again={again} /></div>;
-  if (!data) return <div class="page"><Waiting what="Reading the log" /></div>;
+  if (error && !data)
+    return (
+      <div class="page">
+        <Failure error={error} again={again} />
+      </div>
+    );
+  if (!data)
+    return (
+      <div class="page">
+        <Waiting what="Reading the log" />
+      </div>
+    );
   return (
     <div class="page">
       <Head title="Log" />
-      <p class="hush">Everything that ramus wrote, and the way back: “Undo” takes back what was done, as long as nothing came after it; “Bring back” gives you the session as it was before, from the trash too. Reading leaves no trace here.</p>
-      {data.operations.length === 0 && <section class="card"><p>Nothing yet. Going to a message, forking, merging, renaming, putting files back and moving to the trash are noted here.</p></section>}
+      <p class="hush">
+        Everything that ramus wrote, and the way back: “Undo” takes back what was done, as long as nothing came after
+        it; “Bring back” gives you the session as it was before, from the trash too. Reading leaves no trace here.
+      </p>
+      {data.operations.length === 0 && (
+        <section class="card">
+          <p>
+            Nothing yet. Going to a message, forking, merging, renaming, putting files back and moving to the trash are
+            noted here.
+          </p>
+        </section>
+      )}
       <ol class="log">
         {data.operations.map((one) => (
           <li key={one.op} class={one.undone_by !== null ? "undone" : ""}>
             <span class="op">{one.op}</span>
             <span class="what">{one.what}</span>
-            <span class="words">{one.words} <a href={route.session(one.session)}>{short(one.session)}</a>{!one.done && <span class="bad"> not finished</span>}{one.undone_by !== null && <span class="hush"> undone by {one.undone_by}</span>}</span>
+            <span class="words">
+              {one.words} <a href={route.session(one.session)}>{short(one.session)}</a>
+              {!one.done && <span class="bad"> not finished</span>}
+              {one.undone_by !== null && <span class="hush"> undone by {one.undone_by}</span>}
+            </span>
             <Time at={one.at} />
             <span class="ways">
-              {one.can_undo && one.what !== "trash" && <button type="button" onClick={() => setRequest({ what: "undo", op: one.op })}>Undo</button>}
-              {one.can_restore && <button type="button" title="The session as it was before this" onClick={() => setRequest({ what: "restore", session: one.session, op: one.op })}>Bring back</button>}
+              {one.can_undo && one.what !== "trash" && (
+                <button type="button" onClick={() => setRequest({ what: "undo", op: one.op })}>
+                  Undo
+                </button>
+              )}
+              {one.can_restore && (
+                <button
+                  type="button"
+                  title="The session as it was before this"
+                  onClick={() => setRequest({ what: "restore", session: one.session, op: one.op })}
+                >
+                  Bring back
+                </button>
+              )}
             </span>
           </li>
         ))}
       </ol>
-      {request && <Act request={request} onClose={() => setRequest(undefined)} onDone={(done) => { setRequest(undefined); say(`Done: ${done.words}`); again(); }} />}
+      {request && (
+        <Act
+          request={request}
+          onClose={() => setRequest(undefined)}
+          onDone={(done) => {
+            setRequest(undefined);
+            say(`Done: ${done.words}`);
+            again();
+          }}
+        />
+      )}
     </div>
   );
 }

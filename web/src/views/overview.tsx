@@ -8,28 +8,62 @@ import { bytes, exactly, several, short, until } from "../words";
 
 export function Overview() {
   const { data, error, again } = useGet<Told>("overview");
-  useNews((news) => { if (!news.agent) again(); });
-  if (error && !data) return <div class="page"><Failure error={error} again={again} /></div>;
-  if (!data) return <div class="page"><Waiting what="Reading the histories" /></div>;
+  useNews((news) => {
+    if (!news.agent) again();
+  });
+  if (error && !data)
+    return (
+      <div class="page">
+        <Failure error={error} again={again} />
+      </div>
+    );
+  if (!data)
+    return (
+      <div class="page">
+        <Waiting what="Reading the histories" />
+      </div>
+    );
   const live = data.recent.filter((session) => data.live.includes(session.id));
   const recent = data.recent.filter((session) => !data.live.includes(session.id));
   return (
     <div class="page">
       <Head title="Overview" />
-      <Numbers of={[["projects", data.projects], ["sessions", data.sessions], ["conversations", data.conversations], ["on disk", bytes(data.bytes)]]} />
+      <Numbers
+        of={[
+          ["projects", data.projects],
+          ["sessions", data.sessions],
+          ["conversations", data.conversations],
+          ["on disk", bytes(data.bytes)],
+        ]}
+      />
       <Heat activity={data.activity} />
-      {live.length > 0 && <section class="card"><h2>Live</h2><SessionList sessions={live} live={data.live} /></section>}
+      {live.length > 0 && (
+        <section class="card">
+          <h2>Live</h2>
+          <SessionList sessions={live} live={data.live} />
+        </section>
+      )}
       {data.due && (
         <section class="card warn">
           <h2>About to be deleted</h2>
           <p>{data.due} Use or export what you want to keep.</p>
           <ul class="leaving">
-            {data.leaving.slice(0, 12).map((one) => <li key={one.id + one.project}><a href={route.session(route.key(one))}>{one.title ?? short(one.id)}</a> <time dateTime={one.at} title={exactly(one.at)}>{until(one.at)}</time></li>)}
+            {data.leaving.slice(0, 12).map((one) => (
+              <li key={one.id + one.project}>
+                <a href={route.session(route.key(one))}>{one.title ?? short(one.id)}</a>{" "}
+                <time dateTime={one.at} title={exactly(one.at)}>
+                  {until(one.at)}
+                </time>
+              </li>
+            ))}
           </ul>
           {data.leaving.length > 12 && <p class="hush">and {several(data.leaving.length - 12, "more session")}</p>}
         </section>
       )}
-      <section class="card"><h2>Recent</h2><SessionList sessions={recent} /></section>
+      <section class="card">
+        <h2>Recent</h2>
+        <SessionList sessions={recent} />
+      </section>
       <Gone />
     </div>
   );
@@ -55,16 +89,40 @@ function Heat({ activity }: { activity: Record<string, number> }) {
       const key = time.toISOString().slice(0, 10);
       const n = activity[key] ?? 0;
       const level = n === 0 ? 0 : Math.ceil((4 * Math.log1p(n)) / Math.log1p(most));
-      squares.push(<rect key={key} x={week * 14} y={18 + day * 14} width="11" height="11" rx="2.5" class={`heat${level}`}><title>{`${key}: ${several(n, "message")}`}</title></rect>);
-      if (day === 0 && time.getUTCDate() <= 7) months.push(<text key={key} x={week * 14} y="11">{time.toLocaleString("en", { month: "short", timeZone: "UTC" })}</text>);
+      squares.push(
+        <rect key={key} x={week * 14} y={18 + day * 14} width="11" height="11" rx="2.5" class={`heat${level}`}>
+          <title>{`${key}: ${several(n, "message")}`}</title>
+        </rect>,
+      );
+      if (day === 0 && time.getUTCDate() <= 7)
+        months.push(
+          <text key={key} x={week * 14} y="11">
+            {time.toLocaleString("en", { month: "short", timeZone: "UTC" })}
+          </text>,
+        );
     }
   }
   const total = Object.values(activity).reduce((sum, n) => sum + n, 0);
   return (
     <section class="card">
       <h2>Activity</h2>
-      <div class="heat" ref={(box) => { if (box) box.scrollLeft = box.scrollWidth; }} tabIndex={0} role="group" aria-label="Activity by day">
-        <svg viewBox={`0 0 ${weeks * 14} 118`} role="img" aria-label={`Messages by day up to ${days[days.length - 1]}: ${several(total, "message")} on ${several(days.length, "day")}`}>{months}{squares}</svg>
+      <div
+        class="heat"
+        ref={(box) => {
+          if (box) box.scrollLeft = box.scrollWidth;
+        }}
+        tabIndex={0}
+        role="group"
+        aria-label="Activity by day"
+      >
+        <svg
+          viewBox={`0 0 ${weeks * 14} 118`}
+          role="img"
+          aria-label={`Messages by day up to ${days[days.length - 1]}: ${several(total, "message")} on ${several(days.length, "day")}`}
+        >
+          {months}
+          {squares}
+        </svg>
       </div>
     </section>
   );

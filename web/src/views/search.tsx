@@ -30,21 +30,33 @@ export function Search({ query }: { query: URLSearchParams }) {
   const q = query.get("q") ?? "";
   const input = useRef<HTMLInputElement>(null);
   // At once, so that what is typed next is typed there.
-  useLayoutEffect(() => { if (!q) input.current?.focus(); }, []);
+  useLayoutEffect(() => {
+    if (!q) input.current?.focus();
+  }, []);
   // Not as a property: drawing the page again would take back what is being typed.
-  useLayoutEffect(() => { if (input.current) input.current.value = q; }, [q]);
+  useLayoutEffect(() => {
+    if (input.current) input.current.value = q;
+  }, [q]);
   useEffect(() => {
     const returned = back.current;
     back.current = undefined;
     if (returned) return;
     const stop = new AbortController();
-    setHits([]); setProgress(undefined); setError(undefined);
-    if (!q.trim()) { setBusy(false); return; }
+    setHits([]);
+    setProgress(undefined);
+    setError(undefined);
+    if (!q.trim()) {
+      setBusy(false);
+      return;
+    }
     setBusy(true);
     let held: Hit[] = [];
     let reached: Progress | undefined;
     let drawn = 0;
-    const draw = () => { drawn = 0; setHits(held); };
+    const draw = () => {
+      drawn = 0;
+      setHits(held);
+    };
     const values = Object.fromEntries(FIELDS.map((field) => [field, query.get(field)]));
     stream<Hit | Progress>(`find${asQuery(values)}`, stop.signal, (line) => {
       if (line.schema === "ramus.find/1") {
@@ -52,20 +64,35 @@ export function Search({ query }: { query: URLSearchParams }) {
         drawn ||= requestAnimationFrame(draw);
       } else setProgress((reached = line as Progress));
     }).then(
-      () => { draw(); setBusy(false); last = { asked, hits: held, progress: reached }; },
-      (failure) => { if (!stop.signal.aborted) { draw(); setError(asRefused(failure)); setBusy(false); } },
+      () => {
+        draw();
+        setBusy(false);
+        last = { asked, hits: held, progress: reached };
+      },
+      (failure) => {
+        if (!stop.signal.aborted) {
+          draw();
+          setError(asRefused(failure));
+          setBusy(false);
+        }
+      },
     );
-    return () => { stop.abort(); cancelAnimationFrame(drawn); };
+    return () => {
+      stop.abort();
+      cancelAnimationFrame(drawn);
+    };
   }, [asked, tries]);
   const submit = (event?: Event) => {
     event?.preventDefault();
     if (!form.current) return;
     const values = new FormData(form.current);
-    const next = Object.fromEntries(FIELDS.map((field) => [field, String(values.get(field) ?? "")]));
+    const next = Object.fromEntries(FIELDS.map((field) => [field, (values.get(field) as string | null) ?? ""]));
     setCursor(-1);
     go(`/search${asQuery(next)}`, "replace");
   };
-  const open = (hit: Hit | undefined) => { if (hit && !isGone(hit)) go(to(hit)); };
+  const open = (hit: Hit | undefined) => {
+    if (hit && !isGone(hit)) go(to(hit));
+  };
   const move = (step: number) => {
     const next = Math.max(0, Math.min(hits.length - 1, cursor + step));
     setCursor(next);
@@ -73,32 +100,92 @@ export function Search({ query }: { query: URLSearchParams }) {
   };
   useKeys({ j: () => move(1), k: () => move(-1), Enter: () => open(hits[cursor]) });
   const select = (name: string, label: string, options: [string, string][]) => (
-    <label>{label}<select name={name} value={query.get(name) ?? ""} onChange={() => submit()}>{options.map(([value, text]) => <option key={value} value={value} selected={value === (query.get(name) ?? "")}>{text}</option>)}</select></label>
+    <label>
+      {label}
+      <select name={name} value={query.get(name) ?? ""} onChange={() => submit()}>
+        {options.map(([value, text]) => (
+          <option key={value} value={value} selected={value === (query.get(name) ?? "")}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   );
   return (
     <div class="page">
       <Head title="Search" />
       <form class="search" ref={form} onSubmit={submit} role="search">
         <div class="search-line">
-          <input id="query" name="q" type="search" aria-label="What to look for" maxLength={1000} placeholder={'words, or "words together"'} ref={input} autocomplete="off" />
+          <input
+            id="query"
+            name="q"
+            type="search"
+            aria-label="What to look for"
+            maxLength={1000}
+            placeholder={'words, or "words together"'}
+            ref={input}
+            autocomplete="off"
+          />
           <button type="submit">Search</button>
         </div>
         <div class="filters">
-          {select("role", "Said by ", [["", "anybody"], ["user", "you"], ["assistant", "Claude"], ["tool", "tools"], ["system", "the client"]])}
-          {select("branch", "Branch ", [["", "any"], ["active", "active"], ["abandoned", "abandoned"]])}
-          <label>Tool <input name="tool" value={query.get("tool") ?? ""} placeholder="Bash, Edit…" onChange={() => submit()} /></label>
-          <label>From <input name="since" type="date" value={query.get("since") ?? ""} onChange={() => submit()} /></label>
-          <label>To <input name="until" type="date" value={query.get("until") ?? ""} onChange={() => submit()} /></label>
-          <label class="check"><input name="regex" type="checkbox" value="true" checked={query.get("regex") === "true"} onChange={() => submit()} /> regular expression</label>
+          {select("role", "Said by ", [
+            ["", "anybody"],
+            ["user", "you"],
+            ["assistant", "Claude"],
+            ["tool", "tools"],
+            ["system", "the client"],
+          ])}
+          {select("branch", "Branch ", [
+            ["", "any"],
+            ["active", "active"],
+            ["abandoned", "abandoned"],
+          ])}
+          <label>
+            Tool{" "}
+            <input name="tool" value={query.get("tool") ?? ""} placeholder="Bash, Edit…" onChange={() => submit()} />
+          </label>
+          <label>
+            From <input name="since" type="date" value={query.get("since") ?? ""} onChange={() => submit()} />
+          </label>
+          <label>
+            To <input name="until" type="date" value={query.get("until") ?? ""} onChange={() => submit()} />
+          </label>
+          <label class="check">
+            <input
+              name="regex"
+              type="checkbox"
+              value="true"
+              checked={query.get("regex") === "true"}
+              onChange={() => submit()}
+            />{" "}
+            regular expression
+          </label>
           <input type="hidden" name="project" value={query.get("project") ?? ""} />
           <input type="hidden" name="session" value={query.get("session") ?? ""} />
-          {(query.get("project") || query.get("session")) && <button type="button" class="quiet chip" onClick={() => { query.delete("project"); query.delete("session"); go(`/search?${query}`, "replace"); }}>only in {query.get("session") ? `session ${short(query.get("session") ?? "")}` : query.get("project")} ✕</button>}
+          {(query.get("project") || query.get("session")) && (
+            <button
+              type="button"
+              class="quiet chip"
+              onClick={() => {
+                query.delete("project");
+                query.delete("session");
+                go(`/search?${query}`, "replace");
+              }}
+            >
+              only in {query.get("session") ? `session ${short(query.get("session") ?? "")}` : query.get("project")} ✕
+            </button>
+          )}
         </div>
       </form>
       <p class="hush" role="status">
-        {!q ? "All words must occur in one message. Every branch, agent and tool result is searched." :
-          busy ? `Looking… ${several(hits.length, "hit")}` :
-          progress ? `${several(progress.found, "message")}${progress.shown < progress.found ? `, the newest ${progress.shown} are shown` : ""}` : ""}
+        {!q
+          ? "All words must occur in one message. Every branch, agent and tool result is searched."
+          : busy
+            ? `Looking… ${several(hits.length, "hit")}`
+            : progress
+              ? `${several(progress.found, "message")}${progress.shown < progress.found ? `, the newest ${progress.shown} are shown` : ""}`
+              : ""}
       </p>
       {error && <Failure error={error} again={() => setTries(tries + 1)} />}
       <ol class="hits">
@@ -106,9 +193,22 @@ export function Search({ query }: { query: URLSearchParams }) {
           <li key={`${hit.address}-${index}`} class={cursor === index ? "cursor" : ""}>
             <Found hit={hit}>
               <span class="hit-head">
-                <span class={`status ${hit.status ?? "none"}`} title={hit.status ? `${hit.status} branch` : "no branch"}>{hit.status === "active" ? "●" : hit.status ? "○" : "·"}</span>
-                <span class="title">{hit.title ?? (isGone(hit) ? `deleted session ${short(hit.session)}` : short(hit.session))}</span>
-                <span class="facts">{hit.agent && <span class="agent-word">agent</span>}<span>{isGone(hit) ? "prompt only" : hit.kind}</span>{hit.conversation && <span>@{hit.conversation}</span>}{hit.status === "abandoned" && <span class="left-word">abandoned</span>}<Time at={hit.timestamp} /></span>
+                <span
+                  class={`status ${hit.status ?? "none"}`}
+                  title={hit.status ? `${hit.status} branch` : "no branch"}
+                >
+                  {hit.status === "active" ? "●" : hit.status ? "○" : "·"}
+                </span>
+                <span class="title">
+                  {hit.title ?? (isGone(hit) ? `deleted session ${short(hit.session)}` : short(hit.session))}
+                </span>
+                <span class="facts">
+                  {hit.agent && <span class="agent-word">agent</span>}
+                  <span>{isGone(hit) ? "prompt only" : hit.kind}</span>
+                  {hit.conversation && <span>@{hit.conversation}</span>}
+                  {hit.status === "abandoned" && <span class="left-word">abandoned</span>}
+                  <Time at={hit.timestamp} />
+                </span>
               </span>
               <Snippet hit={hit} />
             </Found>
@@ -129,7 +229,13 @@ function Found({ hit, children }: { hit: Hit; children: ComponentChildren }) {
 function Snippet({ hit }: { hit: Hit }) {
   const letters = [...hit.snippet];
   const [from, to] = hit.match;
-  return <span class="snippet">{letters.slice(0, from).join("")}<mark>{letters.slice(from, to).join("")}</mark>{letters.slice(to).join("")}</span>;
+  return (
+    <span class="snippet">
+      {letters.slice(0, from).join("")}
+      <mark>{letters.slice(from, to).join("")}</mark>
+      {letters.slice(to).join("")}
+    </span>
+  );
 }
 
 const to = (hit: Hit) => {

@@ -7,18 +7,47 @@ import * as route from "../route";
 import { bytes, count } from "../words";
 
 const sorted = (of: Record<string, number>, most = 14): [string, number][] =>
-  Object.entries(of).filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]).slice(0, most);
+  Object.entries(of)
+    .filter(([, n]) => n > 0)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, most);
 
 export function StatsView() {
   const { data, error, again } = useGet<Stats>("stats");
-  if (error && !data) return <div class="page"><Failure error={error} again={again} /></div>;
-  if (!data) return <div class="page"><Waiting what="Counting" /></div>;
+  if (error && !data)
+    return (
+      <div class="page">
+        <Failure error={error} again={again} />
+      </div>
+    );
+  if (!data)
+    return (
+      <div class="page">
+        <Waiting what="Counting" />
+      </div>
+    );
   return (
     <div class="page">
       <Head title="Numbers" />
-      <Numbers of={[["sessions", data.sessions], ["messages", data.messages], ["records", data.records], ["conversations", data.conversations], ["unique paths", data.unique_paths], ["on disk", bytes(data.bytes)]]} />
+      <Numbers
+        of={[
+          ["sessions", data.sessions],
+          ["messages", data.messages],
+          ["records", data.records],
+          ["conversations", data.conversations],
+          ["unique paths", data.unique_paths],
+          ["on disk", bytes(data.bytes)],
+        ]}
+      />
       <div class="grid">
-        <Bars title="Conversations" of={[["active", data.active], ["abandoned", data.abandoned], ["drafts", data.drafts]]} />
+        <Bars
+          title="Conversations"
+          of={[
+            ["active", data.active],
+            ["abandoned", data.abandoned],
+            ["drafts", data.drafts],
+          ]}
+        />
         <Bars title="Forks by kind" of={Object.entries(data.forks_by_kind)} />
         <Bars title="Records by type" of={sorted(data.by_type)} />
         <Bars title="Not forks: several children for other reasons" of={sorted(data.artefacts)} />
@@ -28,7 +57,16 @@ export function StatsView() {
       <p class="hush">
         By parent links alone there would be {count(data.raw.forks)} forks and {count(data.raw.leaves)} leaves.
         {data.damaged > 0 && ` ${count(data.damaged)} of ${count(data.lines)} lines are damaged.`}
-        {data.most_complex && <> The most complex session is <a href={route.session(data.most_complex.session)}>{data.most_complex.title ?? data.most_complex.session}</a>.</>}
+        {data.most_complex && (
+          <>
+            {" "}
+            The most complex session is{" "}
+            <a href={route.session(data.most_complex.session)}>
+              {data.most_complex.title ?? data.most_complex.session}
+            </a>
+            .
+          </>
+        )}
       </p>
     </div>
   );

@@ -17,7 +17,10 @@ pub fn client_path(history: &History, point: NodeId) -> Vec<NodeId> {
     let mut path = chain.up(point);
     path.reverse();
     let path = chain.with_preserved(path);
-    if client.joins_parallel_calls() { chain.with_parallel_calls(path) } else { path }
+    if !client.joins_parallel_calls() {
+        return path;
+    }
+    chain.with_attachments(chain.with_parallel_calls(path))
 }
 
 fn loader(history: &History, client: Client) -> Loader<'_> {
@@ -48,6 +51,12 @@ impl Chain<'_> {
             if record.voice == Voice::Boundary {
                 break;
             }
+            if let Some(keeping) = self.loader.kept.by(node, point) {
+                let above = keeping.nodes.iter().rev().filter(|kept| **kept < node);
+                path.extend(above.filter(|kept| seen.insert(**kept)));
+                at = Some(keeping.anchor);
+                continue;
+            }
             at = tree.parent(node).or_else(|| self.before(node, record));
         }
         path
@@ -74,6 +83,10 @@ impl Chain<'_> {
         let kept = session.preserved().iter().find(|(at, _)| at == boundary);
         let Some((_, names)) = kept else { return path };
         let on_path: FxHashSet<NodeId> = path.iter().copied().collect();
+        if on_path.iter().any(|node| node < boundary) {
+            // The path runs through them.
+            return path;
+        }
         let mut anchor = *boundary;
         let mut kept: Vec<NodeId> = Vec::new();
         for node in names.iter().filter_map(|name| tree.find(*name)) {
@@ -148,6 +161,31 @@ impl Chain<'_> {
                 joined.extend(results.remove(&message).unwrap_or_default());
             } else {
                 joined.push(node);
+            }
+        }
+        joined
+    }
+
+    /// Puts attachments that hang beside the path behind the prompt or result they were written for.
+    fn with_attachments(&self, path: Vec<NodeId>) -> Vec<NodeId> {
+        let History { session, tree, .. } = self.history;
+        let mut taken: FxHashSet<NodeId> = path.iter().copied().collect();
+        let mut joined = Vec::with_capacity(path.len());
+        for node in path {
+            joined.push(node);
+            let mut open =
+                if session.record(node).kind == Kind::User { vec![node] } else { Vec::new() };
+            while let Some(above) = open.pop() {
+                for &below in tree.children(above) {
+                    let record = session.record(below);
+                    if record.kind == Kind::Attachment
+                        && self.loader.is_node(below, record)
+                        && taken.insert(below)
+                    {
+                        joined.push(below);
+                        open.push(below);
+                    }
+                }
             }
         }
         joined

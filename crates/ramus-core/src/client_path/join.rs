@@ -87,8 +87,9 @@ impl Join {
         }
         above.is_text = false;
         above.blocks.extend(piece.blocks);
-        // The server wants the results first.
-        above.blocks.sort_by_key(|block| block["type"] != "tool_result");
+        if self.client.puts_results_first() {
+            above.blocks.sort_by_key(|block| block["type"] != "tool_result");
+        }
     }
 
     pub(super) fn ends_with_user(&self) -> bool {
@@ -97,15 +98,6 @@ impl Join {
 
     pub(super) fn ends_with_result(&self) -> bool {
         self.pieces.last().is_some_and(|last| is_results(&last.blocks))
-    }
-
-    /// Leaves out answers that were only thought.
-    pub(super) fn drop_mere_thoughts(&mut self) {
-        let is_thought = |block: &Value| {
-            matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
-        };
-        self.pieces
-            .retain(|piece| piece.role != Role::Assistant || !piece.blocks.iter().all(is_thought));
     }
 
     pub(super) fn finish(self) -> Vec<SentMessage> {

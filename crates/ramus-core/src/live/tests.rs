@@ -333,6 +333,13 @@ fn what_a_reader_takes_for_one_line_is_no_switch() {
          b < a assistant hi
          s compacted in short
          c < s assistant on",
+        // A compaction that keeps a message, below which the client goes on.
+        "a user one
+         b < a assistant @1 hi
+         x < b boundary:b:y @2
+         y < x compacted @3 in short
+         c < b user @4 two
+         d < c assistant @5 sure",
         // A turn written again as a list of blocks.
         "a user one
          b < a assistant @1 hi

@@ -227,6 +227,7 @@ fn passwords_go_however_they_are_written() {
     check_gone(r#"password = "p\"q!x9""#, "q!x");
     check_gone("DB_PASSWORD=p&ss(w)0rd;x", "w)0rd");
     check_gone("\"password\":\"$tr0ng!Pa55\"", "tr0ng");
+    check_gone("password=hunter2secretX", "hunter2");
 }
 
 #[test]
@@ -245,6 +246,7 @@ fn what_only_names_a_password_stays() {
         "password = hashlib.sha256(data).hexdigest()",
         "self.password = password",
         "login(user=user, password=password)",
+        "login(user=user2, password=password2)",
         "\"password\": \"********\"",
         "\"password\": \"<your password>\"",
         "\"password\": \"Password\"",

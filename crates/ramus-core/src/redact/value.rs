@@ -38,10 +38,11 @@ pub(super) fn is_password(value: &[u8], style: Style) -> bool {
             has_digit || !is_words(value) || !(is_name_itself(value) || value.contains(&b'.'))
         }
         Style::Bare if is_identifier && !has_digit => false,
-        // `password=password2` names a variable.
         Style::Bare if is_identifier => {
             let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-            digits < value.len() && !(digits == 1 && is_name_itself(value)) || digits >= 6
+            // `password=password2` names a variable; `password=hunter2secretX` does not.
+            let is_numbered = digits == 1 && value.last().is_some_and(u8::is_ascii_digit);
+            digits < value.len() && !(is_numbered && is_name_itself(value)) || digits >= 6
         }
         Style::Bare => has_digit || value.len() >= 6 && !is_words(value) && !is_code(value),
     }

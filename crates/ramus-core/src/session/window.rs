@@ -14,6 +14,9 @@ impl Session {
         if !from.parts(id).is_empty() {
             self.parts.push((own, from.parts(id).to_vec()));
         }
+        if let Ok(at) = from.preserved.binary_search_by_key(&id, |(boundary, _)| *boundary) {
+            self.preserved.push((own, from.preserved[at].1.clone()));
+        }
         for name in [record.name, record.parent].into_iter().flatten() {
             if let Some(spelling) = from.spellings.get(&name) {
                 self.spellings.insert(name, spelling.clone());

@@ -150,6 +150,35 @@ fn commands_below_a_reused_caveat_continue_the_record_before() {
 }
 
 #[test]
+fn what_is_said_below_a_message_that_a_compaction_kept_continues_the_compaction() {
+    let short = "a user one
+         b < a assistant @1 hi
+         c < b user @2 two
+         d < c assistant @3 sure
+         x < d boundary:d:y @4
+         y < x compacted @5 in short
+         e < d user @6 three
+         f < e assistant @7 fine";
+    let expected = "decoration 1\nactive resumes 6: a b c d x y e f";
+    check_versions(&["2.1.200", "2.1.325"], short, expected);
+    assert_eq!(placements(short), [("e".to_owned(), Placement::KeptMessage)]);
+}
+
+#[test]
+fn a_copy_that_begins_with_a_compaction_begins_with_it() {
+    // As `--fork-session` copies it: what was kept stands behind the summary and is still what the boundary names.
+    check_versions(
+        &["2.1.325"],
+        "x < d boundary:d:y @4
+         y < x compacted @5 in short
+         d < y assistant @3 sure
+         e < d user @6 three
+         f < e assistant @7 fine",
+        "active resumes 3: x y d e f",
+    );
+}
+
+#[test]
 fn a_turn_written_again_in_another_shape_is_one() {
     check_versions(
         &["2.0.76", "2.1.7"],

@@ -12,13 +12,16 @@ use super::turn::{Turn, turn};
 use crate::compare::{Compared, lines_changed};
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Diff {
     /// Neither side has anything of its own.
     pub same: bool,
     pub a: DiffSide,
     pub b: DiffSide,
     pub common: DiffCommon,
+    #[cfg_attr(feature = "typescript", ts(skip))]
     pub only_a: Vec<Turn>,
+    #[cfg_attr(feature = "typescript", ts(skip))]
     pub only_b: Vec<Turn>,
     pub files: Vec<DiffFile>,
     pub tools: BTreeMap<String, DiffTool>,
@@ -28,6 +31,7 @@ pub struct Diff {
 
 /// One of the two; the numbers are of what it has alone.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffSide {
     pub session: String,
     pub leaf: String,
@@ -46,6 +50,7 @@ pub struct DiffSide {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffCommon {
     pub messages: u32,
     /// The last message that both have.
@@ -54,6 +59,7 @@ pub struct DiffCommon {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffFile {
     pub path: String,
     pub a: DiffChange,
@@ -63,6 +69,7 @@ pub struct DiffFile {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffChange {
     pub changed: bool,
     pub added: usize,
@@ -74,6 +81,7 @@ pub struct DiffChange {
 }
 
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffTool {
     pub a: u32,
     pub b: u32,
@@ -82,24 +90,28 @@ pub struct DiffTool {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffCommands {
     pub a: Vec<DiffCommand>,
     pub b: Vec<DiffCommand>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffCommand {
     pub command: String,
     pub error: bool,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffUsage {
     pub a: DiffSpent,
     pub b: DiffSpent,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffSpent {
     pub messages: u64,
     pub input: u64,

@@ -4,6 +4,7 @@ use ramus_core::files::{Doubt, FileState, Held};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Files {
     #[serde(flatten)]
     pub point: FilesPoint,
@@ -12,6 +13,7 @@ pub struct Files {
 
 /// The moment that is meant.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FilesPoint {
     pub session: String,
     /// `null`: the record has no uuid.
@@ -22,6 +24,7 @@ pub struct FilesPoint {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct File {
     pub path: String,
     /// `file`, `absent` or `unknown`.
@@ -37,6 +40,7 @@ pub struct File {
     pub only_read: bool,
     /// The text, where one file was asked for and it is text.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub content: Option<String>,
 }
 

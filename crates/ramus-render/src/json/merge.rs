@@ -21,6 +21,7 @@ pub struct MergeAnswer {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MergedExchange {
     /// The conversation and the number that `--pick` takes.
     pub conversation: usize,
@@ -34,12 +35,14 @@ pub struct MergedExchange {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MergeConflict {
     pub path: String,
     pub ends: Vec<ConflictEnd>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ConflictEnd {
     pub conversation: usize,
     /// `text`, `absent` or `unknown`.

@@ -9,12 +9,14 @@ use crate::outline::{Edge, Row, RowKind};
 
 /// A session's tree as rows, oldest first.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Outline {
     pub session: String,
     pub rows: Vec<OutlineRow>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OutlineRow {
     /// How far beside the main line, which is 0.
     pub lane: usize,

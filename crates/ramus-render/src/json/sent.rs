@@ -16,6 +16,8 @@ pub struct SentJson {
     pub messages: Vec<MessageJson>,
     /// Attachments for which the client sends words that the session does not hold.
     pub unworded: Vec<UnwordedJson>,
+    /// Background agents that have not reported; the client adds a note about each.
+    pub unreported: Vec<String>,
 }
 
 /// A message as it stands in the request.
@@ -45,6 +47,7 @@ impl SentJson {
             point: spell(point),
             messages: sent.messages.into_iter().map(message).collect(),
             unworded: sent.unworded.into_iter().map(unworded).collect(),
+            unreported: sent.unreported,
         }
     }
 }

@@ -48,6 +48,7 @@ pub struct Turn {
 
 /// What one reply used.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ReplyUsage {
     pub input: u64,
     pub output: u64,

@@ -12,6 +12,7 @@ use ramus_core::usage::Sum;
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Usage {
     /// The time zone that days are of.
     pub zone: String,
@@ -24,15 +25,18 @@ pub struct Usage {
     pub by_month: Vec<ByTime>,
     /// Messages that say no time, on no day; only when there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub undated: Option<Amounts>,
     pub by_model: Vec<ByModel>,
     pub by_project: Vec<ByProject>,
     pub by_session: Vec<BySession>,
     /// Only when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub by_conversation: Option<Vec<ByConversation>>,
     /// Only when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub branches: Option<Vec<OfBranch>>,
     pub by_branch: ByBranch,
     pub by_line: ByLine,
@@ -40,11 +44,13 @@ pub struct Usage {
     pub unpriced: Vec<Unpriced>,
     /// Only when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub client: Option<Vec<Client>>,
 }
 
 /// By which list of prices the cost was made.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Prices {
     /// The day of the list that is built in.
     pub date: &'static str,
@@ -65,6 +71,7 @@ impl Prices {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Amounts {
     pub messages: u64,
     pub input: u64,
@@ -126,18 +133,23 @@ pub fn dollars(cost: f64) -> f64 {
 
 /// A day (`2026-01-31`), a week by its Monday, or a month (`2026-01`).
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ByTime {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub day: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub week: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub month: Option<String>,
     #[serde(flatten)]
     pub amounts: Amounts,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ByModel {
     pub model: String,
     #[serde(flatten)]
@@ -145,6 +157,7 @@ pub struct ByModel {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ByProject {
     /// The encoded name.
     pub project: String,
@@ -154,6 +167,7 @@ pub struct ByProject {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BySession {
     pub session: String,
     pub project: String,
@@ -169,11 +183,13 @@ pub struct BySession {
 
 /// A whole path, with what it shares with others; these do not add up.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ByConversation {
     pub session: String,
     pub n: usize,
     pub leaf: String,
     #[serde(serialize_with = "super::status_word")]
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub status: Status,
     pub resumes: bool,
     pub title: Option<String>,
@@ -187,11 +203,13 @@ pub struct ByConversation {
 
 /// A stretch between two forks, with its agents; these add up.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OfBranch {
     pub session: String,
     /// The record it begins with.
     pub node: String,
     #[serde(serialize_with = "super::status_word")]
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub status: Status,
     /// The first prompt on it.
     pub prompt: Option<String>,
@@ -200,18 +218,21 @@ pub struct OfBranch {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ByBranch {
     pub active: Amounts,
     pub abandoned: Amounts,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ByLine {
     pub main: Amounts,
     pub agents: Amounts,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Unpriced {
     pub model: String,
     pub tokens: u64,
@@ -219,6 +240,7 @@ pub struct Unpriced {
 
 /// A session by the client's own count, beside ours.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Client {
     pub session: String,
     pub title: Option<String>,
@@ -232,6 +254,7 @@ pub struct Client {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ClientModel {
     pub model: String,
     pub client_cost_usd: f64,

@@ -41,6 +41,7 @@ pub fn restore_files(
         steps: files.into_iter().map(step).collect::<Result<_, PathError>>()?,
         resume: None,
         left_out: 0,
+        unreported: 0,
         undoes: None,
     })
 }

@@ -66,6 +66,7 @@ pub fn fix(
         steps,
         resume: Some(fixed.new.resume),
         left_out: 0,
+        unreported: 0,
         undoes: None,
     };
     Ok(Some((plan, fixed)))

@@ -9,7 +9,7 @@ use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::FxHashSet;
 
-use super::{Content, Plan, PlanError, Step, Subject, What, new_id, short, stamp};
+use super::{Content, Plan, PlanError, Step, Subject, What, new_id, session, short, stamp};
 use crate::agents::{agents_of, calls};
 use crate::disk::is_missing;
 use crate::error::PathError;
@@ -70,9 +70,18 @@ pub fn fork(
         steps,
         resume: Some(new.resume),
         left_out: new.left_out,
+        unreported: unreported(parts)?,
         undoes: None,
     };
     Ok((plan, new))
+}
+
+/// Counts the background agents that have not reported where a path ends.
+fn unreported(parts: &[Part]) -> Result<u32, PathError> {
+    let Some(part) = parts.last() else { return Ok(0) };
+    let Some(&end) = part.path.nodes.last() else { return Ok(0) };
+    let end = edit::end_of_message(&part.history, end).unwrap_or(end);
+    session::unreported(&part.file.path, &part.history, end)
 }
 
 /// Returns the session whose records a part holds: an agent's are its session's.

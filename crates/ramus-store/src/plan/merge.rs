@@ -96,6 +96,7 @@ pub fn merge(
         steps,
         resume: Some(merged.new.resume),
         left_out: merged.new.left_out,
+        unreported: 0,
         undoes: None,
     };
     Ok((plan, merged))

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use ramus_core::client_path::messages_left_out;
+use ramus_core::body::json;
+use ramus_core::client_path::{messages_left_out, unreported_agents};
 use ramus_core::edit::{self, Addition, Writer};
+use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 
@@ -11,6 +13,7 @@ use super::{Plan, PlanError, Step, Subject, What, new_id, short};
 use crate::agents::agents_of;
 use crate::error::PathError;
 use crate::place::FileRole;
+use crate::read::Bodies;
 use crate::regular;
 use crate::stamp::Stamp;
 
@@ -24,8 +27,24 @@ pub fn goto(subject: Subject<'_>, target: NodeId, now: Time) -> Result<Plan, Pla
     let words = format!("to {}", short(&name.unwrap_or_default()));
     let end = edit::end_of_message(subject.history, target).unwrap_or(target);
     let left_out = messages_left_out(subject.history, end);
+    let unreported = unreported(&subject.file.path, subject.history, end)?;
     let plan = append(subject, What::Goto, addition, words)?;
-    Ok(Plan { left_out, ..plan })
+    Ok(Plan { left_out, unreported, ..plan })
+}
+
+/// Counts the background agents that have not reported at a record.
+pub(super) fn unreported(path: &Path, history: &History, end: NodeId) -> Result<u32, PathError> {
+    let mut bodies = Bodies::open(path)?;
+    let mut problem = None;
+    let mut line = |id: NodeId| match bodies.bytes(history.session.record(id).span) {
+        Ok(bytes) => json::parse(&bytes).ok(),
+        Err(error) => {
+            problem = Some(error);
+            None
+        }
+    };
+    let count = unreported_agents(history, end, &mut line).len() as u32;
+    problem.map_or(Ok(count), Err)
 }
 
 /// How many characters a title may have.
@@ -91,6 +110,7 @@ pub(super) fn append(
         steps: vec![Step::Append { file: subject.file.path.clone(), before, bytes }],
         resume: addition.resume,
         left_out: 0,
+        unreported: 0,
         undoes: None,
     })
 }
@@ -138,6 +158,7 @@ pub fn trash(subject: Subject<'_>) -> Result<Plan, PathError> {
         steps: there.map(away).collect(),
         resume: None,
         left_out: 0,
+        unreported: 0,
         undoes: None,
     })
 }

@@ -6,24 +6,20 @@ mod merge;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
+use ramus_app::change::apply as carry_out;
 use ramus_app::survey::to_time;
-use ramus_core::edit::{Refusal, end_of_message};
-use ramus_core::history::History;
+use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, PlannedChange, Site};
 use ramus_core::session::NodeId;
-use ramus_core::time::Time;
-use ramus_core::title::session_title;
 use ramus_render::text::count;
-use ramus_store::apply::{ApplyError, apply as carry_out};
-use ramus_store::journal::Journal;
-use ramus_store::live::open_in;
-use ramus_store::plan::{self, Content, Destination, Plan, Step, Subject, What};
-use ramus_store::trace::{Part, trace};
-use ramus_store::undo::{self, UndoError, is_below};
+use ramus_store::apply::ApplyError;
+use ramus_store::journal::{Journal, Operation};
+use ramus_store::plan::{self, Plan, Step, What};
+use ramus_store::undo::{UndoError, is_below};
 use serde::{Deserialize, Serialize};
 
 use super::{Answered, answer};
@@ -32,26 +28,35 @@ use crate::error::ApiError;
 use crate::token::Token;
 use crate::work::Task;
 use files::FilesView;
+#[cfg(test)]
+pub(super) use log::Log;
 pub(crate) use log::log;
 use merge::MergedView;
-use ramus_app::ResolvedFile;
 
-/// How long a plan may be looked at, and how many there may be.
-const KEPT: Duration = Duration::from_secs(15 * 60);
-const PLANS: usize = 32;
-
-/// A plan that somebody looks at.
-#[derive(Debug)]
-pub(crate) struct Shown {
-    id: String,
-    plan: Plan,
-    at: Instant,
+/// What the page can ask for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "kebab-case")]
+enum Action {
+    Fork,
+    Goto,
+    Merge,
+    Rename,
+    Restore,
+    RestoreFiles,
+    Trash,
+    Undo,
+    /// Any other word.
+    #[serde(other)]
+    #[cfg_attr(test, ts(skip))]
+    Unknown,
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
-    what: String,
+    what: Action,
     #[serde(default)]
     session: String,
     #[serde(default)]
@@ -69,6 +74,7 @@ pub(crate) struct Wanted {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PlanView {
     /// Empty: it cannot be carried out as it is.
     id: String,
@@ -79,21 +85,22 @@ pub(crate) struct PlanView {
     appended_bytes: u64,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     merged: Option<MergedView>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     files: Option<FilesView>,
 }
 
-/// A plan and what a person wants to see of it.
+/// A change and what a person wants to see of it.
 struct Planned {
-    plan: Plan,
-    merged: Option<MergedView>,
+    change: PlannedChange,
     files: Option<FilesView>,
 }
 
-impl From<Plan> for Planned {
-    fn from(plan: Plan) -> Self {
-        Self { plan, merged: None, files: None }
+impl From<PlannedChange> for Planned {
+    fn from(change: PlannedChange) -> Self {
+        Self { change, files: None }
     }
 }
 
@@ -103,29 +110,21 @@ pub(crate) async fn plan(
     Json(wanted): Json<Wanted>,
 ) -> Answered<PlanView> {
     answer(state, Task::Changes, move |state| {
-        let Planned { plan, merged, files } = planned(state, &wanted)?;
-        let open = plan.root.as_deref().and_then(|root| open_in(root, &plan.session));
-        let warning = open.map(|pid| {
-            format!("The session is open in Claude Code (process {pid}); close it there first.")
-        });
-        let can = merged.as_ref().is_none_or(|merged| !merged.stops);
+        let Planned { change, files } = planned(state, &wanted)?;
+        let plan = &change.plan;
         let view = PlanView {
-            id: if can { new_id()? } else { String::new() },
+            id: if change.stops { String::new() } else { new_id()? },
             what: plan.what.word(),
             words: plan.words.clone(),
             session: plan.session.clone(),
-            steps: steps(&plan),
+            steps: steps(plan),
             appended_bytes: plan.appended_bytes(),
-            warnings: warning
-                .into_iter()
-                .chain(left_behind(&plan))
-                .chain(plan.left_out_words())
-                .collect(),
-            merged,
+            warnings: change.warnings(),
+            merged: merge::view(&change),
             files,
         };
-        if can {
-            keep(state, view.id.clone(), plan);
+        if !change.stops {
+            state.plans.keep(view.id.clone(), change);
         }
         Ok(view)
     })
@@ -137,135 +136,82 @@ fn new_id() -> Result<String, ApiError> {
     Ok(id.word().to_owned())
 }
 
-fn keep(state: &State, id: String, plan: Plan) {
-    let mut plans = state.plans();
-    plans.retain(|shown| shown.at.elapsed() < KEPT);
-    if plans.len() >= PLANS {
-        plans.remove(0);
-    }
-    plans.push(Shown { id, plan, at: Instant::now() });
-}
-
 fn planned(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
-    match &*wanted.what {
-        "undo" | "restore" => back(state, wanted).map(Planned::from),
-        "restore-files" => files::restore(state, wanted),
-        _ => with_session(state, wanted),
+    match wanted.what {
+        Action::Undo | Action::Restore => back(state, wanted).map(Planned::from),
+        Action::RestoreFiles => files::restore(state, wanted),
+        _ => with_session(state, wanted).map(Planned::from),
     }
 }
 
 /// Plans the way back from something that was done.
-fn back(state: &State, wanted: &Wanted) -> Result<Plan, ApiError> {
-    let roots = state.workspace.roots();
-    let journal = Journal::read(state.workspace.state())?;
+fn back(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
+    let journal = &Journal::read(state.workspace.state())?;
     let operation = wanted.op.and_then(|op| journal.operation(op));
-    if wanted.op.is_some() && operation.is_none_or(|operation| !is_below(operation, roots)) {
+    let is_here = |operation: &Operation| is_below(operation, state.workspace.roots());
+    if wanted.op.is_some() && !operation.is_some_and(is_here) {
         return Err(ApiError::not_found("operation"));
     }
-    let plan = match &*wanted.what {
-        "restore" if operation.is_none_or(|operation| operation.what != What::Trash) => {
-            undo::restore(&journal, &wanted.session, wanted.op, roots)
+    let request = match wanted.what {
+        Action::Restore if operation.is_none_or(|operation| operation.what != What::Trash) => {
+            ChangeRequest::Restore { journal, session: &wanted.session, at: wanted.op }
         }
         // Out of the trash a session comes back with all that went there with it.
-        _ => undo::undo(&journal, wanted.op, roots),
+        _ => ChangeRequest::Undo { journal, op: wanted.op },
     };
-    plan.map_err(|error| {
-        let is_kept = operation.is_some_and(|operation| operation.backup.is_some());
-        let hint = match error {
-            UndoError::WentOn { .. } if is_kept => {
-                "bring the session back as it was before that, or fork from an earlier message"
+    Ok(state.workspace.plan(&request, to_time(SystemTime::now()))?)
+}
+
+fn with_session(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
+    let workspace = &state.workspace;
+    let site = &Site::read(workspace, workspace.session_by_id(&wanted.session)?)?;
+    let node =
+        |name: &str| site.history.node_at(name).ok_or_else(|| ApiError::not_found("message"));
+    let title = Some(wanted.title.trim()).filter(|title| !title.is_empty());
+    let to = NewSessionAt { into: None, title };
+    let conversations: Vec<(&Site, NodeId)>;
+    let request = match wanted.what {
+        Action::Rename => ChangeRequest::Rename { site, title: &wanted.title },
+        Action::Trash => ChangeRequest::Trash { site },
+        Action::Goto => ChangeRequest::Goto { site, node: node(&wanted.node)? },
+        Action::Fork => ChangeRequest::Fork { site, node: node(&wanted.node)?, to },
+        Action::Merge => {
+            let leaves = wanted.leaves.iter().map(|leaf| Ok((site, node(leaf)?)));
+            conversations = leaves.collect::<Result<_, ApiError>>()?;
+            ChangeRequest::Merge(merge::request(wanted, &conversations, to)?)
+        }
+        Action::Undo | Action::Restore | Action::RestoreFiles | Action::Unknown => {
+            return Err(ApiError::bad("there is no such action"));
+        }
+    };
+    Ok(workspace.plan(&request, to_time(SystemTime::now()))?)
+}
+
+impl From<ChangeError> for ApiError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Refused { what, refusal } => {
+                let hint = match what {
+                    What::Merge => merge::hint(&refusal),
+                    _ if refusal.can_fork() => "fork from this message instead",
+                    _ => "",
+                };
+                cannot(refusal.to_string(), hint)
             }
-            _ => "",
-        };
-        cannot(error.to_string(), hint)
-    })
-}
-
-/// Tells what a plan leaves behind that is there now.
-fn left_behind(plan: &Plan) -> Option<String> {
-    let [Step::Put { before: Some(now), content: Content::Beginning { stamp: then, .. }, .. }] =
-        &plan.steps[..]
-    else {
-        return None;
-    };
-    let more = now.len.checked_sub(then.len).filter(|more| *more > 0)?;
-    Some(format!("The session has {more} bytes more by now. They are kept; undo brings them back."))
-}
-
-fn with_session(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
-    let now = to_time(SystemTime::now());
-    let found = state.workspace.session_by_id(&wanted.session)?;
-    let history = state.workspace.read(&found.file)?;
-    let title = title(state, &found, &history);
-    let subject = Subject {
-        root: root_of(state.workspace.roots(), &found),
-        dir: found.dir(),
-        files: found.files_beside(),
-        file: &found.file,
-        history: &history,
-        title: &title,
-    };
-    let plan = match &*wanted.what {
-        "rename" => plan::rename(subject, given_title(&wanted.title)?, now)?,
-        "trash" => plan::trash(subject)?,
-        "goto" => plan::goto(subject, node(&history, &wanted.node)?, now)
-            .map_err(|error| error.explained(refused))?,
-        "fork" => fork(state, &found, subject, wanted, now)?,
-        "merge" => return merge::merge(state, &found, subject, wanted, now),
-        _ => return Err(ApiError::bad("there is no such action")),
-    };
-    Ok(plan.into())
-}
-
-fn fork(
-    state: &State,
-    found: &ResolvedFile,
-    subject: Subject<'_>,
-    wanted: &Wanted,
-    now: Time,
-) -> Result<Plan, ApiError> {
-    let parts = parts_to(state, found, &wanted.node)?;
-    let title = match wanted.title.trim() {
-        "" => format!("{} (fork)", subject.title),
-        title => given_title(title)?.to_owned(),
-    };
-    let to = Destination { dir: subject.dir, cwd: None, title: &title };
-    let made = plan::fork(subject, &parts, to, now);
-    made.map(|(plan, _)| plan).map_err(|error| error.explained(refused))
-}
-
-/// Returns a title that was typed, if it can be one.
-fn given_title(typed: &str) -> Result<&str, ApiError> {
-    plan::title(typed).map_err(|error| ApiError::bad(error.to_string()))
-}
-
-/// Returns the path to the end of a message.
-fn parts_to(state: &State, found: &ResolvedFile, name: &str) -> Result<Vec<Part>, ApiError> {
-    let nothing = || ApiError::not_found("message");
-    let history = state.workspace.read(&found.file)?;
-    let end = end_of_message(&history, node(&history, name)?).ok_or_else(nothing)?;
-    let path = history.path_to(end).ok_or_else(nothing)?;
-    let files = found.files_beside();
-    Ok(trace(files, found.file.clone(), history, path, state.workspace.rule())?)
-}
-
-fn node(history: &History, name: &str) -> Result<NodeId, ApiError> {
-    history.node_at(name).ok_or_else(|| ApiError::not_found("message"))
-}
-
-fn title(state: &State, found: &ResolvedFile, history: &History) -> String {
-    let (digest, summaries) = state.workspace.digest(found, history);
-    let title = session_title(&digest, &summaries);
-    title.unwrap_or(&found.file.id).chars().take(200).collect()
-}
-
-fn root_of<'a>(roots: &'a [std::path::PathBuf], found: &ResolvedFile) -> Option<&'a Path> {
-    roots.iter().find(|root| found.file.path.starts_with(root)).map(|root| &**root)
-}
-
-fn refused(refusal: &Refusal) -> ApiError {
-    let hint = if refusal.can_fork() { "fork from this message instead" } else { "" };
-    cannot(refusal.to_string(), hint)
+            ChangeError::Undo { error, is_kept, .. } => {
+                let hint = match error {
+                    UndoError::WentOn { .. } if is_kept => {
+                        "bring the session back as it was before that, or fork from an earlier message"
+                    }
+                    _ => "",
+                };
+                cannot(error.to_string(), hint)
+            }
+            ChangeError::NoConversation { .. } => Self::not_found("message"),
+            ChangeError::Title(_) | ChangeError::NoProject(_) => Self::bad(error.to_string()),
+            ChangeError::Read(error) => error.into(),
+        }
+    }
 }
 
 fn cannot(message: String, hint: &'static str) -> ApiError {
@@ -314,6 +260,7 @@ pub(crate) struct Chosen {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct DoneView {
     op: u64,
     session: String,
@@ -329,15 +276,11 @@ pub(crate) async fn apply(
     Json(chosen): Json<Chosen>,
 ) -> Answered<DoneView> {
     answer(state, Task::Changes, move |state| {
-        let shown = {
-            let mut plans = state.plans();
-            let at = plans.iter().position(|shown| shown.id == chosen.plan);
-            at.map(|at| plans.remove(at)).ok_or_else(|| ApiError::not_found("plan"))?
-        };
-        let plan = shown.plan;
+        let change = state.plans.take(&chosen.plan).ok_or_else(|| ApiError::not_found("plan"))?;
         let now = to_time(SystemTime::now());
-        let done = carry_out(state.workspace.state(), &plan, false, now)
+        let done = carry_out(state.workspace.state(), &change, false, now)
             .map_err(|error| failed(&error))?;
+        let plan = change.plan;
         state.workspace.refresh();
         Ok(DoneView {
             op: done.op,

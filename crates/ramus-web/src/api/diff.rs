@@ -31,6 +31,7 @@ pub(crate) struct Sides {
 
 /// The comparison, and what differs as the page shows it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct DiffView {
     #[serde(flatten)]
     diff: json::Diff,

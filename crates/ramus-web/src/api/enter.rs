@@ -23,6 +23,7 @@ pub(crate) struct Code {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Let {
     token: String,
 }
@@ -57,6 +58,7 @@ pub(crate) struct Download {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Ticket {
     ticket: String,
 }

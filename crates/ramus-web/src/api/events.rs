@@ -80,8 +80,10 @@ struct News {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "NewsKind"))]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+pub(super) enum Kind {
     Found,
     Grew,
     Rewritten,
@@ -89,7 +91,8 @@ enum Kind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-struct Changed {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct Changed {
     session: String,
     agent: bool,
     owner: Option<String>,

@@ -51,6 +51,8 @@ pub(crate) async fn files(
 
 /// A file, or how it differs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "FileShown"))]
 pub(crate) struct Shown {
     path: String,
     /// Escaped; empty: there is nothing to show, and `note` says why.

@@ -25,6 +25,7 @@ const RECENT: usize = 40;
 const LIVE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Overview {
     projects: usize,
     sessions: usize,
@@ -45,6 +46,7 @@ pub(crate) struct Overview {
 
 /// A file that the client's clean-up deletes soon.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Leaving {
     /// What opens it: a session, or an agent.
     id: String,

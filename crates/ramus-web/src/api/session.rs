@@ -26,6 +26,7 @@ use ramus_app::ResolvedFile;
 
 /// A session, as its own file tells.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Detail {
     id: String,
     project: String,
@@ -146,6 +147,7 @@ pub(crate) async fn tree(
 
 /// Where a session came from, or what came out of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct RelativeView {
     #[serde(flatten)]
     relative: json::Relative,
@@ -157,6 +159,7 @@ pub(crate) struct RelativeView {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LineageView {
     origins: Vec<RelativeView>,
     offspring: Vec<RelativeView>,

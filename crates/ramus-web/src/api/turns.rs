@@ -64,6 +64,7 @@ impl At {
 
 /// A path in short: how long it is and what stands where.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PathView {
     session: String,
     leaf: String,
@@ -117,6 +118,7 @@ pub(crate) async fn path(
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Turns {
     from: usize,
     to: usize,

@@ -1,20 +1,21 @@
 //! `check --fix`: a repaired copy for each session that needs one.
 
-use ramus_app::Workspace;
+use ramus_app::change::short_title;
 use ramus_app::survey::Surveyed;
+use ramus_app::{PlannedChange, Site, Workspace};
 use ramus_core::edit::{Misnamed, Thinking, end_of_message, to_fix};
 use ramus_core::name::short_id;
 use ramus_render::json::{FixAnswer, Written};
 use ramus_render::{Label, Line};
 use ramus_store::inspect::Neighbours;
 use ramus_store::journal::Journal;
-use ramus_store::plan::{self, Plan, What};
+use ramus_store::plan::{self, What};
 use ramus_store::trace::trace;
 
-use crate::commands::fork::{comes_along, short};
+use crate::commands::fork::comes_along;
 use crate::env;
 use crate::error::{CommandError, ErrorKind};
-use crate::perform::{Proposal, Site, WriteArgs, perform_as};
+use crate::perform::{Proposal, WriteArgs, perform_as};
 use crate::ui::Ui;
 
 /// Plans repairs for sessions one by one, and carries out those that are wanted.
@@ -38,13 +39,13 @@ pub(crate) fn fix(
             ui.say(&Line::plain(&line));
             continue;
         }
-        let Some((plan, repairs, leaf)) =
+        let Some((change, repairs)) =
             planned(workspace, &site, &misnamed(neighbours, file), thinking)?
         else {
             continue;
         };
         found += 1;
-        match propose(ui, &site, &plan, &repairs, leaf, args) {
+        match propose(ui, &site, &change, &repairs, args) {
             // The next one may be wanted.
             Err(error) if error.kind == ErrorKind::Nothing => {
                 ui.say(&Line::plain("Left as it is."));
@@ -94,7 +95,7 @@ fn repaired(journal: &Journal, id: &str) -> Option<String> {
     copy.map(|operation| operation.session.clone())
 }
 
-type Planned = (Plan, Vec<String>, Option<String>);
+type Planned = (PlannedChange, Vec<String>);
 
 fn planned(
     workspace: &Workspace,
@@ -108,29 +109,33 @@ fn planned(
     if let Some(path) = end.and_then(|end| site.history.path_to(end)) {
         let (file, history) = (site.found.file.clone(), site.history.clone());
         let parts = trace(subject.files, file, history, path, workspace.rule())?;
-        let title = format!("{} (repaired)", short(&site.title));
+        let title = format!("{} (repaired)", short_title(&site.title));
         let fixed = plan::fix(subject, &parts, misnamed, &title, thinking, env::now());
         let fixed = fixed.map_err(|error| {
             error.explained(|refusal| CommandError::user(format!("cannot repair: {refusal}")))
         })?;
         if let Some((plan, fixed)) = fixed {
-            return Ok(Some((plan, fixed.repairs.words(), Some(fixed.new.leaf))));
+            let change = PlannedChange {
+                resume_leaf: Some(fixed.new.leaf),
+                cwd: Some(site.cwd().to_owned()),
+                ..plan.into()
+            };
+            return Ok(Some((change, fixed.repairs.words())));
         }
     }
     let ended = plan::end_line(subject)?;
     let words = "the last line broke off: it is ended, so that the next one is not lost with it";
-    Ok(ended.map(|plan| (plan, vec![words.to_owned()], None)))
+    Ok(ended.map(|plan| (plan.into(), vec![words.to_owned()])))
 }
 
 fn propose(
     ui: &mut Ui,
     site: &Site,
-    plan: &Plan,
+    change: &PlannedChange,
     repairs: &[String],
-    leaf: Option<String>,
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
-    let id = &site.found.file.id;
+    let (id, plan) = (&site.found.file.id, &change.plan);
     let mut lines = vec![
         Line::default(),
         Line::plain("Session ")
@@ -138,7 +143,7 @@ fn propose(
             .with(&format!("  {}", site.title), Label::Strong),
     ];
     lines.extend(repairs.iter().map(|words| Line::new(&format!("  {words}"), Label::Warning)));
-    if leaf.is_some() {
+    if change.resume_leaf.is_some() {
         lines.push(
             Line::plain("  in a copy, session ")
                 .with(short_id(&plan.session), Label::Id)
@@ -147,14 +152,7 @@ fn propose(
         lines.extend(comes_along(plan));
     }
     lines.push(Line::new(&format!("  writes {}", plan.file.display()), Label::Dim));
-    let cwd = site.history.session.facts().cwd.as_deref().unwrap_or_default();
-    let proposal = Proposal {
-        plan,
-        lines,
-        question: "Repair it?",
-        cwd: leaf.is_some().then_some(cwd),
-        resume_leaf: leaf,
-    };
+    let proposal = Proposal { change, lines, question: "Repair it?" };
     perform_as(ui, "ramus.check.fix/1", args, &proposal, |written: Written| FixAnswer {
         written,
         of: id.clone(),

@@ -1,18 +1,18 @@
-use ramus_app::{Address, NodeSelector, Workspace};
-use ramus_core::edit::Refusal;
+use ramus_app::change::Going;
+use ramus_app::{Address, NodeSelector, Site, Workspace};
 use ramus_core::fold::FoldId;
 use ramus_core::name::short_id;
 use ramus_core::query::{Detail, Query};
 use ramus_core::session::NodeId;
+use ramus_render::json::Answer;
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
-use ramus_store::plan::{self, PlanError};
 
 use crate::args::Global;
-use crate::commands::fork::{ForkTo, fork_at};
+use crate::commands::fork::propose_fork;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, Site, WriteArgs, perform, resume_command, tell_nothing};
+use crate::perform::{Proposal, SiteWords, WriteArgs, nothing_written, perform, resume_command};
 use crate::ui::Ui;
 
 /// Make a message the one that Claude Code resumes from
@@ -94,29 +94,22 @@ fn go(
     node: NodeId,
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
-    let history = &site.history;
-    let cwd = history.session.facts().cwd.as_deref().unwrap_or_default();
-    let resume = history.branches.resume;
-    let planned = plan::goto(site.subject(), node, env::now());
-    // At a date in the future the session would go on once, and then go back there.
-    let lasts = !matches!(planned, Err(PlanError::Refused(Refusal::Future { .. })));
-    let is_there = lasts
-        && resume.is_some_and(|resume| {
-            history.folds.of(resume.leaf) == history.folds.of(node)
-                && site.leaf(resume.leaf) == site.leaf(node)
-        });
-    if is_there && ui.json {
-        return tell_nothing(ui, "ramus.goto/1", site, node);
-    }
-    if is_there {
-        ui.say(&Line::plain("The session resumes there already; nothing was written."));
-        return resume_command(ui, &site.found.file.id, cwd);
-    }
-    let plan = match planned {
-        Ok(plan) => plan,
-        Err(PlanError::Read(error)) => return Err(error.into()),
-        Err(PlanError::Refused(refusal)) => {
-            return instead(ui, workspace, site, node, &refusal, args);
+    let change = match workspace.plan_going(site, node, env::now())? {
+        Going::Here(change) => change,
+        Going::There if ui.json => {
+            return ui.json(&Answer::new("ramus.goto/1", nothing_written(site, node)));
+        }
+        Going::There => {
+            ui.say(&Line::plain("The session resumes there already; nothing was written."));
+            return resume_command(ui, &site.found.file.id, site.cwd());
+        }
+        Going::Forked { refusal, change } => {
+            ui.say(
+                &Line::new("Cannot go there in this session: ", Label::Warning)
+                    .with(&refusal.to_string(), Label::Plain),
+            );
+            ui.say(&Line::plain("A new session with the same conversation does it:"));
+            return propose_fork(ui, site, node, &change?, "ramus.goto/1", args);
         }
     };
     let id = &site.found.file.id;
@@ -125,49 +118,36 @@ fn go(
             .with(short_id(id), Label::Id)
             .with(&format!("  {}", site.title), Label::Strong),
     ];
-    let now = match resume {
+    let now = match site.history.branches.resume {
         Some(resume) => site.words(resume.leaf)?,
         None => Line::plain("nothing"),
     };
+    let plan = &change.plan;
     lines.push(Line::plain("  resumes now  ").join(&now));
     lines.push(Line::new("  will resume  ", Label::Active).join(&site.words(node)?));
     lines.push(Line::new(
         &format!("  adds {} bytes to {}", plan.appended_bytes(), plan.file.display()),
         Label::Dim,
     ));
-    let proposal = Proposal {
-        plan: &plan,
-        lines,
-        question: "Go there?",
-        resume_leaf: Some(site.leaf(node)),
-        cwd: Some(cwd),
-    };
+    let proposal = Proposal { change: &change, lines, question: "Go there?" };
     perform(ui, "ramus.goto/1", args, &proposal)
 }
 
-/// Offers what works where adding lines cannot (R25).
-fn instead(
-    ui: &mut Ui,
-    workspace: &Workspace,
-    site: &Site,
-    node: NodeId,
-    refusal: &Refusal,
-    args: &WriteArgs,
-) -> Result<(), CommandError> {
-    if !refusal.can_fork() {
-        return Err(CommandError::user(format!("cannot go there: {refusal}"))
-            .hinted("`ramus show SESSION` lists messages to go to"));
-    }
-    ui.say(
-        &Line::new("Cannot go there in this session: ", Label::Warning)
-            .with(&refusal.to_string(), Label::Plain),
-    );
-    ui.say(&Line::plain("A new session with the same conversation does it:"));
-    fork_at(ui, workspace, site, node, &ForkTo::default(), "ramus.goto/1", args)
+/// Looks for messages by what they say.
+trait SiteSearch {
+    /// Finds the message that says something, and lets a person choose if there are several.
+    fn pick(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError>;
+
+    /// Shows a message with what stands before and after it.
+    fn candidate(
+        &self,
+        bodies: &mut Bodies,
+        n: usize,
+        fold: FoldId,
+    ) -> Result<Vec<Line>, CommandError>;
 }
 
-impl Site {
-    /// Finds the message that says something, and lets a person choose if there are several.
+impl SiteSearch for Site {
     fn pick(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError> {
         let query = Query::words(text).map_err(CommandError::user)?;
         let mut bodies = Bodies::open(&self.found.file.path)?;
@@ -206,7 +186,6 @@ impl Site {
         }
     }
 
-    /// Shows a message with what stands before and after it.
     fn candidate(
         &self,
         bodies: &mut Bodies,

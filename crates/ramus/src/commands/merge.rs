@@ -1,24 +1,23 @@
 mod assist;
 
 use clap::ValueEnum;
-use ramus_app::Address;
+use ramus_app::change::{MergeRequest, short_title};
+use ramus_app::{Address, ChangeError, ChangeRequest, Site};
 use ramus_core::compare::Content;
-use ramus_core::edit::{
-    Conflict, Exchange, Fate, Merge, Merged, Pick, Policy, Refusal, Strategy, end_of_message,
-};
+use ramus_core::edit::{Conflict, Exchange, Fate, MergeBrief, Merged, Pick, Policy, Strategy};
 use ramus_core::name::short_id;
+use ramus_core::session::NodeId;
 use ramus_render::json::{self, MergeAnswer};
 use ramus_render::layout::wrap;
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
-use ramus_store::plan::{self, Conversation, Plan};
-use ramus_store::trace::{Part, trace};
+use ramus_store::plan::Plan;
 
 use crate::args::Global;
-use crate::commands::fork::{ForkTo, comes_along, given_title, short};
+use crate::commands::fork::{ForkTo, comes_along};
 use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::perform::{Proposal, Site, WriteArgs, perform_as, written};
+use crate::perform::{Proposal, WriteArgs, perform_as, written};
 use crate::ui::Ui;
 
 /// Put several conversations together in a session of its own
@@ -128,47 +127,43 @@ impl MergeArgs {
 pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<(), CommandError> {
     let mut strategy = args.strategy()?;
     let workspace = env::workspace_for(ui, global, &args.addresses[0])?;
-    let mut sites: Vec<(Site, Vec<Part>)> = Vec::new();
+    let mut sites: Vec<(Site, NodeId)> = Vec::new();
     for address in &args.addresses {
         let Address { file: found, node: spot } = workspace.address(address)?;
         let site = Site::read(&workspace, found)?;
         let node = site.node(&spot)?;
-        let nothing = || CommandError::user(format!("{address:?} is no part of a conversation"));
-        let end = end_of_message(&site.history, node).ok_or_else(nothing)?;
-        let path = site.history.path_to(end).ok_or_else(nothing)?;
-        let (files, history) = (site.found.files_beside(), site.history.clone());
-        let parts = trace(files, site.found.file.clone(), history, path, workspace.rule())?;
-        sites.push((site, parts));
+        sites.push((site, node));
     }
-    let place = args.to.place(&workspace, &sites[0].0)?;
-    let title = given_title(args.to.title.as_deref())?.unwrap_or_else(|| title(&sites));
-    let conversations: Vec<Conversation<'_>> =
-        sites.iter().map(|(site, parts)| Conversation { subject: site.subject(), parts }).collect();
+    let conversations: Vec<(&Site, NodeId)> =
+        sites.iter().map(|(site, node)| (site, *node)).collect();
+    let named = |error| match error {
+        ChangeError::NoConversation { nth } => {
+            let address = &args.addresses[nth];
+            CommandError::user(format!("{address:?} is no part of a conversation"))
+        }
+        error => error.into(),
+    };
     if let Strategy::Assisted(text) = &mut strategy {
-        *text = args.assisted_digest(ui, &conversations)?;
+        let brief = workspace.merge_brief(&conversations, args.no_base).map_err(named)?;
+        *text = args.assisted_digest(ui, &brief)?;
     }
-    let request = Merge {
+    let request = MergeRequest {
+        conversations: &conversations,
         strategy,
         no_base: args.no_base,
         policy: args.on_conflict.policy(),
-        title: &title,
-        cwd: place.cwd.as_deref(),
+        to: args.to.new_session_at(),
     };
-    let (plan, merged) = plan::merge(&conversations, &request, &place.dir, env::now())
-        .map_err(|error| error.explained(refused))?;
-    let facts = sites[0].0.history.session.facts();
-    let cwd = place.cwd.as_deref().or(facts.cwd.as_deref()).unwrap_or_default();
-    let proposal = Proposal {
-        plan: &plan,
-        lines: lines(&plan, &merged, &request, ui.width),
-        question: "Make it?",
-        resume_leaf: Some(merged.new.leaf.clone()),
-        cwd: Some(cwd),
-    };
-    if request.policy == Policy::Stop && !merged.conflicts.is_empty() {
-        return stop(ui, &proposal, &merged);
+    let digest = assisted_text(&request.strategy).map(str::to_owned);
+    let policy = request.policy;
+    let change = workspace.plan(&ChangeRequest::Merge(request), env::now()).map_err(named)?;
+    let Some(merged) = &change.merged else { return Ok(()) };
+    let lines = lines(&change.plan, merged, policy, digest.as_deref(), ui.width);
+    let proposal = Proposal { change: &change, lines, question: "Make it?" };
+    if change.stops {
+        return stop(ui, &proposal, merged);
     }
-    let answer = |written| answer(written, &merged, assisted_text(&request));
+    let answer = |written| answer(written, merged, digest.as_deref());
     perform_as(ui, "ramus.merge/1", &args.write, &proposal, answer)
 }
 
@@ -207,13 +202,7 @@ impl MergeArgs {
     }
 
     /// Lets the command write the digest; empty where conflicts stop the merge anyway.
-    fn assisted_digest(
-        &self,
-        ui: &Ui,
-        conversations: &[Conversation<'_>],
-    ) -> Result<String, CommandError> {
-        let brief = plan::merge_brief(conversations, self.no_base)
-            .map_err(|error| error.explained(refused))?;
+    fn assisted_digest(&self, ui: &Ui, brief: &MergeBrief) -> Result<String, CommandError> {
         if self.on_conflict == OnConflict::Stop && !brief.conflicts.is_empty() {
             return Ok(String::new());
         }
@@ -223,39 +212,17 @@ impl MergeArgs {
 }
 
 /// Returns the text that a command wrote for this merge.
-fn assisted_text<'a>(request: &'a Merge<'_>) -> Option<&'a str> {
-    match &request.strategy {
+fn assisted_text(strategy: &Strategy) -> Option<&str> {
+    match strategy {
         Strategy::Assisted(text) if !text.is_empty() => Some(text),
         _ => None,
     }
 }
 
-fn title(sites: &[(Site, Vec<Part>)]) -> String {
-    let mut titles: Vec<String> = sites.iter().map(|(site, _)| short(&site.title)).collect();
-    titles.dedup();
-    match &titles[..] {
-        [one] => format!("{one} (merge)"),
-        several => short(&several.join(" + ")),
-    }
-}
-
-fn refused(refusal: &Refusal) -> CommandError {
-    let hint = match refusal {
-        Refusal::NoCommonPart { .. } => "`--no-base` merges what has nothing in common",
-        Refusal::NothingOwn { .. } => "one of them holds the other: there is nothing to merge",
-        Refusal::NoExchange { .. } | Refusal::SeveralExchanges { .. } => {
-            "`--dry-run` without `--pick` lists the exchanges with their numbers"
-        }
-        Refusal::Sidechain => "`ramus fork AGENT` makes it a conversation that can be merged",
-        _ => "`ramus conversations SESSION` lists what can be merged",
-    };
-    CommandError::user(format!("cannot merge: {refusal}")).hinted(hint)
-}
-
 /// Shows what would come of it and where the conflicts are, and ends.
 fn stop(ui: &mut Ui, proposal: &Proposal<'_>, merged: &Merged) -> Result<(), CommandError> {
     if ui.json {
-        let answer = answer(written(proposal, None), merged, None);
+        let answer = answer(written(proposal.change, None), merged, None);
         ui.json(&json::Answer::new("ramus.merge/1", answer))?;
     } else {
         proposal.show(ui);
@@ -267,7 +234,13 @@ fn stop(ui: &mut Ui, proposal: &Proposal<'_>, merged: &Merged) -> Result<(), Com
         .hinted("`ramus diff` shows the changes"))
 }
 
-fn lines(plan: &Plan, merged: &Merged, request: &Merge<'_>, width: usize) -> Vec<Line> {
+fn lines(
+    plan: &Plan,
+    merged: &Merged,
+    policy: Policy,
+    digest: Option<&str>,
+    width: usize,
+) -> Vec<Line> {
     let clock = Clock::new();
     let mut lines = vec![
         Line::plain("New session ")
@@ -287,7 +260,7 @@ fn lines(plan: &Plan, merged: &Merged, request: &Merge<'_>, width: usize) -> Vec
                 .with(&format!("  {}", ends(conflict)), Label::Plain),
         );
     }
-    if request.policy == Policy::KeepBoth && !merged.conflicts.is_empty() {
+    if policy == Policy::KeepBoth && !merged.conflicts.is_empty() {
         let text = "            both are told at its end; files on disk stay as they are";
         lines.push(Line::new(text, Label::Dim));
     }
@@ -301,7 +274,7 @@ fn lines(plan: &Plan, merged: &Merged, request: &Merge<'_>, width: usize) -> Vec
     for (count, what) in repaired.into_iter().filter(|(count, _)| *count > 0) {
         lines.push(Line::new(&format!("  {count} {what}"), Label::Warning));
     }
-    if let Some(text) = assisted_text(request) {
+    if let Some(text) = digest {
         lines.push(Line::plain("  digest that the command wrote:"));
         for line in text.lines() {
             let rows = wrap(&Line::new(line, Label::Quote), width.saturating_sub(6).max(12), 0);
@@ -332,7 +305,7 @@ fn row(exchange: &Exchange, clock: &Clock) -> Line {
         .with(short_id(&exchange.uuid), Label::Id)
         .with(&format!("  {time}  "), Label::Time)
         .with(fate, Label::Note)
-        .with(&short(words), label)
+        .with(&short_title(words), label)
 }
 
 fn ends(conflict: &Conflict) -> String {

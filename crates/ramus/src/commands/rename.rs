@@ -1,3 +1,4 @@
+use ramus_app::{ChangeError, ChangeRequest, Site};
 use ramus_core::name::short_id;
 use ramus_render::{Label, Line};
 use ramus_store::plan;
@@ -5,7 +6,7 @@ use ramus_store::plan;
 use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, Site, WriteArgs, perform};
+use crate::perform::{Proposal, WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Give a session a title
@@ -21,18 +22,18 @@ pub(crate) struct RenameArgs {
 }
 
 pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<(), CommandError> {
-    let title = plan::title(&args.title).map_err(|error| CommandError::user(error.to_string()))?;
+    // A title that cannot be one is refused before anything is looked for.
+    let title = plan::title(&args.title).map_err(ChangeError::from)?;
     let workspace = env::workspace_for(ui, global, &args.session)?;
     let found = workspace.address(&args.session)?.file;
     let site = Site::read(&workspace, found)?;
-    let plan = plan::rename(site.subject(), title, env::now())?;
+    let change = workspace.plan(&ChangeRequest::Rename { site: &site, title }, env::now())?;
     let id = &site.found.file.id;
     let lines = vec![
         Line::plain("Session ").with(short_id(id), Label::Id),
         Line::plain("  is called       ").with(&site.title, Label::Plain),
         Line::new("  will be called  ", Label::Active).with(title, Label::Strong),
     ];
-    let proposal =
-        Proposal { plan: &plan, lines, question: "Rename it?", resume_leaf: None, cwd: None };
+    let proposal = Proposal { change: &change, lines, question: "Rename it?" };
     perform(ui, "ramus.rename/1", &args.write, &proposal)
 }

@@ -1,12 +1,13 @@
+use ramus_app::{ChangeRequest, Site};
 use ramus_core::name::short_id;
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
-use ramus_store::plan::{self, Step};
+use ramus_store::plan::Step;
 
 use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, Site, WriteArgs, perform};
+use crate::perform::{Proposal, WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Move a session away, with its agents and file backups
@@ -24,7 +25,7 @@ pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<()
     let workspace = env::workspace_for(ui, global, &args.session)?;
     let found = workspace.address(&args.session)?.file;
     let site = Site::read(&workspace, found)?;
-    let plan = plan::trash(site.subject())?;
+    let change = workspace.plan(&ChangeRequest::Trash { site: &site }, env::now())?;
     let id = &site.found.file.id;
     let messages: u32 = site
         .history
@@ -44,17 +45,11 @@ pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<()
             count(messages as usize, "message")
         )),
     ];
-    for step in &plan.steps {
+    for step in &change.plan.steps {
         if let Step::Move { from, .. } = step {
             lines.push(Line::new(&format!("  moves {}", from.display()), Label::Dim));
         }
     }
-    let proposal = Proposal {
-        plan: &plan,
-        lines,
-        question: "Move it to the trash?",
-        resume_leaf: None,
-        cwd: None,
-    };
+    let proposal = Proposal { change: &change, lines, question: "Move it to the trash?" };
     perform(ui, "ramus.trash/1", &args.write, &proposal)
 }

@@ -1,4 +1,4 @@
-use ramus_app::Workspace;
+use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, Site, Workspace};
 use ramus_core::history::History;
 use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
@@ -6,13 +6,12 @@ use ramus_core::session::Session;
 use ramus_render::{Label, Line};
 use ramus_store::apply::{Recovered, Unfinished, recover};
 use ramus_store::journal::{Journal, Operation};
-use ramus_store::undo::{self, UndoError};
 
 use crate::args::Global;
-use crate::commands::fork::{ForkTo, fork_at};
+use crate::commands::fork::propose_fork;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, Site, WriteArgs, perform};
+use crate::perform::{Proposal, WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Take back what ramus did last
@@ -52,15 +51,16 @@ pub(crate) fn undo(ui: &mut Ui, global: &Global, args: &UndoArgs) -> Result<(), 
     if let (true, Some(op)) = (args.fork, args.op) {
         return fork_before(ui, &workspace, &journal, op, &args.write);
     }
-    let plan = undo::undo(&journal, args.op, workspace.roots()).map_err(explained)?;
+    let request = ChangeRequest::Undo { journal: &journal, op: args.op };
+    let change = workspace.plan(&request, env::now())?;
+    let plan = &change.plan;
     let undone = plan.undoes.and_then(|op| journal.operation(op));
     let mut lines = Vec::new();
     if let Some(operation) = undone {
         lines.push(Line::plain("Undoes ").join(&described(operation)));
     }
     lines.push(Line::new(&format!("  in {}", plan.file.display()), Label::Dim));
-    let proposal =
-        Proposal { plan: &plan, lines, question: "Undo it?", resume_leaf: None, cwd: None };
+    let proposal = Proposal { change: &change, lines, question: "Undo it?" };
     perform(ui, "ramus.undo/1", &args.write, &proposal)
 }
 
@@ -76,21 +76,16 @@ pub(crate) fn restore(
         // It may be gone; the journal knows it still.
         Err(error) => known(&journal, &args.session).ok_or(error)?,
     };
-    let trashed = undo::trashed(&journal, &session, workspace.roots());
-    let plan = match trashed.filter(|_| args.at.is_none()) {
-        // Its files are whole where `trash` put them.
-        Some(op) => undo::undo(&journal, Some(op), workspace.roots()),
-        None => undo::restore(&journal, &session, args.at, workspace.roots()),
-    };
-    let plan = plan.map_err(|error| explained_with(error, trashed))?;
+    let request = ChangeRequest::Restore { journal: &journal, session: &session, at: args.at };
+    let change = workspace.plan(&request, env::now())?;
+    let plan = &change.plan;
     let lines = vec![
         Line::plain("Session ")
             .with(short_id(&session), Label::Id)
             .with(&format!("  {}", plan.words), Label::Plain),
         Line::new(&format!("  in {}", plan.file.display()), Label::Dim),
     ];
-    let proposal =
-        Proposal { plan: &plan, lines, question: "Bring it back?", resume_leaf: None, cwd: None };
+    let proposal = Proposal { change: &change, lines, question: "Bring it back?" };
     perform(ui, "ramus.restore/1", &args.write, &proposal)
 }
 
@@ -117,7 +112,7 @@ fn fork_before(
     op: u64,
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
-    let operation = journal.operation(op).ok_or(UndoError::Unknown(op)).map_err(explained)?;
+    let operation = journal.operation(op).ok_or_else(|| ChangeError::unknown_operation(op))?;
     let gone = || {
         CommandError::user(format!("what was there before operation {op} is not there any more"))
             .hinted(format!("`ramus restore {} --at {op}` brings it back", operation.session))
@@ -130,7 +125,10 @@ fn fork_before(
     session.push(&bytes);
     session.end();
     let leaf = History::new(session, Rule::Client).branches.resume.ok_or_else(gone)?.leaf;
-    fork_at(ui, workspace, &site, leaf, &ForkTo::default(), "ramus.undo/1", args)
+    let to = NewSessionAt::default();
+    let request = ChangeRequest::Fork { site: &site, node: leaf, to };
+    let change = workspace.plan(&request, env::now())?;
+    propose_fork(ui, &site, leaf, &change, "ramus.undo/1", args)
 }
 
 /// Reads the journal, and tells what became of operations that were interrupted.
@@ -155,31 +153,4 @@ pub(crate) fn described(operation: &Operation) -> Line {
         .with(operation.what.word(), Label::Branch)
         .with(&format!(" {session} "), Label::Id)
         .with(&operation.words, Label::Plain)
-}
-
-fn explained(error: UndoError) -> CommandError {
-    explained_with(error, None)
-}
-
-/// Says what to do next; `trashed`: the operation that moved the session to the trash.
-fn explained_with(error: UndoError, trashed: Option<u64>) -> CommandError {
-    let hint = match &error {
-        UndoError::Nothing
-        | UndoError::Unknown(_)
-        | UndoError::Undone { .. }
-        | UndoError::IsUndo(_) => "`ramus log` shows what was done".to_owned(),
-        UndoError::WentOn { op, .. } => {
-            format!("`ramus undo {op} --fork` makes a new session of the state before it")
-        }
-        UndoError::Taken { .. } => "move one of them elsewhere, then undo again".to_owned(),
-        UndoError::Gone { .. } => "nothing was changed".to_owned(),
-        UndoError::NotDone(_) => "there is nothing of it to take back".to_owned(),
-        UndoError::NoVersion(_) => match trashed {
-            Some(op) => format!("it is in the trash; `ramus undo {op}` brings it back"),
-            None => "ramus keeps a version before each of its operations; `ramus log` lists them"
-                .to_owned(),
-        },
-        UndoError::Read(_) => return CommandError::user(error),
-    };
-    CommandError::user(error).hinted(hint)
 }

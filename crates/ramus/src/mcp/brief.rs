@@ -1,6 +1,6 @@
 //! Answers of commands in few words, each with the address that leads on.
 
-use ramus_core::name::short_id;
+use ramus_core::name::{ShortIds, short_id};
 use ramus_render::json::{Conversation, Project, Session};
 use ramus_render::sanitize::sanitize;
 use ramus_render::text::count;
@@ -26,7 +26,7 @@ pub(super) fn project(row: &Project) -> String {
 }
 
 /// Writes one session.
-pub(super) fn session(row: &Session) -> String {
+pub(super) fn session(short_ids: &ShortIds, row: &Session) -> String {
     let mut facts = vec![count(row.messages as usize, "message")];
     let counts = [
         (row.conversations, 1, "conversation"),
@@ -37,12 +37,12 @@ pub(super) fn session(row: &Session) -> String {
         counts.iter().filter(|(n, usual, _)| n > usual).map(|(n, _, what)| count(*n, what)),
     );
     for origin in &row.origins {
-        let of = origin.session.as_deref().map(|id| format!(" of {}", short_id(id)));
+        let of = origin.session.as_deref().map(|id| format!(" of {}", short_ids.short(id)));
         facts.push(format!("{}{}", origin.kind, of.unwrap_or_default()));
     }
     format!(
         "{} “{}” — {}, last {}, {}\n",
-        short_id(&row.id),
+        short_ids.short(&row.id),
         clip(filled(row.title.as_deref()).unwrap_or("untitled")),
         facts.join(", "),
         minute(row.last_active.as_deref()),
@@ -51,8 +51,8 @@ pub(super) fn session(row: &Session) -> String {
 }
 
 /// Writes one conversation.
-pub(super) fn conversation(row: &Conversation) -> String {
-    let session = short_id(&row.session);
+pub(super) fn conversation(short_ids: &ShortIds, row: &Conversation) -> String {
+    let session = short_ids.short(&row.session);
     let resumes = if row.resumes { ", resumes here" } else { "" };
     let left = match (filled(row.fork_point.as_deref()), row.fork_kind) {
         (Some(point), Some(kind)) => format!(", left at {session}:{} ({kind})", short_id(point)),

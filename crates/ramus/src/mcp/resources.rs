@@ -31,12 +31,14 @@ pub(super) fn list(
             .map_err(|_| CommandError::user(format!("{cursor:?} is no cursor of this list")))?,
         None => 0,
     };
-    let sessions = sessions::listed(open(global)?, None)?;
+    let workspace = open(global)?;
+    let short_ids = workspace.short_ids();
+    let sessions = sessions::listed(workspace, None)?;
     let page = sessions.iter().skip(from).take(MANY);
     let resources = page.map(|row| {
         let title = brief::row(&visible(row.title.as_deref().unwrap_or(&row.id)));
         Resource::new(format!("{SCHEME}{}", row.id), title.trim_end())
-            .with_description(brief::row(&visible(&brief::session(row))).trim_end())
+            .with_description(brief::row(&visible(&brief::session(&short_ids, row))).trim_end())
             .with_mime_type("text/markdown")
     });
     let mut listed =

@@ -200,8 +200,10 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            let sessions = sessions::listed(open(global)?, asked.scope.as_deref())?;
-            Ok(rows(&page, "sessions", &sessions, brief::session))
+            let workspace = open(global)?;
+            let short_ids = workspace.short_ids();
+            let sessions = sessions::listed(workspace, asked.scope.as_deref())?;
+            Ok(rows(&page, "sessions", &sessions, |row| brief::session(&short_ids, row)))
         })
         .await
     }
@@ -216,8 +218,10 @@ impl Server {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
             let scope = asked.scope.as_deref();
             let workspace = open_for(global, scope.unwrap_or_default())?;
+            let short_ids = workspace.short_ids();
             let conversations = conversations::listed(workspace, scope)?;
-            Ok(rows(&page, "conversations", &conversations, brief::conversation))
+            let row = |row: &_| brief::conversation(&short_ids, row);
+            Ok(rows(&page, "conversations", &conversations, row))
         })
         .await
     }
@@ -359,7 +363,7 @@ fn one_of<T: ValueEnum>(name: &str, word: &str) -> Result<T, CommandError> {
 }
 
 /// Writes the rows of a list in few words.
-fn rows<T>(page: &Page, what: &str, all: &[T], row: fn(&T) -> String) -> String {
+fn rows<T>(page: &Page, what: &str, all: &[T], row: impl Fn(&T) -> String) -> String {
     let rows: Vec<String> = all.iter().map(|one| brief::row(&row(one))).collect();
     page.of(&format!("{} {what}\n", rows.len()), &rows)
 }

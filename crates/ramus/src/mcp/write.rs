@@ -1,35 +1,24 @@
 //! The tools that write, each in two calls: one makes a plan, the other confirms it.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
-use std::path::PathBuf;
-use std::time::SystemTime;
-
+use ramus_app::change::{Going, apply};
+use ramus_app::{Address, ChangeRequest, NewSessionAt, PlannedChange, Site, Workspace};
+use ramus_core::session::NodeId;
+use ramus_render::json::Written;
+use ramus_store::apply::ApplyError;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::CallToolResult;
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, schemars, tool, tool_router};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::{Server, ask, brief::text};
-use crate::args::Global;
+use super::Server;
 use crate::env;
 use crate::error::CommandError;
-use crate::ui::Ui;
-
-/// What was planned and waits for its confirmation.
-#[derive(Clone, Debug)]
-pub(super) struct Pending {
-    name: String,
-    options: Vec<String>,
-    address: String,
-    /// The session as it was when it was planned.
-    stamp: Stamp,
-}
-
-type Stamp = (PathBuf, u64, SystemTime);
+use crate::perform::{explained, nothing_written, written};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -65,7 +54,14 @@ impl Server {
         Parameters(asked): Parameters<Goto>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.plan(&context, vec!["goto".to_owned()], asked.address).await
+        self.plan(&context, asked.address, |workspace, site, node| {
+            match workspace.plan_going(site, node, env::now())? {
+                Going::Here(change) => Ok(Ok(change)),
+                Going::Forked { change, .. } => Ok(Ok(change?)),
+                Going::There => Ok(Err(nothing_written(site, node))),
+            }
+        })
+        .await
     }
 
     /// Plan to copy a conversation up to a message into a session of its own. Nothing is written until `confirm` is called.
@@ -75,12 +71,12 @@ impl Server {
         Parameters(asked): Parameters<Fork>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let options = [("title", &asked.title), ("into", &asked.into)];
-        let options = options
-            .into_iter()
-            .filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?)));
-        let options = std::iter::once("fork".to_owned()).chain(options).collect();
-        self.plan(&context, options, asked.address).await
+        self.plan(&context, asked.address, move |workspace, site, node| {
+            let to = NewSessionAt { into: asked.into.as_deref(), title: asked.title.as_deref() };
+            let request = ChangeRequest::Fork { site, node, to };
+            Ok(Ok(workspace.plan(&request, env::now())?))
+        })
+        .await
     }
 
     /// Carry out a plan that `goto` or `fork` made. It can be undone with `ramus undo`.
@@ -90,82 +86,77 @@ impl Server {
         Parameters(asked): Parameters<Confirm>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let found = self.take_plan(&asked.plan);
-        self.answer(&context, None, None, move |global, _| {
-            let Some(pending) = found else {
+        let found = self.plans.take(&asked.plan);
+        self.answer(&context, None, None, move |_, _| {
+            let Some(change) = found else {
                 return Err(CommandError::user(format!("there is no plan {:?}", asked.plan))
                     .hinted("`goto` and `fork` make plans; each can be confirmed once"));
             };
-            if stamp(global, &pending.address)? != pending.stamp {
-                return Err(CommandError::user("the session has changed since this was planned")
-                    .hinted("plan again"));
-            }
-            let options: Vec<String> =
-                pending.options.iter().cloned().chain(["--yes".to_owned()]).collect();
-            let done = ask(global, &options, &[&pending.address])?;
-            Ok(told(&done, "Done"))
+            let done = apply(&env::state(), &change, false, env::now()).map_err(not_applied)?;
+            Ok(told(&written(&change, Some((done.op, done.backup))), "Done"))
         })
         .await
     }
 
-    /// Takes a plan out: it is good for one attempt.
-    fn take_plan(&self, name: &str) -> Option<Pending> {
-        let mut pending = self.pending.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let place = pending.iter().position(|pending| pending.name == name)?;
-        Some(pending.remove(place))
-    }
-
+    /// Plans something at an address, and keeps the plan until it is confirmed. What is `Err` inside
+    /// needs no plan: it is so already.
     async fn plan(
         &self,
         context: &RequestContext<RoleServer>,
-        options: Vec<String>,
         address: String,
+        plan: impl FnOnce(
+            &Workspace,
+            &Site,
+            NodeId,
+        ) -> Result<Result<PlannedChange, Written>, CommandError>
+        + Send
+        + 'static,
     ) -> CallToolResult {
-        let pending = self.pending.clone();
+        let plans = self.plans.clone();
         self.answer(context, None, None, move |global, _| {
-            let stamp = stamp(global, &address)?;
-            let dry: Vec<String> =
-                options.iter().cloned().chain(["--dry-run".to_owned()]).collect();
-            let planned = ask(global, &dry, &[&address])?;
-            let mut pending = pending.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let workspace = env::open_for(global, &address, Arc::new(()))?;
+            let Address { file, node } = workspace.address(&address)?;
+            let site = Site::read(&workspace, file)?;
+            let node = site.node(&node)?;
+            let change = match plan(&workspace, &site, node)? {
+                Ok(change) => change,
+                Err(there) => return Ok(told(&there, "Nothing to do, it resumes there already")),
+            };
             let name = ramus_store::plan::new_id();
-            let told =
-                format!("{}Call `confirm` with plan {name} to do it.\n", told(&planned, "Would"));
-            pending.push(Pending { name, options, address, stamp });
-            if pending.len() > MOST {
-                pending.remove(0);
-            }
-            Ok(told)
+            let told = told(&written(&change, None), "Would");
+            plans.keep(name.clone(), change);
+            Ok(format!("{told}Call `confirm` with plan {name} to do it.\n"))
         })
         .await
     }
 }
 
-/// How many plans can wait at once.
-const MOST: usize = 16;
-
-/// Tells what a session's file is like now.
-fn stamp(global: &Global, address: &str) -> Result<Stamp, CommandError> {
-    let ui = &mut Ui::caught(global);
-    let found = env::workspace_for(ui, global, address)?.address(address)?.file;
-    Ok((found.file.path, found.file.bytes, found.file.modified))
+fn not_applied(error: ApplyError) -> CommandError {
+    match error {
+        ApplyError::Changed(_) => {
+            CommandError::user("the session has changed since this was planned")
+                .hinted("plan again")
+        }
+        error => explained(error),
+    }
 }
 
-fn told(written: &Value, how: &str) -> String {
+fn told(written: &Written, how: &str) -> String {
     let mut lines = format!(
         "{how}: {} in session {}, file {}\n",
-        text(written, "operation").unwrap_or_default(),
-        text(written, "session").unwrap_or_default(),
-        text(written, "file").unwrap_or_default(),
+        written.operation, written.session, written.file,
     );
-    for (key, word) in
-        [("resume_leaf", "resumes at"), ("backup", "backup"), ("resume_command", "resume with")]
-    {
-        if let Some(value) = text(written, key) {
+    let facts = [
+        (&written.resume_leaf, "resumes at"),
+        (&written.backup, "backup"),
+        (&written.resume_command, "resume with"),
+    ];
+    for (value, word) in facts {
+        if let Some(value) = value.as_ref().filter(|value| !value.is_empty()) {
             let _ = writeln!(lines, "{word}: {value}");
         }
     }
-    if let Some(op) = written["op"].as_u64() {
+    if let Some(op) = written.op {
         let _ = writeln!(lines, "operation {op}; `ramus undo {op}` takes it back");
     }
     lines

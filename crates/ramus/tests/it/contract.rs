@@ -13,7 +13,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::Home;
 
 use command::Command;
@@ -90,7 +90,8 @@ fn demo() -> Corpus {
 fn generated() -> Corpus {
     const DAY: u64 = 24 * 60 * 60;
     let home = Home::new();
-    testkit::corpus(&home, 11, 8);
+    let truth = testkit::corpus(&home, 1, 8);
+    assert!(truth.sessions > 8 && truth.tasks > 0, "copies begin like their originals: {truth:?}");
     let sessions = command::sessions(&home.claude());
     for (session, days) in sessions.iter().zip([28, 40]) {
         let path = home.claude().join(text(session, "file"));
@@ -109,6 +110,121 @@ fn contract_all_front_ends_agree_on_the_demo() {
 #[test]
 fn contract_all_front_ends_agree_on_a_generated_corpus() {
     check(&generated());
+}
+
+const ID: &str = "0a1b2c3d-0000-4000-8000-000000000000";
+const SHORT: &str = "node1 user hello\nnode2 < node1 assistant hi\nnode3 < node2 user more";
+
+#[test]
+fn contract_all_front_ends_refuse_alike() {
+    let home = Home::new();
+    home.session(&format!("-home-dev-app/{ID}.jsonl"), SHORT);
+    home.session("-home-dev-app/0a1b2c3d-1111-4000-8000-000000000000.jsonl", SHORT);
+    let twin = "77777777-0000-4000-8000-000000000000";
+    home.session(&format!("-home-dev-app/{twin}.jsonl"), SHORT);
+    home.session(&format!("-home-dev-other/{twin}.jsonl"), SHORT);
+    let claude = home.claude();
+    let page = Page::new(&home, &claude);
+    let mut mcp = Mcp::start(&claude);
+    // What is asked for, and whether the page can be asked: it takes whole ids alone.
+    let cases = [
+        ("nosuch", "node1", true, "no session"),
+        ("0a1b2c3d", "node1", false, "2 candidates"),
+        (twin, "node1", true, "2 candidates"),
+        (ID, "nosuch", true, "no message"),
+        (ID, "node", false, "3 candidates"),
+    ];
+    for (session, node, page_can, expected) in cases {
+        let address = format!("{session}:{node}");
+        let wanted = json!({"what": "goto", "session": session, "node": node});
+        let told = crate::ramus(&claude, &["goto", &address, "--dry-run"]);
+        assert!(!told.status.success(), "the command does {address}");
+        let command = refusal(&String::from_utf8_lossy(&told.stderr));
+        let (text, is_error) = mcp.call("goto", &json!({"address": address}));
+        assert!(is_error, "MCP does {address}: {text}");
+        assert!(command.contains(expected), "{address}: the command refuses with {command:?}");
+        assert_eq!(command, refusal(&text), "{address}: the command and MCP");
+        if page_can {
+            let (status, told) = page.post("/api/plan", &wanted);
+            assert!(!status.is_success(), "the page does {address}: {told}");
+            assert_eq!(command, page_refusal(&told), "{address}: the command and the page");
+        }
+    }
+}
+
+/// The client cannot go on at some messages: all give the same reason, and a fork instead.
+#[test]
+fn contract_all_front_ends_fork_where_goto_cannot_work() {
+    let home = Home::new();
+    let old = testkit::jsonl(
+        "node1 user v=2.0.74 hello\nnode2 < node1 assistant v=2.0.74 hi\nnode3 < node2 user v=2.0.74 more",
+    );
+    let ahead = old.replace("2026-01-01T00:00:02", "2999-01-01T00:00:02");
+    home.write(&format!("-home-dev-app/{ID}.jsonl"), ahead);
+    let claude = home.claude();
+    let address = format!("{ID}:node2");
+    let told = crate::ramus(&claude, &["goto", &address]);
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    let planned = crate::json(&claude, &["goto", &address, "--dry-run"]);
+    assert_eq!(planned["operation"], "fork");
+    let (text, is_error) = Mcp::start(&claude).call("goto", &json!({"address": address}));
+    assert!(!is_error && text.starts_with("Would: fork in session "), "{text}");
+    // The page leaves it to the person to fork.
+    let wanted = json!({"what": "goto", "session": ID, "node": "node2"});
+    let (status, refused) = Page::new(&home, &claude).post("/api/plan", &wanted);
+    assert!(
+        !status.is_success() && refused["hint"] == "fork from this message instead",
+        "{refused}"
+    );
+    let reason = refused["error"].as_str().unwrap();
+    assert!(told.contains(reason), "the command and the page: {told:?} and {reason:?}");
+}
+
+/// A session that changed since something was planned is left alone.
+#[test]
+fn contract_a_stale_plan_is_refused_by_the_page_and_by_mcp() {
+    let home = Home::new();
+    let path = home.session(&format!("-home-dev-app/{ID}.jsonl"), SHORT);
+    let claude = home.claude();
+    let page = Page::new(&home, &claude);
+    let mut mcp = Mcp::start(&claude);
+    let wanted = json!({"what": "goto", "session": ID, "node": "node2"});
+    let plan = page.post("/api/plan", &wanted).1["id"].clone();
+    let (planned, _) = mcp.call("goto", &json!({"address": format!("{ID}:node2")}));
+    let (_, rest) = planned.split_once("with plan ").unwrap();
+    let name = rest.split(' ').next().unwrap();
+    let longer = format!("{}{{}}\n", std::fs::read_to_string(&path).unwrap());
+    std::fs::write(&path, &longer).unwrap();
+    let (status, by_page) = page.post("/api/apply", &json!({"plan": plan}));
+    let (by_mcp, is_error) = mcp.call("confirm", &json!({"plan": name}));
+    assert!(!status.is_success() && is_error, "{by_page} {by_mcp}");
+    for told in [by_page.to_string(), by_mcp] {
+        assert!(told.contains("has changed since this was planned"), "{told}");
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), longer);
+}
+
+/// Returns what is refused, without the words that each front end has for its own means.
+fn refusal(told: &str) -> String {
+    let first = told.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first = first.trim_start_matches("Error: ");
+    if first.starts_with("no session has the id") || first == "there is no such session" {
+        return "no session".to_owned();
+    }
+    if first.starts_with("no node of the session") || first == "there is no such message" {
+        return "no message".to_owned();
+    }
+    match first.split_once("could be ").and_then(|(_, rest)| rest.split_once(' ')) {
+        Some((count, _)) => format!("{count} candidates"),
+        None => first.to_owned(),
+    }
+}
+
+fn page_refusal(told: &Value) -> String {
+    match told["candidates"].as_array() {
+        Some(candidates) => format!("{} candidates", candidates.len()),
+        None => refusal(&text(told, "error")),
+    }
 }
 
 /// Asks every front end every question, and compares.

@@ -1,7 +1,11 @@
 //! `ramus mcp`, spoken to by the official client of the protocol.
 
+use std::fs;
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
 
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/mcp")
@@ -51,4 +55,115 @@ fn a_client_that_hangs_up_at_once_is_no_error() {
     let home = testkit::Home::new();
     let output = crate::ramus(&home.claude(), &["mcp"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A server that may write, and what is said to it.
+struct Agent {
+    server: Child,
+    answers: Lines<BufReader<ChildStdout>>,
+}
+
+impl Agent {
+    fn new(claude: &Path) -> Self {
+        let mut server = crate::command(claude, &["mcp", "--allow-write"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(server.stdout.take().unwrap()).lines();
+        let mut agent = Self { server, answers };
+        let client = json!({"name": "test", "version": "1"});
+        let hello =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+        agent.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}));
+        agent.answers.next().unwrap().unwrap();
+        agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        agent
+    }
+
+    fn send(&self, message: &Value) {
+        writeln!(self.server.stdin.as_ref().unwrap(), "{message}").unwrap();
+    }
+
+    /// Calls a tool; returns what it says, and whether it refused.
+    fn call(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
+        let call = json!({"name": tool, "arguments": arguments});
+        self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}));
+        let answer = self.answers.next().unwrap().unwrap();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        let result = &answer["result"];
+        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        (text.to_owned(), result["isError"] == true)
+    }
+
+    /// Makes a plan; returns what is said about it, and its name.
+    fn plan(&mut self, tool: &str, address: &str) -> (String, String) {
+        let (told, is_refused) = self.call(tool, &json!({"address": address}));
+        assert!(!is_refused, "{told}");
+        let (_, name) = told.split_once("with plan ").unwrap();
+        let name = name.split(' ').next().unwrap().to_owned();
+        (told, name)
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        drop(self.server.stdin.take());
+        let _ = self.server.wait();
+    }
+}
+
+const ID: &str = "11111111-0000-4000-8000-000000000001";
+
+const TWO: &str = "
+    a      user       v=2.1.325 tune the harp
+    b < a  assistant  which harp
+    c < b  user       the gold one
+    d < c  assistant  tuned
+    e < b  user       the small one
+    f < e  assistant  tuned as well
+";
+
+#[test]
+fn confirm_makes_the_very_session_that_was_planned() {
+    let home = testkit::Home::new();
+    let path = home.session(&format!("-home-dev-app/{ID}.jsonl"), TWO);
+    let mut agent = Agent::new(&home.claude());
+    let (told, plan) = agent.plan("fork", "1111:d");
+    let planned = told.lines().next().unwrap().strip_prefix("Would: ").unwrap();
+    let (_, file) = planned.split_once(", file ").unwrap();
+    assert!(!Path::new(file).exists(), "nothing is written yet");
+    let (told, is_refused) = agent.call("confirm", &json!({"plan": plan}));
+    assert!(!is_refused, "{told}");
+    assert_eq!(told.lines().next().unwrap(), format!("Done: {planned}"));
+    assert!(Path::new(file).exists());
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
+}
+
+#[test]
+fn confirm_refuses_when_the_session_went_on_since_the_plan() {
+    let home = testkit::Home::new();
+    let path = home.session(&format!("-home-dev-app/{ID}.jsonl"), TWO);
+    let mut agent = Agent::new(&home.claude());
+    let (_, plan) = agent.plan("goto", "1111:d");
+    let longer = fs::read_to_string(&path).unwrap()
+        + &testkit::jsonl(&format!("{TWO}    g < f  user  thanks"))
+            .lines()
+            .last()
+            .map(|line| format!("{line}\n"))
+            .unwrap();
+    fs::write(&path, &longer).unwrap();
+    let (told, is_refused) = agent.call("confirm", &json!({"plan": plan}));
+    assert!(is_refused, "{told}");
+    assert_eq!(told, "the session has changed since this was planned\nHint: plan again");
+    assert_eq!(fs::read_to_string(&path).unwrap(), longer);
+    let (told, is_refused) = agent.call("confirm", &json!({"plan": plan}));
+    assert!(is_refused && told.contains("there is no plan"), "{told}");
+    let (_, plan) = agent.plan("goto", "1111:d");
+    let (told, is_refused) = agent.call("confirm", &json!({"plan": plan}));
+    assert!(!is_refused && told.contains("resumes at: d"), "{told}");
+    assert!(fs::read_to_string(&path).unwrap().starts_with(&longer));
+    let (told, is_refused) = agent.call("goto", &json!({"address": "1111:d"}));
+    assert!(!is_refused && told.starts_with("Nothing to do"), "{told}");
 }

@@ -17,6 +17,7 @@ use crate::error::ApiError;
 
 /// What becomes of the files that are there.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct FilesView {
     cwd: String,
     changes: Vec<ChangeView>,
@@ -25,6 +26,7 @@ pub(super) struct FilesView {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct ChangeView {
     path: String,
     how: &'static str,
@@ -33,6 +35,7 @@ struct ChangeView {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct LeftView {
     path: String,
     why: &'static str,
@@ -59,7 +62,7 @@ pub(super) fn restore(state: &State, wanted: &Wanted) -> Result<Planned, ApiErro
     let changes = changes.collect();
     let left = back.left.iter().map(|(file, why)| LeftView { path: name(file), why: reason(*why) });
     let view = FilesView { changes, left: left.collect(), cwd };
-    Ok(Planned { files: Some(view), ..plan.into() })
+    Ok(Planned { files: Some(view), change: plan.into() })
 }
 
 fn changed(point: &mut FilesAt, change: &Change<'_>) -> String {

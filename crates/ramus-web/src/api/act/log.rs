@@ -12,11 +12,13 @@ use crate::api::{Answered, answer};
 use crate::work::Task;
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Log {
     operations: Vec<OperationView>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct OperationView {
     op: u64,
     at: String,

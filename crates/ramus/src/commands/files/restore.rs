@@ -50,8 +50,7 @@ pub(super) fn put_back(
         1 => "Put this file back?".to_owned(),
         n => format!("Put these {n} files back?"),
     };
-    let proposal =
-        Proposal { plan: &plan, lines, question: &question, resume_leaf: None, cwd: None };
+    let proposal = Proposal { change: &plan.into(), lines, question: &question };
     let write = WriteArgs { dry_run: args.dry_run, yes: args.yes, force: false };
     perform(ui, "ramus.files.restore/1", &write, &proposal)
 }

@@ -73,6 +73,11 @@ fn print(ui: &mut Ui, sent: &Sent) -> Result<(), CommandError> {
         );
         ui.say(&Line::new(&words, Label::Dim));
     }
+    if !sent.unreported.is_empty() {
+        let agents = count(sent.unreported.len(), "background agent");
+        let words = format!("Claude Code adds a note: no report of {agents} is part of this.");
+        ui.say(&Line::new(&words, Label::Dim));
+    }
     Ok(())
 }
 

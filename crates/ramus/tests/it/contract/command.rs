@@ -38,11 +38,19 @@ impl<'a> Command<'a> {
         };
         let address = |session: &str, node: &str| format!("{session}:{node}");
         match question {
-            Question::Sessions => session_rows(&json(&["sessions"])),
+            Question::Sessions => {
+                let mut answer = session_rows(&json(&["sessions"]));
+                let ids = self.column(&["sessions"], "ID");
+                answer.rows.iter_mut().zip(ids).for_each(|(row, id)| drop(row.insert("id", id)));
+                answer
+            }
             Question::Conversations { session, .. } => {
                 let mut answer = conversation_rows(&json(&["conversations", session]));
-                for (row, title) in answer.rows.iter_mut().zip(self.branch_titles(session)) {
-                    row.insert("branch title", title);
+                let table = &["conversations", &**session];
+                let shown =
+                    self.column(table, "ADDRESS").into_iter().zip(self.column(table, "TITLE"));
+                for (row, (address, title)) in answer.rows.iter_mut().zip(shown) {
+                    row.extend([("address", address), ("branch title", title)]);
                 }
                 answer
             }
@@ -78,15 +86,19 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Returns what tells the conversations of a session apart, which only the text has.
-    fn branch_titles(&self, session: &str) -> Vec<String> {
-        let mut command = crate::command(self.claude, &["conversations", session]);
-        let told = command.env("COLUMNS", "9999").output().unwrap();
+    /// Returns a column of a table that is printed: short ids and names of branches are not in the JSON.
+    fn column(&self, args: &[&str], name: &str) -> Vec<String> {
+        let told = crate::command(self.claude, args).env("COLUMNS", "9999").output().unwrap();
         let told = String::from_utf8(told.stdout).unwrap();
         let mut lines = told.lines();
-        let at = lines.next().unwrap().find("TITLE").unwrap();
-        let title = |line: &str| line.chars().skip(at).collect::<String>().trim().to_owned();
-        lines.filter(|line| line.contains('@')).map(title).collect()
+        let head: Vec<char> = lines.next().unwrap().chars().collect();
+        let name: Vec<char> = name.chars().collect();
+        let at = head.windows(name.len()).position(|part| part == name).unwrap();
+        let cell = |line: &str| {
+            let rest: String = line.chars().skip(at).collect();
+            rest.split("  ").next().unwrap_or_default().trim().to_owned()
+        };
+        lines.map(cell).collect()
     }
 }
 
@@ -98,7 +110,6 @@ pub(super) fn session_rows(json: &Value) -> Answer {
     let row = |row: &Value| {
         Row::from([
             ("whole id", text(row, "id")),
-            ("id", short(&text(row, "id"))),
             ("title", text(row, "title")),
             ("messages", text(row, "messages")),
             ("branches", text(row, "conversations")),

@@ -32,31 +32,31 @@ impl Mcp {
     pub(super) fn answer(&mut self, question: &Question) -> Option<Answer> {
         let all = 100_000;
         let told = match question {
-            Question::Sessions => self.call("list_sessions", json!({"max_tokens": all})),
+            Question::Sessions => self.call("list_sessions", &json!({"max_tokens": all})),
             Question::Conversations { session, .. } => {
-                self.call("list_conversations", json!({"scope": session, "max_tokens": all}))
+                self.call("list_conversations", &json!({"scope": session, "max_tokens": all}))
             }
             Question::Tree { session, .. } => {
-                self.call("tree", json!({"session": session, "max_tokens": all}))
+                self.call("tree", &json!({"session": session, "max_tokens": all}))
             }
             Question::Search(words) => {
-                self.call("search", json!({"query": words, "max_tokens": all}))
+                self.call("search", &json!({"query": words, "max_tokens": all}))
             }
             Question::Diff { session, sides: [a, b] } => self.call(
                 "diff",
-                json!({"a": format!("{session}@{a}"), "b": format!("{session}@{b}"),
+                &json!({"a": format!("{session}@{a}"), "b": format!("{session}@{b}"),
                     "stat": true, "max_tokens": all}),
             ),
             Question::Files { session, node } => self.call(
                 "files_at",
-                json!({"address": format!("{session}:{node}"), "max_tokens": all}),
+                &json!({"address": format!("{session}:{node}"), "max_tokens": all}),
             ),
-            Question::Usage => self.call("usage", json!({"max_tokens": all})),
+            Question::Usage => self.call("usage", &json!({"max_tokens": all})),
             Question::Goto { session, node } => {
-                self.call("goto", json!({"address": format!("{session}:{node}")}))
+                self.call("goto", &json!({"address": format!("{session}:{node}")}))
             }
             Question::Fork { session, node } => {
-                self.call("fork", json!({"address": format!("{session}:{node}")}))
+                self.call("fork", &json!({"address": format!("{session}:{node}")}))
             }
             // There is no tool for it.
             Question::Retention | Question::Rename { .. } => return None,
@@ -82,7 +82,7 @@ impl Mcp {
     }
 
     /// Calls a tool; returns its text and whether it is an error.
-    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
         let params = json!({"name": tool, "arguments": arguments});
         self.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
         let answer = self.read();
@@ -159,6 +159,7 @@ fn conversation_row(line: &str) -> Row {
     let left = left.and_then(|left| left.trim_end_matches(')').split_once(" ("));
     let (point, kind) = left.unwrap_or_default();
     Row::from([
+        ("address", address.to_owned()),
         ("n", address.split_once('@').unwrap().1.to_owned()),
         ("status", status.split(',').next().unwrap().to_owned()),
         ("resumes", status.ends_with(", resumes here").to_string()),

@@ -5,6 +5,7 @@ use std::path::Path;
 use testkit::Terminal;
 
 use super::command::one;
+use super::mcp::tree_rows;
 use super::{Answer, Question, Row, cells};
 
 pub(super) struct Screens {
@@ -31,12 +32,59 @@ impl Screens {
                 Some(Answer { rows, ordered: false })
             }
             Question::Search(words) => Some(self.search(words)),
+            Question::Conversations { title, .. } => self.open(title).then(|| self.branches()),
+            Question::Tree { title, .. } => self.open(title).then(|| self.tree()),
             Question::Retention => {
                 let due = self.list.lines().find(|line| line.contains("Claude Code"));
                 Some(one(Row::from([("due", due.unwrap_or_default().trim().to_owned())])))
             }
             _ => None,
         }
+    }
+
+    /// Opens a session that has branches; `false`: its title does not tell it from others.
+    fn open(&self, title: &str) -> bool {
+        let titled = |line: &&str| line.trim_start_matches([' ', '▸']).starts_with(title);
+        let rows: Vec<&str> = self.list.lines().filter(titled).collect();
+        if !matches!(rows[..], [row] if row.contains('┬')) {
+            return false;
+        }
+        self.terminal.type_in(title);
+        self.terminal.wait(&format!("filter: {title}"));
+        self.terminal.keys(&["Enter"]);
+        self.terminal.wait("b branches");
+        true
+    }
+
+    fn leave(&self) {
+        self.terminal.wait("b branches");
+        self.terminal.keys(&["q"]);
+        self.terminal.wait("filter: ");
+        self.terminal.keys(&["C-u"]);
+        self.terminal.wait("type to filter");
+    }
+
+    fn branches(&self) -> Answer {
+        self.terminal.keys(&["b"]);
+        self.terminal.wait("─ Branches ");
+        let screen = self.terminal.screen();
+        self.terminal.keys(&["Escape"]);
+        self.leave();
+        let inner = screen.lines().skip_while(|line| !line.contains("─ Branches ")).skip(1);
+        let inner = inner.take_while(|line| line.contains('│'));
+        Answer { rows: inner.map(branch_row).collect(), ordered: true }
+    }
+
+    fn tree(&self) -> Answer {
+        self.terminal.keys(&["t"]);
+        self.terminal.wait("● active  ○ abandoned");
+        let screen = self.terminal.screen();
+        self.terminal.keys(&["q"]);
+        self.leave();
+        // The tree is on the right.
+        let right = |line: &str| line.chars().skip(56).collect::<String>();
+        let lines: Vec<String> = screen.lines().map(right).collect();
+        tree_rows(&lines.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     fn search(&self, words: &str) -> Answer {
@@ -84,6 +132,32 @@ fn session_row(line: &str) -> Option<Row> {
     let title = words.join(" ");
     row.insert("title", title.trim_start_matches("▸ ").to_owned());
     Some(row)
+}
+
+/// Reads `│ ❯ SIGN @N KIND TITLE resumes here N messages TIME │`.
+fn branch_row(line: &str) -> Row {
+    let line = line.trim().trim_matches('│').trim().trim_start_matches("❯ ");
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    // A time is three words, and `messages` stands before it.
+    words.truncate(words.len() - 4);
+    let messages = words.pop().unwrap();
+    let resumes = words.ends_with(&["resumes", "here"]);
+    words.truncate(words.len() - if resumes { 2 } else { 0 });
+    let status = if matches!(words[0], "◉" | "●") { "active" } else { "abandoned" };
+    let is_fork = ["edit", "retry", "rewind", "interrupt"].contains(&words[2]);
+    let fork = if is_fork { words.remove(2) } else { "" };
+    let mut row = Row::from([
+        ("n", words[1].trim_start_matches('@').to_owned()),
+        ("status", status.to_owned()),
+        ("resumes", resumes.to_string()),
+        ("fork", fork.to_owned()),
+        ("messages", messages.to_owned()),
+    ]);
+    // A branch without a prompt of its own goes here by the prompt it answers, elsewhere by the session's title.
+    if !matches!(fork, "retry" | "interrupt") {
+        row.insert("branch title", words[2..].join(" "));
+    }
+    row
 }
 
 /// Reads `●@N KIND TITLE STATUS TIME`; the line below it has the words.

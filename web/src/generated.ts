@@ -1,0 +1,808 @@
+// Written from the types of the server by `UPDATE_TYPES=1 cargo nextest run --workspace -E 'test(types_of_the_page)'`.
+
+/**
+ * What the page can ask for.
+ */
+export type Action = "fork" | "goto" | "merge" | "rename" | "restore" | "restore-files" | "trash" | "undo";
+
+export type Amounts = { messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
+/**
+ * `None`: no model has a known price.
+ */
+cost_usd: number | null,
+/**
+ * Tokens that are not in the cost, because their model has no known price.
+ */
+unpriced_tokens: number,
+/**
+ * Part of `output`, where the client wrote it down.
+ */
+thinking: number, fast_messages: number, web_searches: number, web_fetches: number, };
+
+export type ByBranch = { active: Amounts, abandoned: Amounts, };
+
+/**
+ * A whole path, with what it shares with others; these do not add up.
+ */
+export type ByConversation = { session: string, n: number, leaf: string, status: string, resumes: boolean, title: string | null,
+/**
+ * What it begins with after its last fork.
+ */
+prompt: string | null,
+/**
+ * What was spent since the last fork, on nothing but this conversation.
+ */
+own_cost_usd: number, messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
+/**
+ * `None`: no model has a known price.
+ */
+cost_usd: number | null,
+/**
+ * Tokens that are not in the cost, because their model has no known price.
+ */
+unpriced_tokens: number,
+/**
+ * Part of `output`, where the client wrote it down.
+ */
+thinking: number, fast_messages: number, web_searches: number, web_fetches: number, };
+
+export type ByLine = { main: Amounts, agents: Amounts, };
+
+export type ByModel = { model: string, messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
+/**
+ * `None`: no model has a known price.
+ */
+cost_usd: number | null,
+/**
+ * Tokens that are not in the cost, because their model has no known price.
+ */
+unpriced_tokens: number,
+/**
+ * Part of `output`, where the client wrote it down.
+ */
+thinking: number, fast_messages: number, web_searches: number, web_fetches: number, };
+
+export type ByProject = {
+/**
+ * The encoded name.
+ */
+project: string, path: string | null, messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
+/**
+ * `None`: no model has a known price.
+ */
+cost_usd: number | null,
+/**
+ * Tokens that are not in the cost, because their model has no known price.
+ */
+unpriced_tokens: number,
+/**
+ * Part of `output`, where the client wrote it down.
+ */
+thinking: number, fast_messages: number, web_searches: number, web_fetches: number, };
+
+export type BySession = { session: string, project: string, title: string | null, last_active: string | null,
+/**
+ * Part of it that agents took.
+ */
+agents_cost_usd: number,
+/**
+ * Part of it that lies on abandoned branches.
+ */
+abandoned_cost_usd: number, messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
+/**
+ * `None`: no model has a known price.
+ */
+cost_usd: number | null,
+/**
+ * Tokens that are not in the cost, because their model has no known price.
+ */
+unpriced_tokens: number,
+/**
+ * Part of `output`, where the client wrote it down.
+ */
+thinking: number, fast_messages: number, web_searches: number, web_fetches: number, };
+
+/**
+ * A day (`2026-01-31`), a week by its Monday, or a month (`2026-01`).
+ */
+export type ByTime = { day?: string, week?: string, month?: string, messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
+/**
+ * `None`: no model has a known price.
+ */
+cost_usd: number | null,
+/**
+ * Tokens that are not in the cost, because their model has no known price.
+ */
+unpriced_tokens: number,
+/**
+ * Part of `output`, where the client wrote it down.
+ */
+thinking: number, fast_messages: number, web_searches: number, web_fetches: number, };
+
+export type CallView = {
+/**
+ * Which of the calls of the turn it is.
+ */
+n: number,
+/**
+ * `run`, `read`, `edit`, `write`, `grep`, …: what the page draws a sign for.
+ */
+tool: string, name: string, subject: string, outcome: string, failed: boolean, running: boolean, agent?: string, };
+
+export type ChangeView = { path: string, how: string,
+/**
+ * Escaped; empty: it is no text.
+ */
+html: string, };
+
+export type Changed = { session: string, agent: boolean, owner: string | null, };
+
+/**
+ * A session by the client's own count, beside ours.
+ */
+export type Client = { session: string, title: string | null, client_cost_usd: number, cost_usd: number,
+/**
+ * Ours less the client's.
+ */
+difference_usd: number,
+/**
+ * The client did not know some model's price.
+ */
+client_lacks_prices: boolean, models: Array<ClientModel>, };
+
+export type ClientModel = { model: string, client_cost_usd: number, cost_usd: number, client_tokens: number, tokens: number, };
+
+export type ConflictEnd = { conversation: number,
+/**
+ * `text`, `absent` or `unknown`.
+ */
+state: string, content: string | null, added: number, removed: number, };
+
+export type Conversation = { session: string,
+/**
+ * Its session's path from the Claude directory on.
+ */
+file: string, n: number, leaf: string, status: "active" | "abandoned", resumes: boolean, draft: boolean, why: string, title: string | null,
+/**
+ * The first prompt since its fork.
+ */
+prompt: string | null, fork_point: string | null, fork_kind: string | null, messages: number, records: number, compactions: number, last_active: string | null, };
+
+/**
+ * A session, as its own file tells.
+ */
+export type Detail = { id: string, project: string, title: string | null, cwd: string | null, git_branch: string | null, version: string | null, bytes: number, records: number, messages: number, forks: number, compactions: number, started: string | null, last_active: string | null, resume: Resume | null, conversations: Array<Conversation>,
+/**
+ * The session that this agent works for.
+ */
+parent: string | null, forked_from: [string, string] | null,
+/**
+ * Changes when the file does.
+ */
+stamp: string, };
+
+export type DiffChange = { changed: boolean, added: number, removed: number,
+/**
+ * Whether it is known what the file holds in the end.
+ */
+known: boolean,
+/**
+ * What it holds in the end; `null`: not known, or there is no file.
+ */
+content: string | null, };
+
+export type DiffCommand = { command: string, error: boolean, };
+
+export type DiffCommands = { a: Array<DiffCommand>, b: Array<DiffCommand>, };
+
+export type DiffCommon = { messages: number,
+/**
+ * The last message that both have.
+ */
+node: string | null, timestamp: string | null, };
+
+export type DiffFile = { path: string, a: DiffChange, b: DiffChange,
+/**
+ * `null`: what one of them ends with is not known.
+ */
+differs: boolean | null, };
+
+/**
+ * One of the two; the numbers are of what it has alone.
+ */
+export type DiffSide = { session: string, leaf: string, status: string,
+/**
+ * What finds it again: `SESSION@N` or `SESSION:UUID`.
+ */
+address: string, title: string | null, messages: number, prompts: number, answers: number,
+/**
+ * Agents that it called; what they did is among the tools, files, commands and tokens.
+ */
+agents: number, started: string | null, ended: string | null, duration_ms: number | null, };
+
+export type DiffSpent = { messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
+/**
+ * For the models whose price is known; `null`: for none of them.
+ */
+cost_usd: number | null,
+/**
+ * Messages by model.
+ */
+models: { [key in string]: number },
+/**
+ * Tokens of the models without a known price.
+ */
+unpriced: { [key in string]: number }, };
+
+export type DiffTool = { a: number, b: number, failed_a: number, failed_b: number, };
+
+export type DiffUsage = { a: DiffSpent, b: DiffSpent, };
+
+/**
+ * The comparison, and what differs as the page shows it.
+ */
+export type DiffView = { views_a: Array<View>, views_b: Array<View>,
+/**
+ * For each file, what the second side ends with against the first.
+ */
+changes: Array<string>,
+/**
+ * Neither side has anything of its own.
+ */
+same: boolean, a: DiffSide, b: DiffSide, common: DiffCommon, files: Array<DiffFile>, tools: { [key in string]: DiffTool }, commands: DiffCommands, usage: DiffUsage, };
+
+export type DoneView = { op: number, session: string, words: string, resume_command: string | null,
+/**
+ * What else happened, such as lines of other programs that were carried over.
+ */
+notes: Array<string>, };
+
+export type File = { path: string,
+/**
+ * `file`, `absent` or `unknown`.
+ */
+state: string, size: number | null, source: string,
+/**
+ * The backup that holds it; with the doubt `late-backup` the one that does not.
+ */
+backup: string | null, version: number | null, doubt: string | null,
+/**
+ * How many commands or agents ran since; with the doubt `commands-ran`.
+ */
+commands: number | null, only_read: boolean,
+/**
+ * The text, where one file was asked for and it is text.
+ */
+content?: string, };
+
+/**
+ * A file, or how it differs.
+ */
+export type FileShown = { path: string,
+/**
+ * Escaped; empty: there is nothing to show, and `note` says why.
+ */
+html: string, note: string, };
+
+export type Files = { files: Array<File>, session: string,
+/**
+ * `null`: the record has no uuid.
+ */
+node: string | null,
+/**
+ * `before` a prompt, `after` any other message.
+ */
+moment: string, cwd: string | null, };
+
+/**
+ * What becomes of the files that are there.
+ */
+export type FilesView = { cwd: string, changes: Array<ChangeView>,
+/**
+ * Files that are not as they were then, and stay so.
+ */
+left: Array<LeftView>, };
+
+export type ForkView = { kind: string, ways: Array<WayView>, };
+
+/**
+ * One message that was found; a stream of them is written, one a line.
+ */
+export type Hit = {
+/**
+ * The session; of an agent's record, the one that started the agent.
+ */
+session: string, title: string | null,
+/**
+ * The encoded name of the project.
+ */
+project: string | null,
+/**
+ * The agent whose record it is.
+ */
+agent: string | null,
+/**
+ * What to give to the next command.
+ */
+address: string,
+/**
+ * Its path from the Claude directory on.
+ */
+file: string, line: number,
+/**
+ * `None`: the record has no name, such as a title or a summary.
+ */
+uuid: string | null, role: string, kind: string,
+/**
+ * `prompt-only`: its session is gone.
+ */
+class?: string,
+/**
+ * The number of its conversation.
+ */
+conversation: number | null, status: string | null,
+/**
+ * The client would continue this conversation.
+ */
+resumes: boolean, timestamp: string | null,
+/**
+ * The text around the first match, on one line.
+ */
+snippet: string,
+/**
+ * From and to which character of the snippet it matches.
+ */
+match: [number, number],
+/**
+ * Every copy of the message, the eldest first.
+ */
+places: Array<HitPlace>,
+/**
+ * What stands before and after it; only when asked for.
+ */
+context?: HitContext, };
+
+export type HitContext = {
+/**
+ * From the eldest on.
+ */
+before: Array<HitNeighbour>,
+/**
+ * All that was said next, on every branch.
+ */
+after: Array<HitNeighbour>, };
+
+export type HitNeighbour = { uuid: string | null, role: string,
+/**
+ * Its first words.
+ */
+text: string, };
+
+export type HitPlace = { file: string, line: number,
+/**
+ * `null`: it lies on no conversation.
+ */
+status: string | null, conversation: number | null, };
+
+/**
+ * A file that the client's clean-up deletes soon.
+ */
+export type Leaving = {
+/**
+ * What opens it: a session, or an agent.
+ */
+id: string, project: string, title: string | null, at: string, };
+
+export type LeftView = { path: string, why: string, };
+
+export type Let = { token: string, };
+
+export type LineageView = { origins: Array<RelativeView>, offspring: Array<RelativeView>, };
+
+export type Link = {
+/**
+ * `fork`, `merge`, `copy`, `continuation` or `summary`.
+ */
+kind: string, session: string, };
+
+export type Log = { operations: Array<OperationView>, };
+
+/**
+ * An agent whose session has no file any more.
+ */
+export type LostAgent = {
+/**
+ * Its id; `agent-ID` is its address.
+ */
+agent: string,
+/**
+ * The session that started it.
+ */
+session: string, file: string, project: string, title: string | null, messages: number, last_active: string | null, };
+
+export type MergeConflict = { path: string, ends: Array<ConflictEnd>, };
+
+export type MergedExchange = {
+/**
+ * The conversation and the number that `--pick` takes.
+ */
+conversation: number, n: number, uuid: string, prompt: string | null, timestamp: string | null, messages: number,
+/**
+ * `copied`, `quoted`, `summarized` or `left-out`.
+ */
+fate: string, };
+
+/**
+ * What a merge comes down to.
+ */
+export type MergedView = { title: string, messages: number,
+/**
+ * Messages that all begin with.
+ */
+common: number, exchanges: Array<MergedExchange>, conflicts: Array<MergeConflict>,
+/**
+ * Somebody must say first what holds where they conflict.
+ */
+stops: boolean, };
+
+export type MostComplex = { session: string, title: string | null, score: number, parts: { [key in string]: number }, };
+
+export type NewsKind = "found" | "grew" | "rewritten" | "gone";
+
+/**
+ * A stretch between two forks, with its agents; these add up.
+ */
+export type OfBranch = { session: string,
+/**
+ * The record it begins with.
+ */
+node: string, status: string,
+/**
+ * The first prompt on it.
+ */
+prompt: string | null, messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
+/**
+ * `None`: no model has a known price.
+ */
+cost_usd: number | null,
+/**
+ * Tokens that are not in the cost, because their model has no known price.
+ */
+unpriced_tokens: number,
+/**
+ * Part of `output`, where the client wrote it down.
+ */
+thinking: number, fast_messages: number, web_searches: number, web_fetches: number, };
+
+export type OperationView = { op: number, at: string, what: string, session: string, words: string, done: boolean, undone_by: number | null, undoes: number | null, can_undo: boolean,
+/**
+ * The session can be brought back as it was before, and is not so now.
+ */
+can_restore: boolean, };
+
+export type Otherwise = { rule: string, leaf: string, };
+
+/**
+ * A session's tree as rows, oldest first.
+ */
+export type Outline = { session: string, rows: Array<OutlineRow>, };
+
+export type OutlineRow = {
+/**
+ * How far beside the main line, which is 0.
+ */
+lane: number,
+/**
+ * `root`, `straight` or `branch`.
+ */
+edge: string,
+/**
+ * `prompt`, `answer`, `command`, `other`, `fork`, `compaction`, `agent`, `tree`, `loose`.
+ */
+kind: string,
+/**
+ * The node to go to; empty: there is none.
+ */
+node: string,
+/**
+ * The first node of the row.
+ */
+first: string,
+/**
+ * The agent whose file holds it.
+ */
+agent: string | null, words: string | null, timestamp: string | null, until: string | null, status: string, draft: boolean, resumes: boolean, messages: number, records: number,
+/**
+ * Of a fork: its kind and how many ways there are.
+ */
+fork: string | null, ways: number,
+/**
+ * Of a fork: `restored` or `kept`, where it is known what became of the files.
+ */
+files: string | null, commands: Array<string>, interrupts: number, errors: number, };
+
+export type Overview = { projects: number, sessions: number, conversations: number, bytes: number, recent: Array<Session>,
+/**
+ * Ids of the sessions that are being written.
+ */
+live: Array<string>,
+/**
+ * How many days the client keeps a session, and whether its settings say so.
+ */
+retention_days: number, retention_set: boolean,
+/**
+ * Announces what is due for deletion; `None`: nothing is.
+ */
+due: string | null, leaving: Array<Leaving>,
+/**
+ * Messages of each day (UTC), agents' own left out.
+ */
+activity: { [key in string]: number }, };
+
+/**
+ * A path in short: how long it is and what stands where.
+ */
+export type PathView = { session: string, leaf: string, status: string, resumes: boolean, conversation: number | null, count: number,
+/**
+ * A letter for each message: who speaks.
+ */
+shape: string,
+/**
+ * A letter for each message: how long it is.
+ */
+sizes: string,
+/**
+ * What the last messages are called.
+ */
+last: Array<string>,
+/**
+ * Positions after which the path forks.
+ */
+forks: Array<number>,
+/**
+ * The position of the fork at which it leaves what is current.
+ */
+left_at: number | null,
+/**
+ * The position of the message that was asked for.
+ */
+at: number | null,
+/**
+ * The sessions it runs through, the eldest first.
+ */
+sessions: Array<string>, };
+
+/**
+ * A piece of a turn.
+ */
+export type Piece = { "t": "html", html: string, cut?: number, } | { "t": "text", text: string, cut?: number, } | { "t": "note", text: string, bad: boolean, } | { "t": "fold", title: string, html: string, } | { "t": "thinking", html: string | null, } | { "t": "call" } & CallView | { "t": "picture", n: number, name: string, shown: boolean, };
+
+export type PlanView = {
+/**
+ * Empty: it cannot be carried out as it is.
+ */
+id: string, what: string, words: string, session: string, steps: Array<string>, appended_bytes: number, warnings: Array<string>, merged?: MergedView, files?: FilesView, };
+
+/**
+ * By which list of prices the cost was made.
+ */
+export type Prices = {
+/**
+ * The day of the list that is built in.
+ */
+date: string,
+/**
+ * A file that changes it.
+ */
+file: string | null, file_date: string | null, };
+
+export type Project = {
+/**
+ * The encoded directory name.
+ */
+name: string,
+/**
+ * The directory the project stands for, as its records name it.
+ */
+path: string | null,
+/**
+ * The project's directory on disk.
+ */
+dir: string, sessions: number, conversations: number, agents: number, bytes: number, last_active: string | null,
+/**
+ * The git repository it belongs to; only when asked for.
+ */
+repository: string | null, };
+
+export type Projects = { projects: Array<Project>,
+/**
+ * The projects put together; only when asked for.
+ */
+repositories?: Array<Repository>, };
+
+/**
+ * A pull request that was made in a session.
+ */
+export type PullRequest = { number: number | null, url: string, repository: string | null, };
+
+/**
+ * The same by parent links alone.
+ */
+export type RawStats = { forks: number, leaves: number, roots: number, sessions_with_forks: number, linear_sessions: number, complex_sessions: number, largest_branching: number, mean_branching: number, };
+
+/**
+ * A session that another one came from, or that came out of it.
+ */
+export type Relative = {
+/**
+ * `fork`, `merge`, `copy`, `continuation`, `clear`; of an agent `agent`.
+ */
+kind: string,
+/**
+ * `None`: nothing records which one it was.
+ */
+session: string | null,
+/**
+ * Its file is there.
+ */
+found: boolean, };
+
+/**
+ * Where a session came from, or what came out of it.
+ */
+export type RelativeView = {
+/**
+ * How the one stands to the other, such as `forked from`.
+ */
+words: string, title: string | null,
+/**
+ * Its address, if it is there.
+ */
+address: string | null,
+/**
+ * `fork`, `merge`, `copy`, `continuation`, `clear`; of an agent `agent`.
+ */
+kind: string,
+/**
+ * `None`: nothing records which one it was.
+ */
+session: string | null,
+/**
+ * Its file is there.
+ */
+found: boolean, };
+
+/**
+ * What one reply used.
+ */
+export type ReplyUsage = { input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
+/**
+ * Part of `output`, where the client wrote it down.
+ */
+thinking: number,
+/**
+ * Input, cache reads and cache writes of the request.
+ */
+context: number,
+/**
+ * `None`: the model has no known price.
+ */
+cost_usd: number | null, };
+
+/**
+ * All projects of one git repository, or one project that is in none.
+ */
+export type Repository = {
+/**
+ * The address of its remote, else its directory; `None`: it is no repository, as far as is known.
+ */
+repository: string | null,
+/**
+ * The encoded names of its projects.
+ */
+projects: Array<string>, sessions: number, conversations: number, bytes: number, last_active: string | null, };
+
+export type Resume = { point: string, leaf: string, rule: string, why: string,
+/**
+ * The line of the record that decided.
+ */
+line: number,
+/**
+ * Where clients of other versions would continue instead.
+ */
+otherwise: Array<Otherwise>, };
+
+export type Session = { id: string,
+/**
+ * Its path from the Claude directory on.
+ */
+file: string,
+/**
+ * The encoded name of its project.
+ */
+project: string, class: string, title: string | null, version: string | null, records: number, lines: number, messages: number, conversations: number, forks: number, compactions: number, agents: number, defects: number, bytes: number, started: string | null, last_active: string | null, resume_leaf: string | null, cwd: string | null, git_branch: string | null,
+/**
+ * `linear`, or any of `branching`, `sidechain`, `forked`, `merged`.
+ */
+flow: Array<string>, complexity: number, links: Array<Link>,
+/**
+ * When Claude Code deletes its file, should it not be changed before.
+ */
+deleted_after: string | null, pull_requests: Array<PullRequest>,
+/**
+ * The git repository of its project; only when asked for.
+ */
+repository: string | null,
+/**
+ * Where it came from.
+ */
+origins: Array<Relative>,
+/**
+ * What came out of it.
+ */
+offspring: Array<Relative>, };
+
+export type Sessions = { sessions: Array<Session>,
+/**
+ * Agents whose session has no file any more.
+ */
+lost_agents: Array<LostAgent>, };
+
+export type Stats = { projects: number, sessions: number, files: number, bytes: number, by_class: { [key in string]: number }, lines: number, blank: number, records: number, unknown: number, damaged: number, by_type: { [key in string]: number }, system_by_subtype: { [key in string]: number }, messages: number, forks: number, forks_by_kind: { [key in string]: number }, drafts: number, artefacts: { [key in string]: number }, conversations: number, active: number, abandoned: number, unique_paths: number, compactions: number, compaction_records: number, sidechain_records: number, agents: { [key in string]: number }, duplicate_uuids: number, orphans: number, defects: number, sessions_with_forks: number, sessions_with_sidechains: number, forked_sessions: number, merged_sessions: number, linear_sessions: number, complex_sessions: number, largest_branching: number, mean_branching: number, flow: { [key in string]: number }, most_complex: MostComplex | null, raw: RawStats, };
+
+export type Ticket = { ticket: string, };
+
+export type Turns = { from: number, to: number, turns: Array<View>, };
+
+export type Unpriced = { model: string, tokens: number, };
+
+export type Usage = {
+/**
+ * The time zone that days are of.
+ */
+zone: string, since: string | null, until: string | null, prices: Prices, totals: Amounts, by_day: Array<ByTime>, by_week: Array<ByTime>, by_month: Array<ByTime>,
+/**
+ * Messages that say no time, on no day; only when there are some.
+ */
+undated?: Amounts, by_model: Array<ByModel>, by_project: Array<ByProject>, by_session: Array<BySession>,
+/**
+ * Only when asked for.
+ */
+by_conversation?: Array<ByConversation>,
+/**
+ * Only when asked for.
+ */
+branches?: Array<OfBranch>, by_branch: ByBranch, by_line: ByLine,
+/**
+ * Models without a price, with their tokens.
+ */
+unpriced: Array<Unpriced>,
+/**
+ * Only when asked for.
+ */
+client?: Array<Client>, };
+
+/**
+ * One thing a reader sees.
+ */
+export type View = {
+/**
+ * Its position on the path, and which of the turns there it is.
+ */
+at: number, i: number, kind: string, uuid?: string, timestamp?: string,
+/**
+ * A word beside who speaks: the model, `queued`, the trigger of a compaction.
+ */
+detail?: string, recovered?: boolean, parts: Array<Piece>, fork?: ForkView,
+/**
+ * Tokens, context size and cost of a reply.
+ */
+usage?: ReplyUsage, };
+
+export type Wanted = { what: Action, session: string, node: string, title: string, op: number | null,
+/**
+ * The conversations to merge, by their last messages, and how.
+ */
+leaves: Array<string>, strategy: string, on_conflict: string, };
+
+export type WayView = { node: string, leaf: string, words: string, timestamp: string | null, messages: number, draft: boolean, current: boolean, taken: boolean, };

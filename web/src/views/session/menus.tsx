@@ -1,0 +1,124 @@
+// What can be done with one message, and with the whole conversation.
+
+import { useState } from "preact/hooks";
+import type { Request } from "../../act";
+import { type Refused, type View, asRefused, download, query } from "../../api";
+import { Dialog, Failure } from "../../parts";
+import * as route from "../../route";
+import { short } from "../../words";
+
+export function TurnMenu({
+  view,
+  id,
+  leaf,
+  say,
+  onClose,
+  onAct,
+}: {
+  view: View;
+  id: string;
+  leaf: string;
+  say: (text: string) => void;
+  onClose: () => void;
+  onAct: (request: Request) => void;
+}) {
+  const link = `${location.origin}${route.session(id, leaf, view.uuid)}`;
+  const isAgent = id.startsWith("agent-");
+  return (
+    <Dialog title="This message" onClose={onClose}>
+      <ul class="menu-list">
+        {!isAgent && (
+          <li>
+            <button type="button" onClick={() => onAct({ what: "goto", session: id, node: view.uuid })}>
+              <b>Go on from here</b>
+              <span>Claude Code resumes this session after this message</span>
+            </button>
+          </li>
+        )}
+        {!isAgent && (
+          <li>
+            <button type="button" onClick={() => onAct({ what: "fork", session: id, node: view.uuid })}>
+              <b>Fork from here</b>
+              <span>A new session with everything up to this message</span>
+            </button>
+          </li>
+        )}
+        {!isAgent && (
+          <li>
+            <a href={route.files(id, view.uuid ?? "")}>
+              <b>Files as of here</b>
+              <span>
+                What each file held {view.kind === "prompt" ? "when this was sent" : "after this"}, and what became of
+                it
+              </span>
+            </a>
+          </li>
+        )}
+        <li>
+          <button
+            type="button"
+            onClick={() => {
+              void navigator.clipboard?.writeText(link).then(
+                () => say("Address copied"),
+                () => say("The browser does not let this page copy"),
+              );
+              onClose();
+            }}
+          >
+            <b>Copy the address of this message</b>
+            <span>For this start of the server</span>
+          </button>
+        </li>
+        <li>
+          <button
+            type="button"
+            onClick={() => {
+              void navigator.clipboard?.writeText(`ramus show ${short(id)}:${short(view.uuid ?? "")}`).then(
+                () => say("Command copied"),
+                () => say("The browser does not let this page copy"),
+              );
+              onClose();
+            }}
+          >
+            <b>Copy the command for a terminal</b>
+            <span>
+              <code>
+                ramus show {short(id)}:{short(view.uuid ?? "")}
+              </code>
+            </span>
+          </button>
+        </li>
+      </ul>
+    </Dialog>
+  );
+}
+
+export function Export({ id, leaf, onClose }: { id: string; leaf: string; onClose: () => void }) {
+  const formats: [string, string, string][] = [
+    ["md", "Markdown", "reads well everywhere"],
+    ["html", "HTML", "one file, opens in any browser"],
+    ["txt", "Text", "as the terminal shows it"],
+    ["json", "JSON", "for programs"],
+    ["jsonl", "JSONL", "the original lines"],
+  ];
+  const [error, setError] = useState<Refused>();
+  const fetchIt = (format: string) =>
+    void download(`sessions/${encodeURIComponent(id)}/export${query({ leaf, format })}`).then(onClose, (failure) =>
+      setError(asRefused(failure)),
+    );
+  return (
+    <Dialog title="Export this conversation" onClose={onClose}>
+      <ul class="menu-list">
+        {formats.map(([format, name, what]) => (
+          <li key={format}>
+            <button type="button" onClick={() => fetchIt(format)}>
+              <b>{name}</b>
+              <span>{what}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {error && <Failure error={error} />}
+    </Dialog>
+  );
+}
