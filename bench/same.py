@@ -120,6 +120,8 @@ def main():
                 words = [source.choice(whole) if word == "F" else word for word in command.split()]
                 plain, kept = answer(words, "--no-cache"), answer(words)
                 compared += 1
+                if compared % 1000 == 0:
+                    print(f"{compared} comparisons so far, {wrong} differ", flush=True)
                 # What is said of dates in days may change between two runs; then it changes without the cache, too.
                 if plain != kept and kept != answer(words, "--no-cache"):
                     wrong += 1

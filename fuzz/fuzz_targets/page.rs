@@ -8,9 +8,10 @@ use std::sync::{Arc, OnceLock};
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
 use libfuzzer_sys::fuzz_target;
+use ramus_app::Workspace;
 use ramus_core::resume::Rule;
 use ramus_store::place::Place;
-use ramus_web::{Library, State, Token, app};
+use ramus_web::{State, Token, app};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
@@ -81,10 +82,10 @@ fn known() -> &'static Known {
         let session = project.join(format!("{ID}.jsonl"));
         std::fs::write(&session, SESSION).expect("because the directory was just made");
         let place = Place::open(vec![claude]).expect("because it was just made");
-        let library = Library::new(place, Rule::Client);
         let own = ramus_store::State::new(home.join("state"));
+        let workspace = Workspace::for_serving(place, Rule::Client, own);
         let hosts = vec!["h:1".to_owned()];
-        let state = Arc::new(State::new(library, own, Token::new("teapot"), hosts, |_| {}));
+        let state = Arc::new(State::new(workspace, Token::new("teapot"), hosts, |_| {}));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Known { runtime: runtime.expect("because there are threads"), state, session }
     })
