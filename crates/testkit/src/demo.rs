@@ -1,6 +1,6 @@
 //! A small history to try everything on: three projects, three ages of the client, every pattern.
 //!
-//! The stories ([`kettle`], [`menu`], [`teapot`]) are played by a [`Script`],
+//! The stories (`kettle`, `menu`, `teapot`) are played by a `Script`,
 //! which writes what the client would have written. Nothing is random: the same
 //! bytes come out every time. `ramus demo` writes these files; they are embedded in it from
 //! `crates/ramus/demo`, and a test there holds that they are what this makes.
