@@ -38,7 +38,7 @@ pub(super) struct Written {
 /// Everything that the writing of one transcript needs to know.
 pub(super) struct Exporter<'a> {
     pub(super) plan: &'a Plan<'a>,
-    args: &'a ExportArgs,
+    pub(super) args: &'a ExportArgs,
     found: Mutex<Found>,
     /// Agents that transcripts point to.
     used: Mutex<BTreeSet<String>>,
