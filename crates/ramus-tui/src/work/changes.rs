@@ -59,9 +59,9 @@ fn plan(deed: &Deed, workspace: &Workspace) -> Result<Plan, Vec<Line>> {
             let (site, node) = &read(workspace, address)?;
             match workspace.plan(ChangeRequest::Goto { site, node: *node }, now) {
                 Err(ChangeError::AlreadyThere) => {
-                    let line = Line::plain(&resume_command(&site.found.file.id));
-                    let words = "  The session resumes there already; nothing was written.";
-                    return Ok(Plan::There(line.with(words, Label::Plain)));
+                    let there = "The session resumes there already; nothing was written.  ";
+                    let command = resume_command(&site.found.file.id);
+                    return Ok(Plan::There(Line::plain(there).with(&command, Label::Plain)));
                 }
                 planned => planned,
             }

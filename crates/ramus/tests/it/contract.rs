@@ -314,8 +314,10 @@ fn questions(corpus: &Corpus) -> Vec<Question> {
             questions.push(Question::Merge { session: session.clone(), sides });
         }
         for (n, node) in ends {
-            let is_resumed = node == text(&row, "resume_leaf");
-            let opened_by = Some(title.clone()).filter(|_| is_resumed);
+            // The screens go to what was said last; a note of the client may come after it.
+            let is_end = node == text(&row, "resume_leaf")
+                && command::is_said(&corpus.claude, &format!("{session}:{node}"));
+            let opened_by = Some(title.clone()).filter(|_| is_end);
             let place = MessageAt { session: session.clone(), node, opened_by };
             questions.push(Question::Files(place.clone()));
             questions.push(Question::Goto(place.clone()));

@@ -20,6 +20,19 @@ pub(super) fn conversations(claude: &Path, session: &str) -> Vec<Value> {
     rows(&crate::json(claude, &["conversations", session])["conversations"])
 }
 
+/// Whether a person or the model said the message at an address.
+pub(super) fn is_said(claude: &Path, address: &str) -> bool {
+    let plan = fork_plan(claude, address);
+    let line = plan.lines().find(|line| line.contains(" up to ")).unwrap_or_default();
+    line.contains("  assistant: ") || line.contains("  user: ")
+}
+
+/// Returns the plan of a fork as a person sees it.
+fn fork_plan(claude: &Path, address: &str) -> String {
+    let told = crate::ramus(claude, &["fork", address, "--dry-run"]);
+    String::from_utf8_lossy(&told.stderr).into_owned()
+}
+
 fn rows(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
 }
@@ -84,9 +97,8 @@ impl<'a> Command<'a> {
             Question::Fork(place) => {
                 let mut answer = planned(&["fork", &place.address()]);
                 if place.opened_by.is_some() {
-                    let told = crate::ramus(self.claude, &["fork", &place.address(), "--dry-run"]);
-                    let told = String::from_utf8_lossy(&told.stderr).into_owned();
-                    answer.rows[0].insert("up to", up_to(&told));
+                    let plan = fork_plan(self.claude, &place.address());
+                    answer.rows[0].insert("up to", up_to(&plan));
                 }
                 answer
             }

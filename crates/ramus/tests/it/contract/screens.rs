@@ -56,7 +56,6 @@ impl Screens {
         let is_open = place.opened_by.as_ref().is_some_and(|title| self.open(title));
         if is_open {
             self.terminal.keys(&["End"]);
-            self.terminal.wait("◉ Claude Code resumes here");
         }
         is_open
     }
@@ -64,7 +63,7 @@ impl Screens {
     fn goto_end(&self) -> Answer {
         self.terminal.keys(&["g"]);
         self.terminal.wait("The session resumes there already; nothing was written.");
-        self.leave();
+        self.leave_said();
         one(nothing_to_do())
     }
 
@@ -74,7 +73,7 @@ impl Screens {
         let screen = self.terminal.screen();
         self.terminal.keys(&["n"]);
         self.terminal.wait("nothing was written");
-        self.leave();
+        self.leave_said();
         one(Row::from([("what", "fork".to_owned()), ("up to", up_to(&screen))]))
     }
 
@@ -98,7 +97,7 @@ impl Screens {
         self.terminal.keys(&["j"]);
         let dir = format!("ramus-export-{}-{n}", super::short(session));
         self.terminal.wait(&format!(" to {dir}"));
-        self.leave();
+        self.leave_said();
         let files = std::fs::read_dir(self.terminal.dir.path().join(dir)).unwrap();
         let mut names = files.map(|file| file.unwrap().path());
         let is_transcript = |path: &std::path::PathBuf| {
@@ -115,7 +114,8 @@ impl Screens {
         self.terminal.wait("b branches");
         self.terminal.keys(&["g"]);
         self.terminal.wait("Make it?");
-        self.terminal.screen()
+        let screen = self.terminal.screen().replace('│', " ");
+        screen.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Asks to undo where nothing was done; returns what is answered.
@@ -139,6 +139,12 @@ impl Screens {
         self.terminal.keys(&["Enter"]);
         self.terminal.wait("b branches");
         true
+    }
+
+    /// Leaves where something was said, which stands in the place of the keys until one is pressed.
+    fn leave_said(&self) {
+        self.terminal.keys(&["Up"]);
+        self.leave();
     }
 
     fn leave(&self) {
