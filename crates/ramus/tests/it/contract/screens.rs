@@ -85,8 +85,9 @@ impl Screens {
         let screen = self.terminal.screen();
         self.terminal.keys(&["q"]);
         self.leave();
-        let inner = screen.lines().filter_map(|line| line.trim().strip_prefix('│'));
-        let inner = inner.map(|line| line.trim_end_matches('│').trim_matches([' ', '❯']));
+        let inner = screen.lines().skip_while(|line| !line.contains("─ Files as of this message"));
+        let inner = inner.skip(1).map_while(|line| line.trim().strip_prefix('│'));
+        let inner = inner.map(|line| line.trim_end_matches(['│', '▐']).trim_matches([' ', '❯']));
         let inner: Vec<&str> = inner.filter(|line| !line.is_empty()).collect();
         file_rows(&inner)
     }
