@@ -56,7 +56,7 @@ pub fn compare(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line>
     talk::write(&mut sheet, compared);
     files::write(&mut sheet, compared.files);
     commands(&mut sheet, compared);
-    sheet.heading("Numbers");
+    sheet.heading("Totals");
     sheet.out.extend(stat::table(compared, config));
     sheet.out
 }

@@ -24,7 +24,7 @@ pub fn origin_words(kind: LinkKind) -> &'static str {
         LinkKind::Copy => "copied from",
         LinkKind::Continuation => "continues",
         LinkKind::Summary => "summarizes",
-        LinkKind::Clear => "began with /clear in",
+        LinkKind::Clear => "started with /clear in",
         LinkKind::Agent => "agent of",
     }
 }
@@ -37,7 +37,7 @@ pub fn offspring_words(kind: LinkKind) -> &'static str {
         LinkKind::Copy => "copied to",
         LinkKind::Continuation => "continued in",
         LinkKind::Summary => "summarized in",
-        LinkKind::Clear => "cleared, then",
+        LinkKind::Clear => "cleared, continued in",
         LinkKind::Agent => "started",
     }
 }
@@ -113,10 +113,10 @@ mod tests {
     #[test]
     fn a_clear_may_name_nobody() {
         let nobody = Relative { kind: LinkKind::Clear, session: None, is_found: false };
-        check(&Family { origins: vec![nobody], offspring: Vec::new() }, &["began with /clear"]);
+        check(&Family { origins: vec![nobody], offspring: Vec::new() }, &["started with /clear"]);
         let origins = vec![relative(LinkKind::Clear, "a")];
-        check(&Family { origins, offspring: Vec::new() }, &["began with /clear in a"]);
+        check(&Family { origins, offspring: Vec::new() }, &["started with /clear in a"]);
         let offspring = vec![relative(LinkKind::Clear, "b")];
-        check(&Family { origins: Vec::new(), offspring }, &["cleared, then b"]);
+        check(&Family { origins: Vec::new(), offspring }, &["cleared, continued in b"]);
     }
 }

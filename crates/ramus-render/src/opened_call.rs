@@ -180,7 +180,7 @@ fn push_input<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) -> bool {
             true
         }
         Action::Delegate { prompt, .. } => {
-            sections.push(Section::Message { heading: Some("asked"), markdown: prompt.into() });
+            sections.push(Section::Message { heading: Some("prompt"), markdown: prompt.into() });
             false
         }
         Action::Todos(todos) => {
@@ -263,7 +263,7 @@ fn push_output<'a>(call: &'a Call, result: &'a Outcome, sections: &mut Vec<Secti
         Some(ToolOutput::Agent(agent)) => {
             let reply = plain_text(&agent.content);
             let markdown = if reply.is_empty() { result_text(result) } else { reply.into() };
-            Section::Message { heading: Some("answered"), markdown }
+            Section::Message { heading: Some("reply"), markdown }
         }
         // The call of recent clients has no plan in it; its result has, or names the file.
         Some(ToolOutput::ExitPlanMode(plan)) => {

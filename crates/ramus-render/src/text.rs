@@ -34,7 +34,7 @@ use page::{Last, Page};
 pub use amount::{count, tokens};
 pub(crate) use amount::{grouped, media};
 pub(crate) use answer::model_name;
-pub use note::{guess_note, resume_note};
+pub use note::{fork_summary, guess_note, resume_note};
 pub use thoughts::{WithheldThoughts, is_withheld};
 pub use usage::{cost_text, reply_usage_line, usage_line};
 
@@ -146,7 +146,7 @@ fn write_prompt(page: &mut Page<'_, '_>, turn: &Turn, prompt: &Prompt) {
     let speaker = if prompt.delegated { "Task" } else { "You" };
     let mut header = Line::new(&format!("❯ {speaker}"), Label::Prompt);
     if prompt.queued {
-        header.push("  while it worked", Label::Dim);
+        header.push("  queued", Label::Dim);
     }
     page.header(header, turn);
     let room = page.room(2);

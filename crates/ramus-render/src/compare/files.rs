@@ -49,13 +49,13 @@ fn title(file: &FilePair, cwd: &str) -> Line {
     }
     match file.differs() {
         Some(true) => {}
-        Some(false) => line.push("  the same in the end", Label::Note),
+        Some(false) => line.push("  same final content", Label::Note),
         None => {
             let unknown = |side: &FileChange| side.after == Content::Unknown;
             let text = match (unknown(&file.a), unknown(&file.b)) {
-                (true, true) => "its end was not recorded",
-                (true, false) => "its end on A was not recorded",
-                _ => "its end on B was not recorded",
+                (true, true) => "final content not recorded",
+                (true, false) => "final content on A not recorded",
+                _ => "final content on B not recorded",
             };
             line.push(&format!("  {text}"), Label::Note);
         }
@@ -65,7 +65,7 @@ fn title(file: &FilePair, cwd: &str) -> Line {
 
 fn done(side: &FileChange) -> Line {
     if !side.changed {
-        let word = if side.after == Content::Absent { "not there" } else { "unchanged" };
+        let word = if side.after == Content::Absent { "absent" } else { "unchanged" };
         return Line::new(word, Label::Dim);
     }
     let (added, removed) = lines_changed(side);

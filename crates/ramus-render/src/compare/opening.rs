@@ -59,7 +59,7 @@ fn rest(line: Line, own: [u32; 2]) -> Line {
         line.with(letter, label).with(" ends there, ", Label::Plain)
     };
     let goes_on = |line: Line, (letter, label): (&str, Label), messages: u32| {
-        line.with(&format!("{letter} goes on for {messages}"), label)
+        line.with(&format!("{letter} continues for {messages}"), label)
     };
     match own {
         [0, 0] => line.with("then only commands and notes differ", Label::Plain),

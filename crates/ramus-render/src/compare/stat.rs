@@ -33,7 +33,7 @@ pub(super) fn table(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<
     }];
     rows.push(counts("messages", compared.common.own_messages.map(u64::from)));
     rows.push(part(counts("prompts", compared.sides.map(|side| u64::from(side.prompts)))));
-    rows.push(part(counts("answers", compared.sides.map(|side| u64::from(side.answers)))));
+    rows.push(part(counts("replies", compared.sides.map(|side| u64::from(side.answers)))));
     rows.push(counts("agents", compared.sides.map(|side| u64::from(side.agents))));
     tools(compared, &mut rows);
     rows.push(Row { name: Line::plain("files"), cells: [0, 1].map(|side| files(compared, side)) });
@@ -58,7 +58,7 @@ fn tools(compared: &Compared<'_>, rows: &mut Vec<Row>) {
         compared.sides.iter().flat_map(|side| side.tools.keys()).collect();
     let all =
         compared.sides.map(|side| side.tools.values().map(|calls| u64::from(calls.made)).sum());
-    rows.push(counts("tools", all));
+    rows.push(counts("tool calls", all));
     for name in names {
         let cells = compared.sides.map(|side| {
             let Calls { made, failed } = side.tools.get(name).copied().unwrap_or_default();
@@ -104,7 +104,7 @@ fn usage(compared: &Compared<'_>, rows: &mut Vec<Row>) {
     rows.push(part(amounts("input", |spent| spent.sum.tokens.input)));
     rows.push(part(amounts("output", |spent| spent.sum.tokens.output)));
     rows.push(part(amounts("cache read", |spent| spent.sum.tokens.cache_read)));
-    rows.push(part(amounts("cache written", |spent| {
+    rows.push(part(amounts("cache write", |spent| {
         spent.sum.tokens.cache_write_5m + spent.sum.tokens.cache_write_1h
     })));
     rows.push(Row { name: Line::plain("cost"), cells: spent.each_ref().map(cost) });

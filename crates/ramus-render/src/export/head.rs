@@ -85,9 +85,9 @@ impl Header {
     pub(super) fn status_words(&self) -> String {
         let mut words = self.status.to_uppercase();
         if self.resumes {
-            words.push_str(" (Claude Code would resume this one)");
+            words.push_str(" (Claude Code resumes here)");
         } else if self.draft {
-            words.push_str(" (never answered)");
+            words.push_str(" (no reply)");
         }
         words
     }
@@ -122,7 +122,7 @@ impl Header {
         let Tokens { input, output, cache_read, cache_write } = self.tokens;
         (self.tokens != Tokens::default()).then(|| {
             format!(
-                "{} in, {} out, {} read from and {} written to the cache",
+                "{} input, {} output, {} cache read, {} cache write",
                 grouped(input),
                 grouped(output),
                 grouped(cache_read),

@@ -20,7 +20,9 @@ use ramus_core::turn::{Answer, Call, Command, Compaction, Fork, Part, Thought, T
 use super::call::{Section, sections, succeeded, summary, tail};
 use super::head::stamp;
 use super::{Config, Tools, words};
-use crate::text::{count, grouped, guess_note, media, model_name, resume_note, tokens};
+use crate::text::{
+    count, fork_summary, grouped, guess_note, media, model_name, resume_note, tokens,
+};
 use code::code;
 pub(super) use outline::{foot_with_outline, outline_entry};
 pub(super) use page::{close, head, open};
@@ -42,7 +44,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
     match &turn.kind {
         TurnKind::Prompt(prompt) => {
             let who = if prompt.delegated { "Task" } else { "You" };
-            section(turn, "you", who, if prompt.queued { "while it worked" } else { "" }, out);
+            section(turn, "you", who, if prompt.queued { "queued" } else { "" }, out);
             if !prompt.text.is_empty() {
                 out.push_str("<div class=\"body\">");
                 escape_clean(prompt.text.trim_end(), out);
@@ -57,7 +59,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
         TurnKind::Compaction(compaction) => write_compaction(turn, compaction, out),
         TurnKind::Fork(fork) => write_fork(turn, fork, config, out),
         TurnKind::File(file) => {
-            let what = if file.edited { "changed meanwhile" } else { "attached" };
+            let what = if file.edited { "changed on disk" } else { "attached" };
             let title = format!("📎 <code>{}</code> {what}", line(&file.path));
             match file.text.as_deref().filter(|_| config.tools == Tools::Full) {
                 Some(text) => details("", &title, out, |out| code("", text, out)),
@@ -73,7 +75,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
 fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
     match kind {
         TurnKind::Interrupt { for_tool_use: true } => {
-            note("bad", "■ Interrupted: a tool was refused", out);
+            note("bad", "■ Interrupted: tool call rejected", out);
         }
         TurnKind::Interrupt { .. } => note("bad", "■ Interrupted", out),
         TurnKind::Synthetic(said) if said.is_api_error => {
@@ -99,11 +101,11 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
             details("", "⋯ Added by Claude Code", out, |out| prose(text, out));
         }
         TurnKind::Unknown { kind, value } => {
-            let title = format!("? a record of the unknown type <code>{}</code>", line(kind));
+            let title = format!("? Unknown record type <code>{}</code>", line(kind));
             details("", &title, out, |out| code("json", &format!("{value:#}"), out));
         }
         TurnKind::Damaged { line, text } => {
-            note("bad", &format!("⚠ Line {line} is damaged; what can be read: {text}"), out);
+            note("bad", &format!("⚠ Line {line} is damaged; readable part: {text}"), out);
         }
         _ => {}
     }
@@ -170,7 +172,7 @@ fn write_tokens(usage: &Usage, out: &mut String) {
     out.truncate(out.trim_end_matches("</h2>\n").len());
     let _ = writeln!(
         out,
-        "<small class=\"tokens\" title=\"{} tokens written; {} read: {} new, {} from the cache, {} into the cache\">\
+        "<small class=\"tokens\" title=\"{} output tokens; {} input tokens: {} new, {} cache read, {} cache write\">\
          {} out · {} in</small></h2>",
         grouped(output),
         grouped(context),
@@ -186,7 +188,7 @@ fn write_thought(thought: &Thought, config: &Config<'_>, out: &mut String) {
     match thought {
         _ if !config.thinking => {}
         Thought::Text(text) => details("thought", "∴ Thinking", out, |out| prose(text, out)),
-        Thought::Withheld { .. } => note("thought", "∴ Thinking (the text was withheld)", out),
+        Thought::Withheld { .. } => note("thought", "∴ Thinking (withheld)", out),
         Thought::Redacted { .. } => note("thought", "∴ Thinking (encrypted)", out),
     }
 }
@@ -223,7 +225,7 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
             }
         }
         if let Some(href) = (config.agent)(call) {
-            let _ = writeln!(out, "<p><a href=\"{}\">What the agent did</a></p>", line(&href));
+            let _ = writeln!(out, "<p><a href=\"{}\">Agent transcript</a></p>", line(&href));
         }
     });
 }
@@ -280,8 +282,8 @@ fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
     let id = fork_anchor(turn).map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
     let _ = write!(
         out,
-        "<div class=\"fork\"{id}><b>Fork</b> ({}): {ways} branches from here<ul>",
-        fork.kind
+        "<div class=\"fork\"{id}><b>Fork point</b> ({})<ul>",
+        fork_summary(fork.kind, ways)
     );
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = words::way(way);
@@ -324,7 +326,7 @@ fn section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) 
         );
     }
     if turn.recovered {
-        out.push_str("<small>from a damaged line</small>");
+        out.push_str("<small>recovered from a damaged line</small>");
     }
     out.push_str("</h2>\n");
 }

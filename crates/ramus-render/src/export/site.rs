@@ -61,7 +61,7 @@ pub fn html(projects: &[Project], out: &mut String) {
         "<header><h1>Transcripts</h1>\n<p class=\"note\">{} of {} in {}</p>\n\
          <p><input id=\"find\" type=\"search\" placeholder=\"Search titles, prompts, projects\" \
          aria-label=\"Search\" autofocus></p></header>\n<main>\n\
-         <p id=\"none\" class=\"note\" hidden>Nothing found.</p>",
+         <p id=\"none\" class=\"note\" hidden>No matches.</p>",
         count(conversations, "conversation"),
         count(sessions, "session"),
         count(projects.len(), "project"),
@@ -80,8 +80,8 @@ fn html_session(session: &Session, out: &mut String) {
     let Some(main) = session.main() else {
         let _ = write!(
             out,
-            "<div class=\"session\"><h3>{}</h3><span class=\"note\">its messages stand in other \
-             sessions</span>",
+            "<div class=\"session\"><h3>{}</h3><span class=\"note\">all its messages are in \
+             other sessions</span>",
             markdown::html(&session.title)
         );
         html_agents(session, out);
@@ -148,7 +148,7 @@ pub fn markdown(projects: &[Project], out: &mut String) {
             let title = markdown::inline(&session.title);
             let _ = match session.main() {
                 Some(main) => writeln!(out, "- [{title}]({}) {}", main.href, session.days),
-                None => writeln!(out, "- {title} (its messages stand in other sessions)"),
+                None => writeln!(out, "- {title} (all its messages are in other sessions)"),
             };
             for path in session.paths.iter().filter(|_| session.paths.len() > 1) {
                 let words = markdown::inline(&path.words);

@@ -16,7 +16,7 @@ pub(super) fn way(way: &ForkWay) -> &'static str {
 /// Says what a hook did.
 pub(super) fn hook(effect: HookEffect) -> &'static str {
     match effect {
-        HookEffect::Said => "says",
+        HookEffect::Said => "reported",
         HookEffect::Failed => "failed",
         HookEffect::Blocked => "blocked",
     }
@@ -25,7 +25,7 @@ pub(super) fn hook(effect: HookEffect) -> &'static str {
 /// Sums up what a task or an agent reports.
 pub(super) fn news(news: &Notification) -> String {
     let from = news.from.as_deref().unwrap_or("a task");
-    let status = news.status.as_deref().unwrap_or("reports");
+    let status = news.status.as_deref().unwrap_or("reported");
     news.summary.clone().unwrap_or_else(|| format!("{from} {status}"))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn news(news: &Notification) -> String {
 pub(super) fn compaction(compaction: &Compaction) -> Option<String> {
     Some(match (compaction.pre_tokens, compaction.post_tokens) {
         (Some(pre), Some(post)) => format!("{} → {} tokens", grouped(pre), grouped(post)),
-        (Some(pre), None) => format!("{} tokens before", grouped(pre)),
+        (Some(pre), None) => format!("{} tokens before compaction", grouped(pre)),
         _ => return None,
     })
 }
@@ -41,5 +41,5 @@ pub(super) fn compaction(compaction: &Compaction) -> Option<String> {
 /// Says which model took over from which.
 pub(super) fn fallback(from: Option<&str>, to: Option<&str>) -> String {
     let name = |model: Option<&str>| model.map_or("another model", model_name).to_owned();
-    format!("{} took over from {}", name(to), name(from))
+    format!("switched from {} to {}", name(from), name(to))
 }

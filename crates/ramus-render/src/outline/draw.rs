@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ● How do I parse this?                    8 messages  09:14  1f0c2a77
-//! ┬ edit, 2 ways                                        09:20  1f0c2a77
+//! ┬ edited prompt: 2 branches                           09:20  1f0c2a77
 //! ├─○ Use a regular expression             14 messages  09:20  77aa01c3
 //! ◉ Use a parser  ← resumes here           31 messages  09:41  c0ffee12
 //! ```
@@ -15,6 +15,7 @@ use ramus_core::record::Voice;
 use super::{OutlineConfig, Row, RowKind};
 use crate::layout::truncate;
 use crate::span::{Label, Line};
+use crate::text::fork_summary;
 
 mod graph;
 
@@ -105,7 +106,7 @@ fn spoken(row: &Row) -> Line {
         },
         RowKind::Fork { kind, ways, files } => {
             let files = files.map(|files| format!(", files {}", files.word())).unwrap_or_default();
-            Line::new(&format!("{kind}, {ways} ways{files}"), Label::Branch)
+            Line::new(&format!("{}{files}", fork_summary(*kind, *ways)), Label::Branch)
         }
         RowKind::Record { kind, voice, .. } => {
             let mut line = Line::new(kind.word(), Label::Dim);
@@ -127,15 +128,17 @@ fn spoken(row: &Row) -> Line {
             }
         }
         RowKind::Tree { n, of } => Line::new(&format!("tree {n} of {of}"), Label::Dim),
-        RowKind::Loose => Line::new("beside the conversation", Label::Dim),
-        RowKind::Elided { rows } => Line::new(&count(*rows as u32, "row"), Label::Dim),
+        RowKind::Loose => Line::new("outside any conversation", Label::Dim),
+        RowKind::Elided { rows } => {
+            Line::new(&format!("{} hidden", count(*rows as u32, "row")), Label::Dim)
+        }
     }
 }
 
 /// Names who opens a run, where it is not the person whose words are shown.
 fn opener(voice: Voice) -> Option<&'static str> {
     match voice {
-        Voice::Answer => Some("answer"),
+        Voice::Answer => Some("reply"),
         Voice::Synthetic => Some("Claude Code"),
         _ => None,
     }
@@ -144,9 +147,9 @@ fn opener(voice: Voice) -> Option<&'static str> {
 /// Stands for a run in which nobody's words are known.
 fn silent(voice: Voice) -> &'static str {
     match voice {
-        Voice::CompactSummary => "goes on",
+        Voice::CompactSummary => "continues after compaction",
         Voice::Prompt => "empty prompt",
-        voice => voice_word(voice).unwrap_or("records of the client"),
+        voice => voice_word(voice).unwrap_or("client records"),
     }
 }
 

@@ -62,7 +62,7 @@ fn write_part(page: &mut Page<'_, '_>, part: &Part) {
             let name = |model: &Option<String>| {
                 model.as_deref().map_or("another model", model_name).to_owned()
             };
-            let text = format!("  ↪ {} took over from {}", name(to), name(from));
+            let text = format!("  ↪ switched from {} to {}", name(from), name(to));
             page.row(&Line::new(&text, Label::Warning));
         }
         Part::Unknown(value) => {
@@ -82,7 +82,7 @@ fn write_thought(page: &mut Page<'_, '_>, thought: &Thought) {
             return page.below(&lines, &Line::plain("    "));
         }
         Thought::Text(text) => {
-            format!("thinking, {}", amount::count(text.chars().count(), "character"))
+            format!("thinking ({})", amount::count(text.chars().count(), "character"))
         }
         Thought::Withheld { .. } => "thinking (withheld)".to_owned(),
         Thought::Redacted { .. } => "thinking (encrypted)".to_owned(),

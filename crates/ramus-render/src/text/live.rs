@@ -121,9 +121,9 @@ fn told(told: &Told, config: &TextConfig<'_>) -> Vec<Line> {
             vec![Line::new(&text, Label::Dim)]
         }
         Told::Waits(question) => {
-            marked("? ", Label::Warning, &format!("waits for you: {question}"), config)
+            marked("? ", Label::Warning, &format!("waiting for you: {question}"), config)
         }
-        Told::Title(title) => marked("» ", Label::Note, &format!("now called “{title}”"), config),
+        Told::Title(title) => marked("» ", Label::Note, &format!("renamed to “{title}”"), config),
         Told::Spent(_) => Vec::new(),
     }
 }
@@ -134,7 +134,7 @@ fn turn(kind: &TurnKind, config: &TextConfig<'_>) -> Vec<Line> {
             let mut lines = short(wrapped(&prompt.text, Label::Plain, config.width - 2), config);
             let media = prompt.media.iter().map(amount::media);
             lines.extend(media.map(|media| Line::new(&media, Label::Note)));
-            let mark = if prompt.queued { "❯ (meanwhile) " } else { "❯ " };
+            let mark = if prompt.queued { "❯ (queued) " } else { "❯ " };
             beside(&Line::new(mark, Label::Prompt), lines)
         }
         TurnKind::Answer(answer) => parts(answer, config),
@@ -170,7 +170,7 @@ fn parts(answer: &Answer, config: &TextConfig<'_>) -> Vec<Line> {
             Part::Media(media) => lines.push(Line::new(&amount::media(media), Label::Note)),
             Part::Fallback { to, .. } => {
                 let name = to.as_deref().map_or("another model", super::model_name);
-                lines.push(Line::new(&format!("↪ {name} took over"), Label::Warning));
+                lines.push(Line::new(&format!("↪ switched to {name}"), Label::Warning));
             }
             // A call is told when it is over.
             Part::Call(_) => {}
@@ -189,9 +189,9 @@ fn thought(thought: &Thought, config: &TextConfig<'_>) -> Vec<Line> {
         }
         Thought::Withheld { signature } => {
             let size = amount::bytes(*signature as u64);
-            vec![Line::new(&format!("∴ thinking, withheld (signature of {size})"), Label::Thinking)]
+            vec![Line::new(&format!("∴ thinking (withheld, {size} signature)"), Label::Thinking)]
         }
-        Thought::Redacted { .. } => vec![Line::new("∴ thinking, encrypted", Label::Thinking)],
+        Thought::Redacted { .. } => vec![Line::new("∴ thinking (encrypted)", Label::Thinking)],
     }
 }
 
@@ -236,7 +236,10 @@ fn compaction(compaction: &Compaction) -> Line {
     words.extend(compaction.pre_tokens.map(|tokens| format!("{} tokens", amount::grouped(tokens))));
     words.extend(compaction.post_tokens.map(|tokens| format!("→ {}", amount::grouped(tokens))));
     words.extend(compaction.summary.as_ref().map(|summary| {
-        format!("goes on from a summary of {}", amount::count(summary.chars().count(), "character"))
+        format!(
+            "continues from a summary of {}",
+            amount::count(summary.chars().count(), "character")
+        )
     }));
     Line::new(&format!("── {} ──", words.join(" ")), Label::Branch)
 }
@@ -249,18 +252,18 @@ fn switched(switch: &Switch) -> String {
             format!("rewound to {to}: new branch")
         }
         SwitchKind::New(ForkKind::Edit) => format!("the prompt after {to} was edited: new branch"),
-        SwitchKind::New(ForkKind::Retry) => format!("{to} is answered again: new branch"),
+        SwitchKind::New(ForkKind::Retry) => format!("retry of {to}: new branch"),
         SwitchKind::New(ForkKind::Interrupt) => {
-            format!("the answer to {to} was cut off: new branch")
+            format!("the reply to {to} was interrupted: new branch")
         }
-        SwitchKind::Back => format!("back on the branch of {to}"),
-        SwitchKind::Root => "begins anew, beside what was there: new branch".to_owned(),
+        SwitchKind::Back => format!("switched back to the branch of {to}"),
+        SwitchKind::Root => "started a new tree: new branch".to_owned(),
     };
     if switch.leaves {
-        text.push_str("; the conversation you follow was left");
+        text.push_str("; it left the conversation you follow");
     }
     if switch.returns {
-        text.push_str("; the conversation you follow goes on");
+        text.push_str("; it returned to the conversation you follow");
     }
     text
 }

@@ -1,5 +1,6 @@
 //! What stands between prompts and answers, in its own compact look (R16).
 
+use ramus_core::branches::ForkKind;
 use ramus_core::client_path::ResumeNote;
 use ramus_core::fold::Placement;
 use ramus_core::turn::{Command, Compaction, Fork, ForkWay, HookEffect, Turn, TurnKind};
@@ -14,7 +15,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
     match &turn.kind {
         TurnKind::Interrupt { for_tool_use } => {
             let text = if *for_tool_use {
-                "■ interrupted, a tool was refused"
+                "■ interrupted, tool call rejected"
             } else {
                 "■ interrupted"
             };
@@ -31,7 +32,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         TurnKind::Synthetic(said) => entry(page, "○", Label::Dim, &said.text),
         TurnKind::Notification(news) => {
             let from = news.from.as_deref().unwrap_or("a task");
-            let status = news.status.as_deref().unwrap_or("reports");
+            let status = news.status.as_deref().unwrap_or("reported");
             let text = match &news.summary {
                 Some(summary) => summary.clone(),
                 None => format!("{from} {status}"),
@@ -44,7 +45,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         }
         TurnKind::Hook(hook) => {
             let (verb, label) = match hook.effect {
-                HookEffect::Said => ("says", Label::Dim),
+                HookEffect::Said => ("reported", Label::Dim),
                 HookEffect::Failed => ("failed", Label::Warning),
                 HookEffect::Blocked => ("blocked", Label::Error),
             };
@@ -67,7 +68,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         TurnKind::File(file) => {
             let path = tool::below(&file.path, page.config.cwd);
             let lines = file.text.as_ref().map(|text| amount::count(text.lines().count(), "line"));
-            let what = if file.edited { "changed meanwhile" } else { "attached" };
+            let what = if file.edited { "changed on disk" } else { "attached" };
             let size = lines.map(|lines| format!(", {lines}")).unwrap_or_default();
             page.row(&Line::new(&format!("  ◇ {path}  {what}{size}"), Label::Dim));
             if let Some(text) = file.text.as_ref().filter(|_| page.config.full) {
@@ -87,10 +88,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         TurnKind::Resume(note) => entry(page, "◉", Label::Active, &resume_note(*note)),
         TurnKind::Guess(placement) => entry(page, "?", Label::Dim, guess_note(*placement)),
         TurnKind::Unknown { kind, value } => {
-            page.row(&Line::new(
-                &format!("? a record of the unknown type “{kind}”"),
-                Label::Warning,
-            ));
+            page.row(&Line::new(&format!("? unknown record type “{kind}”"), Label::Warning));
             if page.config.tools {
                 let text = format!("{value:#}");
                 let lines = view::shortened(&text, Label::Dim, page.config, page.room(4));
@@ -100,7 +98,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         TurnKind::Damaged { line, text } => {
             let text = match text.trim() {
                 "" => format!("line {line} is damaged"),
-                text => format!("line {line} is damaged; it reads: {text}"),
+                text => format!("line {line} is damaged; readable part: {text}"),
             };
             entry(page, "!", Label::Warning, &text);
         }
@@ -197,13 +195,24 @@ pub(super) fn compaction(page: &mut Page<'_, '_>, turn: &Turn, compaction: &Comp
     }
 }
 
-/// Writes where the other ways of a fork are.
+/// Returns the kind of a fork point and its number of branches: `edited prompt: 2 branches`.
+pub fn fork_summary(kind: ForkKind, branches: usize) -> String {
+    let kind = match kind {
+        ForkKind::Edit => "edited prompt",
+        ForkKind::Retry => "retry",
+        ForkKind::Interrupt => "interrupted reply",
+        ForkKind::Rewind => "rewind",
+    };
+    format!("{kind}: {branches} branches")
+}
+
+/// Writes where the other branches of a fork point are.
 pub(super) fn fork(page: &mut Page<'_, '_>, fork: &Fork) {
     if !page.config.branch_notes {
         return;
     }
     let taken = fork.ways.iter().any(|way| way.taken);
-    let here = format!("┬ {}: {} ways here", fork.kind, fork.ways.len() + fork.more);
+    let here = format!("┬ {}", fork_summary(fork.kind, fork.ways.len() + fork.more));
     let others: Vec<&ForkWay> = fork.ways.iter().filter(|way| !way.taken).collect();
     let mut lines = Vec::new();
     match (&others[..], taken) {

@@ -15,8 +15,8 @@ pub(super) fn outcome(call: &Call) -> Line {
     if result.is_error {
         let text = result_text(result);
         let said = match &result.feedback {
-            Some(feedback) => format!("refused: {}", first_line(feedback)),
-            None if text.starts_with("The user doesn't want to") => "refused".to_owned(),
+            Some(feedback) => format!("rejected: {}", first_line(feedback)),
+            None if text.starts_with("The user doesn't want to") => "rejected".to_owned(),
             None => error_line(&text),
         };
         return Line::new(&format!("× {said}"), Label::Error);
@@ -116,7 +116,7 @@ fn words(call: &Call, result: &Outcome) -> String {
                 WebFinding::Hits(hits) => hits.len(),
                 WebFinding::Text(_) => 0,
             });
-            amount::count(hits.sum(), "page")
+            amount::count(hits.sum(), "result")
         }
         ToolOutput::ToolSearch(found) => found.matches.join(", "),
         ToolOutput::AskUserQuestion(asked) => {
@@ -141,7 +141,7 @@ fn amount_of(text: &str, result: &Outcome) -> String {
         Block::Image(media) | Block::Document(media) => Some(media),
         _ => None,
     });
-    let spilled = if result.spilled.is_some() { " in a file of their own" } else { "" };
+    let spilled = if result.spilled.is_some() { " in a separate file" } else { "" };
     // Colours alone are no output.
     let text = crate::sanitize::sanitize(text);
     let text = text.trim_end();

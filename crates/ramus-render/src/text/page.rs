@@ -37,7 +37,7 @@ impl Page<'_, '_> {
         for (text, label) in [
             (turn.time.map(self.config.time), Label::Time),
             (turn.uuid.as_deref().map(short), Label::Dim),
-            (turn.recovered.then(|| "from a damaged line".to_owned()), Label::Warning),
+            (turn.recovered.then(|| "recovered from a damaged line".to_owned()), Label::Warning),
         ] {
             if let Some(text) = text.filter(|text| !text.is_empty()) {
                 header.push("  ", Label::Plain);

@@ -105,8 +105,8 @@ fn siblings(header: &Header, out: &mut String) {
         );
     }
     if others > 0 {
-        let others = crate::text::count(others, "path");
-        let _ = writeln!(out, "<span class=\"row\">{others} more of this session</span>");
+        let others = crate::text::count(others, "more path");
+        let _ = writeln!(out, "<span class=\"row\">{others} in this session</span>");
     }
     out.push_str("</nav>\n");
 }
