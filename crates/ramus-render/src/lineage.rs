@@ -1,22 +1,21 @@
-//! Where a session came from and what came out of it, in words.
+//! Describes the origins and offspring of a session.
 
 use ramus_core::link::{Family, LinkKind, Relative};
 use ramus_core::name::short_id;
 
 use crate::{Label, Line};
 
-/// How many sessions of one kind are named.
+/// How many sessions of one kind are listed.
 const NAMED: usize = 4;
 
-/// Writes where a session came from and what came out of it, each kind as a line; `is_short`: ids by
-/// their first letters.
+/// Returns the origins and offspring of a session, one line for each kind. `is_short`: with short ids.
 pub fn lineage(family: &Family, is_short: bool) -> Vec<Line> {
     let origins = lines(&family.origins, origin_words, is_short);
     let offspring = lines(&family.offspring, offspring_words, is_short);
     origins.into_iter().chain(offspring).collect()
 }
 
-/// Says how a session stands to one that it came from.
+/// Returns the phrase before the id of an origin.
 pub fn origin_words(kind: LinkKind) -> &'static str {
     match kind {
         LinkKind::Fork => "forked from",
@@ -29,7 +28,7 @@ pub fn origin_words(kind: LinkKind) -> &'static str {
     }
 }
 
-/// Says how a session stands to one that came out of it.
+/// Returns the phrase before the id of an offspring session.
 pub fn offspring_words(kind: LinkKind) -> &'static str {
     match kind {
         LinkKind::Fork => "forked into",

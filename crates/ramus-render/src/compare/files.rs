@@ -1,4 +1,4 @@
-//! The files that either side changed, and how they differ in the end.
+//! Writes the files that either side changed, and how their final contents differ.
 
 use ramus_core::compare::{Content, FileChange, FilePair};
 
@@ -8,10 +8,10 @@ use crate::layout;
 use crate::span::{Label, Line};
 use crate::text::tool::below;
 
-/// Returns how many lines a side added and removed, as far as it can be told.
+/// Returns how many lines a side added and removed.
 ///
-/// Where both ends are known it is the difference between them, else the sum of
-/// all changes.
+/// If first and last content are known, that is their difference; otherwise the sum of all
+/// changes.
 pub fn lines_changed(change: &FileChange) -> (usize, usize) {
     match (change.before.text(), change.after.text()) {
         _ if !change.changed => (0, 0),

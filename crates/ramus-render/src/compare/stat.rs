@@ -1,4 +1,4 @@
-//! The numbers of both sides in one table.
+//! The totals of both sides in one table.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use crate::span::{Label, Line};
 use crate::text::amount::{duration, grouped, tokens};
 use crate::text::answer::model_name;
 
-/// Stands where there is nothing.
+/// The text of an empty cell.
 const NONE: &str = "·";
 
-/// A name and what there is of it on each side.
+/// A name with the values of both sides.
 struct Row {
     name: Line,
     cells: [Line; 2],
@@ -47,7 +47,7 @@ pub(super) fn table(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<
             .map(duration)
     });
     rows.push(Row { name: Line::plain("time"), cells: spent.map(plain) });
-    // What neither side has is not worth a row.
+    // Drop rows that are empty on both sides.
     let none = |row: &Row| row.cells.iter().all(|cell| cell.text() == NONE);
     rows.retain(|row| !none(row));
     lay(&rows, config.width)
@@ -115,7 +115,7 @@ fn usage(compared: &Compared<'_>, rows: &mut Vec<Row>) {
     rows.push(Row { name: Line::plain("models"), cells: models });
 }
 
-/// Returns what a side cost; models without a price are named instead.
+/// Returns the cost of a side. Models without a price are named.
 fn cost(spent: &Spent) -> Line {
     let dollars = match spent.sum.cost {
         cost if cost > 0.0 && cost < 0.001 => "< $0.001".to_owned(),
@@ -139,7 +139,7 @@ fn counts(name: &str, counts: [u64; 2]) -> Row {
     Row { name: Line::plain(name), cells: counts.map(number) }
 }
 
-/// Makes a row one of those that the row above is made of.
+/// Indents and dims a row that details the row above.
 fn part(row: Row) -> Row {
     let dim = |line: Line| line.within(Label::Dim);
     Row { name: dim(Line::plain(&format!("  {}", row.name.text()))), cells: row.cells.map(dim) }
@@ -153,7 +153,7 @@ fn plain(text: Option<String>) -> Line {
     text.map_or_else(|| number(0), |text| Line::plain(&text))
 }
 
-/// Sets the cells to the right, in columns as wide as they need to be.
+/// Lays the rows out with right-aligned columns.
 fn lay(rows: &[Row], width: usize) -> Vec<Line> {
     let widest = |line: fn(&Row) -> &Line| rows.iter().map(|row| line(row).width()).max();
     let name = widest(|row| &row.name).unwrap_or(0).min(width / 3);

@@ -1,8 +1,7 @@
-//! A transcript as one HTML file: no network, nothing that a transcript says can run.
+//! Writes a transcript as one HTML file that needs no network and runs nothing from the transcript.
 //!
-//! Everything is escaped. Markdown is read here, its HTML shown as text, its
-//! links restricted. The page allows itself one style sheet and one script, by
-//! their hashes, and nothing else.
+//! Everything is escaped. Markdown is rendered here; HTML in it is shown as text and its links are
+//! restricted. The content security policy allows one style sheet and one script by their hashes.
 
 mod code;
 
@@ -28,13 +27,13 @@ pub(super) use outline::{foot_with_outline, outline_entry};
 pub(super) use page::{close, head, open};
 use prose::{escape_clean, line, prose};
 
-/// Closes the page.
+/// Closes the document.
 pub(super) fn foot(out: &mut String) {
     out.push_str("</main>\n");
     close(out);
 }
 
-/// Writes the first words of a path.
+/// Formats the first words of a path.
 pub(super) fn told(words: &str) -> String {
     line(words)
 }
@@ -136,7 +135,7 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
             Part::Unknown(value) => code("json", &value.to_string(), out),
         }
     }
-    // What says nothing has no heading.
+    // A reply without visible parts gets no heading.
     if out.len() == body {
         out.truncate(start);
     } else {
@@ -144,7 +143,7 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
     }
 }
 
-/// Returns the classes of an answer: which kinds of parts it has, for the filters of the page.
+/// Returns the CSS classes of a reply: which kinds of parts it has, for the filters.
 fn answer_class(answer: &Answer, config: &Config<'_>) -> String {
     let (mut says, mut calls, mut thinks) = (false, false, false);
     for part in &answer.parts {
@@ -163,7 +162,7 @@ fn answer_class(answer: &Answer, config: &Config<'_>) -> String {
     class
 }
 
-/// Adds what a message used to its heading, which was just written.
+/// Adds the tokens of a message to its heading, which was just written.
 fn write_tokens(usage: &Usage, out: &mut String) {
     let (context, output) = (usage.context_tokens(), usage.output_tokens);
     if context == 0 && output == 0 {
@@ -209,7 +208,7 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
         };
         let _ = write!(title, " <span class=\"out\">{}</span>", line(&outcome));
     }
-    // How a command ended is seen while it is folded.
+    // The end of a command's output is visible while the call is folded.
     if let Some(tail) = tail(call) {
         title.push_str("<span class=\"tail\">");
         escape_clean(&tail, &mut title);
@@ -304,12 +303,12 @@ fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
     out.push_str("</ul></div>\n");
 }
 
-/// Returns the anchor of a fork, escaped. It stands at the record before the fork, which has its own.
+/// Returns the escaped anchor of a fork point. The record before it has an anchor of its own.
 fn fork_anchor(turn: &Turn) -> Option<String> {
     turn.uuid.as_deref().map(|uuid| format!("fork-{}", line(uuid)))
 }
 
-/// Opens what somebody says, with an anchor and the time.
+/// Opens the section of a turn, with its anchor and time.
 fn section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) {
     let _ = write!(out, "<section class=\"{class}\"");
     let anchor = turn.uuid.as_deref().map(line);

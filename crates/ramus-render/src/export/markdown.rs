@@ -1,4 +1,4 @@
-//! A transcript as Markdown that any forge shows well.
+//! Writes a transcript as Markdown that renders well on any code host.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,14 +12,14 @@ use super::head::{COMPACTED, Header, TOTAL, stamp};
 use super::{Config, Tools, words};
 use crate::text::{count, fork_summary, guess_note, media, model_name, resume_note};
 
-/// Writes what stands above the turns.
+/// Writes what comes before the turns.
 pub(super) fn head(header: &Header, out: &mut String) {
     out.push_str("# CLAUDE CODE SESSION TRANSCRIPT\n\n");
     for (name, value) in header.rows() {
         if name == TOTAL && header.compactions > 0 {
             let _ = writeln!(out, "**{}** - {}  ", COMPACTED.0, COMPACTED.1);
         }
-        // Two spaces end a line where line ends are not kept.
+        // Two spaces force a line break.
         let _ = writeln!(out, "{name}: {}  ", inline(&value));
     }
     if header.siblings.len() > 1 {
@@ -46,7 +46,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
     out.push_str("\n---\n\n");
 }
 
-/// Writes the first words of a path.
+/// Formats the first words of a path.
 pub(super) fn told(words: &str) -> String {
     inline(&short(words)).into_owned()
 }
@@ -134,7 +134,7 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
             Part::Unknown(value) => fenced("json", &value.to_string(), out),
         }
     }
-    // What says nothing has no heading.
+    // A reply without visible parts gets no heading.
     if out.len() == body {
         out.truncate(start);
     }
@@ -242,7 +242,7 @@ fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
     out.push('\n');
 }
 
-/// Writes who speaks, with an anchor and the time.
+/// Writes the heading of a turn, with its anchor and time.
 fn heading(turn: &Turn, who: &str, detail: &str, out: &mut String) {
     if let Some(uuid) = &turn.uuid {
         let _ = writeln!(out, "<a id=\"{}\"></a>\n", html(uuid));
@@ -270,7 +270,7 @@ fn block(text: &str, out: &mut String) {
     out.push_str("\n\n");
 }
 
-/// Writes text as a quote; its line ends stay.
+/// Writes text as a quote and keeps its line breaks.
 fn quote(text: &str, out: &mut String) {
     for line in text.trim_matches('\n').lines() {
         out.push_str("> ");
@@ -311,7 +311,7 @@ fn short(words: &str) -> String {
     }
 }
 
-/// Makes a text one line that means nothing but itself.
+/// Returns a text as one line with escaped Markdown.
 pub(super) fn inline(text: &str) -> Cow<'_, str> {
     one_line(text, |char| {
         Some(match char {
@@ -332,7 +332,7 @@ pub(super) fn inline(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Makes a text one line of HTML without markup.
+/// Returns a text as one line with escaped HTML.
 pub(super) fn html(text: &str) -> Cow<'_, str> {
     one_line(text, |char| {
         Some(match char {
@@ -346,7 +346,7 @@ pub(super) fn html(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Joins the words of a text by single spaces, and writes the characters that have one by their sign.
+/// Joins the words of a text with single spaces, and escapes characters by `sign`.
 fn one_line(text: &str, sign: fn(char) -> Option<&'static str>) -> Cow<'_, str> {
     if is_plain_line(text) {
         return Cow::Borrowed(text);
@@ -367,7 +367,7 @@ fn one_line(text: &str, sign: fn(char) -> Option<&'static str>) -> Cow<'_, str> 
     Cow::Owned(out)
 }
 
-/// Whether a text is one line that needs no signs, as ids, times and most paths are.
+/// Whether a text is one line that needs no escapes, as most ids, times and paths.
 fn is_plain_line(text: &str) -> bool {
     let is_plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b':');

@@ -1,4 +1,4 @@
-//! The page that lists all transcripts of an export.
+//! Writes the index of an export, which lists all its transcripts.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub struct Session {
     pub id: String,
     /// Its first and last day.
     pub days: String,
-    /// Empty: the transcripts of other sessions hold all of it.
+    /// Empty: other sessions contain all of it.
     pub paths: Vec<Path>,
     /// The transcripts of its agents.
     pub agents: Vec<Path>,
@@ -41,13 +41,13 @@ pub struct Path {
 }
 
 impl Session {
-    /// Returns the transcript to begin with.
+    /// Returns the transcript that the title links to.
     fn main(&self) -> Option<&Path> {
         self.paths.iter().find(|path| path.resumes).or(self.paths.last())
     }
 }
 
-/// Writes `index.html`; the search in it looks through titles and first words.
+/// Writes `index.html`. Its search covers titles and first words.
 pub fn html(projects: &[Project], out: &mut String) {
     let sessions: usize = projects.iter().map(|project| project.sessions.len()).sum();
     let conversations: usize = projects

@@ -1,10 +1,10 @@
-//! What is told in the same words in every format.
+//! Phrases that all formats share.
 
 use ramus_core::turn::{Compaction, ForkWay, HookEffect, Notification};
 
 use crate::text::{grouped, model_name};
 
-/// Says what became of a way that was not taken.
+/// Returns the state of another branch.
 pub(super) fn way(way: &ForkWay) -> &'static str {
     match (way.draft, way.current) {
         (true, _) => "draft",
@@ -13,7 +13,7 @@ pub(super) fn way(way: &ForkWay) -> &'static str {
     }
 }
 
-/// Says what a hook did.
+/// Returns the verb for what a hook did.
 pub(super) fn hook(effect: HookEffect) -> &'static str {
     match effect {
         HookEffect::Said => "reported",
@@ -22,14 +22,14 @@ pub(super) fn hook(effect: HookEffect) -> &'static str {
     }
 }
 
-/// Sums up what a task or an agent reports.
+/// Summarizes a notification of a task or agent.
 pub(super) fn news(news: &Notification) -> String {
     let from = news.from.as_deref().unwrap_or("a task");
     let status = news.status.as_deref().unwrap_or("reported");
     news.summary.clone().unwrap_or_else(|| format!("{from} {status}"))
 }
 
-/// Says how much a compaction cut away, if that was written down.
+/// Returns the token counts of a compaction, if they were recorded.
 pub(super) fn compaction(compaction: &Compaction) -> Option<String> {
     Some(match (compaction.pre_tokens, compaction.post_tokens) {
         (Some(pre), Some(post)) => format!("{} → {} tokens", grouped(pre), grouped(post)),
@@ -38,7 +38,7 @@ pub(super) fn compaction(compaction: &Compaction) -> Option<String> {
     })
 }
 
-/// Says which model took over from which.
+/// Describes a switch to another model.
 pub(super) fn fallback(from: Option<&str>, to: Option<&str>) -> String {
     let name = |model: Option<&str>| model.map_or("another model", model_name).to_owned();
     format!("switched from {} to {}", name(from), name(to))

@@ -1,4 +1,4 @@
-//! Rows into lines: a graph, words, and columns at the right.
+//! Draws rows as lines: a graph, words, and columns on the right.
 //!
 //! ```text
 //! ● How do I parse this?                    8 messages  09:14  1f0c2a77
@@ -34,7 +34,7 @@ pub fn draw(rows: &[Row], config: &OutlineConfig<'_>) -> Vec<Line> {
     parts.map(|((graph, body), columns)| page.line(graph, &body, columns)).collect()
 }
 
-/// Returns the meaning of the signs that a drawing has.
+/// Returns a legend of the symbols that appear in a drawing.
 pub fn legend(drawing: &[Line]) -> Line {
     let signs = [
         ("●", Label::Active, "active"),
@@ -47,7 +47,7 @@ pub fn legend(drawing: &[Line]) -> Line {
         ("⊘", Label::Warning, "interrupted"),
         ("×", Label::Error, "API error"),
     ];
-    // A sign of ours has its label; in somebody's words it has not.
+    // Our symbols have their label. The same character in a message does not.
     let is_there = |sign: &str, label: Label| {
         let mut spans = drawing.iter().flat_map(|line| &line.0);
         spans.any(|span| span.label == label && span.text().contains(sign))
@@ -61,11 +61,11 @@ pub fn legend(drawing: &[Line]) -> Line {
     line
 }
 
-/// What a row says between its graph and its columns.
+/// The text of a row, between its graph and its columns.
 struct Body {
-    /// Gives way when there is little room.
+    /// Truncated first when space is limited.
     words: Line,
-    /// Stay while there is room for some words.
+    /// Kept as long as some words fit beside them.
     marks: Line,
 }
 
@@ -135,7 +135,7 @@ fn spoken(row: &Row) -> Line {
     }
 }
 
-/// Names who opens a run, where it is not the person whose words are shown.
+/// Names the author of a run's first message, unless it is the person whose words are shown.
 fn opener(voice: Voice) -> Option<&'static str> {
     match voice {
         Voice::Answer => Some("reply"),
@@ -144,7 +144,7 @@ fn opener(voice: Voice) -> Option<&'static str> {
     }
 }
 
-/// Stands for a run in which nobody's words are known.
+/// Returns the text for a run without known words.
 fn silent(voice: Voice) -> &'static str {
     match voice {
         Voice::CompactSummary => "continues after compaction",

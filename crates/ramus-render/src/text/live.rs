@@ -1,4 +1,4 @@
-//! News of sessions that are being written, as lines that follow each other.
+//! Writes the events of followed sessions as lines.
 
 use ramus_core::branches::ForkKind;
 use ramus_core::live::{News, Spending, Switch, SwitchKind, Told};
@@ -10,23 +10,23 @@ use super::{TextConfig, amount, note, outcome, tool};
 use crate::span::{Label, Line};
 use crate::{layout, markdown};
 
-/// Whose line it is.
+/// The session and agent that a line belongs to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lane<'a> {
-    /// What stands before each line, when there are several sessions.
+    /// A tag before each line, if several sessions are followed.
     pub tag: Option<&'a str>,
     pub colour: u8,
-    /// The agent that speaks, and its colour.
+    /// The agent's name and colour.
     pub agent: Option<(&'a str, u8)>,
 }
 
-/// How many lines of a prompt or a command's output are shown unless all are wanted.
+/// How many lines of a prompt or a command's output are shown, unless in full.
 const MOST: usize = 12;
 
 /// As wide as a time of day.
 const NO_TIME: &str = "        ";
 
-/// Returns the lines that a piece of news takes. None: nothing to see.
+/// Returns the lines of an event. Empty: nothing to show.
 pub fn lines(news: &News, lane: &Lane<'_>, config: &TextConfig<'_>) -> Vec<Line> {
     let time = news.time.map_or_else(|| NO_TIME.to_owned(), config.time);
     let margin = Margin::new(lane, &time);
@@ -34,7 +34,7 @@ pub fn lines(news: &News, lane: &Lane<'_>, config: &TextConfig<'_>) -> Vec<Line>
     margin.put(told(&news.told, &config))
 }
 
-/// Returns a line about a session rather than of it.
+/// Returns a remark about a session.
 pub fn remark(text: &Line, lane: &Lane<'_>, width: usize) -> Vec<Line> {
     let margin = Margin::new(lane, NO_TIME);
     margin.put(layout::wrap(text, margin.room(width), 2))
@@ -51,7 +51,7 @@ pub fn spent(spending: &Spending) -> String {
     }
 }
 
-/// Returns a call in one line: what runs, not what came of it.
+/// Returns a call in one line, without its outcome.
 pub fn running(call: &Call, config: &TextConfig<'_>) -> Line {
     let mut line = Line::new(&tool::name(call), Label::ToolName);
     let subject = tool::subject(call, config);
@@ -62,12 +62,12 @@ pub fn running(call: &Call, config: &TextConfig<'_>) -> Line {
     line
 }
 
-/// Returns a time span as people read it.
+/// Formats a duration.
 pub fn duration(millis: u64) -> String {
     amount::duration(millis)
 }
 
-/// What stands to the left of a text.
+/// The margin on the left of a text.
 struct Margin {
     first: Line,
     rest: Line,
@@ -172,7 +172,7 @@ fn parts(answer: &Answer, config: &TextConfig<'_>) -> Vec<Line> {
                 let name = to.as_deref().map_or("another model", super::model_name);
                 lines.push(Line::new(&format!("↪ switched to {name}"), Label::Warning));
             }
-            // A call is told when it is over.
+            // A call is shown when its result arrives.
             Part::Call(_) => {}
             Part::Unknown(value) => lines.push(Line::new(&format!("? {value}"), Label::Dim)),
         }
@@ -268,7 +268,7 @@ fn switched(switch: &Switch) -> String {
     text
 }
 
-/// Puts a mark before the first line and room before the others.
+/// Adds a mark before the first line and an indent before the others.
 fn beside(mark: &Line, lines: Vec<Line>) -> Vec<Line> {
     let lines = lines.into_iter().enumerate().map(|(at, line)| {
         let mut whole = if at == 0 { mark.clone() } else { Line::plain("  ") };

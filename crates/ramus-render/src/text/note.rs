@@ -1,4 +1,4 @@
-//! What stands between prompts and answers, in its own compact look (R16).
+//! Writes everything between prompts and replies in compact form (R16).
 
 use ramus_core::branches::ForkKind;
 use ramus_core::client_path::ResumeNote;
@@ -10,7 +10,7 @@ use super::{amount, answer::wrapped, tool, view};
 use crate::layout;
 use crate::span::{Label, Line};
 
-/// Writes a turn that is one line by itself.
+/// Writes a turn that takes one line.
 pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
     match &turn.kind {
         TurnKind::Interrupt { for_tool_use } => {
@@ -106,7 +106,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
     }
 }
 
-/// Says how the client resumes where that is not what a person reads.
+/// Returns a note where the client resumes with other messages than the reader sees.
 pub fn resume_note(note: ResumeNote) -> String {
     let messages = |count: u32| amount::count(count as usize, "message");
     match note {
@@ -123,7 +123,7 @@ pub fn resume_note(note: ResumeNote) -> String {
     }
 }
 
-/// Says why it is a guess that what follows stands here.
+/// Returns a note about why the position of the following record is a guess.
 pub fn guess_note(placement: Placement) -> &'static str {
     match placement {
         Placement::NoParent => {
@@ -135,7 +135,7 @@ pub fn guess_note(placement: Placement) -> &'static str {
     }
 }
 
-/// Writes a mark and a text, which may take more than one line.
+/// Writes a text with a mark. It may take more than one line.
 fn entry(page: &mut Page<'_, '_>, mark: &str, label: Label, text: &str) {
     let lines = wrapped(text.trim(), label, page.room(2));
     let Some((first, rest)) = lines.split_first() else { return };
@@ -152,7 +152,7 @@ pub(super) fn command(page: &mut Page<'_, '_>, turn: &Turn, command: &Command) {
         let mut header = Line::new(&format!("❯ {}", command.name), Label::Prompt);
         let space = if args.is_empty() { "" } else { " " };
         let beside = Line::plain(space).with(args, Label::Plain);
-        // Arguments are a prompt like any other: shown whole, below the name where they are long.
+        // Arguments are shown in full like a prompt, below the name if they are long.
         let is_short = !args.contains('\n') && header.width() + beside.width() <= page.room(20);
         if is_short {
             header.append(&beside);
@@ -230,7 +230,7 @@ pub(super) fn fork(page: &mut Page<'_, '_>, fork: &Fork) {
     page.block(&lines, &Line::default());
 }
 
-/// One way in one line, or with its address on a line of its own where that is too narrow.
+/// Returns one branch in one line, or with its address on a second line if the width is too small.
 fn way(way: &ForkWay, before: &str, page: &Page<'_, '_>) -> Vec<Line> {
     let state = match (way.draft, way.current) {
         (true, _) => "draft",

@@ -1,6 +1,6 @@
-//! The outline of a transcript: its prompts, forks and compactions, with links.
+//! Writes the outline of a transcript: links to its prompts, fork points and compactions.
 //!
-//! It is written after the turns, because documents are streamed; the style sheet shows it before them.
+//! Documents are streamed, so the outline is written after the turns. The style sheet moves it before them.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::{close, fork_anchor};
 use crate::export::{OutlineEntry, OutlineKind};
 use crate::text::{count, fork_summary};
 
-/// Characters of a prompt in the outline.
+/// The maximum number of characters of a prompt in the outline.
 const WORDS: usize = 90;
 
 pub(in crate::export) fn outline_entry(turn: &Turn) -> Option<OutlineEntry> {
