@@ -1,7 +1,6 @@
-//! The machine-readable contract: types made to be written, and nothing else.
+//! The machine-readable output: types that are only serialized.
 //!
-//! Field names are stable. Adding one is allowed; changing one needs a new
-//! number in the schema.
+//! Field names are stable. Adding one is allowed; changing one needs a new schema number.
 
 mod diff;
 mod document;
@@ -64,7 +63,7 @@ impl<T: Serialize> Answer<T> {
     }
 }
 
-/// What is remembered to be faster.
+/// The cache.
 #[derive(Debug, Serialize)]
 pub struct Cache {
     /// `None`: nothing is.

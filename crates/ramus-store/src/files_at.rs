@@ -1,4 +1,4 @@
-//! The files of a session at one moment (R22), and a plan to put them back.
+//! The user's files as of a message (R22), and a plan to restore them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use crate::plan::{Content, FileBack, Plan, restore_files};
 use crate::read::Bodies;
 use crate::trace::{Part, trace};
 
-/// What a new file may be done with, where no backup tells.
+/// The permissions of a new file without a backup.
 const USUAL: u32 = 0o644;
 
-/// The files of a session at one moment.
+/// The user's files as of a message.
 #[derive(Debug)]
 pub struct FilesAt {
     pub session: String,
-    /// The session's file, and the Claude directory it lies in.
+    /// The session's file, and the Claude directory that contains it.
     pub file: PathBuf,
     pub root: Option<PathBuf>,
     pub moment: FilesMoment,
@@ -36,10 +36,10 @@ pub struct FilesAt {
 }
 
 impl FilesAt {
-    /// Reads the files at a node; `along` is the path that is meant, if it lies on that.
+    /// Works out the files at a node. `along` is the preferred path, used if the node is on it.
     ///
-    /// What is said later on a path tells of what was before. `None`: it is no part of a
-    /// conversation.
+    /// The path matters because later records on it show earlier contents. `None`: the node is
+    /// not part of a conversation.
     pub fn open(
         roots: &[PathBuf],
         beside: &[HistoryFile],
@@ -73,7 +73,7 @@ impl FilesAt {
         files.into_iter().map(|file| (file.clone(), self.size(&file))).collect()
     }
 
-    /// Returns the size of a file. `None`: there is none, or it is not known.
+    /// Returns the size of a file. `None`: it did not exist, or its content is unknown.
     pub fn size(&mut self, file: &FileState) -> Option<u64> {
         match &file.held {
             Held::Backup(backup) => self.backups.size(backup),
@@ -82,7 +82,7 @@ impl FilesAt {
         }
     }
 
-    /// Returns the bytes of a file that is not too large to be held.
+    /// Returns the bytes of a file. `None`: unknown, absent, or too large for memory.
     pub fn bytes(&mut self, file: &FileState) -> Option<Vec<u8>> {
         match &file.held {
             Held::Backup(backup) => self.backups.read(backup),
@@ -91,7 +91,7 @@ impl FilesAt {
         }
     }
 
-    /// Returns the permissions a file had, where its backup tells.
+    /// Returns the permissions a file had, if it has a backup.
     pub fn mode(&self, file: &FileState) -> Option<u32> {
         match &file.held {
             Held::Backup(backup) => self.backups.mode(backup),
@@ -99,7 +99,7 @@ impl FilesAt {
         }
     }
 
-    /// Plans to put files back where they were. `None`: they are as they were then.
+    /// Plans to restore files. The plan is `None` if all of them are unchanged.
     pub fn put_back<'a>(
         &self,
         files: &'a [FileState],
@@ -130,7 +130,7 @@ impl FilesAt {
             Held::Absent | Held::Unknown => return None,
         };
         let mode = match (self.mode(change.file), change.how) {
-            // The file that is there keeps its own.
+            // The existing file keeps its permissions.
             (None, How::Replace) => return Some(content),
             (mode, _) => mode.unwrap_or(USUAL),
         };
@@ -138,7 +138,7 @@ impl FilesAt {
     }
 }
 
-/// Reads the files of a moment, bodies and backups from the disk as they are needed.
+/// Works out the files at a point of a path. Bodies and backups are read when needed.
 pub fn files_of(
     parts: &[Part],
     moment: Moment,

@@ -1,4 +1,4 @@
-//! What is in a file's place now, for putting an earlier content back.
+//! Compares a file on disk with the content it should get back.
 
 use std::fs;
 use std::io::{self, Read};
@@ -10,7 +10,7 @@ use ramus_core::files::{FileState, Held};
 use crate::file_history::FileHistory;
 use crate::regular;
 
-/// Looks at the place of a file. Below `cwd` no directory on the way may be a link.
+/// Checks what is at the path of a file. Between `cwd` and the file no directory may be a symbolic link.
 pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> OnDisk {
     let path = Path::new(&file.path);
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
@@ -20,7 +20,7 @@ pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> OnDisk {
     }
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
-        // A file stands where a directory of the way should be.
+        // A parent of the path is a file.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => return OnDisk::NotAFile,
         Err(_) => return OnDisk::Absent,
     };
@@ -40,10 +40,10 @@ pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> OnDisk {
     if is_same { OnDisk::Same } else { OnDisk::Other }
 }
 
-/// How much of a file is shown at most.
+/// The size limit for files that are shown.
 const SHOWN: u64 = 16 * 1024 * 1024;
 
-/// Returns the text of a file; one that is not there is empty. `None`: it is no text, or too large.
+/// Returns the text of a file, empty if there is none. `None`: it is not text, or too large.
 pub fn text_at(path: &Path) -> Option<String> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() => String::from_utf8(regular::read(path, SHOWN).ok()?).ok(),
@@ -52,7 +52,7 @@ pub fn text_at(path: &Path) -> Option<String> {
     }
 }
 
-/// Whether two files hold the same bytes, read piece by piece.
+/// Whether two files have the same bytes.
 pub(crate) fn same(a: &Path, b: &Path) -> io::Result<bool> {
     let (mut a, mut b) = (regular::open(a)?, regular::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {

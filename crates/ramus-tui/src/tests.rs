@@ -241,7 +241,7 @@ fn wide_characters_keep_their_columns() {
 fn the_tree_moves_the_transcript() {
     let mut screens = Screens::open(120, 24);
     screens.type_in("t");
-    screens.shows("edit, 2 ways");
+    screens.shows("edited prompt: 2 branches");
     screens.shows("Steep it well");
     assert_snapshot!(screens.text());
     screens.press(KeyCode::Down);
@@ -249,7 +249,7 @@ fn the_tree_moves_the_transcript() {
     screens.shows("Rather coffee");
     screens.shows("418 I'm a teapot");
     screens.type_in("t");
-    assert!(!screens.text().contains("edit, 2 ways"));
+    assert!(!screens.text().contains("edited prompt: 2 branches"));
 }
 
 #[test]

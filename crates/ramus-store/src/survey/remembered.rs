@@ -1,4 +1,4 @@
-//! What is known of a project's files without reading them, and what is written down of the others.
+//! Looks up a project's files in an earlier survey and in the cache, and saves what had to be read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use super::Surveyed;
 use crate::index::{Index, Level, Lock, Shelf};
 use crate::place::{HistoryFile, Project};
 
-/// What is asked for of every file.
+/// What is needed from every file.
 #[derive(Clone, Copy)]
 pub(super) struct Wants {
     pub(super) rule: Rule,
     pub(super) more: More,
 }
 
-/// What is asked for besides the digest.
+/// What is needed besides the digest.
 #[derive(Clone, Copy)]
 pub(super) enum More {
     Nothing,
-    /// What messages used, by the prices with this fingerprint.
+    /// Token usage and cost, by the price list with this fingerprint.
     Accounts(u64),
     Activities,
     Inspections,
@@ -38,23 +38,23 @@ impl Wants {
     }
 }
 
-/// A project and what is known of its files without reading them.
+/// A project with the files that need not be read and those that must be.
 pub(super) struct Remembered {
     pub(super) project: Project,
     pub(super) files: Vec<Surveyed>,
     pub(super) unread: Vec<Unread>,
-    /// `None`: nobody had to look.
+    /// `None`: the earlier survey had all files, so the cache was not opened.
     digests: Option<Shelf<Arc<Digest>>>,
     more: Besides,
 }
 
-/// A file that has to be read, if only for what is not known of it.
+/// A file that has to be read. Its digest may be available already.
 pub(super) struct Unread {
     pub(super) file: HistoryFile,
     pub(super) digest: Option<Arc<Digest>>,
 }
 
-/// A file that was read; `again`, if its digest was known.
+/// A file that was read. `again`: its digest was already available.
 pub(super) struct Fresh {
     pub(super) surveyed: Surveyed,
     pub(super) again: bool,
@@ -94,7 +94,7 @@ impl Remembered {
             let mut surveyed = Surveyed::new(file, digest);
             surveyed.history = same.and_then(|same| same.history.clone());
             if more.tell(&mut surveyed) {
-                // All of them come at once, and soon.
+                // Cached files are reported at once, without their digest.
                 told(&surveyed.file, None);
                 files.push(surveyed);
             } else {
@@ -149,7 +149,7 @@ impl Besides {
         }
     }
 
-    /// Tells a file what is known of it; `false`: nothing is.
+    /// Fills in the extra result of a file from the cache. `false`: it is not cached.
     fn tell(&mut self, file: &mut Surveyed) -> bool {
         match self {
             Self::Nothing => true,
@@ -178,7 +178,7 @@ impl Besides {
     }
 }
 
-/// Writes down what had to be read.
+/// Saves what had to be read to the cache.
 pub(super) fn remember(index: &Index, projects: &[(Remembered, Vec<Fresh>)]) {
     let has_news = |(remembered, fresh): &&(Remembered, Vec<Fresh>)| {
         !fresh.is_empty() || remembered.is_untidy()

@@ -171,11 +171,16 @@ fn conversation_row(line: &str) -> Row {
     ])
 }
 
-/// Returns the forks of a drawn tree: `┬ KIND, N ways … ID`.
+/// Returns the fork points of a drawn tree: `┬ KIND: N branches … ID`.
 pub(super) fn tree_rows(lines: &[&str]) -> Answer {
     let row = |line: &&str| {
         let drawn = line.split_once('┬')?.1;
-        let (kind, rest) = drawn.trim().split_once(", ")?;
+        let (kind, rest) = drawn.trim().split_once(": ")?;
+        let kind = match kind {
+            "edited prompt" => "edit",
+            "interrupted reply" => "interrupt",
+            kind => kind,
+        };
         Some(Row::from([
             ("kind", kind.to_owned()),
             ("ways", rest.split(' ').next()?.to_owned()),
@@ -217,7 +222,7 @@ fn diff_row(lines: &[&str]) -> Answer {
     let rows = [
         ("messages", ["messages a", "messages b"]),
         ("prompts", ["prompts a", "prompts b"]),
-        ("answers", ["answers a", "answers b"]),
+        ("replies", ["answers a", "answers b"]),
         ("agents", ["agents a", "agents b"]),
         ("files", ["files a", "files b"]),
         ("tokens", ["tokens a", "tokens b"]),
