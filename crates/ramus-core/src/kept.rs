@@ -6,6 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::name::Name;
+use crate::record::Voice;
 use crate::session::{NodeId, Session};
 use crate::tree::Tree;
 
@@ -17,6 +19,17 @@ pub(crate) struct Keeping {
     pub(crate) anchor: NodeId,
     /// Records that stand before it in the file, in file order.
     pub(crate) nodes: Vec<NodeId>,
+}
+
+/// Returns the compaction before which the client sees nothing but the messages it names.
+///
+/// Without one that keeps messages, everything stays within reach. With one, the client forgets what
+/// stands before the last compaction of any kind; if that one keeps nothing, so does it.
+pub(crate) fn hiding_compaction(session: &Session) -> Option<(NodeId, &[Name])> {
+    let (keeping, names) = session.preserved().last()?;
+    let boundaries = session.nodes().filter(|(_, record)| record.voice == Voice::Boundary);
+    let last = boundaries.map(|(id, _)| id).last()?;
+    Some((last, if last == *keeping { names } else { &[] }))
 }
 
 /// The compactions of a session that keep messages.
@@ -43,6 +56,11 @@ impl Kept {
             kept.compactions.push(Keeping { boundary: *boundary, anchor, nodes });
         }
         kept
+    }
+
+    /// Returns the compaction that puts messages behind a record.
+    pub(crate) fn behind(&self, anchor: NodeId) -> Option<&Keeping> {
+        self.compactions.iter().find(|compaction| compaction.anchor == anchor)
     }
 
     /// Returns the last compaction before `from` that keeps a node.

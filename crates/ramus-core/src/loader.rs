@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::kept::Kept;
+use crate::kept::{Kept, hiding_compaction};
 use crate::name::Name;
 use crate::record::{Kind, Record, Voice};
 use crate::session::{NodeId, NoteKind, Pointer, Session};
@@ -17,6 +17,7 @@ pub(crate) struct Loader<'a> {
     /// The client whose loader this is.
     pub(crate) version: (u32, u32, u32),
     pub(crate) kept: Kept,
+    hiding: Option<(NodeId, &'a [Name])>,
 }
 
 /// What the scan for pointers ends with.
@@ -39,7 +40,8 @@ pub(crate) struct Held {
 
 impl<'a> Loader<'a> {
     pub(crate) fn new(session: &'a Session, tree: &'a Tree, version: (u32, u32, u32)) -> Self {
-        Self { session, tree, version, kept: Kept::new(session, tree) }
+        let (kept, hiding) = (Kept::new(session, tree), hiding_compaction(session));
+        Self { session, tree, version, kept, hiding }
     }
 
     /// Whether a record is a node of the main conversation to this client.
@@ -109,8 +111,8 @@ impl<'a> Loader<'a> {
     /// Whether a compaction that keeps only some records hides this one.
     pub(crate) fn is_hidden(&self, node: NodeId) -> bool {
         let name = self.session.record(node).name;
-        self.session.preserved().iter().any(|(boundary, kept)| {
-            node < *boundary && !name.is_some_and(|name| kept.contains(&name))
+        self.hiding.is_some_and(|(boundary, kept)| {
+            node < boundary && !name.is_some_and(|name| kept.contains(&name))
         })
     }
 

@@ -179,7 +179,9 @@ fn taken_back(
     progress: &Progress,
     cause: ApplyError,
 ) -> ApplyError {
-    let back = take_back(state, journal, operation, progress.begun, Some(&progress.appended));
+    // Where nobody knows whether lines were written, they are looked for.
+    let appended = Some(&progress.appended[..]).filter(|ranges| !ranges.is_empty());
+    let back = take_back(state, journal, operation, progress.begun, appended);
     let ended = back.and_then(|TakenBack { left, kept }| {
         let end = End { op: operation.op, notes: left.clone(), kept, ..End::default() };
         journal.end(end)?;

@@ -127,8 +127,9 @@ pub(crate) fn write(path: &Path, mut file: &File, bytes: &[u8]) -> Written<()> {
 
 /// Appends bytes to an open file and records where they went.
 ///
-/// That is usually one range. If the system writes only a part at a time, other programs may write in
-/// between. `ranges` is correct after an error too.
+/// Usually that is one range. Others may write between two calls when the system takes only a part
+/// at a time; `ranges` is right after an error as well. It is empty where the system does not say
+/// where the bytes went: then they have to be looked for.
 pub(crate) fn append(
     path: &Path,
     mut file: &File,
@@ -145,7 +146,10 @@ pub(crate) fn append(
             Err(broken) if broken.kind() == io::ErrorKind::Interrupted => continue,
             Err(broken) => return Err(error(broken)),
         };
-        let end = file.stream_position().map_err(error)?;
+        let end = file.stream_position().map_err(|broken| {
+            ranges.clear();
+            error(broken)
+        })?;
         ranges.push(end - written as u64..end);
         bytes = &bytes[written..];
     }
@@ -214,6 +218,7 @@ pub(crate) fn set_owner(_: &Path, _: &File, _: &fs::Metadata) -> Written<()> {
 /// `Unsupported`: the operating system or the file system cannot do it.
 pub(crate) fn exchange(a: &Path, b: &Path) -> Written<()> {
     fault::step()
+        .and_then(|()| fault::crosses(a, b))
         .and_then(|()| fault::rename_flags())
         .and_then(|()| swap_names(a, b))
         .map_err(|source| WriteError::new(b, source))
@@ -232,7 +237,10 @@ fn swap_names(_: &Path, _: &Path) -> io::Result<()> {
 
 /// Moves a file or directory to a path that does not exist, or fails with `AlreadyExists`.
 pub(crate) fn move_new(from: &Path, to: &Path) -> Written<()> {
-    let rename = || fault::rename_flags().and_then(|()| rename_new(from, to));
+    let rename = || {
+        fault::crosses(from, to)?;
+        fault::rename_flags().and_then(|()| rename_new(from, to))
+    };
     let moved = fault::step().and_then(|()| match rename() {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => link_and_remove(from, to),
         moved => moved,
@@ -306,9 +314,8 @@ pub(crate) fn remove_empty_dir(path: &Path) -> Written<()> {
 
 /// Creates a directory and its parents, accessible only to their owner.
 pub(crate) fn create_dirs(path: &Path) -> Written<()> {
-    let missing: Vec<PathBuf> =
-        path.ancestors().take_while(|dir| !dir.exists()).map(Path::to_owned).collect();
-    for dir in missing.iter().rev() {
+    let missing = missing_dirs(path).map_err(|error| WriteError::new(&error.path, error.source))?;
+    for dir in missing.into_iter().rev() {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -320,10 +327,27 @@ pub(crate) fn create_dirs(path: &Path) -> Written<()> {
     Ok(())
 }
 
+/// Returns a directory and those above it that are not there, the highest one last.
+pub(crate) fn missing_dirs(path: &Path) -> Result<Vec<&Path>, PathError> {
+    let mut missing = Vec::new();
+    for dir in path.ancestors().filter(|dir| !dir.as_os_str().is_empty()) {
+        if exists(dir)? {
+            break;
+        }
+        missing.push(dir);
+    }
+    Ok(missing)
+}
+
 #[cfg(not(test))]
 mod fault {
     use std::fs::File;
     use std::io;
+    use std::path::Path;
+
+    pub(super) fn crosses(_: &Path, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
 
     pub(super) fn step() -> io::Result<()> {
         Ok(())

@@ -1,13 +1,13 @@
 //! The user's files as of a message (R22), and a plan to restore them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ramus_core::body::Body;
 use ramus_core::compare::Stretch;
-use ramus_core::files::restore::{Change, How, Restore, restore};
-use ramus_core::files::{self, Backups, FileState, FilesMoment, Held, Moment, moment};
-use ramus_core::history::{History, Path};
+use ramus_core::files::restore::{Change, How, OnDisk, Restore, restore};
+use ramus_core::files::{self, Backup, Backups, FileState, FilesMoment, Held, Moment, moment};
+use ramus_core::history::{self, History};
 use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
@@ -45,7 +45,7 @@ impl FilesAt {
         beside: &[HistoryFile],
         file: HistoryFile,
         history: Arc<History>,
-        (along, node): (Option<Path>, NodeId),
+        (along, node): (Option<history::Path>, NodeId),
         rule: Rule,
     ) -> Result<Option<Self>, PathError> {
         let ways = [along, history.path_to(node)].into_iter().flatten();
@@ -99,23 +99,35 @@ impl FilesAt {
         }
     }
 
-    /// Plans to restore files. The plan is `None` if all of them are unchanged.
+    /// Plans to put files back where they were. `None`: they are as they were then.
+    ///
+    /// Where a file or a backup cannot be looked at, nothing is planned: what is left out would pass
+    /// for put back.
     pub fn put_back<'a>(
         &self,
         files: &'a [FileState],
         outside: bool,
     ) -> Result<(Restore<'a>, Option<Plan>), PathError> {
         let cwd = PathBuf::from(&self.moment.cwd);
-        let mut look = |file: &FileState| on_disk(file, &cwd, &self.backups);
+        let mut problem = None;
+        let mut look = |file: &FileState| {
+            on_disk(file, &cwd, &self.backups).unwrap_or_else(|error| {
+                problem.get_or_insert(error);
+                OnDisk::NotAFile
+            })
+        };
         let wanted = restore(files, &self.moment.cwd, outside, &mut look);
+        if let Some(problem) = problem.or_else(|| self.backups.take_problem()) {
+            return Err(problem);
+        }
         if wanted.changes.is_empty() {
             return Ok((wanted, None));
         }
-        let back = |change: &Change<'_>| FileBack {
-            path: PathBuf::from(&change.file.path),
-            content: self.content(change),
-        };
-        let back: Vec<FileBack> = wanted.changes.iter().map(back).collect();
+        let mut back = Vec::new();
+        for change in &wanted.changes {
+            let (path, content) = (PathBuf::from(&change.file.path), self.content(change)?);
+            back.push(FileBack { path, content });
+        }
         let when = if self.moment.is_before { "before" } else { "after" };
         let node = self.moment.node.as_deref().unwrap_or_default();
         let words = format!("{} files as {when} {}", back.len(), short_id(node));
@@ -123,18 +135,31 @@ impl FilesAt {
         Ok((wanted, Some(plan)))
     }
 
-    fn content(&self, change: &Change<'_>) -> Option<Content> {
+    /// Returns what a file is to hold. `None`: it is not to be there, and that is known.
+    fn content(&self, change: &Change<'_>) -> Result<Option<Content>, PathError> {
         let content = match &change.file.held {
-            Held::Backup(backup) => Content::Copy(self.backups.path(backup)?),
+            Held::Backup(backup) => Content::Copy(self.backup_path(backup)?),
             Held::Bytes(bytes) => Content::Bytes(bytes.clone()),
-            Held::Absent | Held::Unknown => return None,
+            Held::Absent | Held::Unknown => return Ok(None),
         };
-        let mode = match (self.mode(change.file), change.how) {
-            // The existing file keeps its permissions.
-            (None, How::Replace) => return Some(content),
+        let mode = self.mode(change.file);
+        if let Some(problem) = self.backups.take_problem() {
+            return Err(problem);
+        }
+        let mode = match (mode, change.how) {
+            // The file that is there keeps its own.
+            (None, How::Replace) => return Ok(Some(content)),
             (mode, _) => mode.unwrap_or(USUAL),
         };
-        Some(Content::WithMode { content: Box::new(content), mode, modified: None })
+        Ok(Some(Content::WithMode { content: Box::new(content), mode, modified: None }))
+    }
+
+    /// Returns where a backup lies that was there a moment ago.
+    fn backup_path(&self, backup: &Backup) -> Result<PathBuf, PathError> {
+        let missing =
+            || PathError::new(Path::new(&backup.name), std::io::ErrorKind::NotFound.into());
+        let found = self.backups.path(backup);
+        found.ok_or_else(|| self.backups.take_problem().unwrap_or_else(missing))
     }
 }
 

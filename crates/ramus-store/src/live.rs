@@ -60,7 +60,10 @@ pub(crate) fn is_growing(path: &Path) -> bool {
 #[cfg(target_os = "linux")]
 pub(crate) fn is_open_elsewhere(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let Ok(file) = fs::metadata(path) else { return false };
+    let file = match fs::metadata(path) {
+        Ok(file) => file,
+        Err(error) => return !crate::disk::is_missing(&error),
+    };
     let is_it = |entry: fs::DirEntry| {
         fs::metadata(entry.path())
             .is_ok_and(|open| (open.dev(), open.ino()) == (file.dev(), file.ino()))

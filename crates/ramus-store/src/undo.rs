@@ -190,7 +190,8 @@ fn bring_back(
         steps.push(Step::Move { from, to, before: None });
     } else if is_dir(kept) && is_dir(to) {
         let entries = kept.read_dir().map_err(|source| PathError::new(kept, source))?;
-        for entry in entries.flatten() {
+        for entry in entries {
+            let entry = entry.map_err(|source| PathError::new(kept, source))?;
             bring_back(operation, &entry.path(), &to.join(entry.file_name()), steps)?;
         }
         steps.push(Step::Tidy { dir: kept.to_owned() });

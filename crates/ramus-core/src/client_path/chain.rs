@@ -57,7 +57,11 @@ impl Chain<'_> {
                 at = Some(keeping.anchor);
                 continue;
             }
-            at = tree.parent(node).or_else(|| self.before(node, record));
+            // What a compaction hides is lost to who resumes behind it.
+            let is_lost =
+                |above: &NodeId| self.loader.is_hidden(*above) && !self.loader.is_hidden(point);
+            let parent = tree.parent(node).filter(|above| !is_lost(above));
+            at = parent.or_else(|| self.before(node, record));
         }
         path
     }
@@ -171,10 +175,25 @@ impl Chain<'_> {
         let History { session, tree, .. } = self.history;
         let mut taken: FxHashSet<NodeId> = path.iter().copied().collect();
         let mut joined = Vec::with_capacity(path.len());
-        for node in path {
+        // What hangs below a summary comes behind the messages that are kept there.
+        let mut anchor = None;
+        for (at, &node) in path.iter().enumerate() {
             joined.push(node);
-            let mut open =
-                if session.record(node).kind == Kind::User { vec![node] } else { Vec::new() };
+            let is_kept = |next: &NodeId, anchor: NodeId| {
+                self.loader.kept.behind(anchor).is_some_and(|kept| kept.nodes.contains(next))
+            };
+            let next = path.get(at + 1);
+            let mut open = Vec::new();
+            if session.record(node).kind == Kind::User {
+                open.push(node);
+            }
+            if next.is_some_and(|next| is_kept(next, node)) {
+                anchor = open.pop();
+            } else if !next.zip(anchor).is_some_and(|(next, anchor)| is_kept(next, anchor)) {
+                // The last one of these is the first to be looked at.
+                open.extend(anchor.take());
+                open.reverse();
+            }
             while let Some(above) = open.pop() {
                 for &below in tree.children(above) {
                     let record = session.record(below);

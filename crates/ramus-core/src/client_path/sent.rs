@@ -202,6 +202,9 @@ pub fn sent(
             _ => {}
         }
     }
+    if model.is_empty() {
+        model = last_model(history, line).unwrap_or_default();
+    }
     if !has_system_turns(&model) {
         pieces.iter_mut().for_each(Piece::say_as_user);
     }
@@ -233,10 +236,18 @@ pub fn sent(
     Sent { messages: join.finish(), unworded, unreported }
 }
 
+/// Returns the model that answered last, anywhere in a session.
+fn last_model(history: &History, line: &mut dyn FnMut(NodeId) -> Option<Value>) -> Option<String> {
+    let is_answer = |id: &NodeId| history.session.record(*id).voice == Voice::Answer;
+    let last = history.session.nodes().map(|(id, _)| id).filter(is_answer).last()?;
+    Some(line(last)?["message"]["model"].as_str()?.to_owned())
+}
+
 /// Whether the client tells a model things in messages of the system; others get reminders.
 ///
 /// Measured with Opus 4.8 and 5.5, which get such messages, and Sonnet 4, which does not. Which model
-/// will be asked is not known; it is taken to be the one that answered last.
+/// will be asked is not known; it is taken to be the one that answered last on the path, and where
+/// nobody answered yet, elsewhere in the session.
 fn has_system_turns(model: &str) -> bool {
     let mut numbers = model.split('-').filter_map(|part| part.parse::<u32>().ok());
     let Some(family) = numbers.next() else { return true };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{ApplyError, is_history};
-use crate::disk::{WriteError, Written};
+use crate::disk::{self, WriteError, Written};
 use crate::journal::Change;
 use crate::plan::{Content, Moment, Plan, Step, What};
 use crate::stamp::Stamp;
@@ -89,11 +89,11 @@ pub(super) fn file_changes<'a>(
                 FileChange::Append { file, before, bytes, modified: modified(file)? }
             }
             Step::Make { file, content } | Step::Put { file, before: None, content } => {
-                new_dirs(file, &mut changes);
+                new_dirs(file, &mut changes)?;
                 FileChange::Make { file, new: New::Content(content) }
             }
             Step::Link { from, to } => {
-                new_dirs(to, &mut changes);
+                new_dirs(to, &mut changes)?;
                 FileChange::Make { file: to, new: New::Link(from) }
             }
             Step::Put { file, before: Some(before), content } => {
@@ -117,7 +117,7 @@ pub(super) fn file_changes<'a>(
                 FileChange::Replace { file, before, content, kept, carries }
             }
             Step::Move { from, to: Some(to), before } => {
-                new_dirs(to, &mut changes);
+                new_dirs(to, &mut changes)?;
                 let to = Kept { at: to.clone(), near: Vec::new() };
                 FileChange::Move { from, to, before: before.as_ref() }
             }
@@ -173,8 +173,8 @@ impl FileChange<'_> {
     }
 }
 
-/// Resolves symbolic links: the file itself is replaced, not a link to it.
-fn real(file: &Path) -> Written<PathBuf> {
+/// Returns the file itself: it is replaced, not a link to it.
+pub(super) fn real(file: &Path) -> Written<PathBuf> {
     file.canonicalize().map_err(|source| WriteError::new(file, source))
 }
 
@@ -206,16 +206,17 @@ fn unused(path: PathBuf) -> PathBuf {
     names.find(|path| path.symlink_metadata().is_err()).unwrap_or(path)
 }
 
-/// Adds the directories that have to be created for a file.
-fn new_dirs(file: &Path, changes: &mut Vec<FileChange<'_>>) {
-    let missing: Vec<&Path> = file.ancestors().skip(1).take_while(|dir| !dir.exists()).collect();
-    for new in missing.into_iter().rev() {
+/// Notes the directories that have to be made for a file; they are removed when it is taken back.
+fn new_dirs(file: &Path, changes: &mut Vec<FileChange<'_>>) -> Result<(), ApplyError> {
+    let Some(dir) = file.parent() else { return Ok(()) };
+    for new in disk::missing_dirs(dir)?.into_iter().rev() {
         let is_new =
             |change: &FileChange<'_>| matches!(change, FileChange::MakeDir { dir } if dir == new);
         if !changes.iter().any(is_new) {
             changes.push(FileChange::MakeDir { dir: new.to_owned() });
         }
     }
+    Ok(())
 }
 
 pub(super) fn modified(file: &Path) -> Written<Moment> {

@@ -6,6 +6,8 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use super::file_change::real;
+use super::prepare::beside;
 use super::swap::{Swap, carry_all, is_new};
 use super::take_back::{TakenBack, close_gap, has_lines, is_moved, take_back};
 use super::{ApplyError, chain};
@@ -172,6 +174,10 @@ fn finish(operation: &Operation) -> Result<Vec<Kept>, ApplyError> {
         }
         if let Change::Tidy { dir } = change {
             disk::remove_empty_dir(dir)?;
+        }
+        if let Change::Append { file, .. } = change {
+            // Somebody wanted to take the lines off, and could not.
+            disk::remove(&beside(operation, n, &real(file)?))?;
         }
         let swap = operation.prepared_for(n).and_then(|prepared| Swap::resumed(change, prepared));
         let Some(mut swap) = swap else { continue };

@@ -137,7 +137,7 @@ impl<'a> Swap<'a> {
         let at = keep(self.beside, &self.places)?;
         if at == self.beside {
             notes.push(format!(
-                "Another program has the old version of {} open. It stays at {}",
+                "Another program may have the old version of {} open. It stays at {}",
                 self.file.display(),
                 at.display()
             ));
@@ -429,25 +429,38 @@ pub(super) fn keep(from: &Path, places: &[&Path]) -> Result<PathBuf, ApplyError>
 
 /// Copies a file to another file system and removes it, unless another program may still write to it.
 fn copy_out(from: &Path, to: &Path) -> Result<PathBuf, ApplyError> {
-    let part = to.with_extension("part");
+    let part = part_of(to);
     disk::remove(&part)?;
+    copy_by_way_of(&part, from, to).inspect_err(|_| {
+        // If this fails as well, the next try begins with it.
+        let _ = disk::remove(&part);
+    })
+}
+
+/// Returns the name of a copy in the making. Files of a project may have any name, but hardly this one.
+pub(super) fn part_of(to: &Path) -> PathBuf {
+    let name = to.file_name().unwrap_or_default().to_string_lossy();
+    to.with_file_name(format!(".ramus-{name}.part"))
+}
+
+fn copy_by_way_of(part: &Path, from: &Path, to: &Path) -> Result<PathBuf, ApplyError> {
     let before = disk::stamp(from)?;
-    let out = disk::create(&part)?;
+    let out = disk::create(part)?;
     let content = crate::plan::Content::Beginning { path: from.to_owned(), stamp: before.clone() };
-    content.read::<ApplyError>(&mut |bytes| Ok(disk::write(&part, &out, bytes)?))?;
+    content.read::<ApplyError>(&mut |bytes| Ok(disk::write(part, &out, bytes)?))?;
     let meta = fs::metadata(from).map_err(|source| WriteError::new(from, source))?;
-    disk::set_permissions(&part, &out, meta.permissions())?;
+    disk::set_permissions(part, &out, meta.permissions())?;
     disk::set_modified(
-        &part,
+        part,
         &out,
         meta.modified().map_err(|source| WriteError::new(from, source))?,
     )?;
-    disk::sync(&part, &out)?;
+    disk::sync(part, &out)?;
     if is_open_elsewhere(from) || disk::stamp(from)? != before {
-        disk::remove(&part)?;
+        disk::remove(part)?;
         return Ok(from.to_owned());
     }
-    disk::move_new(&part, to)?;
+    disk::move_new(part, to)?;
     disk::sync_dir_of(to)?;
     disk::remove(from)?;
     disk::sync_dir_of(from)?;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::ApplyError;
 use super::file_change::is_private;
 use super::prepare::{beside, existing, nothing, write_beside};
-use super::swap::{Swap, aside, begins, carry_all, is_new, keep, remove_unless_open};
+use super::swap::{Swap, aside, begins, carry_all, is_new, keep, part_of, remove_unless_open};
 use crate::disk;
 use crate::journal::{Change, Journal, Kept, Operation, Prepared};
 use crate::plan::{Content, Moment};
@@ -92,7 +92,7 @@ impl Back<'_> {
                 match places.find(|place| is_moved(self.state, place, from)) {
                     // Only files of a Claude directory have a trash directory nearby.
                     Some(at) => self.bring_back(at, from, !near.is_empty()),
-                    None => Ok(()),
+                    None => self.drop_copies(change, from),
                 }
             }
             // Version 1 truncated files in one call, which was made or not.
@@ -269,8 +269,24 @@ impl Back<'_> {
         Ok(())
     }
 
-    /// Moves something back to where it was. If another program has created the path again, session lines
-    /// are joined, directories are merged, and anything else stays in both places.
+    /// Removes copies, whole or not, that came out of the trash from another file system while the
+    /// original is still in it: nobody got as far as removing that.
+    fn drop_copies(&mut self, change: &Change, from: &Path) -> Result<(), ApplyError> {
+        for place in change.places() {
+            disk::remove(&part_of(place))?;
+            if is_private(self.state, place) || !disk::exists(place)? || !disk::exists(from)? {
+                continue;
+            }
+            let is_dir = place.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+            if !is_dir && disk::stamp(place)? == disk::stamp(from)? {
+                remove_unless_open(place, &[&self.spare_place(place)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves something back to where it was. What somebody made there since stays: lines are joined,
+    /// directories are merged, and anything else is left in both places.
     fn bring_back(&mut self, at: &Path, to: &Path, joins: bool) -> Result<(), ApplyError> {
         if let Some(dir) = to.parent() {
             disk::create_dirs(dir)?;
@@ -290,7 +306,8 @@ impl Back<'_> {
         let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         if is_dir(at) && is_dir(to) {
             let entries = fs::read_dir(at).map_err(|source| disk::WriteError::new(at, source))?;
-            for entry in entries.flatten() {
+            for entry in entries {
+                let entry = entry.map_err(|source| disk::WriteError::new(at, source))?;
                 self.bring_back(&entry.path(), &to.join(entry.file_name()), joins)?;
             }
             return Ok(disk::remove_empty_dir(at)?);

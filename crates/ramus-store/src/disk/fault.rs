@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 type Writer = Box<dyn FnMut()>;
 
@@ -10,6 +11,8 @@ thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
     static CUT: Cell<Option<u32>> = const { Cell::new(None) };
     static ERROR: Cell<Option<(u32, i32)>> = const { Cell::new(None) };
+    static LASTS: Cell<bool> = const { Cell::new(false) };
+    static OTHER: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
     static PLAIN_RENAME: Cell<bool> = const { Cell::new(false) };
     static WRITER: RefCell<Option<(u32, Writer)>> = const { RefCell::new(None) };
 }
@@ -29,6 +32,24 @@ pub(crate) fn cut_also_after(calls: u32) {
 pub(crate) fn fail_at(call: u32, errno: i32) {
     reset();
     ERROR.set(Some((call, errno)));
+}
+
+/// Lets a call and all after it fail, as on a full disk.
+pub(crate) fn fail_from(call: u32, errno: i32) {
+    fail_at(call, errno);
+    LASTS.set(true);
+}
+
+/// Makes what lies below a directory another file system; lasts over `reset`.
+pub(crate) fn other_file_system(dir: Option<&Path>) {
+    OTHER.replace(dir.map(Path::to_owned));
+}
+
+pub(super) fn crosses(from: &Path, to: &Path) -> io::Result<()> {
+    let is_there = |path: &Path| {
+        OTHER.with_borrow(|dir| dir.as_deref().is_some_and(|dir| path.starts_with(dir)))
+    };
+    if is_there(from) == is_there(to) { Ok(()) } else { Err(io::ErrorKind::CrossesDevices.into()) }
 }
 
 /// Lets another program write just before one call.
@@ -51,6 +72,7 @@ pub(super) fn rename_flags() -> io::Result<()> {
 pub(crate) fn reset() -> u32 {
     CUT.set(None);
     ERROR.set(None);
+    LASTS.set(false);
     WRITER.take();
     CALLS.replace(0)
 }
@@ -71,7 +93,9 @@ pub(super) fn step() -> io::Result<()> {
         return Err(power_is_off());
     }
     match ERROR.get() {
-        Some((at, errno)) if at == call => Err(io::Error::from_raw_os_error(errno)),
+        Some((at, errno)) if at == call || LASTS.get() && call > at => {
+            Err(io::Error::from_raw_os_error(errno))
+        }
         _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Content, Plan, Step, What};
+use crate::disk;
 use crate::error::PathError;
 use crate::stamp::Stamp;
 
@@ -23,9 +24,9 @@ pub fn restore_files(
     files: Vec<FileBack>,
 ) -> Result<Plan, PathError> {
     let step = |FileBack { path, content }: FileBack| {
-        let before = match path.symlink_metadata() {
-            Ok(_) => Some(Stamp::at(&path).map_err(|source| PathError::new(&path, source))?),
-            Err(_) => None,
+        let before = match disk::exists(&path)? {
+            true => Some(Stamp::at(&path).map_err(|source| PathError::new(&path, source))?),
+            false => None,
         };
         Ok(match content {
             Some(content) => Step::Put { file: path, before, content },

@@ -159,12 +159,7 @@ pub(super) fn agents(
     for (agent, _) in started {
         let file = dir.join(id).join("subagents").join(place_of(&agent.file));
         let meta = agent.file.path.with_extension("meta.json");
-        let has_meta = match meta.symlink_metadata() {
-            Ok(found) => found.is_file(),
-            Err(missing) if is_missing(&missing) => false,
-            Err(source) => return Err(PathError::new(&meta, source)),
-        };
-        if has_meta {
+        if is_file(&meta)? {
             steps.push(Step::Make {
                 file: file.with_extension("meta.json"),
                 content: Content::Copy(meta),
@@ -223,10 +218,21 @@ pub(super) fn links(
             Err(source) => return Err(error(source)),
         };
         names.sort();
-        let files = names
-            .into_iter()
-            .filter(|name| from.join(name).symlink_metadata().is_ok_and(|meta| meta.is_file()));
-        links.extend(files.map(|name| Step::Link { from: from.join(&name), to: to.join(name) }));
+        for name in names {
+            let file = from.join(&name);
+            if is_file(&file)? {
+                links.push(Step::Link { from: file, to: to.join(name) });
+            }
+        }
     }
     Ok(links)
+}
+
+/// Whether a regular file is there. What cannot be looked at is an error: a copy would lack it.
+fn is_file(path: &Path) -> Result<bool, PathError> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(found.is_file()),
+        Err(missing) if is_missing(&missing) => Ok(false),
+        Err(source) => Err(PathError::new(path, source)),
+    }
 }

@@ -11,6 +11,7 @@ use ramus_core::time::Time;
 
 use super::{Plan, PlanError, Step, Subject, What, new_id, short};
 use crate::agents::agents_of;
+use crate::disk;
 use crate::error::PathError;
 use crate::place::FileRole;
 use crate::read::Bodies;
@@ -149,14 +150,19 @@ pub fn trash(subject: Subject<'_>) -> Result<Plan, PathError> {
     } else {
         paths.push(subject.file.path.with_extension("meta.json"));
     }
-    let there = paths.into_iter().filter(|path| path.symlink_metadata().is_ok());
+    let mut steps = Vec::new();
+    for path in paths {
+        if disk::exists(&path)? {
+            steps.push(away(path));
+        }
+    }
     Ok(Plan {
         what: What::Trash,
         session: id.clone(),
         file: subject.file.path.clone(),
         root: subject.root.map(Path::to_owned),
         words: format!("{:?}", subject.title),
-        steps: there.map(away).collect(),
+        steps,
         resume: None,
         left_out: 0,
         unreported: 0,
