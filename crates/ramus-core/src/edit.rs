@@ -11,6 +11,7 @@ mod merge;
 mod refusal;
 mod rename;
 mod splice;
+mod summary;
 mod weave;
 
 pub use fix::{Fixed, Misnamed, Repairs, fix, reattached, to_fix};
@@ -22,6 +23,9 @@ pub use merge::{
 };
 pub use refusal::Refusal;
 pub use splice::Splice;
+pub use summary::{
+    ChangeDetail, ChangeSummary, FileRestoration, MessageSummary, RestoredFile, UndoneOperation,
+};
 pub use weave::{Bodies, Mended, Thinking};
 
 use crate::history::History;

@@ -32,7 +32,23 @@ pub use moment::{Moment, moment};
 pub use revert::{Revert, Reverts, fork_files, revert};
 pub use walk::files;
 
-/// One file at one point of a path.
+use crate::time::Time;
+
+/// The message at which files are looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilesMoment {
+    /// The uuid of the message.
+    pub node: Option<String>,
+    pub time: Option<Time>,
+    /// The first words of the prompt, if the message is one.
+    pub words: Option<String>,
+    /// The files are those before the message, otherwise those after it.
+    pub is_before: bool,
+    /// Where the session ran; empty if it does not say.
+    pub cwd: String,
+}
+
+/// One file at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
     /// Absolute, unless the session does not record its working directory.
@@ -45,7 +61,26 @@ pub struct FileState {
     pub only_read: bool,
 }
 
-/// The content of a file.
+impl FileState {
+    /// Says what keeps the content from being certain; empty if nothing does.
+    pub fn note(&self) -> String {
+        match &self.doubt {
+            None if self.source == Source::Next => "as the next prompt found it".to_owned(),
+            Some(Doubt::Ran(_)) if self.source == Source::Next => {
+                "commands ran; as the next prompt found it".to_owned()
+            }
+            None => String::new(),
+            Some(Doubt::Ran(1)) => "a command ran in between".to_owned(),
+            Some(Doubt::Ran(n)) => format!("{n} commands ran in between"),
+            Some(Doubt::Outside) => "changed by someone else".to_owned(),
+            Some(Doubt::LateBackup(_)) => "its backup holds the first edit".to_owned(),
+            Some(Doubt::BackupGone) => "its backup is gone".to_owned(),
+            Some(Doubt::Unseen) => "edited, but never shown whole".to_owned(),
+        }
+    }
+}
+
+/// What a file holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Held {
     /// The bytes of a backup.

@@ -103,3 +103,13 @@ pub fn branch_title<'a>(
         _ => session_title(digest, summaries),
     }
 }
+
+/// Shortens a title that something is added to.
+pub fn short_title(title: &str) -> String {
+    const LONG: usize = 80;
+    let one_line = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if one_line.chars().count() <= LONG {
+        return one_line;
+    }
+    one_line.chars().take(LONG - 1).chain(['…']).collect()
+}

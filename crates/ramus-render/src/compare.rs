@@ -26,6 +26,9 @@ use sheet::Sheet;
 pub use files::lines_changed;
 pub use ramus_core::compare::{Compared, Named};
 
+/// How many columns two texts need to stand beside each other.
+pub const SIDE_BY_SIDE_WIDTH: usize = 120;
+
 /// How a comparison is to read.
 #[derive(Clone, Copy)]
 pub struct CompareConfig<'a> {

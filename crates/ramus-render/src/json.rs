@@ -20,7 +20,9 @@ mod written;
 pub use diff::{Diff, diff};
 pub use document::{DemoWritten, Document, Pages};
 pub use escape::write;
-pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
+pub use files::{
+    File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file, files_point,
+};
 pub use list::{
     bookmarks, conversations, lost_agent, pull_request, relative, repositories, resume, session,
     tree,

@@ -23,6 +23,12 @@ pub mod json;
 
 pub mod diff;
 
+pub mod change;
+
+pub mod files;
+
+pub mod table;
+
 pub mod chart;
 pub mod compare;
 

@@ -31,8 +31,8 @@ use crate::span::{Label, Line};
 use crate::{layout, markdown};
 use page::{Last, Page};
 
-pub use amount::{count, tokens};
-pub(crate) use amount::{grouped, media};
+pub(crate) use amount::media;
+pub use amount::{count, grouped, tokens};
 pub(crate) use answer::model_name;
 pub use note::{guess_note, resume_note};
 pub use thoughts::{WithheldThoughts, is_withheld};

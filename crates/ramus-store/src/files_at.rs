@@ -6,12 +6,11 @@ use std::sync::Arc;
 use ramus_core::body::Body;
 use ramus_core::compare::Stretch;
 use ramus_core::files::restore::{Change, How, Restore, restore};
-use ramus_core::files::{self, Backups, FileState, Held, Moment, moment};
+use ramus_core::files::{self, Backups, FileState, FilesMoment, Held, Moment, moment};
 use ramus_core::history::{History, Path};
 use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
-use ramus_core::time::Time;
 
 use crate::error::PathError;
 use crate::file_history::FileHistory;
@@ -31,13 +30,7 @@ pub struct FilesAt {
     /// The session's file, and the Claude directory it lies in.
     pub file: PathBuf,
     pub root: Option<PathBuf>,
-    pub node: Option<String>,
-    pub time: Option<Time>,
-    /// The first words of the prompt, if the moment is that of one.
-    pub words: Option<String>,
-    pub is_before: bool,
-    /// Where the session ran; empty if it does not say.
-    pub cwd: String,
+    pub moment: FilesMoment,
     pub files: Vec<FileState>,
     pub backups: FileHistory,
 }
@@ -70,8 +63,14 @@ impl FilesAt {
         let facts = parts.last().map(|part| part.history.session.facts());
         let cwd = facts.and_then(|facts| facts.cwd.as_deref()).unwrap_or_default().to_owned();
         let is_before = moment.sent.is_some();
-        let (file, node) = (at, name);
-        Ok(Some(Self { session, file, root, node, time, words, is_before, cwd, files, backups }))
+        let moment = FilesMoment { node: name, time, words, is_before, cwd };
+        Ok(Some(Self { session, file: at, root, moment, files, backups }))
+    }
+
+    /// Returns the files with their sizes.
+    pub fn sized_files(&mut self) -> Vec<(FileState, Option<u64>)> {
+        let files = self.files.clone();
+        files.into_iter().map(|file| (file.clone(), self.size(&file))).collect()
     }
 
     /// Returns the size of a file. `None`: there is none, or it is not known.
@@ -106,9 +105,9 @@ impl FilesAt {
         files: &'a [FileState],
         outside: bool,
     ) -> Result<(Restore<'a>, Option<Plan>), PathError> {
-        let cwd = PathBuf::from(&self.cwd);
+        let cwd = PathBuf::from(&self.moment.cwd);
         let mut look = |file: &FileState| on_disk(file, &cwd, &self.backups);
-        let wanted = restore(files, &self.cwd, outside, &mut look);
+        let wanted = restore(files, &self.moment.cwd, outside, &mut look);
         if wanted.changes.is_empty() {
             return Ok((wanted, None));
         }
@@ -117,8 +116,8 @@ impl FilesAt {
             content: self.content(change),
         };
         let back: Vec<FileBack> = wanted.changes.iter().map(back).collect();
-        let when = if self.is_before { "before" } else { "after" };
-        let node = self.node.as_deref().unwrap_or_default();
+        let when = if self.moment.is_before { "before" } else { "after" };
+        let node = self.moment.node.as_deref().unwrap_or_default();
         let words = format!("{} files as {when} {}", back.len(), short_id(node));
         let plan = restore_files(&self.session, &self.file, self.root.as_deref(), words, back)?;
         Ok((wanted, Some(plan)))

@@ -9,7 +9,7 @@ pub fn count(n: usize, noun: &str) -> String {
 }
 
 /// Returns a number with its thousands apart.
-pub(crate) fn grouped(n: u64) -> String {
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
