@@ -48,7 +48,7 @@ pub struct FilesMoment {
     pub cwd: String,
 }
 
-/// One file at one moment.
+/// One file at one point of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
     /// Absolute, unless the session does not record its working directory.
@@ -80,7 +80,7 @@ impl FileState {
     }
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Held {
     /// The bytes of a backup.
