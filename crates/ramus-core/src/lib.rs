@@ -86,5 +86,5 @@ pub mod turn;
 pub mod unique;
 pub mod usage;
 
-/// Names the state of this crate's sources: what was learnt with another one may mean something else.
+/// Identifies this crate's sources. Cached values from other sources may have another meaning.
 pub const SOURCES: &str = env!("SOURCES");

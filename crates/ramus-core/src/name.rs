@@ -1,8 +1,8 @@
-//! Names of records, and fingerprints of what they hold.
+//! Ids of records, and fingerprints of their content.
 //!
-//! A uuid is a name, not an identity (R4): names repeat in real files. Nearly
-//! all names are canonical uuids and are kept as their 128 bits; anything else
-//! is kept as a 128-bit hash, and its spelling can be read from the line.
+//! A uuid is a label, not an identity (R4): uuids repeat in real files. Nearly all ids are canonical
+//! uuids and are stored as 128 bits; any other id is stored as a 128-bit hash, and its text can be read
+//! from the line.
 
 use bitcode::{Decode, Encode};
 use std::fmt;
@@ -10,9 +10,9 @@ use std::fmt;
 use crate::record::Record;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// The name of a record: a uuid as a number, or the hash of another spelling.
+/// The uuid of a record as a number, or the hash of any other id.
 ///
-/// It is two halves because a record has three names, and a `u128` would be laid out in steps of 16 bytes.
+/// It has two halves because a record has three of them, and a `u128` would be aligned to 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Name {
     high: u64,
@@ -20,12 +20,12 @@ pub struct Name {
 }
 
 impl Name {
-    /// Reads a name from its spelling.
+    /// Makes it from the text of an id.
     pub fn new(spelling: &[u8]) -> Self {
         Self::canonical(spelling).unwrap_or_else(|| Self::of_bits(xxh3_128(spelling)))
     }
 
-    /// Reads a name whose spelling is the one that [`Display`](fmt::Display) gives back.
+    /// Parses an id whose text is the one that [`Display`](fmt::Display) writes.
     pub fn canonical(spelling: &[u8]) -> Option<Self> {
         parse_uuid(spelling)
     }
@@ -34,7 +34,7 @@ impl Name {
         Self { high: (bits >> 64) as u64, low: bits as u64 }
     }
 
-    /// Returns a name for one of several records that go by this name.
+    /// Returns a distinct value for one of several records with this uuid.
     pub(crate) fn version(self, record: &Record) -> Self {
         let mut bytes = [0; 41];
         bytes[..16].copy_from_slice(&self.bits().to_le_bytes());
@@ -44,7 +44,7 @@ impl Name {
         Self::of_bits(xxh3_128(&bytes))
     }
 
-    /// Returns the 128 bits of the name.
+    /// Returns the 128 bits.
     pub fn bits(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
@@ -78,7 +78,7 @@ pub fn short_id(id: &str) -> &str {
     if is_hexadecimal { id.get(..8).unwrap_or(id) } else { id }
 }
 
-/// Ids among which a short one must mean a single one of them; only those that begin alike are kept.
+/// Ids that must stay distinct when shortened; only those with equal beginnings are kept.
 #[derive(Clone, Debug, Default)]
 pub struct ShortIds(Vec<Box<str>>);
 
@@ -129,7 +129,7 @@ fn parse_uuid(spelling: &[u8]) -> Option<Name> {
     (bad & 16 == 0).then_some(Name { high, low })
 }
 
-/// The value of a lower-case hexadecimal digit; 16 for anything else.
+/// The value of a lower-case hexadecimal digit; 16 for any other byte.
 static DIGITS: [u8; 256] = {
     let mut digits = [16; 256];
     let mut value = 0;
@@ -145,7 +145,7 @@ static DIGITS: [u8; 256] = {
 pub struct Key(u64);
 
 impl Key {
-    /// Makes the key of an id as it is spelled in the file.
+    /// Hashes an id as it is written in the file.
     pub fn new(spelling: &[u8]) -> Self {
         Self(xxh3_64(spelling))
     }

@@ -1,4 +1,4 @@
-//! Points in time as they stand in records.
+//! Points in time as recorded.
 
 use bitcode::{Decode, Encode};
 use std::fmt;

@@ -66,7 +66,7 @@ impl Chain<'_> {
         path
     }
 
-    /// Returns the record before one whose parent is lost, where the client goes on there.
+    /// Returns the record before one whose parent is lost, if this client version continues there.
     fn before(&self, node: NodeId, record: &Record) -> Option<NodeId> {
         record.parent.filter(|_| self.client.goes_on_before_lost_parents())?;
         let earlier = (0..node.0).rev().map(NodeId);
@@ -76,7 +76,7 @@ impl Chain<'_> {
         found.map(|(id, _)| self.history.tree.first(id))
     }
 
-    /// Puts what a compaction keeps of the messages before it behind the record it names.
+    /// Inserts the messages that a compaction preserves after the record that it names.
     fn with_preserved(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let History { session, tree, .. } = self.history;
         let Some(boundary) =
@@ -111,13 +111,13 @@ impl Chain<'_> {
         spliced
     }
 
-    /// Puts the calls of a message that hang beside the path, and their results, where the message is.
+    /// Inserts the calls of a message that are beside the path, and their results, next to the message.
     fn with_parallel_calls(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let session = &self.history.session;
         let on_path: FxHashSet<NodeId> = path.iter().copied().collect();
         let names: FxHashSet<Name> =
             path.iter().filter_map(|id| session.record(*id).name).collect();
-        // The last record of a message on the path is followed by what hangs beside it.
+        // What is beside the path follows the last record of its message on the path.
         let mut last: FxHashMap<Key, NodeId> = FxHashMap::default();
         for &node in &path {
             if let Some(message) = self.message(node) {
@@ -150,7 +150,7 @@ impl Chain<'_> {
                 && let Some(message) = above
             {
                 results.entry(message).or_default().push(id);
-                // What hooks said of a result hangs below it.
+                // Hook output about a result is below that result.
                 called.extend(record.name.map(|name| (name, message)));
             }
         }
@@ -170,7 +170,7 @@ impl Chain<'_> {
         joined
     }
 
-    /// Puts attachments that hang beside the path behind the prompt or result they were written for.
+    /// Inserts attachments that are beside the path after the prompt or result they belong to.
     fn with_attachments(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let History { session, tree, .. } = self.history;
         let mut taken: FxHashSet<NodeId> = path.iter().copied().collect();

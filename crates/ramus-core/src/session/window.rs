@@ -1,10 +1,10 @@
-//! A session that holds only the last records of a file, for who follows it and cannot hold all of it.
+//! Keeps only the last records of a session, for following files that are too large to keep.
 
 use super::{NodeId, Session};
 use crate::record::Record;
 
 impl Session {
-    /// Adds a record of another session, with all that says how it hangs together with others.
+    /// Adds a record of another session, with everything that its links need.
     pub(crate) fn append(&mut self, from: &Self, id: NodeId) {
         let own = NodeId(self.records.len() as u32);
         let record = from.record(id);
