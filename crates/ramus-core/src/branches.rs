@@ -2,6 +2,7 @@
 
 use bitcode::{Decode, Encode};
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -302,12 +303,12 @@ impl Branches {
                     end,
                     status: if sums.left_at.is_some() { Status::Abandoned } else { Status::Active },
                     resumes,
-                    fork: sums.left_at,
+                    fork: sums.left_at.map(|fork| fork.get() as usize - 1),
                     messages: sums.messages,
                     records: sums.records,
                     compactions: sums.compactions,
                     draft: sums.draft && !folds.is_answered(end),
-                    opening: sums.opening.map(|(_, node)| node),
+                    opening: (sums.opening_rank < NO_RANK).then_some(sums.opening),
                 }
             })
             .collect();
@@ -387,16 +388,15 @@ impl Branches {
         for (id, fold) in folds.iter() {
             let above =
                 fold.parent.filter(|parent| folds.fold(*parent).sidechain == fold.sidechain);
-            let mut sums =
-                above.map_or_else(Along::default, |parent| along[parent.index()].clone());
+            let mut sums = above.map_or_else(Along::default, |parent| along[parent.index()]);
             if lane.has(fold.sidechain) {
                 sums.messages += u32::from(fold.voice.is_displayable() && !fold.again);
                 sums.compactions += u32::from(fold.voice == Voice::Boundary);
                 let rank = OPENINGS.iter().position(|voice| *voice == fold.voice);
                 if let Some(rank) = rank
-                    && sums.opening.is_none_or(|(held, _)| rank < usize::from(held))
+                    && rank < usize::from(sums.opening_rank)
                 {
-                    sums.opening = Some((rank as u8, fold.head));
+                    (sums.opening_rank, sums.opening) = (rank as u8, fold.head);
                 }
                 sums.draft &= fold.voice != Voice::Answer;
                 sums.records += folds.members(id).len() as u32;
@@ -405,7 +405,7 @@ impl Branches {
                 if let Some((fork, current)) = ways.get(&id) {
                     sums.draft = fold.voice != Voice::Answer;
                     if !current {
-                        sums.left_at = Some(*fork);
+                        sums.left_at = Some(NonZeroU32::MIN.saturating_add(*fork as u32));
                     }
                 }
             }
@@ -415,15 +415,35 @@ impl Branches {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+/// What lies on the path from the root to a fold. There is one for each fold, so it is kept small.
+#[derive(Clone, Copy, Debug)]
 struct Along {
     messages: u32,
     records: u32,
     compactions: u32,
-    left_at: Option<usize>,
+    /// The fork at which the path was left, counted from one.
+    left_at: Option<NonZeroU32>,
+    /// What begins the path in words, if there is a place for it among [`OPENINGS`].
+    opening: NodeId,
+    opening_rank: u8,
     draft: bool,
-    /// The node whose text introduces the path, and its rank in [`OPENINGS`].
-    opening: Option<(u8, NodeId)>,
+}
+
+/// Comes after all places among [`OPENINGS`].
+const NO_RANK: u8 = u8::MAX;
+
+impl Default for Along {
+    fn default() -> Self {
+        Self {
+            messages: 0,
+            records: 0,
+            compactions: 0,
+            left_at: None,
+            opening: NodeId(0),
+            opening_rank: NO_RANK,
+            draft: false,
+        }
+    }
 }
 
 /// Which records are the main conversation: all but sidechains, or in a sub-agent's file all.
@@ -477,14 +497,11 @@ pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -
     if versions || voices.iter().all(is_answer) {
         return ForkKind::Retry;
     }
-    // The prompt with which a branch continued, if it did.
-    let went_on = |way: usize| {
-        let below = folds.below(children[way]);
-        match voices[way] {
-            Voice::Prompt => below.prompt(1),
-            Voice::CompactSummary => Some(NodeId(0)),
-            _ => below.prompt(0),
-        }
+    // The prompt by which a way had gone on, if it did.
+    let went_on = |way: usize| match voices[way] {
+        Voice::Prompt => folds.prompt_below(children[way], 1),
+        Voice::CompactSummary => Some(NodeId(0)),
+        _ => folds.prompt_below(children[way], 0),
     };
     let mut earliest: Option<NodeId> = None;
     let went_back = (1..children.len()).any(|later| {

@@ -69,6 +69,7 @@ pub mod live;
 mod loader;
 pub mod message;
 pub mod name;
+mod niche;
 pub mod price;
 pub mod pull_request;
 pub mod query;

@@ -218,8 +218,6 @@ pub struct Record {
     pub time: Option<Time>,
     /// `message.id` of an assistant record.
     pub message: Option<Key>,
-    /// `sourceToolAssistantUUID` of a tool result.
-    pub source: Option<Name>,
     /// Fingerprint of the content, for "the same record again" (R4, R8d).
     pub content: u64,
     /// First of its tool call ids in [`Session::tool_ids`](crate::session::Session::tool_ids).

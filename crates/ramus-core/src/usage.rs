@@ -6,6 +6,7 @@
 mod account;
 mod books;
 mod message;
+mod packed;
 mod reply;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ramus_core::branches::{Fork, ForkKind};
 use ramus_core::files::{Revert, Reverts, revert};
+use ramus_core::fold::FoldId;
 use ramus_core::history::{History, Path};
 use ramus_core::record::Voice;
 use ramus_core::resume::Rule;
@@ -64,8 +65,15 @@ fn returns(history: &History, fork: &Fork) -> Vec<(NodeId, NodeId)> {
 
 /// Returns the path of the branch that `old` begins, and the last message on it before `new` was sent.
 fn end_before(history: &History, old: NodeId, new: NodeId) -> Option<(Path, NodeId)> {
+    let folds = &history.folds;
+    let start = folds.of(old)?;
+    // Parents come before their children, so a walk up that is past the prompt will not meet it.
+    let leads_to = |end: FoldId| {
+        folds.ancestors(end).take_while(|fold| *fold >= start).any(|fold| fold == start)
+    };
     let conversations = history.branches.conversations.iter();
-    let paths = conversations.map(|conversation| history.path(conversation));
+    let below = conversations.filter(|conversation| leads_to(conversation.end));
+    let paths = below.map(|conversation| history.path(conversation));
     let ends = paths.filter_map(|path| {
         let start = path.nodes.iter().position(|node| *node == old)?;
         let is_said = |node: &&NodeId| {

@@ -23,7 +23,7 @@ use ramus_core::link::{Family, LinkKind, Relative};
 use ramus_core::name::Name;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
-use ramus_core::session::Session;
+use ramus_core::session::{Facts, Session};
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
 use ramus_core::usage::Account;
@@ -95,11 +95,7 @@ impl Surveyed {
 
     /// Returns the session that an agent's file belongs to.
     pub fn parent_session(&self) -> Option<&str> {
-        match &self.file.role {
-            FileRole::NestedAgent { session } | FileRole::Journal { session } => Some(session),
-            FileRole::FlatAgent => self.digest.facts.session_ids.first().map(|id| &**id),
-            FileRole::Session => None,
-        }
+        parent_session(&self.file, &self.digest.facts)
     }
 
     /// Returns the facts that tell an original from a copy.
@@ -117,6 +113,27 @@ impl Surveyed {
     pub fn defects(&self) -> impl Iterator<Item = &Defect> {
         self.digest.defects.iter().chain(&self.orphans)
     }
+}
+
+/// Returns the session that an agent's file belongs to.
+fn parent_session<'a>(file: &'a HistoryFile, facts: &'a Facts) -> Option<&'a str> {
+    match &file.role {
+        FileRole::NestedAgent { session } | FileRole::Journal { session } => Some(session),
+        FileRole::FlatAgent => facts.session_ids.first().map(|id| &**id),
+        FileRole::Session => None,
+    }
+}
+
+fn family_of_agent<'a>(
+    session: Option<&str>,
+    mut sessions: impl Iterator<Item = &'a HistoryFile>,
+) -> Family {
+    let origin = |id: &str| Relative {
+        kind: LinkKind::Agent,
+        session: Some(id.into()),
+        is_found: sessions.any(|session| session.id == *id),
+    };
+    Family { origins: session.map(origin).into_iter().collect(), offspring: Vec::new() }
 }
 
 impl ProjectSurvey {
@@ -165,13 +182,8 @@ impl ProjectSurvey {
 
     /// Returns where an agent came from.
     pub fn family_of_agent(&self, agent: &Surveyed) -> Family {
-        let origin = |id: &str| Relative {
-            kind: LinkKind::Agent,
-            session: Some(id.into()),
-            is_found: self.sessions.iter().any(|session| session.file.id == *id),
-        };
-        let origins = agent.parent_session().map(origin).into_iter().collect();
-        Family { origins, offspring: Vec::new() }
+        let sessions = self.sessions.iter().map(|session| &session.file);
+        family_of_agent(agent.parent_session(), sessions)
     }
 
     /// Returns the list entry of a session, without its links.
@@ -294,7 +306,34 @@ pub fn resurvey(
     )
 }
 
-/// Like [`survey`], but keeps parsed histories for callers that read bodies next, up to a limit.
+/// Returns where a session or agent came from and what came out of it, and what could not be read.
+///
+/// The session itself is open already; of its project only the other sessions are read, for an agent nothing.
+pub fn survey_family(
+    index: &Index,
+    project: Project,
+    (file, history): (&HistoryFile, &History),
+    rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> (Family, Vec<PathError>) {
+    if file.role != FileRole::Session {
+        let session = parent_session(file, history.session.facts());
+        let session = session.filter(|_| file.role.is_agent());
+        return (family_of_agent(session, project.sessions()), Vec::new());
+    }
+    let own = Surveyed::new(file.clone(), Digest::new(history));
+    let known = Survey {
+        projects: vec![project_survey(Project { files: Vec::new(), ..project.clone() }, vec![own])],
+        problems: Vec::new(),
+    };
+    let listing = Listing { projects: vec![project], problems: Vec::new() };
+    let wants = Wants { agents: false, ..Wants::digests(rule) };
+    let look = keeping(index, rule, 0);
+    let survey = read_all(index, wants, &known, listing, &sizes(on_read), &look);
+    (survey.family_of(&file.path), survey.problems)
+}
+
+/// Reads every file of a listing, keeping the histories of sessions for who reads their bodies next, as long as there is room.
 pub fn survey_keeping(
     index: &Index,
     listing: Listing,
@@ -315,7 +354,7 @@ pub fn survey_usage(
     prices: &PriceList,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let wants = Wants { rule, more: More::Accounts(prices.fingerprint()) };
+    let wants = Wants::and(rule, More::Accounts(prices.fingerprint()));
     read_all(index, wants, earlier, listing, &sizes(on_read), &|file, digest| {
         let history = History::new(index.read_with_uses(&file.path)?, rule);
         let account = Some(Arc::new(Account::new(&history, prices)));
@@ -330,7 +369,7 @@ pub fn survey_activity(
     rule: Rule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let wants = Wants { rule, more: More::Activities };
+    let wants = Wants::and(rule, More::Activities);
     read_all(index, wants, &Survey::default(), listing, &sizes(on_read), &|file, digest| {
         let history = History::new(read_as(Session::with_activity(), &file.path)?, rule);
         let activity = Some(Arc::new(Activity::new(&history)));
@@ -345,7 +384,7 @@ pub fn survey_inspection(
     rule: Rule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let wants = Wants { rule, more: More::Inspections };
+    let wants = Wants::and(rule, More::Inspections);
     read_all(index, wants, &Survey::default(), listing, &sizes(on_read), &|file, digest| {
         let history = History::new(read_as(Session::with_inspection(), &file.path)?, rule);
         let own = (file.role == FileRole::Session).then_some(&*file.id);
@@ -556,6 +595,28 @@ mod tests {
         let orphans: Vec<(&str, usize)> =
             sessions.map(|session| (&*session.file.id, session.orphans.len())).collect();
         assert_eq!(orphans, [("s1", 0), ("s2", 0), ("s3", 1), ("s4", 1)]);
+    }
+
+    #[test]
+    fn the_family_of_an_open_session_is_that_of_a_survey_of_its_project() {
+        let home = Home::new();
+        testkit::corpus(&home, 5, 12);
+        let index = Index::none();
+        let mut relatives = 0;
+        for project in Place::open(vec![home.claude()]).unwrap().projects().projects {
+            let listing = Listing { projects: vec![project.clone()], problems: Vec::new() };
+            let whole = survey(&index, listing, Rule::Client, &|_| {});
+            for file in &project.files {
+                let history = History::new(index.read(&file.path).unwrap(), Rule::Client);
+                let own = (file, &history);
+                let (family, problems) =
+                    survey_family(&index, project.clone(), own, Rule::Client, &|_| {});
+                assert_eq!(family, whole.family_of(&file.path), "{}", file.relative);
+                assert!(problems.is_empty());
+                relatives += family.origins.len() + family.offspring.len();
+            }
+        }
+        assert!(relatives > 0, "the corpus has related sessions");
     }
 
     #[test]

@@ -114,10 +114,10 @@ impl Chain<'_> {
     /// Inserts the calls of a message that are beside the path, and their results, next to the message.
     fn with_parallel_calls(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let session = &self.history.session;
-        let on_path: FxHashSet<NodeId> = path.iter().copied().collect();
-        let names: FxHashSet<Name> =
-            path.iter().filter_map(|id| session.record(*id).name).collect();
-        // What is beside the path follows the last record of its message on the path.
+        // A path may have a million records: what nearly all of them have is kept by their number.
+        let mut on_path = vec![false; session.records().len()];
+        path.iter().for_each(|node| on_path[node.index()] = true);
+        // The last record of a message on the path is followed by what hangs beside it.
         let mut last: FxHashMap<Key, NodeId> = FxHashMap::default();
         for &node in &path {
             if let Some(message) = self.message(node) {
@@ -135,15 +135,14 @@ impl Chain<'_> {
                 if let Some(name) = record.name {
                     called.insert(name, message);
                 }
-                let is_new = record.name.is_none_or(|name| !names.contains(&name));
-                if is_new && !on_path.contains(&node) {
+                if !on_path[node.index()] && !self.is_named_on_path(record, &on_path) {
                     calls.entry(message).or_default().push(node);
                 }
             }
         }
         for (id, record) in self.loader.nodes() {
             let above = record.parent.and_then(|parent| called.get(&parent)).copied();
-            let is_beside = self.history.tree.is_first(id) && !on_path.contains(&id);
+            let is_beside = self.history.tree.is_first(id) && !on_path[id.index()];
             let is_result = record.voice == Voice::ToolResult || record.kind == Kind::Attachment;
             if is_beside
                 && is_result
@@ -170,7 +169,13 @@ impl Chain<'_> {
         joined
     }
 
-    /// Inserts attachments that are beside the path after the prompt or result they belong to.
+    /// Whether a record on the path has the same name.
+    fn is_named_on_path(&self, record: &Record, on_path: &[bool]) -> bool {
+        let named = record.name.map(|name| self.history.tree.bearers(name)).unwrap_or_default();
+        named.iter().any(|node| on_path[node.index()])
+    }
+
+    /// Puts attachments that hang beside the path behind the prompt or result they were written for.
     fn with_attachments(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let History { session, tree, .. } = self.history;
         let mut taken: FxHashSet<NodeId> = path.iter().copied().collect();

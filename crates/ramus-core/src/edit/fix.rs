@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::fork::{Origin, Sidechains, nodes};
 use super::goto::last_prompt;
+use super::splice::Provenance;
 use super::weave::{self, Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
 use super::{NewSession, Refusal, Writer};
 use crate::history::{History, Path};
@@ -126,7 +127,7 @@ pub fn fix(
     writer: &mut Writer<'_>,
     bodies: &mut Bodies<'_>,
 ) -> Result<Option<Fixed>, Refusal> {
-    let config = WeaveConfig { provenance: "forkedFrom", cwd: None, thinking };
+    let config = WeaveConfig { provenance: Provenance::ForkedFrom, cwd: None, thinking };
     let mut weave = Weave::new(origins, config, writer);
     for (source, origin) in origins.iter().enumerate() {
         weave.copy(source, &origin.nodes, Names::Kept, bodies);

@@ -27,6 +27,7 @@ pub use self::conflict::{Conflict, End, Policy};
 use self::element::{Element, Shape};
 pub use self::pick::{Pick, PickError};
 use super::fork::Origin;
+use super::splice::Provenance;
 use super::weave::{Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
 use super::{NewSession, Refusal, Writer};
 use crate::compare::{Common, Stretch, common};
@@ -139,8 +140,11 @@ pub fn merge(
     let order = strategy::order(sources, &branches, &request.strategy)?;
     let taken = order.taken(sources, &branches);
     let conflicts = conflict::conflicts(sources, &taken, bodies);
-    let config =
-        WeaveConfig { provenance: "mergedFrom", cwd: request.cwd, thinking: Thinking::Unsigned };
+    let config = WeaveConfig {
+        provenance: Provenance::MergedFrom,
+        cwd: request.cwd,
+        thinking: Thinking::Unsigned,
+    };
     let mut weave = Weave::new(&sources.origins, config, writer);
     for element in &order.trunk {
         copy(&mut weave, &element.all(), Names::Kept, bodies);

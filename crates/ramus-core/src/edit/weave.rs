@@ -17,7 +17,7 @@ use self::order::{Woven, woven};
 use super::fork::{Origin, snapshot_of};
 use super::line::{self, Said};
 use super::rename::Renames;
-use super::splice::Splice;
+use super::splice::{Provenance, Splice};
 use super::{NewLine, Writer};
 use crate::body::{Block, Body};
 use crate::fold::FoldId;
@@ -33,8 +33,8 @@ pub type Bodies<'b> = dyn FnMut(usize, NodeId) -> Option<Body> + 'b;
 /// What a woven session is to be like.
 #[derive(Clone, Copy)]
 pub(super) struct WeaveConfig<'a> {
-    /// The field for the provenance of a record.
-    pub(super) provenance: &'static str,
+    /// The field that says where a record comes from.
+    pub(super) provenance: Provenance,
     /// The working directory of another project.
     pub(super) cwd: Option<&'a str>,
     pub(super) thinking: Thinking,
@@ -186,7 +186,7 @@ impl<'a, 'w> Weave<'a, 'w> {
     /// Adds a message in the user's name.
     pub(super) fn say(&mut self, text: String, from: Value, time: Option<Time>) {
         let content = Value::String(text);
-        self.put_said(content, Some((self.config.provenance, from)), time);
+        self.put_said(content, Some((self.config.provenance.field(), from)), time);
         self.messages += 1;
     }
 
@@ -354,8 +354,8 @@ impl<'a, 'w> Weave<'a, 'w> {
         }
         if let Some(name) = record.name {
             origin.put(&mut splice, self.config.provenance, name);
-            if self.config.provenance == "mergedFrom" {
-                // The origin of a source is not an origin of the merged session.
+            if self.config.provenance == Provenance::MergedFrom {
+                // What a source was once forked from is no origin of the merged session.
                 splice.drop("forkedFrom");
             }
         }

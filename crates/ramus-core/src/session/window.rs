@@ -10,7 +10,10 @@ impl Session {
         let record = from.record(id);
         let tools_at = self.tool_ids.len() as u32;
         self.tool_ids.extend_from_slice(from.tool_ids(record));
-        self.words.extend(from.words(id).map(|words| (own, words.into())));
+        if let Some(words) = from.words(id) {
+            self.words.push(own, words);
+        }
+        self.sources.extend(from.source(id).map(|source| (own, source)));
         if !from.parts(id).is_empty() {
             self.parts.push((own, from.parts(id).to_vec()));
         }

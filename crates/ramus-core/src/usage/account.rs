@@ -7,6 +7,7 @@ use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::message::{Charge, Part, Seen};
+use super::packed::{PackedUsage, Terms};
 use super::{Sum, Tokens};
 use crate::agent::inline_agents;
 use crate::body::{Iteration, Usage, json, label_text};
@@ -27,7 +28,8 @@ pub struct Uses {
     pub(super) list: Vec<Use>,
     /// The models in order of appearance.
     pub(super) models: Vec<Box<str>>,
-    /// Message, request and fingerprint of the last usage: most records of a message repeat it.
+    terms: Terms,
+    /// Message, request and fingerprint of the last use: most records of a message repeat it.
     last: Option<(Key, Option<Key>, u64)>,
 }
 
@@ -41,8 +43,8 @@ pub(super) struct Use {
     /// record that was copied.
     pub(super) merged: Option<Key>,
     pub(super) model: u16,
-    pub(super) usage: Usage,
-    /// The cost recorded by the client; only the oldest did.
+    pub(super) usage: PackedUsage,
+    /// What the client itself noted; only the oldest did.
     pub(super) noted: Option<f64>,
 }
 
@@ -70,22 +72,24 @@ impl Uses {
                 .first()
                 .map(|(_, message)| request.unwrap_or_else(|| Key::new(message))),
             model,
-            usage: Usage::read(raw),
+            usage: self.terms.pack(Usage::read(raw)),
             noted: found.cost.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok()),
         });
     }
 
     /// Returns the model runs within messages, with the index of the record: the stored form lacks them.
     pub(crate) fn runs(&self) -> Vec<(u32, Vec<Iteration>)> {
-        let all = (0..).zip(self.list.iter().map(|used| &used.usage.iterations));
+        let all = (0..).zip(self.list.iter().map(|used| used.usage.whole()));
+        let all = all.filter_map(|(at, usage)| Some((at, &usage?.iterations)));
         all.filter(|(_, runs)| !runs.is_empty()).map(|(at, runs)| (at, runs.clone())).collect()
     }
 
     /// Restores the model runs.
     pub(crate) fn take_runs(&mut self, runs: Vec<(u32, Vec<Iteration>)>) {
         for (at, runs) in runs {
-            if let Some(used) = self.list.get_mut(at as usize) {
-                used.usage.iterations = runs;
+            let used = self.list.get_mut(at as usize);
+            if let Some(usage) = used.and_then(|used| used.usage.whole_mut()) {
+                usage.iterations = runs;
             }
         }
     }
@@ -94,7 +98,12 @@ impl Uses {
     pub(crate) fn contexts(&self) -> impl Iterator<Item = (NodeId, u64)> {
         let again = |at: usize| at > 0 && self.list[at].message == self.list[at - 1].message;
         let first = self.list.iter().enumerate().filter(move |(at, _)| !again(*at));
-        first.map(|(_, used)| (used.record, used.usage.context_tokens()))
+        first.map(|(_, used)| (used.record, self.usage(used).context_tokens()))
+    }
+
+    /// Returns what a record says that its message used.
+    fn usage(&self, used: &Use) -> Usage {
+        self.terms.unpack(&used.usage)
     }
 
     fn model(&mut self, raw: &[u8]) -> u16 {
@@ -217,14 +226,15 @@ impl Account {
         let mut merged: FxHashMap<Key, usize> = FxHashMap::default();
         for used in &uses.list {
             let record = history.session.record(used.record);
-            let (part, more) = till.parts(used);
+            let usage = uses.usage(used);
+            let (part, more) = till.parts(used, &usage);
             let charge = Charge {
                 message: used.message,
                 request: used.request,
                 time: record.time,
                 sidechain: record.sidechain,
                 branch: branch_of(used.record),
-                fast: used.usage.is_fast(),
+                fast: usage.is_fast(),
                 part,
                 more,
             };
@@ -256,8 +266,7 @@ struct Till<'a> {
 }
 
 impl Till<'_> {
-    fn parts(&mut self, used: &Use) -> (Part, Vec<Part>) {
-        let usage = &used.usage;
+    fn parts(&mut self, used: &Use, usage: &Usage) -> (Part, Vec<Part>) {
         let searches = searches_cost(usage);
         if usage.iterations.len() < 2 {
             let list = self.row(used.model).map(|row| row.cost(usage, usage) + searches);

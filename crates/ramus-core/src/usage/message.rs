@@ -7,6 +7,7 @@ use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::account::{Kin, Quarter, Stretch};
+use super::packed::{PackedUsage, Terms};
 use super::{ReplyUse, Sum, Tokens};
 use crate::body::AssistantBody;
 use crate::name::Key;
@@ -134,9 +135,21 @@ impl Seen {
 /// Messages counted so far, each with the largest usage of its records.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    messages: FxHashMap<MessageKey, ReplyUse>,
-    /// Those that a merge copied, by the key that stays the same.
+    messages: FxHashMap<MessageKey, PackedReply>,
+    models: Vec<String>,
+    model_numbers: FxHashMap<String, u32>,
+    terms: Terms,
+    /// Those that a merge copied, by what stays the same of them.
     merged: FxHashMap<Key, MessageKey>,
+}
+
+/// What a reply used, without what names it.
+#[derive(Clone, Debug)]
+struct PackedReply {
+    usage: PackedUsage,
+    model: u32,
+    /// What the client itself noted as the cost; `NaN` where it did not.
+    noted: f64,
 }
 
 /// One message: its id and request, or a number where it has no id.
@@ -164,26 +177,37 @@ impl Tally {
             Some(origin) => *self.merged.entry(origin).or_insert(key),
             None => key,
         };
-        match self.messages.entry(key) {
-            Entry::Vacant(free) => {
-                free.insert(used);
-                true
-            }
-            Entry::Occupied(mut held) => {
-                let larger = used.usage.total_tokens() > held.get().usage.total_tokens();
-                if larger {
-                    held.insert(used);
-                }
-                larger
-            }
+        let held = self.messages.get(&key).map(|held| self.terms.unpack(&held.usage));
+        let counts = held.is_none_or(|held| used.usage.total_tokens() > held.total_tokens());
+        if counts {
+            let packed = self.pack(used);
+            self.messages.insert(key, packed);
+        }
+        counts
+    }
+
+    fn pack(&mut self, used: ReplyUse) -> PackedReply {
+        let known = self.model_numbers.get(&used.model).copied();
+        let model = known.unwrap_or_else(|| {
+            let number = self.models.len() as u32;
+            self.models.push(used.model.clone());
+            self.model_numbers.insert(used.model, number);
+            number
+        });
+        PackedReply {
+            usage: self.terms.pack(used.usage),
+            model,
+            noted: used.noted.unwrap_or(f64::NAN),
         }
     }
 
     /// Returns the total.
     pub fn spent(&self, prices: &PriceList) -> Spent {
         let mut spent = Spent::default();
-        for message in self.messages.values() {
-            spent.add(message, prices);
+        for held in self.messages.values() {
+            let model = self.models.get(held.model as usize).cloned().unwrap_or_default();
+            let noted = Some(held.noted).filter(|noted| !noted.is_nan());
+            spent.add(&ReplyUse::unnamed(model, self.terms.unpack(&held.usage), noted), prices);
         }
         spent
     }

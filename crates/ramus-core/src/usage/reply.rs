@@ -34,7 +34,12 @@ impl ReplyUse {
         })
     }
 
-    /// Identifies the request by its message alone, as in sidechains.
+    /// Makes one that nothing names.
+    pub(super) fn unnamed(model: String, usage: Usage, noted: Option<f64>) -> Self {
+        Self { message: None, request: None, origin: None, model, usage, noted }
+    }
+
+    /// Lets the message alone name it, as in sidechains.
     pub fn forget_request(&mut self) {
         self.request = None;
     }

@@ -13,13 +13,16 @@ use rustc_hash::FxHashMap;
 
 use super::Surveyed;
 use crate::index::{Index, Level, Lock, Shelf};
-use crate::place::{HistoryFile, Project};
+use crate::place::{FileRole, HistoryFile, Project};
 
 /// What is needed from every file.
 #[derive(Clone, Copy)]
 pub(super) struct Wants {
     pub(super) rule: Rule,
     pub(super) more: More,
+    /// Whether files of agents and journals are read, too; where they are not, nothing is known of those
+    /// that are not remembered.
+    pub(super) agents: bool,
 }
 
 /// What is needed besides the digest.
@@ -34,7 +37,16 @@ pub(super) enum More {
 
 impl Wants {
     pub(super) fn digests(rule: Rule) -> Self {
-        Self { rule, more: More::Nothing }
+        Self::and(rule, More::Nothing)
+    }
+
+    /// Wants digests and something besides, of every file.
+    pub(super) fn and(rule: Rule, more: More) -> Self {
+        Self { rule, more, agents: true }
+    }
+
+    fn wants_file(self, file: &HistoryFile) -> bool {
+        self.agents || file.role == FileRole::Session
     }
 }
 
@@ -88,7 +100,9 @@ impl Remembered {
             let digest = same.map(|same| same.digest.clone());
             let kept = || digests.as_mut().and_then(|shelf| shelf.take(&file.path));
             let Some(digest) = digest.or_else(kept) else {
-                unread.push(Unread { file, digest: None });
+                if wants.wants_file(&file) {
+                    unread.push(Unread { file, digest: None });
+                }
                 continue;
             };
             let mut surveyed = Surveyed::new(file, digest);
@@ -131,7 +145,7 @@ impl Remembered {
 }
 
 impl Besides {
-    fn open(index: &Index, project: &Project, Wants { rule, more }: Wants) -> Self {
+    fn open(index: &Index, project: &Project, Wants { rule, more, .. }: Wants) -> Self {
         match more {
             More::Nothing => Self::Nothing,
             More::Accounts(tag) => {
