@@ -10,6 +10,7 @@ pub mod compare;
 pub mod conversation;
 pub mod files_at;
 pub mod prices;
+pub mod resume;
 pub mod usage;
 
 /// Files in short, as [`Workspace`] reads them.
@@ -25,4 +26,7 @@ pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedPro
 pub use change::{ChangeError, ChangeRequest, NewSessionAt, PlanKeeper, PlannedChange, Site};
 pub use conversation::OpenConversation;
 pub use prices::Prices;
+pub use resume::{
+    ClientProgram, FirstStep, ResumeCommand, ResumeDecision, ResumeError, ResumePlan,
+};
 pub use workspace::{ProgressSink, SurveyDetail, Workspace};

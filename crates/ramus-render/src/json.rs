@@ -36,7 +36,7 @@ pub use usage::{
     dollars, usage,
 };
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
-pub use written::{FixAnswer, Log, LogEntry, Written};
+pub use written::{FixAnswer, Log, LogEntry, Resumable, Written};
 
 use std::collections::BTreeMap;
 

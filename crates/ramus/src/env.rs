@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use ramus_app::{ProgressSink, Workspace};
+use ramus_app::{ClientProgram, ProgressSink, Workspace};
 use ramus_core::time::Time;
 use ramus_store::State;
 use ramus_store::index::Index;
@@ -65,7 +65,27 @@ pub(crate) fn open_for(
 fn configured(global: &Global, place: Place, progress: Arc<dyn ProgressSink>) -> Workspace {
     Workspace::new(place, global.active.rule(), state())
         .confined(global.confined)
+        .with_client(client())
         .reporting_to(progress)
+}
+
+/// Returns the Claude Code program, and the Claude directory that it uses by itself.
+pub(crate) fn client() -> ClientProgram {
+    let named = std::env::var_os("RAMUS_CLAUDE").filter(|program| !program.is_empty());
+    let program = match named {
+        // A path is seen from here, not from where the client runs.
+        Some(path) if Path::new(&path).components().count() > 1 => {
+            std::path::absolute(&path).map_or(path, PathBuf::into_os_string)
+        }
+        Some(name) => name,
+        None => "claude".into(),
+    };
+    let usual_dir = match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
+        // The client would look for a relative one from where it runs.
+        Some(dir) => Some(PathBuf::from(dir)).filter(|dir| dir.is_absolute()),
+        None => Some(home().join(".claude")),
+    };
+    ClientProgram { program, usual_dir }
 }
 
 /// Returns where a file of the user's own settings for ramus lies.

@@ -20,6 +20,7 @@ mod mcp;
 mod merge;
 pub(crate) mod projects;
 mod rename;
+mod resume;
 mod screens;
 mod secrets;
 mod serve;
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Goto(goto::GotoArgs),
     Branch(goto::BranchArgs),
     Fork(fork::ForkArgs),
+    Resume(resume::ResumeArgs),
     Merge(merge::MergeArgs),
     Rename(rename::RenameArgs),
     Trash(trash::TrashArgs),
@@ -97,6 +99,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Goto(args)) => goto::goto(ui, global, args),
         Some(Command::Branch(args)) => goto::branch(ui, global, args),
         Some(Command::Fork(args)) => fork::fork(ui, global, args),
+        Some(Command::Resume(args)) => resume::resume(ui, global, args),
         Some(Command::Merge(args)) => merge::merge(ui, global, args),
         Some(Command::Rename(args)) => rename::rename(ui, global, args),
         Some(Command::Trash(args)) => trash::trash(ui, global, args),

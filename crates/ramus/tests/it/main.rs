@@ -20,6 +20,8 @@ mod merge;
 mod reading;
 mod readme;
 mod repository;
+#[cfg(unix)]
+mod resume;
 mod samples;
 mod screen_keys;
 mod screen_looks;
