@@ -5,6 +5,7 @@
 //! parses arguments or knows a protocol.
 
 pub mod address;
+pub mod carry;
 pub mod change;
 pub mod compare;
 pub mod conversation;
@@ -23,6 +24,7 @@ pub mod survey {
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
+pub use carry::{CarryError, PackItem, PlannedUnpack, UnpackRequest};
 pub use change::{ChangeError, ChangeRequest, NewSessionAt, PlanKeeper, PlannedChange, Site};
 pub use conversation::OpenConversation;
 pub use prices::Prices;

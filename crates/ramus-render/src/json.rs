@@ -10,6 +10,7 @@ mod files;
 mod list;
 mod merge;
 mod outline;
+mod pack;
 mod sent;
 mod stats;
 mod turn;
@@ -27,6 +28,7 @@ pub use list::{
 };
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
+pub use pack::{Packed, PackedFileEntry, PackedSessionEntry, Unpacked, UnpackedSession};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
 pub use stats::{most_complex, stats};
 pub use turn::{ReplyUsage, Show, Turn, reply_usage, turn};

@@ -18,6 +18,7 @@ mod log;
 mod man;
 mod mcp;
 mod merge;
+mod pack;
 pub(crate) mod projects;
 mod rename;
 mod resume;
@@ -30,6 +31,7 @@ mod stats;
 mod trash;
 pub(crate) mod tree;
 mod undo;
+mod unpack;
 pub(crate) mod usage;
 mod watch;
 
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     Fork(fork::ForkArgs),
     Resume(resume::ResumeArgs),
     Merge(merge::MergeArgs),
+    Pack(pack::PackArgs),
+    Unpack(unpack::UnpackArgs),
     Rename(rename::RenameArgs),
     Trash(trash::TrashArgs),
     Log(log::LogArgs),
@@ -101,6 +105,8 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Fork(args)) => fork::fork(ui, global, args),
         Some(Command::Resume(args)) => resume::resume(ui, global, args),
         Some(Command::Merge(args)) => merge::merge(ui, global, args),
+        Some(Command::Pack(args)) => pack::pack(ui, global, args),
+        Some(Command::Unpack(args)) => unpack::unpack(ui, global, args),
         Some(Command::Rename(args)) => rename::rename(ui, global, args),
         Some(Command::Trash(args)) => trash::trash(ui, global, args),
         Some(Command::Log(args)) => log::log(ui, global, args),

@@ -4,6 +4,7 @@
 mod address;
 mod bad_input;
 mod cache;
+mod carry;
 mod check;
 mod contract;
 mod dates;
