@@ -106,7 +106,7 @@ impl Workspace {
         let project = project_name(site);
         let sources = session_sources(site.subject(), &project)?;
         let digest = Digest::new(&site.history);
-        let mut session = described(site, &file.id, &sources);
+        let mut session = self.described(site, &file.id, &sources);
         session.title = short_title(&site.title);
         session.messages = digest.messages;
         session.conversations = site.history.branches.conversations.len() as u32;
@@ -140,11 +140,36 @@ impl Workspace {
         })?;
         let root = self.root_of(&site.found.file.path);
         let sources = planned_sources(&plan.steps, &plan.file, root.as_deref())?;
-        let mut session = described(site, &plan.session, &sources);
+        let mut session = self.described(site, &plan.session, &sources);
         session.title = title;
         session.messages = new.messages;
         session.conversations = 1;
         Ok((session, sources))
+    }
+
+    /// Describes a session without what differs between a whole one and one conversation.
+    fn described(&self, site: &Site, id: &str, sources: &[PackSource]) -> PackedSession {
+        let directory = self.working_directory(site);
+        let facts = site.history.session.facts();
+        let is_agent = |source: &&PackSource| {
+            let name = source.name.rsplit('/').next().unwrap_or_default();
+            name.starts_with("agent-") && name.ends_with(".jsonl")
+        };
+        let session_dir = site.found.dir().join(&site.found.file.id);
+        let session_dir = std::path::absolute(&session_dir).unwrap_or(session_dir);
+        PackedSession {
+            id: id.to_owned(),
+            title: String::new(),
+            directory: directory.map(|directory| directory.to_string_lossy().into_owned()),
+            session_dir: Some(session_dir.to_string_lossy().into_owned()),
+            version: facts.version.as_ref().map(|version| version.text.to_string()),
+            started: facts.started.map(|time| time.to_string()),
+            last_active: facts.last_active.map(|time| time.to_string()),
+            messages: 0,
+            conversations: 0,
+            agents: sources.iter().filter(is_agent).count() as u32,
+            files: Vec::new(),
+        }
     }
 
     /// Plans to place the sessions of a pack; nothing is written.
@@ -193,29 +218,6 @@ fn project_name(site: &Site) -> String {
         "" if site.cwd().is_empty() => "-".to_owned(),
         "" => encode(site.cwd()),
         name => name.to_owned(),
-    }
-}
-
-fn described(site: &Site, id: &str, sources: &[PackSource]) -> PackedSession {
-    let facts = site.history.session.facts();
-    let is_agent = |source: &&PackSource| {
-        let name = source.name.rsplit('/').next().unwrap_or_default();
-        name.starts_with("agent-") && name.ends_with(".jsonl")
-    };
-    let session_dir = site.found.dir().join(&site.found.file.id);
-    let session_dir = std::path::absolute(&session_dir).unwrap_or(session_dir);
-    PackedSession {
-        id: id.to_owned(),
-        title: String::new(),
-        directory: facts.cwd.as_deref().map(str::to_owned),
-        session_dir: Some(session_dir.to_string_lossy().into_owned()),
-        version: facts.version.as_ref().map(|version| version.text.to_string()),
-        started: facts.started.map(|time| time.to_string()),
-        last_active: facts.last_active.map(|time| time.to_string()),
-        messages: 0,
-        conversations: 0,
-        agents: sources.iter().filter(is_agent).count() as u32,
-        files: Vec::new(),
     }
 }
 

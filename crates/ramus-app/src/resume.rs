@@ -208,7 +208,7 @@ impl Workspace {
     }
 
     /// Returns the directory whose project a session belongs to: the client looks for it by that.
-    fn working_directory(&self, site: &Site) -> Option<PathBuf> {
+    pub(crate) fn working_directory(&self, site: &Site) -> Option<PathBuf> {
         let first = Some(site.cwd()).filter(|cwd| !cwd.is_empty());
         let Some(project) = &site.found.project else { return first.map(PathBuf::from) };
         if let Some(cwd) = first.filter(|cwd| is_encoded(&project.name, cwd)) {

@@ -46,7 +46,8 @@ pub(crate) struct UnpackArgs {
 fn parse_map(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((old, new)) if !old.is_empty() && !new.is_empty() => {
-            Ok((old.to_owned(), new.to_owned()))
+            let new = std::path::absolute(new).map_err(|error| error.to_string())?;
+            Ok((old.to_owned(), new.to_string_lossy().into_owned()))
         }
         _ => Err("expected OLD=NEW".to_owned()),
     }
