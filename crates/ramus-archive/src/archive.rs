@@ -32,6 +32,20 @@ pub struct ArchivedSession {
     pub files: Vec<FileEntry>,
 }
 
+/// How many letters of an id are enough.
+const PREFIX: usize = 4;
+
+/// Why no archived session is meant.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionLookupError {
+    #[error("no archived session has the id {0:?}")]
+    None(String),
+    #[error("{typed:?} is the beginning of several archived sessions: {}", .ids.join(", "))]
+    Several { typed: String, ids: Vec<String> },
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+}
+
 impl ArchivedSession {
     /// Returns the file with the session's own records. `None`: only other files were archived.
     pub fn transcript(&self) -> Option<&FileEntry> {
@@ -100,6 +114,35 @@ impl Archive {
         }
         let session = |((root, id), files)| ArchivedSession { root, id, files };
         Ok(sessions.into_iter().map(session).collect())
+    }
+
+    /// Finds the session that is meant: by its id, or by enough of its first letters. Sessions of the given
+    /// Claude directories come first.
+    pub fn find_session(
+        &self,
+        roots: &[PathBuf],
+        typed: &str,
+    ) -> Result<ArchivedSession, SessionLookupError> {
+        let (here, elsewhere): (Vec<_>, Vec<_>) =
+            self.sessions(None)?.into_iter().partition(|session| roots.contains(&session.root));
+        for sessions in [here, elsewhere] {
+            let is_exact = |session: &&ArchivedSession| session.id == typed;
+            let is_prefix =
+                |session: &&ArchivedSession| typed.len() >= PREFIX && session.id.starts_with(typed);
+            let mut found: Vec<&ArchivedSession> = sessions.iter().filter(is_exact).collect();
+            if found.is_empty() {
+                found = sessions.iter().filter(is_prefix).collect();
+            }
+            match found[..] {
+                [] => {}
+                [session] => return Ok(session.clone()),
+                ref several => {
+                    let ids = several.iter().map(|session| session.id.clone()).collect();
+                    return Err(SessionLookupError::Several { typed: typed.to_owned(), ids });
+                }
+            }
+        }
+        Err(SessionLookupError::None(typed.to_owned()))
     }
 
     /// Lists the generations of a file, oldest first.

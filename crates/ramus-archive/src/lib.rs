@@ -28,11 +28,12 @@ pub mod add;
 mod archive;
 mod chunk;
 pub mod content;
+pub mod hook;
 pub mod restore;
 mod sqlite;
 pub mod storage;
 pub mod verify;
 
-pub use archive::{Archive, ArchivedSession, is_archived};
+pub use archive::{Archive, ArchivedSession, SessionLookupError, is_archived};
 pub use content::ArchivedContent;
 pub use storage::{ArchiveError, ContentHash, FileEntry, FileKey, Generation};

@@ -29,6 +29,8 @@ pub struct RestorePlan {
     pub same: u64,
     /// Files that are there with another content and stay as they are.
     pub kept: u64,
+    /// The length of the files that are put back.
+    pub bytes: u64,
 }
 
 impl Archive {
@@ -40,7 +42,7 @@ impl Archive {
         session: &ArchivedSession,
         request: RestoreRequest,
     ) -> Result<RestorePlan, ArchiveError> {
-        let (mut same, mut kept) = (0, 0);
+        let (mut same, mut kept, mut bytes) = (0, 0, 0);
         let mut steps = Vec::new();
         let mut transcript = None;
         for file in &session.files {
@@ -60,6 +62,7 @@ impl Archive {
                     None
                 }
             };
+            bytes += place.as_ref().map_or(0, |_| content.byte_count());
             let step = place.map(|before| put(path.clone(), before, content));
             if is_transcript {
                 transcript = Some((path, step));
@@ -93,7 +96,7 @@ impl Archive {
             unreported: 0,
             undoes: None,
         };
-        Ok(RestorePlan { plan, same, kept })
+        Ok(RestorePlan { plan, same, kept, bytes })
     }
 }
 

@@ -85,6 +85,8 @@ pub enum What {
     Restore,
     RestoreFiles,
     Fix,
+    /// The client's settings.
+    Settings,
     Undo,
 }
 
@@ -100,6 +102,7 @@ impl What {
             Self::Restore => "restore",
             Self::RestoreFiles => "restore-files",
             Self::Fix => "fix",
+            Self::Settings => "settings",
             Self::Undo => "undo",
         }
     }
