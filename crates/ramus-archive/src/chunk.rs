@@ -13,8 +13,9 @@ pub(crate) const CHUNK: usize = 4 * 1024 * 1024;
 /// line does not become a chunk for each line.
 pub(crate) const SHORT: u64 = 256 * 1024;
 
-/// Level 3 is the default of `zstd`: higher levels cost more time than they save space on JSON.
-const LEVEL: i32 = 3;
+/// Level 4 costs a fifth more time than the default of `zstd` and makes up for what is lost by compressing
+/// each file alone; level 5 costs as much again for half the gain.
+const LEVEL: i32 = 4;
 
 thread_local! {
     // Making a compressor costs as much as compressing a small file.
