@@ -1,11 +1,52 @@
-//! The files that an archive keeps, and whether it has them.
+//! The archive: which files it keeps, and changes that put sessions back or edit the client's settings.
+
+mod settings;
 
 use std::path::PathBuf;
 
+use ramus_archive::restore::{RestorePlan, RestoreRequest};
+use ramus_archive::{Archive, ArchiveError, ArchivedSession};
+use ramus_core::edit::ChangeDetail;
 use ramus_store::owned::{OwnedFile, OwnedKind, owned_files};
 
+pub use settings::{SettingsError, SettingsRequest, plan_settings};
+
 use crate::address::Scope;
+use crate::change::PlannedChange;
 use crate::workspace::Workspace;
+
+/// What restoring a session from the archive comes to.
+#[derive(Debug)]
+pub enum ArchiveRestore {
+    Planned(Box<PlannedChange>),
+    /// Every file is there as it was archived.
+    AllThere,
+    /// Files are there with another content, and nothing else is missing.
+    OtherContent,
+}
+
+/// Plans to put an archived session back.
+pub fn plan_archive_restore(
+    archive: &Archive,
+    session: &ArchivedSession,
+    request: RestoreRequest,
+) -> Result<ArchiveRestore, ArchiveError> {
+    let RestorePlan { plan, kept, bytes } = archive.plan_restore(session, request)?;
+    if plan.steps.is_empty() {
+        let is_other = kept > 0;
+        return Ok(if is_other { ArchiveRestore::OtherContent } else { ArchiveRestore::AllThere });
+    }
+    let files = match plan.steps.len() {
+        1 => "1 file".to_owned(),
+        many => format!("{many} files"),
+    };
+    let mut words = format!("from the archive: {files}, {bytes} bytes");
+    if kept > 0 {
+        words.push_str(&format!("; {kept} with another content stay as they are"));
+    }
+    let detail = ChangeDetail::Restore { words };
+    Ok(ArchiveRestore::Planned(Box::new(PlannedChange::new(plan, detail))))
+}
 
 impl Workspace {
     /// Lists every file that belongs to the sessions of a scope.

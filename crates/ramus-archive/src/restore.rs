@@ -25,8 +25,6 @@ pub struct RestoreRequest {
 #[derive(Debug)]
 pub struct RestorePlan {
     pub plan: Plan,
-    /// Files that are there already, as they were archived.
-    pub same: u64,
     /// Files that are there with another content and stay as they are.
     pub kept: u64,
     /// The length of the files that are put back.
@@ -42,7 +40,7 @@ impl Archive {
         session: &ArchivedSession,
         request: RestoreRequest,
     ) -> Result<RestorePlan, ArchiveError> {
-        let (mut same, mut kept, mut bytes) = (0, 0, 0);
+        let (mut kept, mut bytes) = (0, 0);
         let mut steps = Vec::new();
         let mut transcript = None;
         for file in &session.files {
@@ -52,10 +50,7 @@ impl Archive {
             let path = file.key.full_path();
             let place = match look(&path, &content)? {
                 Place::Free => Some(None),
-                Place::Same => {
-                    same += 1;
-                    None
-                }
+                Place::Same => None,
                 Place::Other(before) if request.replace => Some(Some(before)),
                 Place::Other(_) => {
                     kept += 1;
@@ -96,7 +91,7 @@ impl Archive {
             unreported: 0,
             undoes: None,
         };
-        Ok(RestorePlan { plan, same, kept, bytes })
+        Ok(RestorePlan { plan, kept, bytes })
     }
 }
 

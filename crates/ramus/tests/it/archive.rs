@@ -180,7 +180,7 @@ fn the_hook_is_shown_then_added_then_taken_out() {
     let settings = "{\n    \"model\": \"opus\",\n    \"hooks\": { \"Stop\": [] }\n}\n";
     fs::write(&path, settings).unwrap();
     let shown = kept.run(&["archive", "install"]);
-    assert!(String::from_utf8_lossy(&shown.stdout).contains("archive add --quiet --background"));
+    assert!(String::from_utf8_lossy(&shown.stderr).contains("archive add --quiet --background"));
     assert_eq!(fs::read_to_string(&path).unwrap(), settings);
     assert_eq!(kept.json(&["archive", "install", "--yes"])["installed"], true);
     let added = fs::read_to_string(&path).unwrap();
