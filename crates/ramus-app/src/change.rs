@@ -94,7 +94,7 @@ pub struct PlannedChange {
 }
 
 impl PlannedChange {
-    fn new(plan: Plan, detail: ChangeDetail) -> Self {
+    pub(crate) fn new(plan: Plan, detail: ChangeDetail) -> Self {
         Self { plan, detail, resume_leaf: None, cwd: None, stops: false, instead_of: None }
     }
 

@@ -5,6 +5,7 @@
 //! parses arguments or knows a protocol.
 
 pub mod address;
+pub mod archive;
 pub mod carry;
 pub mod change;
 pub mod compare;

@@ -282,6 +282,11 @@ impl Workspace {
         made.at.elapsed() < self.fresh && made.changes == self.changes.load(Ordering::Relaxed)
     }
 
+    /// Reports something that could not be read.
+    pub(crate) fn warn(&self, problem: &PathError) {
+        self.progress.warn(problem);
+    }
+
     /// Lists the projects and their files; nothing is read yet.
     pub fn projects(&self) -> Arc<Vec<Project>> {
         let mut listed = lock(&self.listed);

@@ -126,6 +126,10 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
             lines.push(file("writes"));
             lines
         }
+        ChangeDetail::Settings { words, command } => vec![
+            Line::plain(&format!("{words} {}", summary.file.display())),
+            Line::plain("  when a session ends: ").with(command, Label::Strong),
+        ],
     }
 }
 
@@ -145,6 +149,7 @@ pub fn change_question(detail: &ChangeDetail) -> String {
         ChangeDetail::Undo(_) => "Undo it?",
         ChangeDetail::Restore { .. } => "Bring it back?",
         ChangeDetail::Fix { .. } => "Repair it?",
+        ChangeDetail::Settings { .. } => "Write it?",
         ChangeDetail::RestoreFiles(files) => match files.changes.len() {
             1 => "Put this file back?",
             n => return format!("Put these {n} files back?"),

@@ -2,6 +2,7 @@
 //!
 //! Field names are stable. Adding one is allowed; changing one needs a new schema number.
 
+mod archive;
 mod diff;
 mod document;
 mod escape;
@@ -17,6 +18,10 @@ mod usage;
 mod watch;
 mod written;
 
+pub use archive::{
+    ArchiveAdd, ArchiveDamage, ArchiveExport, ArchiveForget, ArchiveGeneration, ArchiveList,
+    ArchiveSession, ArchiveSettings, ArchiveStatus, ArchiveVerify,
+};
 pub use diff::{Diff, diff};
 pub use document::{DemoWritten, Document, Pages};
 pub use escape::write;

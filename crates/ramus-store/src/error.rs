@@ -14,7 +14,8 @@ pub struct PathError {
 }
 
 impl PathError {
-    pub(crate) fn new(path: &Path, source: io::Error) -> Self {
+    /// A path that could not be read.
+    pub fn new(path: &Path, source: io::Error) -> Self {
         Self { verb: "read", path: path.to_owned(), source }
     }
 

@@ -70,6 +70,15 @@ impl FileRole {
     pub fn is_agent(&self) -> bool {
         matches!(self, Self::FlatAgent | Self::NestedAgent { .. })
     }
+
+    /// Returns the session that the file's place names; `None`: it is a session's own, or only its
+    /// records say it.
+    pub fn session(&self) -> Option<&str> {
+        match self {
+            Self::NestedAgent { session } | Self::Journal { session } => Some(session),
+            Self::Session | Self::FlatAgent => None,
+        }
+    }
 }
 
 /// The projects that were found, and the paths that could not be read.

@@ -12,6 +12,7 @@ mod unpack;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ramus_core::edit::{NewLine, Refusal};
 use ramus_core::history::History;
@@ -24,6 +25,7 @@ use crate::place::HistoryFile;
 use crate::read::Bodies;
 use crate::regular;
 use crate::stamp::{Stamp, Stamper};
+use crate::stored::StoredBytes;
 
 pub use files::{FileBack, restore_files};
 pub use fix::{end_line, fix, fix_words};
@@ -86,6 +88,8 @@ pub enum What {
     RestoreFiles,
     Fix,
     Unpack,
+    /// The client's settings.
+    Settings,
     Undo,
 }
 
@@ -102,6 +106,7 @@ impl What {
             Self::RestoreFiles => "restore-files",
             Self::Fix => "fix",
             Self::Unpack => "unpack",
+            Self::Settings => "settings",
             Self::Undo => "undo",
         }
     }
@@ -134,6 +139,8 @@ pub enum Content {
     Bytes(Vec<u8>),
     /// The same as another file.
     Copy(PathBuf),
+    /// Bytes that are kept elsewhere, such as in an archive.
+    Stored(Arc<dyn StoredBytes>),
     /// The beginning of another file, which must still match the stamp.
     Beginning {
         path: PathBuf,
@@ -173,6 +180,14 @@ impl Content {
                 each(bytes)
             }
             Self::Copy(path) => read_pieces(path, u64::MAX, each),
+            Self::Stored(stored) => {
+                let mut piece = 0;
+                while let Some(bytes) = stored.piece(piece)? {
+                    each(&bytes)?;
+                    piece += 1;
+                }
+                Ok(())
+            }
             Self::Beginning { path, stamp } => {
                 let mut stamper = Stamper::default();
                 read_pieces(path, stamp.len, &mut |bytes| {

@@ -11,7 +11,7 @@ use std::path::Path;
 pub(crate) const SMALL: u64 = 16 * 1024 * 1024;
 
 /// Opens a regular file for reading.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path)
 }
 

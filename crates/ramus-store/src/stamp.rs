@@ -27,6 +27,18 @@ impl Stamp {
         Self::of(&file, len)
     }
 
+    /// Takes the stamp of a content that is handed over piece by piece; `None` ends it.
+    pub fn of_pieces<E>(
+        piece: &mut dyn FnMut(usize) -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Self, E> {
+        let (mut stamper, mut n) = (Stamper::default(), 0);
+        while let Some(bytes) = piece(n)? {
+            stamper.add(&bytes);
+            n += 1;
+        }
+        Ok(stamper.stamp())
+    }
+
     /// Returns the stamp of the first `len` bytes of a file.
     pub(crate) fn of(mut file: &File, len: u64) -> io::Result<Self> {
         file.seek(SeekFrom::Start(0))?;

@@ -92,6 +92,32 @@ impl State {
     }
 }
 
+/// Makes sure that a file exists which only its owner can read, with the directories above it.
+///
+/// A file that others could read loses that right.
+pub fn private_file(path: &Path) -> Result<(), WriteError> {
+    let error = |source| WriteError::new(path, source);
+    if let Some(dir) = path.parent() {
+        disk::create_dirs(dir)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = regular::open_with(&mut options, path).map_err(error)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = file.metadata().map_err(error)?.permissions().mode();
+        if mode & 0o077 != 0 {
+            disk::set_permissions(path, &file, std::fs::Permissions::from_mode(0o600))?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -182,6 +182,16 @@ pub(crate) fn state() -> State {
     State::new(std::path::absolute(&dir).unwrap_or(dir))
 }
 
+/// Returns the file that the archive is in.
+pub(crate) fn archive_path() -> PathBuf {
+    let usual = || {
+        let data = var("XDG_DATA_HOME").unwrap_or_else(|| home().join(".local/share"));
+        data.join("ramus/archive.db")
+    };
+    let path = var("RAMUS_ARCHIVE").unwrap_or_else(usual);
+    std::path::absolute(&path).unwrap_or(path)
+}
+
 /// Returns where ramus remembers what it read.
 pub(crate) fn index(global: &Global) -> Index {
     if global.no_cache {

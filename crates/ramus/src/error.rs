@@ -114,6 +114,36 @@ impl From<ramus_store::apply::ApplyError> for CommandError {
     }
 }
 
+impl From<ramus_archive::ArchiveError> for CommandError {
+    fn from(error: ramus_archive::ArchiveError) -> Self {
+        use ramus_archive::ArchiveError;
+        let hint = match &error {
+            ArchiveError::NotAnArchive(_) => Some("name another file by `RAMUS_ARCHIVE`"),
+            ArchiveError::Newer(_) => Some("use the newer ramus"),
+            ArchiveError::Full(_) => Some("make room, then run the command again: it goes on"),
+            ArchiveError::Locked(_) => Some("wait until the other program has finished"),
+            ArchiveError::Damaged { .. } => Some("`ramus archive verify` lists what is damaged"),
+            ArchiveError::NoGeneration { .. } => Some("`ramus archive list SESSION` lists them"),
+            _ => None,
+        };
+        let hints = hint.map(str::to_owned).into_iter().collect();
+        Self { kind: ErrorKind::User, error: error.into(), hints }
+    }
+}
+
+impl From<ramus_archive::SessionLookupError> for CommandError {
+    fn from(error: ramus_archive::SessionLookupError) -> Self {
+        use ramus_archive::SessionLookupError;
+        match error {
+            SessionLookupError::Archive(error) => error.into(),
+            SessionLookupError::None(_) => {
+                Self::user(error).hinted("`ramus archive list` lists what is archived")
+            }
+            SessionLookupError::Several { .. } => Self::user(error).hinted("type more of the id"),
+        }
+    }
+}
+
 impl From<ramus_store::tree::TreeError> for CommandError {
     fn from(error: ramus_store::tree::TreeError) -> Self {
         let is_full = matches!(error, ramus_store::tree::TreeError::NotEmpty(_));

@@ -9,13 +9,22 @@ use std::path::{Path, PathBuf};
 const WALLS: &[(&str, &[&str])] = &[
     ("ramus-core", &[]),
     ("ramus-store", &["ramus-core"]),
+    ("ramus-archive", &["ramus-core", "ramus-store"]),
     ("ramus-render", &["ramus-core"]),
     ("ramus-tui", &["ramus-core", "ramus-store", "ramus-render", "ramus-app"]),
-    ("ramus-app", &["ramus-core", "ramus-store"]),
+    ("ramus-app", &["ramus-core", "ramus-store", "ramus-archive"]),
     ("ramus-web", &["ramus-core", "ramus-store", "ramus-render", "ramus-app"]),
     (
         "ramus",
-        &["ramus-core", "ramus-store", "ramus-render", "ramus-app", "ramus-tui", "ramus-web"],
+        &[
+            "ramus-core",
+            "ramus-store",
+            "ramus-archive",
+            "ramus-render",
+            "ramus-app",
+            "ramus-tui",
+            "ramus-web",
+        ],
     ),
     ("testkit", &[]),
 ];
@@ -25,6 +34,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("rayon", "ramus-store"),
     ("notify", "ramus-store"),
     ("tar", "ramus-store"),
+    ("rusqlite", "ramus-archive"),
     ("ratatui", "ramus-tui"),
     ("signal-hook", "ramus-tui"),
     ("clap", "ramus"),

@@ -66,6 +66,12 @@ pub enum ChangeDetail {
         /// The repair is a new session; otherwise lines are added to the old one.
         is_copy: bool,
     },
+    /// The client's settings are edited.
+    Settings {
+        words: String,
+        /// The command that they run, or no longer run.
+        command: String,
+    },
 }
 
 /// The operation that an undo takes back.

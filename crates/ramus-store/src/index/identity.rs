@@ -32,7 +32,7 @@ pub struct Identity {
 
 impl Identity {
     /// Returns the identity of a file. `None`: it changed a moment ago, or its clock is ahead of ours.
-    pub(crate) fn of(meta: &Metadata) -> Option<Self> {
+    pub fn of(meta: &Metadata) -> Option<Self> {
         Self::settled(meta, SystemTime::now(), *SETTLED)
     }
 
@@ -47,6 +47,29 @@ impl Identity {
     /// Returns how long the file was.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Returns the identity as bytes of a fixed length, for storing it elsewhere.
+    pub fn to_bytes(self) -> [u8; 56] {
+        let fields = [
+            self.device.cast_signed(),
+            self.inode.cast_signed(),
+            self.bytes.cast_signed(),
+            self.other.0,
+            self.other.1,
+            self.changed.0,
+            self.changed.1,
+        ];
+        let mut bytes = [0; 56];
+        for (place, field) in bytes.chunks_exact_mut(8).zip(fields) {
+            place.copy_from_slice(&field.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Whether two looks at a file saw the same state, settled or not.
+    pub fn is_same_state(one: &Metadata, other: &Metadata) -> bool {
+        Self::unsettled(one) == Self::unsettled(other)
     }
 
     /// Whether a file is still in this state.

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod archive;
 mod cache;
 mod check;
 mod completions;
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     Serve(serve::ServeArgs),
     Mcp(mcp::McpArgs),
     Guide(guide::GuideArgs),
+    Archive(archive::ArchiveArgs),
     Cache(cache::CacheArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
@@ -88,6 +90,7 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Serve(args)) => serve::serve(ui, global, args),
         Some(Command::Mcp(args)) => mcp::mcp(global, args),
         Some(Command::Guide(args)) => guide::guide(ui, args),
+        Some(Command::Archive(args)) => archive::archive(ui, global, args),
         Some(Command::Cache(args)) => cache::cache(ui, global, args),
         Some(Command::Demo(args)) => demo::demo(ui, args),
         Some(Command::Tree(args)) => tree::tree(ui, global, args),

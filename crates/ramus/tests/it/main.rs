@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop, and say so")]
 
 mod address;
+mod archive;
 mod bad_input;
 mod cache;
 mod carry;

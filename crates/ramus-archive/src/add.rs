@@ -1,0 +1,248 @@
+//! Adding files: what is new of them, and nothing else.
+//!
+//! A file that looks as it did costs a look. Any other is read once: if it still begins with what is
+//! archived, it grew and only its new part is stored; if not, it becomes a new generation. Several
+//! threads read and compress, one writes. What was written before an interruption is found by the next
+//! run: chunks are known by their hash.
+
+mod read;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+
+use ramus_core::time::Time;
+use ramus_store::PathError;
+use ramus_store::owned::OwnedFile;
+
+use self::read::{Added, ReadOutcome};
+use crate::storage::{
+    ArchiveError, ArchiveStorage, ContentHash, FileEntry, FileKey, FileUpdate, PackedChunk,
+    UpdateOutcome,
+};
+
+/// What adding did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AddReport {
+    /// Files that were looked at.
+    pub files: u64,
+    pub unchanged: u64,
+    /// Files that were not archived before.
+    pub new: u64,
+    /// Files that became longer.
+    pub grown: u64,
+    /// Files that were rewritten, each with a new generation now.
+    pub rewritten: u64,
+    /// Files that could not be read, or that changed faster than they could be read.
+    pub skipped: u64,
+    /// The bytes of new files, of new parts and of new generations.
+    pub added_bytes: u64,
+    /// What was stored for them, compressed.
+    pub stored_bytes: u64,
+}
+
+/// How often a file is looked at again that another process archived meanwhile.
+const ROUNDS: usize = 4;
+/// Chunks are written once they are this long together: large enough that waiting for the disk does not
+/// count, small enough that readers do not wait long.
+const BATCH: usize = 8 * 1024 * 1024;
+/// How many chunks may wait to be written.
+const QUEUE: usize = 4;
+
+/// Everything one run needs.
+pub(crate) struct Adding<'a> {
+    pub(crate) storage: &'a dyn ArchiveStorage,
+    pub(crate) now: Time,
+    /// Hears how many bytes were read.
+    pub(crate) on_read: &'a (dyn Fn(u64) + Sync),
+    /// Hears what could not be read.
+    pub(crate) on_problem: &'a (dyn Fn(&PathError) + Sync),
+}
+
+/// Adds files; those that another process archives at the same time are looked at again.
+pub(crate) fn add_files(
+    adding: &Adding<'_>,
+    files: &[OwnedFile],
+) -> Result<AddReport, ArchiveError> {
+    let mut report = AddReport { files: files.len() as u64, ..AddReport::default() };
+    let mut left: Vec<&OwnedFile> = files.iter().collect();
+    for _ in 0..ROUNDS {
+        if left.is_empty() {
+            break;
+        }
+        let entries = entries_by_key(adding.storage, &left)?;
+        left = add_round(adding, &left, &entries, &mut report)?;
+    }
+    report.skipped += left.len() as u64;
+    Ok(report)
+}
+
+fn entries_by_key(
+    storage: &dyn ArchiveStorage,
+    files: &[&OwnedFile],
+) -> Result<HashMap<FileKey, FileEntry>, ArchiveError> {
+    let mut roots: Vec<_> = files.iter().map(|file| &file.root).collect();
+    roots.sort();
+    roots.dedup();
+    let mut entries = HashMap::new();
+    for root in roots {
+        let listed = storage.files(Some(root))?;
+        entries.extend(listed.into_iter().map(|entry| (entry.key.clone(), entry)));
+    }
+    Ok(entries)
+}
+
+/// Chunks that are stored, or on their way there.
+struct KnownChunks<'a> {
+    storage: &'a dyn ArchiveStorage,
+    hashes: OnceLock<Mutex<HashSet<ContentHash>>>,
+}
+
+impl KnownChunks<'_> {
+    /// Notes a chunk; `false` if it was known. The hashes are only loaded if there is something new.
+    fn insert(&self, hash: ContentHash) -> Result<bool, ArchiveError> {
+        let hashes = match self.hashes.get() {
+            Some(hashes) => hashes,
+            None => {
+                let stored = self.storage.chunk_hashes()?;
+                self.hashes.get_or_init(|| Mutex::new(stored))
+            }
+        };
+        Ok(hashes.lock().unwrap_or_else(PoisonError::into_inner).insert(hash))
+    }
+}
+
+/// What a thread hands over to the one that writes.
+enum Parcel<'a> {
+    Chunk(PackedChunk),
+    /// All chunks of the file came before.
+    File(&'a OwnedFile, Box<FileUpdate>, Added),
+    Unchanged,
+    Skipped,
+    Failed(ArchiveError),
+}
+
+/// Looks at every file once; returns those that have to be looked at again.
+fn add_round<'a>(
+    adding: &Adding<'_>,
+    files: &[&'a OwnedFile],
+    entries: &HashMap<FileKey, FileEntry>,
+    report: &mut AddReport,
+) -> Result<Vec<&'a OwnedFile>, ArchiveError> {
+    let known = KnownChunks { storage: adding.storage, hashes: OnceLock::new() };
+    let next = AtomicUsize::new(0);
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(QUEUE);
+        for _ in 0..threads {
+            let (sender, known, next) = (sender.clone(), &known, &next);
+            scope.spawn(move || {
+                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let key = FileKey { root: file.root.clone(), path: file.relative.clone() };
+                    let parcel = look_at(adding, known, file, entries.get(&key), &sender);
+                    // Nobody listens once writing failed.
+                    if sender.send(parcel).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        write_parcels(adding.storage, receiver, report)
+    })
+}
+
+fn look_at<'a>(
+    adding: &Adding<'_>,
+    known: &KnownChunks<'_>,
+    file: &'a OwnedFile,
+    entry: Option<&FileEntry>,
+    sender: &SyncSender<Parcel<'a>>,
+) -> Parcel<'a> {
+    let store = &mut |chunk: PackedChunk| drop(sender.send(Parcel::Chunk(chunk)));
+    let is_new = &|hash| known.insert(hash);
+    match read::read_file(adding, file, entry, is_new, store) {
+        Ok(ReadOutcome::Unchanged) => Parcel::Unchanged,
+        Ok(ReadOutcome::Update(update, added)) => Parcel::File(file, update, added),
+        Ok(ReadOutcome::Gone) => Parcel::Skipped,
+        Err(ArchiveError::Read(problem)) => {
+            (adding.on_problem)(&problem);
+            Parcel::Skipped
+        }
+        Err(error) => Parcel::Failed(error),
+    }
+}
+
+/// Writes what the threads hand over; returns the files to look at again.
+fn write_parcels<'a>(
+    storage: &dyn ArchiveStorage,
+    parcels: Receiver<Parcel<'a>>,
+    report: &mut AddReport,
+) -> Result<Vec<&'a OwnedFile>, ArchiveError> {
+    let mut batch = Batch::default();
+    for parcel in parcels {
+        match parcel {
+            Parcel::Chunk(chunk) => batch.push_chunk(chunk),
+            Parcel::File(file, update, added) => batch.push_file(file, *update, added),
+            Parcel::Unchanged => report.unchanged += 1,
+            Parcel::Skipped => report.skipped += 1,
+            Parcel::Failed(error) => return Err(error),
+        }
+        if batch.is_full() {
+            batch.commit(storage, report)?;
+        }
+    }
+    batch.commit(storage, report)?;
+    Ok(batch.outdated)
+}
+
+/// How many files are noted in one commit at most.
+const FILES: usize = 512;
+
+#[derive(Default)]
+struct Batch<'a> {
+    chunks: Vec<PackedChunk>,
+    packed_bytes: usize,
+    files: Vec<(&'a OwnedFile, Added)>,
+    updates: Vec<FileUpdate>,
+    outdated: Vec<&'a OwnedFile>,
+}
+
+impl<'a> Batch<'a> {
+    fn push_chunk(&mut self, chunk: PackedChunk) {
+        self.packed_bytes += chunk.packed.len();
+        self.chunks.push(chunk);
+    }
+
+    fn push_file(&mut self, file: &'a OwnedFile, update: FileUpdate, added: Added) {
+        self.files.push((file, added));
+        self.updates.push(update);
+    }
+
+    fn is_full(&self) -> bool {
+        self.packed_bytes >= BATCH || self.updates.len() >= FILES
+    }
+
+    fn commit(
+        &mut self,
+        storage: &dyn ArchiveStorage,
+        report: &mut AddReport,
+    ) -> Result<(), ArchiveError> {
+        if self.chunks.is_empty() && self.updates.is_empty() {
+            return Ok(());
+        }
+        let outcomes = storage.commit(&self.chunks, &self.updates)?;
+        report.stored_bytes += std::mem::take(&mut self.packed_bytes) as u64;
+        self.chunks.clear();
+        self.updates.clear();
+        for ((file, added), outcome) in self.files.drain(..).zip(outcomes) {
+            match outcome {
+                UpdateOutcome::Noted => added.count(report),
+                UpdateOutcome::Outdated => self.outdated.push(file),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,289 @@
+//! Reads one file and finds out what is new of it.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::time::SystemTime;
+
+use ramus_store::owned::{OwnedFile, OwnedKind};
+use ramus_store::plan::Moment;
+use ramus_store::{Identity, PathError, open_regular};
+
+use super::{AddReport, Adding};
+use crate::chunk::{CHUNK, SHORT, pack};
+use crate::storage::{
+    ArchiveError, ChunkRef, ContentHash, FileEntry, FileKey, FileUpdate, Generation, PackedChunk,
+};
+
+/// What reading a file came to.
+pub(super) enum ReadOutcome {
+    /// It looks as it did when it was read last.
+    Unchanged,
+    Update(Box<FileUpdate>, Added),
+    /// It was removed after it was listed.
+    Gone,
+}
+
+/// What an update adds.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Added {
+    /// Nothing: the content is the archived one.
+    Nothing,
+    New(u64),
+    Grown(u64),
+    Rewritten(u64),
+}
+
+impl Added {
+    pub(super) fn count(self, report: &mut AddReport) {
+        let (counter, bytes) = match self {
+            Self::Nothing => (&mut report.unchanged, 0),
+            Self::New(bytes) => (&mut report.new, bytes),
+            Self::Grown(bytes) => (&mut report.grown, bytes),
+            Self::Rewritten(bytes) => (&mut report.rewritten, bytes),
+        };
+        *counter += 1;
+        report.added_bytes += bytes;
+    }
+}
+
+/// How often a file is read again that was rewritten while it was read.
+const ATTEMPTS: usize = 3;
+
+/// Whether a chunk has to be stored; it counts as stored from then on.
+type IsNewChunk<'a> = &'a dyn Fn(ContentHash) -> Result<bool, ArchiveError>;
+
+/// Reads what is new of a file; `store` takes its chunks as they come.
+pub(super) fn read_file(
+    adding: &Adding<'_>,
+    file: &OwnedFile,
+    entry: Option<&FileEntry>,
+    is_new: IsNewChunk<'_>,
+    store: &mut dyn FnMut(PackedChunk),
+) -> Result<ReadOutcome, ArchiveError> {
+    let listed = file.identity.map(Identity::to_bytes);
+    if let (Some(listed), Some(entry)) = (listed, entry)
+        && entry.identity.as_deref() == Some(&listed)
+    {
+        (adding.on_read)(file.bytes);
+        return Ok(ReadOutcome::Unchanged);
+    }
+    let error = |source| PathError::new(&file.path, source);
+    for _ in 0..ATTEMPTS {
+        let open = match open_regular(&file.path) {
+            Ok(open) => open,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ReadOutcome::Gone),
+            Err(source) => return Err(error(source).into()),
+        };
+        let before = open.metadata().map_err(error)?;
+        let mut reading = Reading { adding, file, entry, is_new, store, open };
+        let Some((generation, kept_chunks, chunks)) = reading.read_new(&before)? else { continue };
+        let after = reading.open.metadata().map_err(error)?;
+        let is_settled = Identity::is_same_state(&before, &after);
+        if !is_settled && !reading.still_begins_with(&generation)? {
+            continue;
+        }
+        let identity = Identity::of(&after).filter(|_| is_settled).map(|id| id.to_bytes().to_vec());
+        let update = reading.update(generation, kept_chunks, chunks, identity)?;
+        let added = added(entry, &update.generation);
+        return Ok(ReadOutcome::Update(Box::new(update), added));
+    }
+    let changing = io::Error::other("it changes faster than it can be read; run the command again");
+    Err(error(changing).into())
+}
+
+fn added(entry: Option<&FileEntry>, generation: &Generation) -> Added {
+    match entry.map(|entry| &entry.newest) {
+        None => Added::New(generation.bytes),
+        Some(newest) if newest.number != generation.number => Added::Rewritten(generation.bytes),
+        Some(newest) if newest.bytes == generation.bytes => Added::Nothing,
+        Some(newest) => Added::Grown(generation.bytes - newest.bytes),
+    }
+}
+
+/// One attempt to read one file.
+struct Reading<'a> {
+    adding: &'a Adding<'a>,
+    file: &'a OwnedFile,
+    entry: Option<&'a FileEntry>,
+    is_new: IsNewChunk<'a>,
+    store: &'a mut dyn FnMut(PackedChunk),
+    open: File,
+}
+
+/// The part of a file that is read.
+struct Rest {
+    start: u64,
+    /// So many bytes from the start on are part of the hash already; fewer than a chunk has.
+    hashed: u64,
+    /// So many chunks lie before it.
+    kept: usize,
+}
+
+/// A generation, how many of its chunks are stored already, and the others.
+type NewContent = (Generation, usize, Vec<ChunkRef>);
+
+impl Reading<'_> {
+    fn error(&self, source: io::Error) -> ArchiveError {
+        PathError::new(&self.file.path, source).into()
+    }
+
+    /// Reads the file as long as it was when it was opened. `None`: it became shorter meanwhile.
+    fn read_new(&mut self, meta: &Metadata) -> Result<Option<NewContent>, ArchiveError> {
+        let mut generation = Generation {
+            number: 1,
+            bytes: meta.len(),
+            hash: ContentHash([0; 32]),
+            mode: mode(meta),
+            modified: Moment::from(meta.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
+            added: self.adding.now,
+        };
+        if let Some(newest) = self.entry.map(|entry| entry.newest.clone()) {
+            if let Some(hasher) = self.hash_beginning(newest.bytes, newest.hash)? {
+                generation.number = newest.number;
+                if newest.bytes == generation.bytes {
+                    let (hash, added) = (newest.hash, newest.added);
+                    let generation = Generation { hash, added, ..generation };
+                    let kept = self.archived_chunks(newest.number)?.len();
+                    return Ok(Some((generation, kept, Vec::new())));
+                }
+                return self.read_grown(generation, newest.bytes, hasher);
+            }
+            generation.number = newest.number + 1;
+        }
+        self.read_rest(generation, Rest { start: 0, hashed: 0, kept: 0 }, blake3::Hasher::new())
+    }
+
+    /// Reads what came behind the archived part. A short last chunk is stored again, in a longer one.
+    fn read_grown(
+        &mut self,
+        generation: Generation,
+        archived: u64,
+        hasher: blake3::Hasher,
+    ) -> Result<Option<NewContent>, ArchiveError> {
+        let chunks = self.archived_chunks(generation.number)?;
+        let short = chunks.last().map_or(0, |last| last.bytes).min(archived);
+        let rest = match short < SHORT && !chunks.is_empty() {
+            true => Rest { start: archived - short, hashed: short, kept: chunks.len() - 1 },
+            false => Rest { start: archived, hashed: 0, kept: chunks.len() },
+        };
+        self.read_rest(generation, rest, hasher)
+    }
+
+    fn archived_chunks(&self, number: u32) -> Result<Vec<ChunkRef>, ArchiveError> {
+        let key = FileKey { root: self.file.root.clone(), path: self.file.relative.clone() };
+        self.adding.storage.chunks(&key, number)
+    }
+
+    /// Reads from an offset up to the end, chunk by chunk.
+    fn read_rest(
+        &mut self,
+        mut generation: Generation,
+        Rest { start, mut hashed, kept }: Rest,
+        mut hasher: blake3::Hasher,
+    ) -> Result<Option<NewContent>, ArchiveError> {
+        self.open.seek(SeekFrom::Start(start)).map_err(|source| self.error(source))?;
+        let mut chunks = Vec::new();
+        let mut left = generation.bytes - start;
+        let mut bytes = Vec::with_capacity(left.min(CHUNK as u64) as usize);
+        while left > 0 {
+            bytes.clear();
+            let wanted = left.min(CHUNK as u64);
+            let read = self.open.by_ref().take(wanted).read_to_end(&mut bytes);
+            if read.map_err(|source| self.error(source))? as u64 != wanted {
+                return Ok(None);
+            }
+            left -= wanted;
+            hasher.update(&bytes[hashed as usize..]);
+            hashed = 0;
+            let chunk = ChunkRef { hash: ContentHash::of(&bytes), bytes: wanted };
+            if (self.is_new)(chunk.hash)? {
+                let packed = pack(chunk, &bytes).map_err(|source| self.error(source))?;
+                (self.store)(packed);
+            }
+            (self.adding.on_read)(wanted);
+            chunks.push(chunk);
+        }
+        generation.hash = ContentHash(*hasher.finalize().as_bytes());
+        Ok(Some((generation, kept, chunks)))
+    }
+
+    /// Hashes the beginning of the file; `None`: it is not what is archived.
+    fn hash_beginning(
+        &mut self,
+        bytes: u64,
+        hash: ContentHash,
+    ) -> Result<Option<blake3::Hasher>, ArchiveError> {
+        let hasher = self.hash_bytes(bytes)?;
+        Ok(hasher.filter(|hasher| *hasher.finalize().as_bytes() == hash.0))
+    }
+
+    /// Hashes so many bytes from the start; `None`: there are fewer.
+    fn hash_bytes(&mut self, bytes: u64) -> Result<Option<blake3::Hasher>, ArchiveError> {
+        self.open.seek(SeekFrom::Start(0)).map_err(|source| self.error(source))?;
+        let mut hasher = blake3::Hasher::new();
+        let mut file = self.open.by_ref().take(bytes);
+        let mut buffer = vec![0; bytes.clamp(1, 256 * 1024) as usize];
+        let mut hashed = 0;
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => return Ok((hashed == bytes).then_some(hasher)),
+                Ok(read) => {
+                    hasher.update(&buffer[..read]);
+                    hashed += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(PathError::new(&self.file.path, source).into()),
+            }
+        }
+    }
+
+    /// Whether the file was only appended to while it was read: a file that is overwritten meanwhile would
+    /// be archived as a mixture that it never held.
+    fn still_begins_with(&mut self, generation: &Generation) -> Result<bool, ArchiveError> {
+        Ok(self.hash_beginning(generation.bytes, generation.hash)?.is_some())
+    }
+
+    fn update(
+        &self,
+        generation: Generation,
+        kept_chunks: usize,
+        chunks: Vec<ChunkRef>,
+        identity: Option<Vec<u8>>,
+    ) -> Result<FileUpdate, ArchiveError> {
+        let newest = self.entry.map(|entry| &entry.newest);
+        Ok(FileUpdate {
+            key: FileKey { root: self.file.root.clone(), path: self.file.relative.clone() },
+            session: self.session()?,
+            kind: self.file.kind,
+            identity,
+            expected: newest.map(|newest| (newest.number, newest.hash)),
+            generation,
+            kept_chunks,
+            chunks,
+        })
+    }
+
+    /// Returns the session of the file; agents of old clients name it in their records.
+    fn session(&self) -> Result<String, ArchiveError> {
+        match (&self.file.session, self.entry) {
+            (Some(session), _) => Ok(session.clone()),
+            (None, Some(entry)) => Ok(entry.session.clone()),
+            (None, None) if self.file.kind == OwnedKind::Agent => {
+                let session = ramus_store::read(&self.file.path)?;
+                Ok(session.facts().session_ids.first().map(ToString::to_string).unwrap_or_default())
+            }
+            (None, None) => Ok(String::new()),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn mode(meta: &Metadata) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o7777
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Metadata) -> u32 {
+    0o600
+}

@@ -1,0 +1,125 @@
+//! A plan that puts an archived session back, like every other write: shown first, undone by `undo`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ramus_core::name::short_id;
+use ramus_store::owned::OwnedKind;
+use ramus_store::plan::{Content, Plan, Step, What};
+use ramus_store::{PathError, Stamp, StoredBytes};
+
+use crate::archive::{Archive, ArchivedSession};
+use crate::content::ArchivedContent;
+use crate::storage::ArchiveError;
+
+/// How a session is put back.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RestoreRequest {
+    /// Which generation of the session's own file; `None`: the newest.
+    pub generation: Option<u32>,
+    /// Files that are there with another content are replaced; what was there is kept.
+    pub replace: bool,
+}
+
+/// What restoring a session takes.
+#[derive(Debug)]
+pub struct RestorePlan {
+    pub plan: Plan,
+    /// Files that are there with another content and stay as they are.
+    pub kept: u64,
+    /// The length of the files that are put back.
+    pub bytes: u64,
+}
+
+impl Archive {
+    /// Plans to put the files of a session back where they were.
+    ///
+    /// Restored files are dated now, not as they were: the client deletes what is old when it starts.
+    pub fn plan_restore(
+        &self,
+        session: &ArchivedSession,
+        request: RestoreRequest,
+    ) -> Result<RestorePlan, ArchiveError> {
+        let (mut kept, mut bytes) = (0, 0);
+        let mut steps = Vec::new();
+        let mut transcript = None;
+        for file in &session.files {
+            let is_transcript = file.kind == OwnedKind::Session;
+            let number = request.generation.filter(|_| is_transcript);
+            let content = self.content(file, number)?;
+            let path = file.key.full_path();
+            let place = match look(&path, &content)? {
+                Place::Free => Some(None),
+                Place::Same => None,
+                Place::Other(before) if request.replace => Some(Some(before)),
+                Place::Other(_) => {
+                    kept += 1;
+                    None
+                }
+            };
+            bytes += place.as_ref().map_or(0, |_| content.byte_count());
+            let step = place.map(|before| put(path.clone(), before, content));
+            if is_transcript {
+                transcript = Some((path, step));
+            } else {
+                steps.extend(step);
+            }
+        }
+        let (path, step) = transcript.unwrap_or_else(|| (session.root.clone(), None));
+        match step {
+            // First, so that what is replaced is backed up.
+            Some(step @ Step::Put { .. }) => steps.insert(0, step),
+            // Last, because with it the session is there.
+            Some(step) => steps.push(step),
+            None => {}
+        }
+        let words = match request.generation {
+            Some(number) => {
+                format!("{} from the archive, generation {number}", short_id(&session.id))
+            }
+            None => format!("{} from the archive", short_id(&session.id)),
+        };
+        let plan = Plan {
+            what: What::Restore,
+            session: session.id.clone(),
+            file: path,
+            root: Some(session.root.clone()),
+            words,
+            steps,
+            resume: None,
+            left_out: 0,
+            unreported: 0,
+            undoes: None,
+        };
+        Ok(RestorePlan { plan, kept, bytes })
+    }
+}
+
+/// What is where a file goes.
+enum Place {
+    Free,
+    Same,
+    Other(Stamp),
+}
+
+fn look(path: &Path, content: &ArchivedContent) -> Result<Place, PathError> {
+    if path.symlink_metadata().is_err() {
+        return Ok(Place::Free);
+    }
+    let before = Stamp::at(path).map_err(|source| PathError::new(path, source))?;
+    let archived = Stamp::of_pieces(&mut |n| content.piece(n))?;
+    Ok(if before == archived { Place::Same } else { Place::Other(before) })
+}
+
+fn put(file: std::path::PathBuf, before: Option<Stamp>, content: ArchivedContent) -> Step {
+    let mode = content.generation.mode;
+    let content = Content::WithMode {
+        content: Box::new(Content::Stored(Arc::new(content))),
+        mode,
+        modified: None,
+    };
+    match before {
+        None => Step::Make { file, content },
+        before => Step::Put { file, before, content },
+    }
+}

@@ -1,0 +1,16 @@
+//! The bytes of a file that lie elsewhere than in that file, such as in an archive.
+
+use std::fmt;
+
+use crate::error::PathError;
+
+/// The whole content of a file, piece by piece.
+///
+/// Implementations check what they hand out: bytes that are not those of the file are an error.
+pub trait StoredBytes: fmt::Debug + Send + Sync {
+    /// Returns how long the content is.
+    fn byte_count(&self) -> u64;
+
+    /// Returns the n-th piece of the content, counted from 0; `None` behind the last one.
+    fn piece(&self, n: usize) -> Result<Option<Vec<u8>>, PathError>;
+}

@@ -1,0 +1,151 @@
+//! `archive list`: which sessions are archived, and in which generations.
+
+use ramus_archive::{Archive, ArchivedSession, Generation};
+use ramus_core::name::short_id;
+use ramus_core::time::Time;
+use ramus_render::json::{Answer, ArchiveGeneration, ArchiveList, ArchiveSession};
+use ramus_render::{Label, Line};
+use ramus_store::plan::Moment;
+
+use super::{archived_roots, open_archive};
+use crate::args::Global;
+use crate::env::Clock;
+use crate::error::CommandError;
+use crate::table::{Table, bytes, cell, number};
+use crate::ui::Ui;
+
+/// List what is archived; with a session, its generations
+///
+/// "deleted" marks sessions whose file is gone: `ramus archive restore` puts them back.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus archive list\n  ramus archive list --deleted\n  ramus archive list 3f9a"
+)]
+pub(super) struct ListArgs {
+    /// Show the generations of this session
+    session: Option<String>,
+    /// Only sessions whose file is gone
+    #[arg(long)]
+    deleted: bool,
+}
+
+pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), CommandError> {
+    let archive = open_archive()?;
+    let roots = archived_roots(global);
+    let mut sessions = match &args.session {
+        Some(typed) => vec![archive.find_session(&roots, typed)?],
+        None => {
+            let mut sessions = archive.sessions(None)?;
+            // Another Claude directory was named: only what came from there is meant.
+            sessions.retain(|session| roots.contains(&session.root));
+            sessions
+        }
+    };
+    sessions.retain(|session| !args.deleted || !is_on_disk(session));
+    sessions.sort_by_key(|session| std::cmp::Reverse(modified(session).map(Time::millis)));
+    if ui.json {
+        let rows = sessions.iter().map(|session| answer(&archive, session));
+        let sessions = rows.collect::<Result<_, _>>()?;
+        return ui.json(&Answer::new("ramus.archive.list/1", ArchiveList { sessions }));
+    }
+    if sessions.is_empty() {
+        return Err(CommandError::nothing("no session is archived"));
+    }
+    ui.page();
+    for line in table(&sessions).lines(ui.width) {
+        ui.line(&line)?;
+    }
+    if args.session.is_some() {
+        for line in generation_lines(&archive, &sessions[0])? {
+            ui.line(&line)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the session's own file is there.
+pub(super) fn is_on_disk(session: &ArchivedSession) -> bool {
+    session.transcript().is_some_and(|file| file.key.full_path().symlink_metadata().is_ok())
+}
+
+fn modified(session: &ArchivedSession) -> Option<Time> {
+    let newest = session.files.iter().map(|file| file.newest.modified);
+    newest.max_by_key(|moment| (moment.0, moment.1)).map(to_time)
+}
+
+fn to_time(Moment(seconds, nanos): Moment) -> Time {
+    Time::from_millis(seconds as i64 * 1000 + i64::from(nanos / 1_000_000))
+}
+
+fn table(sessions: &[ArchivedSession]) -> Table {
+    let clock = Clock::new();
+    let mut table =
+        Table::new(&["SESSION", "STATE", ">?FILES", ">SIZE", "LAST CHANGE", "*PROJECT"]);
+    for session in sessions {
+        let (state, label) = match is_on_disk(session) {
+            true => ("on disk", Label::Dim),
+            false => ("deleted", Label::Note),
+        };
+        let when = modified(session).map(|time| clock.short(time)).unwrap_or_default();
+        table.row(vec![
+            cell(short_id(&session.id), Label::Id),
+            cell(state, label),
+            cell(number(session.files.len() as u64), Label::Plain),
+            cell(bytes(session.bytes()), Label::Dim),
+            cell(when, Label::Time),
+            cell(session.project().unwrap_or_default(), Label::Heading),
+        ]);
+    }
+    table
+}
+
+fn generation_lines(
+    archive: &Archive,
+    session: &ArchivedSession,
+) -> Result<Vec<Line>, CommandError> {
+    let clock = Clock::new();
+    let generations = generations(archive, session)?;
+    Ok(generations
+        .iter()
+        .map(|generation| {
+            Line::plain(&format!("  generation {}", generation.number))
+                .with(&format!("  {}", bytes(generation.bytes)), Label::Dim)
+                .with(&format!("  {}", clock.short(to_time(generation.modified))), Label::Time)
+                .with(&format!("  {}", &generation.hash.to_string()[..16]), Label::Dim)
+        })
+        .collect())
+}
+
+fn generations(
+    archive: &Archive,
+    session: &ArchivedSession,
+) -> Result<Vec<Generation>, CommandError> {
+    match session.transcript() {
+        Some(file) => Ok(archive.generations(&file.key)?),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn answer(archive: &Archive, session: &ArchivedSession) -> Result<ArchiveSession, CommandError> {
+    let transcript = session.transcript();
+    let generation = |generation: &Generation| ArchiveGeneration {
+        number: generation.number,
+        bytes: generation.bytes,
+        blake3: generation.hash.to_string(),
+        modified: to_time(generation.modified).to_string(),
+        added: generation.added.to_string(),
+    };
+    let added = session.files.iter().map(|file| file.newest.added).max();
+    Ok(ArchiveSession {
+        id: session.id.clone(),
+        project: session.project(),
+        root: session.root.display().to_string(),
+        file: transcript.map(|file| file.key.path.display().to_string()),
+        on_disk: is_on_disk(session),
+        files: session.files.len(),
+        bytes: session.bytes(),
+        modified: modified(session).map(|time| time.to_string()),
+        added: added.map(|time| time.to_string()),
+        generations: generations(archive, session)?.iter().map(generation).collect(),
+    })
+}

@@ -1,0 +1,66 @@
+//! `archive verify`: everything read back.
+
+use ramus_render::json::{Answer, ArchiveDamage, ArchiveVerify};
+use ramus_render::text::count;
+use ramus_render::{Label, Line};
+
+use super::{archive_name, open_archive};
+use crate::error::CommandError;
+use crate::table::bytes;
+use crate::ui::Ui;
+
+/// Read everything that is archived and compare it with its hashes
+///
+/// Exits with 2 and names each file whose bytes are not what was archived.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ramus archive verify")]
+pub(super) struct VerifyArgs {}
+
+pub(super) fn verify(ui: &mut Ui) -> Result<(), CommandError> {
+    let archive = open_archive()?;
+    let bar = ui.progress(archive.totals()?.bytes);
+    let report = archive.verify(&|read| bar.inc(read));
+    bar.finish_and_clear();
+    let report = report?;
+    let damaged = report.damaged.len();
+    if ui.json {
+        let damage = report.damaged.into_iter().map(|damaged| ArchiveDamage {
+            file: damaged.path.display().to_string(),
+            session: damaged.session,
+            generation: damaged.number,
+            problem: damaged.problem,
+        });
+        ui.json(&Answer::new(
+            "ramus.archive.verify/1",
+            ArchiveVerify {
+                archive: archive_name(),
+                files: report.files,
+                generations: report.generations,
+                bytes: report.bytes,
+                damaged: damage.collect(),
+            },
+        ))?;
+    } else {
+        for damaged in &report.damaged {
+            let text = format!("{} generation {}: ", damaged.path.display(), damaged.number);
+            ui.line(&Line::new(&text, Label::Error).with(&damaged.problem, Label::Plain))?;
+        }
+        let text = format!(
+            "{} with {} and {} read.",
+            count(report.files as usize, "file"),
+            count(report.generations as usize, "generation"),
+            bytes(report.bytes)
+        );
+        ui.line(&Line::plain(&text))?;
+    }
+    match damaged {
+        0 => {
+            if !ui.json {
+                ui.line(&Line::new("Every byte is as it was archived.", Label::Active))?;
+            }
+            Ok(())
+        }
+        _ => Err(CommandError::user(format!("{} damaged", count(damaged, "generation")))
+            .hinted("other generations and files are not affected")),
+    }
+}

@@ -1,0 +1,257 @@
+//! The archive as a person uses it: added, listed, verified, restored, forgotten, installed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::Home;
+
+use crate::command;
+
+/// A Claude directory with an archive of its own.
+struct Kept {
+    home: Home,
+}
+
+const SESSION: &str = "0a1b2c3d-0000-4000-8000-000000000001";
+
+impl Kept {
+    fn new() -> Self {
+        let home = Home::new();
+        home.session(
+            &format!("-home-dev-app/{SESSION}.jsonl"),
+            "a user hello\nb < a assistant hi\nc < a assistant hey",
+        );
+        home.session(&format!("-home-dev-app/{SESSION}/subagents/agent-a1.jsonl"), "x user find\n");
+        home.write(&format!("-home-dev-app/{SESSION}/tool-results/t.txt"), "a long output");
+        let backup = home.claude().join(format!("file-history/{SESSION}/0123456789abcdef@v1"));
+        fs::create_dir_all(backup.parent().unwrap()).unwrap();
+        fs::write(backup, "fn main() {}\n").unwrap();
+        Self { home }
+    }
+
+    fn archive(&self) -> PathBuf {
+        self.home.path().join("data/archive.db")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = command(&self.home.claude(), args);
+        command.env("RAMUS_ARCHIVE", self.archive());
+        command.env("RAMUS_STATE_DIR", self.home.path().join("state"));
+        command.env("RAMUS_CACHE_SETTLE_MS", "50");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    #[track_caller]
+    fn json(&self, args: &[&str]) -> Value {
+        let output = self.run(&[args, &["--json"]].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error} for {args:?}\n{stderr}"))
+    }
+
+    /// Returns every file of the Claude directory.
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        files_below(&self.home.claude())
+    }
+
+    /// Removes the session as the client's clean-up does.
+    fn delete(&self) {
+        let dir = self.home.claude().join("projects/-home-dev-app");
+        fs::remove_file(dir.join(format!("{SESSION}.jsonl"))).unwrap();
+        fs::remove_dir_all(dir.join(SESSION)).unwrap();
+        fs::remove_dir_all(self.home.claude().join("file-history")).unwrap();
+    }
+}
+
+fn files_below(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let relative = path.strip_prefix(dir).unwrap().to_owned();
+                found.insert(relative, fs::read(path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_deleted_session_comes_back_whole_and_goes_again_with_undo() {
+    let kept = Kept::new();
+    let before = kept.files();
+    let added = kept.json(&["archive", "add"]);
+    assert_eq!((&added["new"], &added["skipped"]), (&4.into(), &0.into()));
+    kept.delete();
+    let list = kept.json(&["archive", "list", "--deleted"]);
+    assert_eq!(list["sessions"][0]["id"], SESSION);
+    assert_eq!(list["sessions"][0]["project"], "-home-dev-app");
+    assert_eq!(list["sessions"][0]["files"], 4);
+    let refused = kept.run(&["archive", "restore", "0a1b"]);
+    assert_eq!(refused.status.code(), Some(2), "nobody can be asked");
+    assert!(kept.files().is_empty());
+    let restored = kept.json(&["archive", "restore", "0a1b", "--yes"]);
+    assert_eq!(restored["operation"], "restore");
+    assert_eq!(kept.files(), before);
+    assert_eq!(kept.run(&["archive", "restore", "0a1b", "--yes"]).status.code(), Some(1));
+    let shown = kept.run(&["show", "0a1b"]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("hello"));
+    assert!(kept.run(&["undo", "--yes"]).status.success());
+    assert!(kept.files().is_empty());
+}
+
+#[test]
+fn an_earlier_generation_replaces_and_undo_brings_back() {
+    let kept = Kept::new();
+    let path = kept.home.claude().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
+    let first = fs::read(&path).unwrap();
+    kept.json(&["archive", "add"]);
+    fs::write(&path, testkit::jsonl("z user quite another one")).unwrap();
+    let second = fs::read(&path).unwrap();
+    assert_eq!(kept.json(&["archive", "add"])["rewritten"], 1);
+    let list = kept.json(&["archive", "list", "0a1b"]);
+    assert_eq!(list["sessions"][0]["generations"].as_array().unwrap().len(), 2);
+    let args = ["archive", "restore", "0a1b", "--generation", "1", "--yes"];
+    let refused = kept.run(&args);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--replace"));
+    assert_eq!(fs::read(&path).unwrap(), second);
+    kept.json(&[&args[..], &["--replace", "--force"]].concat());
+    assert_eq!(fs::read(&path).unwrap(), first);
+    assert!(kept.run(&["undo", "--yes", "--force"]).status.success());
+    assert_eq!(fs::read(&path).unwrap(), second);
+    assert_eq!(
+        kept.run(&["archive", "restore", "0a1b", "--generation", "9"]).status.code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn status_counts_what_is_not_archived() {
+    let kept = Kept::new();
+    let before = kept.json(&["archive"]);
+    assert_eq!((&before["exists"], &before["pending_files"]), (&false.into(), &4.into()));
+    assert!(!kept.archive().exists(), "asking makes nothing");
+    std::thread::sleep(Duration::from_millis(80));
+    kept.json(&["archive", "add"]);
+    let after = kept.json(&["archive", "status"]);
+    assert_eq!((&after["pending_files"], &after["sessions"]), (&0.into(), &1.into()));
+    assert_eq!(after["files"], 4);
+    assert_eq!(kept.json(&["archive", "verify"])["generations"], 4);
+}
+
+#[test]
+fn an_export_is_a_claude_directory() {
+    let kept = Kept::new();
+    kept.json(&["archive", "add"]);
+    let out = kept.home.path().join("out");
+    let exported = kept.json(&["archive", "export", "--out", &out.to_string_lossy()]);
+    assert_eq!(exported["files"], 4);
+    assert_eq!(files_below(&out), kept.files());
+    let again = kept.run(&["archive", "export", "--out", &out.to_string_lossy()]);
+    assert_eq!(again.status.code(), Some(2), "nothing is written into a directory with files");
+}
+
+#[test]
+fn forgetting_asks_first() {
+    let kept = Kept::new();
+    kept.json(&["archive", "add"]);
+    assert_eq!(kept.run(&["archive", "forget", "0a1b"]).status.code(), Some(2));
+    assert_eq!(kept.json(&["archive", "forget", "0a1b", "--yes"])["files"], 4);
+    assert_eq!(kept.run(&["archive", "list"]).status.code(), Some(1));
+    assert_eq!(kept.json(&["archive", "status"])["files"], 0);
+}
+
+#[test]
+fn the_hook_is_shown_then_added_then_taken_out() {
+    let kept = Kept::new();
+    let path = kept.home.claude().join("settings.json");
+    let settings = "{\n    \"model\": \"opus\",\n    \"hooks\": { \"Stop\": [] }\n}\n";
+    fs::write(&path, settings).unwrap();
+    let shown = kept.run(&["archive", "install"]);
+    assert!(String::from_utf8_lossy(&shown.stderr).contains("archive add --quiet --background"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), settings);
+    assert_eq!(kept.json(&["archive", "install", "--yes"])["installed"], true);
+    let added = fs::read_to_string(&path).unwrap();
+    assert!(added.starts_with("{\n    \"model\": \"opus\","), "{added}");
+    assert_eq!(kept.json(&["archive", "status"])["hook"], true);
+    assert_eq!(kept.json(&["archive", "install", "--yes"])["changed"], false);
+    assert_eq!(kept.json(&["archive", "uninstall", "--yes"])["installed"], false);
+    assert_eq!(fs::read_to_string(&path).unwrap(), settings);
+    assert!(kept.run(&["undo", "--yes"]).status.success());
+    assert_eq!(fs::read_to_string(&path).unwrap(), added);
+    fs::write(&path, "{ half").unwrap();
+    assert_eq!(kept.run(&["archive", "install", "--yes"]).status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{ half");
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_archived() {
+    let kept = Kept::new();
+    fs::create_dir_all(kept.home.claude().join("projects/-p/dir.jsonl")).unwrap();
+    let output = kept.run(&["archive", "add", "--json"]);
+    let added: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(added["new"], 4);
+    fs::write(kept.archive(), "no archive").unwrap();
+    let refused = kept.run(&["archive", "add"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(message.contains("is not an archive of ramus"), "{message}");
+    assert_eq!(fs::read(kept.archive()).unwrap(), b"no archive");
+}
+
+/// Killed at any moment, an `add` leaves an archive that is whole, and the next one goes on.
+#[test]
+fn killed_at_random_moments_nothing_is_lost_or_half() {
+    let kept = Kept::new();
+    for n in 0..40 {
+        let text: String = (0..3_000).map(|line| format!("{{\"n\":{}}}\n", line * n)).collect();
+        kept.home.write(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
+    }
+    for millis in [1, 3, 6, 10, 15, 20, 30, 45, 60, 80, 100, 120] {
+        let mut add = kept.command(&["archive", "add"]);
+        let mut child = add.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(millis));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let verified = kept.run(&["archive", "verify", "--json"]);
+        // It may have been killed before there was an archive.
+        assert!(matches!(verified.status.code(), Some(0 | 1)), "{verified:?}");
+    }
+    assert_eq!(kept.json(&["archive", "add"])["skipped"], 0);
+    let out = kept.home.path().join("out");
+    kept.json(&["archive", "export", "--out", &out.to_string_lossy()]);
+    assert_eq!(files_below(&out), kept.files());
+}
+
+/// Several at once give one archive, with everything in it once.
+#[test]
+fn several_at_once_do_not_disturb_each_other() {
+    let kept = Kept::new();
+    for n in 0..30 {
+        let text = format!("{{\"n\":{n}}}\n").repeat(500);
+        kept.home.write(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
+    }
+    let children: Vec<_> = (0..4)
+        .map(|_| kept.command(&["archive", "add"]).stdout(Stdio::null()).spawn().unwrap())
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let status = kept.json(&["archive", "status"]);
+    assert_eq!((&status["files"], &status["generations"]), (&34.into(), &34.into()));
+    let out = kept.home.path().join("out");
+    kept.json(&["archive", "export", "--out", &out.to_string_lossy()]);
+    assert_eq!(files_below(&out), kept.files());
+}
