@@ -94,6 +94,13 @@ impl ResolvedFile {
         self.project.as_ref().map_or("", |project| &project.name)
     }
 
+    /// Looks at the file again: a listing may be a moment old.
+    fn as_it_is_now(self) -> Result<Self, AddressError> {
+        let now = HistoryFile::at(&self.file.path)?;
+        let HistoryFile { role, relative, .. } = self.file;
+        Ok(Self { file: HistoryFile { role, relative, ..now }, ..self })
+    }
+
     /// Returns its id as addresses spell it: `agent-` stands before that of an agent.
     pub fn id(&self) -> String {
         let agent = if self.file.role.is_agent() { "agent-" } else { "" };
@@ -290,10 +297,13 @@ impl Workspace {
         }
         // Of copies in one project the one that was written last is meant.
         let newest = found.into_iter().max_by_key(|found| found.file.modified);
-        let found = newest.ok_or_else(|| AddressError::NoSession(address.to_owned()))?;
-        let now = HistoryFile::at(&found.file.path)?;
-        let HistoryFile { role, relative, .. } = found.file;
-        Ok(ResolvedFile { file: HistoryFile { role, relative, ..now }, ..found })
+        newest.ok_or_else(|| AddressError::NoSession(address.to_owned()))?.as_it_is_now()
+    }
+
+    /// Finds a node of the session or agent at a path, for whoever holds the file already.
+    pub fn address_in(&self, path: &Path, node: NodeSelector) -> Result<Address, AddressError> {
+        let file = Resolver::new(self).at_path(path)?.as_it_is_now()?;
+        Ok(Address { file, node })
     }
 }
 

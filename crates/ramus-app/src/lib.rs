@@ -9,6 +9,7 @@ pub mod change;
 pub mod compare;
 pub mod conversation;
 pub mod files_at;
+pub mod message;
 pub mod prices;
 pub mod usage;
 

@@ -25,8 +25,8 @@ use ramus_store::prompts::LostPrompts;
 use ramus_store::reverts::reverts;
 use ramus_store::scan::summaries;
 use ramus_store::survey::{
-    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_each, survey_inspection,
-    survey_keeping, survey_usage, to_time,
+    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_each, survey_family,
+    survey_inspection, survey_keeping, survey_usage, to_time,
 };
 use ramus_store::{PathError, State};
 
@@ -231,11 +231,22 @@ impl Workspace {
         lost
     }
 
-    /// Returns where a session came from and what came out of it; its whole project is read for that.
-    pub fn family(&self, found: &ResolvedFile) -> Family {
-        let scope = Scope::Session(Box::new(found.clone()));
-        let survey = self.survey_scope(scope, SurveyDetail::Digests);
-        survey.family_of(&found.file.path)
+    /// Returns where a session came from and what came out of it; the other sessions of its project are
+    /// read for that.
+    pub fn family(&self, found: &ResolvedFile, history: &History) -> Family {
+        let file = &found.file;
+        let project = match &found.project {
+            Some(project) => Project::clone(project),
+            None => self.lone_project(file.clone()),
+        };
+        let others = project.sessions().filter(|other| other.path != file.path);
+        self.progress.begin(others.map(|other| other.bytes).sum());
+        let on_read = |bytes| self.progress.advance(bytes);
+        let own = (file, history);
+        let (family, problems) = survey_family(self.index(), project, own, self.rule, &on_read);
+        self.progress.end();
+        problems.iter().for_each(|problem| self.progress.warn(problem));
+        family
     }
 
     /// Returns for the prompts that begin a new branch whether the files were put back first (R22).

@@ -1,8 +1,8 @@
-//! What compactions keep of the messages before them, and where the client puts it.
+//! The messages that compactions preserve, and where the client puts them.
 //!
-//! A compaction may name messages that go on to be seen. The client puts them behind the summary, so
-//! what is written below such a message later continues the compaction, although the links of the file
-//! lead to what stood before it.
+//! A compaction may name messages that stay visible. The client puts them after the summary, so what
+//! is later written below such a message continues the compaction, although the links of the file lead
+//! to the records before it.
 
 use rustc_hash::FxHashMap;
 
@@ -11,13 +11,13 @@ use crate::record::Voice;
 use crate::session::{NodeId, Session};
 use crate::tree::Tree;
 
-/// A compaction and what it keeps.
+/// A compaction and the messages that it preserves.
 #[derive(Debug)]
 pub(crate) struct Keeping {
     pub(crate) boundary: NodeId,
-    /// The record that the messages are put behind.
+    /// The record after which the messages are put.
     pub(crate) anchor: NodeId,
-    /// Records that stand before it in the file, in file order.
+    /// Records before it in the file, in file order.
     pub(crate) nodes: Vec<NodeId>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn hiding_compaction(session: &Session) -> Option<(NodeId, &[Name])> 
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     compactions: Vec<Keeping>,
-    /// By what they keep, the first one first.
+    /// By preserved node, in file order.
     by_node: FxHashMap<NodeId, Vec<usize>>,
     /// By the record that they put messages behind.
     by_anchor: FxHashMap<NodeId, usize>,

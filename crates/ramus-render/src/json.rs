@@ -1,7 +1,6 @@
-//! The machine-readable contract: types made to be written, and nothing else.
+//! The machine-readable output: types that are only serialized.
 //!
-//! Field names are stable. Adding one is allowed; changing one needs a new
-//! number in the schema.
+//! Field names are stable. Adding one is allowed; changing one needs a new schema number.
 
 mod diff;
 mod document;
@@ -20,7 +19,9 @@ mod written;
 pub use diff::{Diff, diff};
 pub use document::{DemoWritten, Document, Pages};
 pub use escape::write;
-pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
+pub use files::{
+    File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file, files_point,
+};
 pub use list::{
     bookmarks, conversations, lost_agent, pull_request, relative, repositories, resume, session,
     tree,
@@ -62,7 +63,7 @@ impl<T: Serialize> Answer<T> {
     }
 }
 
-/// What is remembered to be faster.
+/// The cache.
 #[derive(Debug, Serialize)]
 pub struct Cache {
     /// `None`: nothing is.

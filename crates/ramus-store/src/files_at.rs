@@ -1,4 +1,4 @@
-//! The files of a session at one moment (R22), and a plan to put them back.
+//! The user's files as of a message (R22), and a plan to restore them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,12 +6,11 @@ use std::sync::Arc;
 use ramus_core::body::Body;
 use ramus_core::compare::Stretch;
 use ramus_core::files::restore::{Change, How, OnDisk, Restore, restore};
-use ramus_core::files::{self, Backup, Backups, FileState, Held, Moment, moment};
+use ramus_core::files::{self, Backup, Backups, FileState, FilesMoment, Held, Moment, moment};
 use ramus_core::history::{self, History};
 use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
 use ramus_core::session::NodeId;
-use ramus_core::time::Time;
 
 use crate::error::PathError;
 use crate::file_history::FileHistory;
@@ -21,32 +20,26 @@ use crate::plan::{Content, FileBack, Plan, restore_files};
 use crate::read::Bodies;
 use crate::trace::{Part, trace};
 
-/// What a new file may be done with, where no backup tells.
+/// The permissions of a new file without a backup.
 const USUAL: u32 = 0o644;
 
-/// The files of a session at one moment.
+/// The user's files as of a message.
 #[derive(Debug)]
 pub struct FilesAt {
     pub session: String,
-    /// The session's file, and the Claude directory it lies in.
+    /// The session's file, and the Claude directory that contains it.
     pub file: PathBuf,
     pub root: Option<PathBuf>,
-    pub node: Option<String>,
-    pub time: Option<Time>,
-    /// The first words of the prompt, if the moment is that of one.
-    pub words: Option<String>,
-    pub is_before: bool,
-    /// Where the session ran; empty if it does not say.
-    pub cwd: String,
+    pub moment: FilesMoment,
     pub files: Vec<FileState>,
     pub backups: FileHistory,
 }
 
 impl FilesAt {
-    /// Reads the files at a node; `along` is the path that is meant, if it lies on that.
+    /// Works out the files at a node. `along` is the preferred path, used if the node is on it.
     ///
-    /// What is said later on a path tells of what was before. `None`: it is no part of a
-    /// conversation.
+    /// The path matters because later records on it show earlier contents. `None`: the node is
+    /// not part of a conversation.
     pub fn open(
         roots: &[PathBuf],
         beside: &[HistoryFile],
@@ -70,11 +63,17 @@ impl FilesAt {
         let facts = parts.last().map(|part| part.history.session.facts());
         let cwd = facts.and_then(|facts| facts.cwd.as_deref()).unwrap_or_default().to_owned();
         let is_before = moment.sent.is_some();
-        let (file, node) = (at, name);
-        Ok(Some(Self { session, file, root, node, time, words, is_before, cwd, files, backups }))
+        let moment = FilesMoment { node: name, time, words, is_before, cwd };
+        Ok(Some(Self { session, file: at, root, moment, files, backups }))
     }
 
-    /// Returns the size of a file. `None`: there is none, or it is not known.
+    /// Returns the files with their sizes.
+    pub fn sized_files(&mut self) -> Vec<(FileState, Option<u64>)> {
+        let files = self.files.clone();
+        files.into_iter().map(|file| (file.clone(), self.size(&file))).collect()
+    }
+
+    /// Returns the size of a file. `None`: it did not exist, or its content is unknown.
     pub fn size(&mut self, file: &FileState) -> Option<u64> {
         match &file.held {
             Held::Backup(backup) => self.backups.size(backup),
@@ -83,7 +82,7 @@ impl FilesAt {
         }
     }
 
-    /// Returns the bytes of a file that is not too large to be held.
+    /// Returns the bytes of a file. `None`: unknown, absent, or too large for memory.
     pub fn bytes(&mut self, file: &FileState) -> Option<Vec<u8>> {
         match &file.held {
             Held::Backup(backup) => self.backups.read(backup),
@@ -92,7 +91,7 @@ impl FilesAt {
         }
     }
 
-    /// Returns the permissions a file had, where its backup tells.
+    /// Returns the permissions a file had, if it has a backup.
     pub fn mode(&self, file: &FileState) -> Option<u32> {
         match &file.held {
             Held::Backup(backup) => self.backups.mode(backup),
@@ -109,7 +108,7 @@ impl FilesAt {
         files: &'a [FileState],
         outside: bool,
     ) -> Result<(Restore<'a>, Option<Plan>), PathError> {
-        let cwd = PathBuf::from(&self.cwd);
+        let cwd = PathBuf::from(&self.moment.cwd);
         let mut problem = None;
         let mut look = |file: &FileState| {
             on_disk(file, &cwd, &self.backups).unwrap_or_else(|error| {
@@ -117,7 +116,7 @@ impl FilesAt {
                 OnDisk::NotAFile
             })
         };
-        let wanted = restore(files, &self.cwd, outside, &mut look);
+        let wanted = restore(files, &self.moment.cwd, outside, &mut look);
         if let Some(problem) = problem.or_else(|| self.backups.take_problem()) {
             return Err(problem);
         }
@@ -129,8 +128,8 @@ impl FilesAt {
             let (path, content) = (PathBuf::from(&change.file.path), self.content(change)?);
             back.push(FileBack { path, content });
         }
-        let when = if self.is_before { "before" } else { "after" };
-        let node = self.node.as_deref().unwrap_or_default();
+        let when = if self.moment.is_before { "before" } else { "after" };
+        let node = self.moment.node.as_deref().unwrap_or_default();
         let words = format!("{} files as {when} {}", back.len(), short_id(node));
         let plan = restore_files(&self.session, &self.file, self.root.as_deref(), words, back)?;
         Ok((wanted, Some(plan)))
@@ -164,7 +163,7 @@ impl FilesAt {
     }
 }
 
-/// Reads the files of a moment, bodies and backups from the disk as they are needed.
+/// Works out the files at a point of a path. Bodies and backups are read when needed.
 pub fn files_of(
     parts: &[Part],
     moment: Moment,

@@ -1,4 +1,4 @@
-//! What is in a file's place now, for putting an earlier content back.
+//! Compares a file on disk with the content it should get back.
 
 use std::fs;
 use std::io::{self, Read};
@@ -49,10 +49,10 @@ pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> Result<On
     Ok(if is_same { OnDisk::Same } else { OnDisk::Other })
 }
 
-/// How much of a file is shown at most.
+/// The size limit for files that are shown.
 const SHOWN: u64 = 16 * 1024 * 1024;
 
-/// Returns the text of a file; one that is not there is empty. `None`: it is no text, or too large.
+/// Returns the text of a file, empty if there is none. `None`: it is not text, or too large.
 pub fn text_at(path: &Path) -> Option<String> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() => String::from_utf8(regular::read(path, SHOWN).ok()?).ok(),
@@ -61,7 +61,7 @@ pub fn text_at(path: &Path) -> Option<String> {
     }
 }
 
-/// Whether two files hold the same bytes, read piece by piece.
+/// Whether two files have the same bytes.
 pub(crate) fn same(a: &Path, b: &Path) -> io::Result<bool> {
     let (mut a, mut b) = (regular::open(a)?, regular::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {

@@ -111,7 +111,7 @@ fn has_message(history: &History, node: NodeId) -> bool {
 
 /// Whether the client would go on from a node if these lines were added.
 fn holds(session: &Session, bytes: &[u8], wanted: Name) -> bool {
-    let mut after = session.clone();
+    let mut after = session.copy_for_resume();
     // A line that is not whole ends here; a blank line means nothing.
     after.push(b"\n");
     after.push(bytes);

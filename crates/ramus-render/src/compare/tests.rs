@@ -131,7 +131,7 @@ fn words_are_marked_where_texts_are_alike() {
         prompt("Add a route that returns pretty JSON."),
         answer(vec![text("The route returns pretty JSON now.\n\nNothing else changed.")]),
     ];
-    assert_snapshot!(check(a.clone(), b.clone(), 60, false), @r"
+    assert_snapshot!(check(a.clone(), b.clone(), 60, false), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -149,17 +149,17 @@ fn words_are_marked_where_texts_are_alike() {
 
       Nothing else changed.
 
-    ── Numbers ─────────────────────────────────────────────────
+    ── Totals ──────────────────────────────────────────────────
                A aaaa@1           B bbbb@12
     messages          2                   2
       prompts         1                   1
-      answers         1                   1
+      replies         1                   1
     tokens          12k                 12k
       output        12k                 12k
     cost         $0.300  no price for glm-5
     models       opus-5               glm-5
     ");
-    assert_snapshot!(check(a, b, 80, true), @r"
+    assert_snapshot!(check(a, b, 80, true), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -173,11 +173,11 @@ fn words_are_marked_where_texts_are_alike() {
                                            │
     Nothing else changed.                  │ Nothing else changed.
 
-    ── Numbers ─────────────────────────────────────────────────────────────────────
+    ── Totals ──────────────────────────────────────────────────────────────────────
                A aaaa@1           B bbbb@12
     messages          2                   2
       prompts         1                   1
-      answers         1                   1
+      replies         1                   1
     tokens          12k                 12k
       output        12k                 12k
     cost         $0.300  no price for glm-5
@@ -197,7 +197,7 @@ fn files_and_commands_are_compared_by_how_they_end() {
         run("cargo test"),
         run("cargo run\n# and more"),
     ])];
-    assert_snapshot!(check(a.clone(), b.clone(), 60, false), @r"
+    assert_snapshot!(check(a.clone(), b.clone(), 60, false), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -223,21 +223,21 @@ fn files_and_commands_are_compared_by_how_they_end() {
       $ cargo test
     + $ cargo run …
 
-    ── Numbers ─────────────────────────────────────────────────
-               A aaaa@1           B bbbb@12
-    messages          2                   2
-      answers         1                   1
-    tools             2                   3
-      Bash            1                   2
-      Edit            1                   1
-    files      +1 −1  1            +1 −1  1
-    commands          1                   2
-    tokens          12k                 12k
-      output        12k                 12k
-    cost         $0.300  no price for glm-5
-    models       opus-5               glm-5
+    ── Totals ──────────────────────────────────────────────────
+                A aaaa@1           B bbbb@12
+    messages           2                   2
+      replies          1                   1
+    tool calls         2                   3
+      Bash             1                   2
+      Edit             1                   1
+    files       +1 −1  1            +1 −1  1
+    commands           1                   2
+    tokens           12k                 12k
+      output         12k                 12k
+    cost          $0.300  no price for glm-5
+    models        opus-5               glm-5
     ");
-    assert_snapshot!(check(a, b, 80, true), @r"
+    assert_snapshot!(check(a, b, 80, true), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -259,19 +259,19 @@ fn files_and_commands_are_compared_by_how_they_end() {
     $ cargo test                           │ $ cargo test
                                            │ $ cargo run …
 
-    ── Numbers ─────────────────────────────────────────────────────────────────────
-               A aaaa@1           B bbbb@12
-    messages          2                   2
-      answers         1                   1
-    tools             2                   3
-      Bash            1                   2
-      Edit            1                   1
-    files      +1 −1  1            +1 −1  1
-    commands          1                   2
-    tokens          12k                 12k
-      output        12k                 12k
-    cost         $0.300  no price for glm-5
-    models       opus-5               glm-5
+    ── Totals ──────────────────────────────────────────────────────────────────────
+                A aaaa@1           B bbbb@12
+    messages           2                   2
+      replies          1                   1
+    tool calls         2                   3
+      Bash             1                   2
+      Edit             1                   1
+    files       +1 −1  1            +1 −1  1
+    commands           1                   2
+    tokens           12k                 12k
+      output         12k                 12k
+    cost          $0.300  no price for glm-5
+    models        opus-5               glm-5
     ");
 }
 
@@ -279,7 +279,7 @@ fn files_and_commands_are_compared_by_how_they_end() {
 fn what_was_not_recorded_is_said() {
     let a = vec![answer(vec![edit(None, "one", "two")])];
     let b = vec![answer(vec![text("I changed nothing.")])];
-    assert_snapshot!(check(a, b, 70, false), @r"
+    assert_snapshot!(check(a, b, 70, false), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -291,18 +291,18 @@ fn what_was_not_recorded_is_said() {
     +   I changed nothing.
 
     ── Files ─────────────────────────────────────────────────────────────
-    src/main.rs  A +1 −1  B unchanged  its end was not recorded
+    src/main.rs  A +1 −1  B unchanged  final content not recorded
 
-    ── Numbers ───────────────────────────────────────────────────────────
-               A aaaa@1           B bbbb@12
-    messages          2                   2
-      answers         1                   1
-    tools             1                   ·
-      Edit            1                   ·
-    files      +1 −1  1                   ·
-    tokens          12k                 12k
-      output        12k                 12k
-    cost         $0.300  no price for glm-5
-    models       opus-5               glm-5
+    ── Totals ────────────────────────────────────────────────────────────
+                A aaaa@1           B bbbb@12
+    messages           2                   2
+      replies          1                   1
+    tool calls         1                   ·
+      Edit             1                   ·
+    files       +1 −1  1                   ·
+    tokens           12k                 12k
+      output         12k                 12k
+    cost          $0.300  no price for glm-5
+    models        opus-5               glm-5
     ");
 }

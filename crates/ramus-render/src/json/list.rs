@@ -1,4 +1,4 @@
-//! Sessions, conversations and trees into what scripts and the page get.
+//! Lists of sessions, conversations and trees.
 
 use ramus_core::branches::{Artefact, ForkKind, Status};
 use ramus_core::digest::{ConversationDigest, Digest, Listed, resume_of};
@@ -16,7 +16,7 @@ use super::{
     Relative, Repository, Resume, Session, Tree,
 };
 
-/// Turns a session into what scripts get.
+/// Converts a list entry.
 pub fn session(listed: Listed<'_>) -> Session {
     let Listed { id, file, project, bytes, digest, summaries, agents, defects, links, family } =
         listed;
@@ -57,7 +57,7 @@ pub fn session(listed: Listed<'_>) -> Session {
     }
 }
 
-/// Puts projects of one repository together, in the order of the first of each.
+/// Groups projects by repository, in the order of the first project of each.
 pub fn repositories(projects: &[Project]) -> Vec<Repository> {
     let mut groups: Vec<Repository> = Vec::new();
     for project in projects {
@@ -85,7 +85,7 @@ pub fn repositories(projects: &[Project]) -> Vec<Repository> {
     groups
 }
 
-/// Turns a pull request into what scripts get.
+/// Converts a pull request.
 pub fn pull_request(request: &pull_request::PullRequest) -> PullRequest {
     PullRequest {
         number: request.number,
@@ -94,7 +94,7 @@ pub fn pull_request(request: &pull_request::PullRequest) -> PullRequest {
     }
 }
 
-/// Turns an agent whose session is gone into what scripts get.
+/// Converts an agent whose session no longer exists.
 pub fn lost_agent(session: &str, listed: &Listed<'_>) -> LostAgent {
     let Listed { id, file, project, digest, summaries, .. } = listed;
     LostAgent {
@@ -108,7 +108,7 @@ pub fn lost_agent(session: &str, listed: &Listed<'_>) -> LostAgent {
     }
 }
 
-/// Turns a session of a family into what scripts get.
+/// Converts an origin or offspring session.
 pub fn relative(relative: &link::Relative) -> Relative {
     Relative {
         kind: relative.kind.word(),
@@ -121,7 +121,7 @@ fn relatives(relatives: &[link::Relative]) -> Vec<Relative> {
     relatives.iter().map(relative).collect()
 }
 
-/// Turns the conversations of a session into what scripts get.
+/// Converts the conversations of a session.
 pub fn conversations(
     session: &str,
     file: &str,
@@ -152,7 +152,7 @@ pub fn conversations(
         .collect()
 }
 
-/// Finds the nodes that a summary names and no conversation ends with (R10).
+/// Finds nodes that a summary names and no conversation ends with (R10).
 pub fn bookmarks(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<Bookmark> {
     let named = summaries.in_session(digest);
     let is_leaf = |node: &str| {
@@ -169,7 +169,7 @@ pub fn bookmarks(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<B
         .collect()
 }
 
-/// Says why a conversation has its status (R11, R12).
+/// Explains the status of a conversation (R11, R12).
 fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
     match (&digest.resume, conversation.resumes, conversation.status) {
         (Some(resume), true, _) => {
@@ -191,7 +191,7 @@ fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
     }
 }
 
-/// Turns the tree of a session into what scripts get; an agent's own file is all sidechain.
+/// Converts the tree of a session. In an agent's own file every record is part of a sidechain.
 pub fn tree(
     id: &str,
     history: &History,
@@ -254,7 +254,7 @@ pub fn tree(
     }
 }
 
-/// Tells where the client would continue, and why (R11).
+/// Returns where the client would resume, and why (R11).
 pub fn resume(history: &History) -> Option<Resume> {
     resume_of(history).map(|resume| Resume {
         point: resume.point.to_string(),

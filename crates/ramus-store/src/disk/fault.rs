@@ -1,4 +1,4 @@
-//! What can happen at the n-th call: a power cut, an error, or another program's write.
+//! Fault injection for tests: a power cut, an error, or another program's write at the n-th call.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -17,18 +17,18 @@ thread_local! {
     static WRITER: RefCell<Option<(u32, Writer)>> = const { RefCell::new(None) };
 }
 
-/// Lets `calls` calls pass; from then on nothing reaches the disk.
+/// Lets `calls` calls succeed. After that nothing reaches the disk.
 pub(crate) fn cut_after(calls: u32) {
     reset();
     CUT.set(Some(calls));
 }
 
-/// The same, and what was set before stays.
+/// Like [`cut_after`], but keeps the other faults that were set.
 pub(crate) fn cut_also_after(calls: u32) {
     CUT.set(Some(calls));
 }
 
-/// Lets one call fail with an error of the system.
+/// Makes one call fail with a system error.
 pub(crate) fn fail_at(call: u32, errno: i32) {
     reset();
     ERROR.set(Some((call, errno)));
@@ -58,8 +58,8 @@ pub(crate) fn write_at(call: u32, writer: Writer) {
     WRITER.replace(Some((call, writer)));
 }
 
-/// Makes this a file system that can neither swap files nor rename without replacing; lasts over
-/// `reset`.
+/// Simulates a file system that can neither exchange files nor rename without replacing. `reset` does
+/// not change it.
 pub(crate) fn plain_renames_only(only: bool) {
     PLAIN_RENAME.set(only);
 }
@@ -68,7 +68,7 @@ pub(super) fn rename_flags() -> io::Result<()> {
     if PLAIN_RENAME.get() { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
 }
 
-/// Lets everything pass again; returns how many calls there were.
+/// Clears all faults and returns how many calls there were.
 pub(crate) fn reset() -> u32 {
     CUT.set(None);
     ERROR.set(None);
@@ -100,7 +100,7 @@ pub(super) fn step() -> io::Result<()> {
     }
 }
 
-/// The last write before a cut, and one that fails, reach the disk in part.
+/// Simulates a partial write: the last one before a power cut, or one that fails.
 pub(super) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     let (part, broken) = append(bytes.len());
     match broken {
@@ -109,7 +109,7 @@ pub(super) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Says how much of a write gets through, and what happens then.
+/// Returns how much of a write succeeds, and the error after it.
 pub(super) fn append(len: usize) -> (usize, Option<io::Error>) {
     let call = CALLS.get();
     let is_off = CUT.get().is_some_and(|cut| call >= cut);

@@ -1,4 +1,4 @@
-//! Plans that put files of a project back.
+//! Plans to restore files of the user's project.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,15 @@ use crate::disk;
 use crate::error::PathError;
 use crate::stamp::Stamp;
 
-/// A file of a project as it is to be.
+/// A project file with the content it should get.
 #[derive(Clone, Debug)]
 pub struct FileBack {
     pub path: PathBuf,
-    /// `None`: it is not to be there.
+    /// `None`: the file should not exist.
     pub content: Option<Content>,
 }
 
-/// Plans to put files back, or away; `session` and `file` are those that they were read from.
+/// Plans to restore or remove files. `session` and `file` are where their contents were read from.
 pub fn restore_files(
     session: &str,
     file: &Path,

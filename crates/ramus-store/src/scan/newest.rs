@@ -1,11 +1,10 @@
-//! Hits as they become certain, the newest first.
+//! Returns hits newest first, as soon as their order is certain.
 //!
-//! Files are looked into in the order of the last times they can say, the newest
-//! first: when they were written last, or a later time near their end. A message
-//! is certain once every file that is left ends before it: none of them can hold
-//! something newer, or a copy of it. In a history whose files were all dated anew,
-//! by a copy, that is when all were read. It fails only where a file has a date that
-//! is older than what it says, and then the same hits come in the same order still.
+//! Files are searched in the order of their latest possible time: the time they were last
+//! written, or a later time near their end. A hit is certain once all remaining files end
+//! before it, because none of them can contain a newer hit or a copy of it. If all files got
+//! new dates, for example by a copy, that is when all files were read. If a file's date is
+//! older than its records, hits still come, only later than they should.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -25,23 +24,22 @@ use crate::error::PathError;
 use crate::index::Sight;
 use crate::survey::to_time;
 
-/// How many hits come together first; each time it is twice as many.
+/// The size of the first batch. Each batch is twice as large as the one before.
 const FIRST: usize = 32;
-/// How many come together at most: what is known of a batch is held while it is shown.
+/// The maximum size of a batch, which is held in memory while it is shown.
 const LARGEST: usize = 32 * 1024;
 
-/// Hits that come together, in order.
+/// Some hits, in order.
 #[derive(Debug)]
 pub struct Batch<'a> {
     pub hits: Vec<Hit>,
     pub said: &'a Said,
 }
 
-/// Looks into all sources and hands out hits in batches as soon as they are certain.
+/// Searches all sources and passes hits to `each` in batches, as soon as they are certain.
 ///
-/// What says no time itself, such as a title, comes last. How many hits a batch
-/// has depends on nothing but their number. `each` may end it; returned is what
-/// could not be read.
+/// Records without a time of their own, such as titles, come last. The size of a batch depends
+/// only on the number of hits. `each` may stop the search. Returns what could not be read.
 pub fn newest<B>(
     sources: &[Source],
     query: &Query,
@@ -70,7 +68,7 @@ pub fn newest<B>(
         }
     };
     let mut finds = Finds::new(sources);
-    // What is found is taken in that order, whoever is ready first.
+    // Results are processed in that order, whichever thread finishes first.
     let mut waiting: Vec<Option<Result<Found, PathError>>> = Vec::new();
     waiting.resize_with(order.len(), || None);
     let mut first_open = 0;
@@ -102,11 +100,11 @@ pub fn newest<B>(
     (finds.problems, flow)
 }
 
-/// Returns the time that no record of a source is later than, as far as its date and its end tell.
+/// Returns the latest possible time of a source's records, judged by its file date and its end.
 fn end((source, sight): (&Source, &Sight)) -> Time {
     let unknown = Time::from_millis(i64::MAX);
     match source.content {
-        // It comes first, and nobody waits for it.
+        // It is not searched, so its position does not matter.
         _ if matches!(sight, Sight::Nothing) => unknown,
         Content::Records => {
             let last = end_time(&source.file.path).ok().flatten();
@@ -116,15 +114,15 @@ fn end((source, sight): (&Source, &Sight)) -> Time {
     }
 }
 
-/// What was found so far and not yet handed out.
+/// Matches that have not been passed on yet.
 struct Finds<'a> {
     sources: &'a [Source],
-    /// What is dated, the newest on top.
+    /// Matches with a time, newest on top.
     open: BinaryHeap<Dated>,
     undated: Vec<Place>,
-    /// Certain, and to be handed out next: a batch, not everything that is certain.
+    /// Certain matches for the next batch.
     ready: Vec<Place>,
-    /// The messages among them.
+    /// The identities of the messages among them.
     messages: FxHashSet<u128>,
     told: FxHashSet<u128>,
     said: Said,
@@ -132,7 +130,7 @@ struct Finds<'a> {
     batch: usize,
 }
 
-/// A place with a time, ordered by it.
+/// A match with a time, ordered by it.
 struct Dated(Place);
 
 impl Ord for Dated {
@@ -185,7 +183,7 @@ impl<'a> Finds<'a> {
         }
     }
 
-    /// Hands out what is later than the end of all files that are left.
+    /// Passes on what is newer than the end of all remaining files.
     fn settle<B>(
         &mut self,
         end: Time,
@@ -204,8 +202,8 @@ impl<'a> Finds<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Takes as many certain places as a batch needs. Copies of a message have its time, so all of one
-    /// time come together.
+    /// Collects as many certain matches as a batch needs. Copies of a message have the same time, so matches
+    /// of one time stay together.
     fn make_ready(&mut self, end: Time) {
         let mut last = None;
         while let Some(Dated(place)) = self.open.peek()

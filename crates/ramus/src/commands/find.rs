@@ -31,7 +31,6 @@ mod search;
 mod sources;
 mod stream;
 
-pub(crate) use context::neighbour;
 use search::Search;
 
 /// Find messages in all sessions, on every branch, the newest first

@@ -32,8 +32,6 @@ mod undo;
 pub(crate) mod usage;
 mod watch;
 
-pub(crate) use find::neighbour;
-
 use clap::Subcommand;
 
 use crate::args::Args;

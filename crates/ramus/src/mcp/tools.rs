@@ -292,7 +292,7 @@ impl Server {
                     let bytes = files::held(&workspace, &asked.address, path)?;
                     lines(&String::from_utf8_lossy(&bytes))
                 }
-                None => text_lines(&files::listed(&workspace, &asked.address, false, WIDTH)?.0),
+                None => text_lines(&files::listed(&workspace, &asked.address, WIDTH)?),
             };
             Ok(page.of("", &lines))
         })

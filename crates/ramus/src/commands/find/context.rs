@@ -1,15 +1,12 @@
 //! What stands before and after a hit: its ancestors, and all that was said next.
 
-use ramus_core::body::{Block, Body, human_text};
+use ramus_app::message::message_summary;
+use ramus_core::edit::MessageSummary;
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
-use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_render::json::{HitContext, HitNeighbour};
 use ramus_store::{Bodies, PathError};
-
-/// How many characters of a neighbour are kept.
-const WORDS: usize = 160;
 
 /// Returns the neighbours of a node, at most `depth` messages away.
 pub(super) fn context(
@@ -41,49 +38,11 @@ pub(super) fn context(
     Ok(context)
 }
 
-/// Tells of a message: who speaks, and the first words.
-pub(crate) fn neighbour(
+fn neighbour(
     history: &History,
     bodies: &mut Bodies,
     fold: FoldId,
 ) -> Result<HitNeighbour, PathError> {
-    let head = history.session.record(history.folds.fold(fold).head);
-    let mut text = String::new();
-    for member in history.folds.members(fold) {
-        let record = history.session.record(*member);
-        if record.voice == Voice::ToolResult {
-            continue;
-        }
-        let Ok(body) = Body::parse(&bodies.bytes(record.span)?) else { continue };
-        if let Some(words) = body.blocks().iter().find_map(words) {
-            text = words;
-            break;
-        }
-    }
-    Ok(HitNeighbour {
-        uuid: head.name.map(|name| history.session.spell(name)),
-        role: match head.voice {
-            Voice::Answer | Voice::Synthetic => "assistant",
-            Voice::Prompt | Voice::Queued => "user",
-            _ => "system",
-        },
-        text,
-    })
-}
-
-fn words(block: &Block) -> Option<String> {
-    let text = match block {
-        Block::Text(text) => human_text(text).to_string(),
-        Block::ToolUse(call) | Block::ServerToolUse(call) => {
-            let input = call.input.as_object().into_iter().flat_map(|input| input.values());
-            let first = input.filter_map(|value| value.as_str()).next().unwrap_or_default();
-            format!("{} {first}", call.name)
-        }
-        _ => return None,
-    };
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((end, _)) = line.char_indices().nth(WORDS) {
-        line.truncate(end);
-    }
-    (!line.is_empty()).then_some(line)
+    let MessageSummary { uuid, role, text, .. } = message_summary(history, bodies, fold)?;
+    Ok(HitNeighbour { uuid, role, text })
 }

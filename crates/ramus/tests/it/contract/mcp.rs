@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
-use super::command::one;
+use super::command::{nothing_to_do, one};
 use super::{Answer, Question, Row, cells};
 
 pub(super) struct Mcp {
@@ -47,19 +47,17 @@ impl Mcp {
                 &json!({"a": format!("{session}@{a}"), "b": format!("{session}@{b}"),
                     "stat": true, "max_tokens": all}),
             ),
-            Question::Files { session, node } => self.call(
-                "files_at",
-                &json!({"address": format!("{session}:{node}"), "max_tokens": all}),
-            ),
+            Question::Files(place) => {
+                self.call("files_at", &json!({"address": place.address(), "max_tokens": all}))
+            }
             Question::Usage => self.call("usage", &json!({"max_tokens": all})),
-            Question::Goto { session, node } => {
-                self.call("goto", &json!({"address": format!("{session}:{node}")}))
-            }
-            Question::Fork { session, node } => {
-                self.call("fork", &json!({"address": format!("{session}:{node}")}))
-            }
+            Question::Goto(place) => self.call("goto", &json!({"address": place.address()})),
+            Question::Fork(place) => self.call("fork", &json!({"address": place.address()})),
             // There is no tool for it.
-            Question::Retention | Question::Rename { .. } => return None,
+            Question::Retention
+            | Question::Rename { .. }
+            | Question::Merge { .. }
+            | Question::Export { .. } => return None,
         };
         let (text, is_error) = told;
         assert!(!is_error, "{question:?}: {text}");
@@ -76,8 +74,10 @@ impl Mcp {
             Question::Diff { .. } => diff_row(&lines),
             Question::Files { .. } => file_rows(&lines),
             Question::Usage => usage_row(&lines),
-            Question::Fork { .. } => one(plan_row(&lines, true)),
-            _ => one(plan_row(&lines, false)),
+            _ if text.starts_with("Nothing to do, it resumes there already") => {
+                one(nothing_to_do())
+            }
+            _ => one(plan_row(&lines)),
         })
     }
 
@@ -171,11 +171,16 @@ fn conversation_row(line: &str) -> Row {
     ])
 }
 
-/// Returns the forks of a drawn tree: `┬ KIND, N ways … ID`.
+/// Returns the fork points of a drawn tree: `┬ KIND: N branches … ID`.
 pub(super) fn tree_rows(lines: &[&str]) -> Answer {
     let row = |line: &&str| {
         let drawn = line.split_once('┬')?.1;
-        let (kind, rest) = drawn.trim().split_once(", ")?;
+        let (kind, rest) = drawn.trim().split_once(": ")?;
+        let kind = match kind {
+            "edited prompt" => "edit",
+            "interrupted reply" => "interrupt",
+            kind => kind,
+        };
         Some(Row::from([
             ("kind", kind.to_owned()),
             ("ways", rest.split(' ').next()?.to_owned()),
@@ -217,7 +222,7 @@ fn diff_row(lines: &[&str]) -> Answer {
     let rows = [
         ("messages", ["messages a", "messages b"]),
         ("prompts", ["prompts a", "prompts b"]),
-        ("answers", ["answers a", "answers b"]),
+        ("replies", ["answers a", "answers b"]),
         ("agents", ["agents a", "agents b"]),
         ("files", ["files a", "files b"]),
         ("tokens", ["tokens a", "tokens b"]),
@@ -234,7 +239,7 @@ fn diff_row(lines: &[&str]) -> Answer {
     one(row)
 }
 
-fn file_rows(lines: &[&str]) -> Answer {
+pub(super) fn file_rows(lines: &[&str]) -> Answer {
     let table = lines.iter().skip_while(|line| !line.starts_with("FILE")).skip(1);
     let row = |line: &&str| {
         let cells = cells(line);
@@ -263,7 +268,7 @@ fn usage_row(lines: &[&str]) -> Answer {
     ]))
 }
 
-fn plan_row(lines: &[&str], is_new: bool) -> Row {
+fn plan_row(lines: &[&str]) -> Row {
     let rest = lines[0].strip_prefix("Would: ").unwrap_or_else(|| panic!("{lines:?}"));
     let (what, rest) = rest.split_once(" in session ").unwrap();
     let leaf = lines.iter().find_map(|line| line.strip_prefix("resumes at: "));
@@ -271,7 +276,7 @@ fn plan_row(lines: &[&str], is_new: bool) -> Row {
         ("what", what.to_owned()),
         ("resume leaf", leaf.unwrap_or_default().to_owned()),
     ]);
-    if !is_new {
+    if what != "fork" {
         row.insert("session", rest.split(',').next().unwrap().to_owned());
     }
     row
