@@ -712,6 +712,20 @@ line: number,
  */
 otherwise: Array<Otherwise>, };
 
+export type ResumeView = {
+/**
+ * One line for a shell.
+ */
+command: string,
+/**
+ * What the command does before it starts Claude Code: `nothing`, `goto-or-fork` or `fork`.
+ */
+first_step: string,
+/**
+ * The session's directory, if it does not exist.
+ */
+missing_directory: string | null, };
+
 export type Session = { id: string,
 /**
  * Its path from the Claude directory on.

@@ -5,12 +5,14 @@
 //! parses arguments or knows a protocol.
 
 pub mod address;
+pub mod carry;
 pub mod change;
 pub mod compare;
 pub mod conversation;
 pub mod files_at;
 pub mod message;
 pub mod prices;
+pub mod resume;
 pub mod usage;
 
 /// Files in short, as [`Workspace`] reads them.
@@ -23,7 +25,11 @@ pub mod survey {
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
+pub use carry::{CarryError, PackItem, PlannedUnpack, UnpackRequest};
 pub use change::{ChangeError, ChangeRequest, NewSessionAt, PlanKeeper, PlannedChange, Site};
 pub use conversation::OpenConversation;
 pub use prices::Prices;
+pub use resume::{
+    ClientProgram, FirstStep, ResumeCommand, ResumeDecision, ResumeError, ResumePlan,
+};
 pub use workspace::{ProgressSink, SurveyDetail, Workspace};

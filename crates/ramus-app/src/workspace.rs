@@ -32,6 +32,7 @@ use ramus_store::{PathError, State};
 
 use crate::address::{ResolvedFile, Scope};
 use crate::prices::Prices;
+use crate::resume::ClientProgram;
 
 /// How long a listing of the directories is good for, where several questions are asked over time.
 const FRESH: Duration = Duration::from_secs(2);
@@ -74,6 +75,7 @@ pub struct Workspace {
     rule: Rule,
     state: State,
     prices: Prices,
+    client: ClientProgram,
     /// Only files below the Claude directories are read.
     confined: bool,
     fresh: Duration,
@@ -118,6 +120,7 @@ impl Workspace {
             rule,
             state,
             prices: Prices::default(),
+            client: ClientProgram::default(),
             confined: false,
             fresh: Duration::MAX,
             progress: Arc::new(()),
@@ -141,6 +144,7 @@ impl Workspace {
         let place = Place { roots, index: self.place.index.clone() };
         Self {
             prices: self.prices.clone(),
+            client: self.client.clone(),
             confined: self.confined,
             fresh: self.fresh,
             progress: self.progress.clone(),
@@ -151,6 +155,11 @@ impl Workspace {
     /// Takes other prices than those that are built in.
     pub fn with_prices(self, prices: Prices) -> Self {
         Self { prices, ..self }
+    }
+
+    /// Sets the Claude Code program that sessions are resumed with.
+    pub fn with_client(self, client: ClientProgram) -> Self {
+        Self { client, ..self }
     }
 
     /// Reads nothing outside of the Claude directories: whoever asks is not the person whose files they are.
@@ -195,6 +204,11 @@ impl Workspace {
     /// Returns what tokens cost.
     pub fn prices(&self) -> &Prices {
         &self.prices
+    }
+
+    /// Returns the Claude Code program that sessions are resumed with.
+    pub fn client(&self) -> &ClientProgram {
+        &self.client
     }
 
     pub(crate) fn is_confined(&self) -> bool {

@@ -9,6 +9,7 @@ mod files;
 mod list;
 mod merge;
 mod outline;
+mod pack;
 mod sent;
 mod stats;
 mod turn;
@@ -28,6 +29,7 @@ pub use list::{
 };
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
+pub use pack::{Packed, PackedFileEntry, PackedSessionEntry, Unpacked, UnpackedSession};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
 pub use stats::{most_complex, stats};
 pub use turn::{ReplyUsage, Show, Turn, reply_usage, turn};
@@ -37,7 +39,7 @@ pub use usage::{
     dollars, usage,
 };
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
-pub use written::{FixAnswer, Log, LogEntry, Written};
+pub use written::{FixAnswer, Log, LogEntry, Resumable, Written};
 
 use std::collections::BTreeMap;
 

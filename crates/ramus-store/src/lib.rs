@@ -47,6 +47,7 @@ pub mod ledger;
 pub mod live;
 pub mod new;
 pub mod on_disk;
+pub mod pack;
 pub mod place;
 pub mod plan;
 pub mod prompts;

@@ -8,6 +8,7 @@ mod export;
 mod files;
 mod find;
 mod list;
+mod resume;
 mod session;
 mod stats;
 mod turns;
@@ -65,6 +66,7 @@ pub(crate) fn timed() -> Router<Arc<State>> {
         .route("/sessions/{id}/holds", get(turns::holds))
         .route("/sessions/{id}/turn", get(turns::turn))
         .route("/sessions/{id}/call", get(turns::call))
+        .route("/sessions/{id}/resume", get(resume::resume))
         .route("/sessions/{id}/files", get(files::files))
         .route("/sessions/{id}/file", get(files::file))
         .route("/sessions/{id}/picture", get(turns::picture))

@@ -24,6 +24,7 @@ const WALLS: &[(&str, &[&str])] = &[
 const ROOMS: &[(&str, &str)] = &[
     ("rayon", "ramus-store"),
     ("notify", "ramus-store"),
+    ("tar", "ramus-store"),
     ("ratatui", "ramus-tui"),
     ("signal-hook", "ramus-tui"),
     ("clap", "ramus"),

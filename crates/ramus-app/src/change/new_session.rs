@@ -185,7 +185,7 @@ impl Workspace {
     }
 
     /// Reads the path to the end of a node's message; `None`: it is no part of a conversation.
-    fn parts(&self, site: &Site, node: NodeId) -> Result<Option<Vec<Part>>, PathError> {
+    pub(crate) fn parts(&self, site: &Site, node: NodeId) -> Result<Option<Vec<Part>>, PathError> {
         let end = end_of_message(&site.history, node);
         let Some(path) = end.and_then(|end| site.history.path_to(end)) else { return Ok(None) };
         let (file, history) = (site.found.file.clone(), site.history.clone());

@@ -190,8 +190,19 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     let now = Zoned::now();
     let since =
         args.since.as_deref().map(|text| when::parse(text, Edge::Start, &now)).transpose()?;
-    let workspace = env::workspace(ui, global)?;
-    let (scope, spot) = scope(&workspace, args.scope.as_deref())?;
+    let source = match &args.scope {
+        Some(scope) => Some(env::read_source(ui, global, scope)?),
+        None => None,
+    };
+    let everything;
+    let (workspace, wanted) = match &source {
+        Some(source) => (&source.workspace, source.address.as_deref()),
+        None => {
+            everything = env::workspace(ui, global)?;
+            (&everything, None)
+        }
+    };
+    let (scope, spot) = scope(workspace, wanted)?;
     let rule = workspace.rule();
     let detail = match scope {
         // Of all the sessions of its project only this one is read again.

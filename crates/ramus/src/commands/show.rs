@@ -75,8 +75,9 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
-    let workspace = env::workspace_for(ui, global, &args.address)?;
-    let address = workspace.address(&args.address)?;
+    let source = env::read_source(ui, global, &args.address)?;
+    let workspace = &source.workspace;
+    let address = workspace.address(source.one()?)?;
     if args.as_client {
         let history = workspace.read(&address.file.file)?;
         return as_client::show(ui, &address.file, &history, &address.node);

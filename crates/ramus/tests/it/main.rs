@@ -4,6 +4,7 @@
 mod address;
 mod bad_input;
 mod cache;
+mod carry;
 mod check;
 mod contract;
 mod dates;
@@ -20,6 +21,8 @@ mod merge;
 mod reading;
 mod readme;
 mod repository;
+#[cfg(unix)]
+mod resume;
 mod samples;
 mod screen_keys;
 mod screen_looks;
