@@ -485,6 +485,6 @@ fn what_cannot_be_looked_at_is_not_left_behind() {
     fs::rename(&backups, backups.with_extension("away")).unwrap();
     // A link to itself leads nowhere, which is not the same as nothing.
     std::os::unix::fs::symlink(&backups, &backups).unwrap();
-    let planned = scene.with(ID, |subject| plan::trash(subject));
+    let planned = scene.with(ID, plan::trash);
     assert!(planned.is_err_and(|error| error.path.starts_with(&backups)));
 }
