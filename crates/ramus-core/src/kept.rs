@@ -38,6 +38,8 @@ pub(crate) struct Kept {
     compactions: Vec<Keeping>,
     /// By preserved node, in file order.
     by_node: FxHashMap<NodeId, Vec<usize>>,
+    /// By the record that they put messages behind.
+    by_anchor: FxHashMap<NodeId, usize>,
 }
 
 impl Kept {
@@ -53,6 +55,7 @@ impl Kept {
             for &node in &nodes {
                 kept.by_node.entry(node).or_default().push(kept.compactions.len());
             }
+            kept.by_anchor.insert(anchor, kept.compactions.len());
             kept.compactions.push(Keeping { boundary: *boundary, anchor, nodes });
         }
         kept
@@ -60,7 +63,7 @@ impl Kept {
 
     /// Returns the compaction that puts messages behind a record.
     pub(crate) fn behind(&self, anchor: NodeId) -> Option<&Keeping> {
-        self.compactions.iter().find(|compaction| compaction.anchor == anchor)
+        self.by_anchor.get(&anchor).map(|at| &self.compactions[*at])
     }
 
     /// Returns the last compaction before `from` that keeps a node.

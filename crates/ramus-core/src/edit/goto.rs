@@ -237,6 +237,18 @@ mod tests {
             c < b boundary @3\nd < c compacted @4 in short\ne < d assistant @5 on";
         let compacted = history(jsonl(compacted).as_bytes());
         assert_eq!(plan(&compacted, "e").map(|_| ()), Ok(()));
+        // Once a compaction keeps messages, the last one hides all before it, whether it keeps some or not.
+        let twice = "a user v=2.1.325 hi\nb < a assistant @1 #m1 one
+            c < b boundary:b:d @2\nd < c compacted @3 in short\ne < d assistant @4 #m2 on
+            f < e boundary @5\ng < f compacted @6 shorter\nh < g assistant @7 #m3 end";
+        let hidden = Err(Refusal::HiddenByCompaction { line: 6 });
+        let once =
+            history(jsonl(&twice.replace("c < b boundary:b:d", "c < b boundary")).as_bytes());
+        let twice = history(jsonl(twice).as_bytes());
+        for (target, expected) in [("b", hidden.clone()), ("e", hidden), ("h", Ok(()))] {
+            assert_eq!(plan(&twice, target).map(|_| ()), expected, "{target}");
+            assert_eq!(plan(&once, target).map(|_| ()), Ok(()), "{target}");
+        }
         let grown = "a user hi\nb < a assistant #m1 on\nb < a assistant #m1 one";
         assert!(plan_at(&history(jsonl(grown).as_bytes()), NodeId(1)).is_ok());
         let marked = format!("\u{feff}{}", of_version("1.0.113"));

@@ -441,7 +441,7 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
     if rest.is_empty() {
         return Ok(Found::Nothing);
     }
-    if let Some(start) = memchr::memmem::find(&rest, text) {
+    if let Some(start) = find_lines(&rest, text) {
         return Ok(Found::Ours(at(start, text.len())));
     }
     // Our text was cut off, at the beginning or after lines of another program. A partial line of another
@@ -485,11 +485,35 @@ pub(super) fn has_lines(file: &Path, before: &Stamp, text: &str) -> Result<bool,
     }
     let (rest, text) = (disk::read_from(file, before.len)?, text.as_bytes());
     let is_line = |at: usize| at == 0 || text.first() == Some(&b'\n') || rest[at - 1] == b'\n';
-    Ok(memchr::memmem::find(&rest, text).is_some_and(is_line))
+    Ok(find_lines(&rest, text).is_some_and(is_line))
 }
 
 /// Returns the part of `rest` that covers `range`, where `rest` begins at offset `start` of a file.
 fn between(rest: &[u8], start: u64, range: Range<u64>) -> &[u8] {
     let at = |offset: u64| usize::try_from(offset - start).unwrap_or(usize::MAX).min(rest.len());
     rest.get(at(range.start)..at(range.end)).unwrap_or_default()
+}
+
+/// Finds lines of ours in what stands behind the known end of a file.
+///
+/// A mere line end, which `check --fix` puts behind a line that broke off, is ours only where it ends
+/// that line at once or leaves an empty one: any other ends a line of somebody else.
+fn find_lines(rest: &[u8], text: &[u8]) -> Option<usize> {
+    if text != b"\n" || rest.starts_with(text) {
+        return memchr::memmem::find(rest, text);
+    }
+    memchr::memmem::find(rest, b"\n\n").map(|at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find_lines;
+
+    #[test]
+    fn a_line_end_of_somebody_else_is_not_ours() {
+        assert_eq!(find_lines(b"\n{}\n", b"\n"), Some(0));
+        assert_eq!(find_lines(b"{}\n\n", b"\n"), Some(3));
+        assert_eq!(find_lines(b"{}\n", b"\n"), None);
+        assert_eq!(find_lines(b"{}\n{\"a\":1}\n", b"{\"a\":1}\n"), Some(3));
+    }
 }
