@@ -205,7 +205,10 @@ pub fn fork(
         newest_other: None,
         set_back: 0,
     };
-    let mut lines = Vec::new();
+    // Before there are lines: both need room for every record.
+    let (messages, left_out) = (messages(origins), left_out(origins));
+    let copies = origins.iter().map(|origin| origin.nodes.len() + origin.notes.len());
+    let mut lines = Vec::with_capacity(copies.sum::<usize>() + 3);
     for (source, origin) in origins.iter().enumerate() {
         for &node in &origin.nodes {
             let record = origin.history.session.record(node);
@@ -246,8 +249,8 @@ pub fn fork(
         lines,
         resume: Name::new(resume.as_bytes()),
         leaf,
-        messages: messages(origins),
-        left_out: left_out(origins),
+        messages,
+        left_out,
         set_back,
     })
 }
