@@ -1,8 +1,10 @@
 //! The loop: events in, draw, effects out.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -12,7 +14,8 @@ use ramus_render::symbols::Symbols;
 use ramus_render::{Label, Line};
 use ratatui::crossterm::event as terminal_event;
 
-use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Page, Question};
+use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Page, Question, Target};
+use crate::outside::InputGate;
 use crate::panes::list::List;
 use crate::panes::transcript::Transcript;
 use crate::panes::tree::Wanted;
@@ -50,11 +53,14 @@ pub struct Actions {
     pub export: Box<Export>,
     /// Finds out something, for a page of some columns.
     pub read: Box<dyn Fn(Question, u16) -> Result<Page, Vec<Line>> + Send + Sync>,
+    /// Starts Claude Code at an address of a Claude directory, in the plain terminal, and waits for its end.
+    pub resume: Box<Resume>,
     /// Plans a change, asks, and makes it; returns what to tell.
     pub write: Box<Write>,
 }
 
 type Export = dyn Fn(&str, &'static str) -> Result<String, String> + Send + Sync;
+type Resume = dyn Fn(Option<&Path>, &str) -> io::Result<()> + Send + Sync;
 type Write = dyn Fn(Deed, Ask) -> Result<Vec<Line>, Vec<Line>> + Send + Sync;
 
 /// Shows a plan with a question and waits for the answer.
@@ -86,7 +92,8 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
     let mut state = State::new(options.clock.clone(), theme, list);
     state.usual_roots.clone_from(&options.usual_roots);
     state.size = screen.size()?;
-    listen(&sender);
+    let gate = Arc::new(InputGate::default());
+    listen(&sender, gate.clone());
     #[cfg(unix)]
     signals::listen(&sender)?;
     let mut desks = Desks::new(&sender, options, actions);
@@ -96,7 +103,7 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
             screen.draw(|buffer| view(&mut state, buffer))?;
         }
         let Ok(event) = events.recv() else { return Ok(()) };
-        if !take_all(&mut state, event, &events, &mut desks, &mut screen)? {
+        if !take_all(&mut state, event, &events, &mut desks, &mut screen, &gate)? {
             break;
         }
         if let Some(why) = state.broken.take() {
@@ -120,6 +127,7 @@ fn take_all(
     events: &Receiver<Event>,
     desks: &mut Desks,
     screen: &mut Screen,
+    gate: &InputGate,
 ) -> io::Result<bool> {
     let start = Instant::now();
     let mut next = Some(first);
@@ -132,6 +140,8 @@ fn take_all(
                 Effect::Suspend => suspend(state, screen)?,
                 #[cfg(unix)]
                 Effect::Reopen => reopen(state, screen)?,
+                #[cfg(unix)]
+                Effect::Resume(request) => resume(state, screen, desks, gate, &request)?,
                 Effect::Copy(text, what) => {
                     Screen::copy(&text)?;
                     let told = format!("copied {what} ({} characters)", text.chars().count());
@@ -171,10 +181,34 @@ fn reopen(state: &mut State, screen: &mut Screen) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives the terminal to Claude Code; returns when it ends, with the terminal taken again.
+#[cfg(unix)]
+fn resume(
+    state: &mut State,
+    screen: &mut Screen,
+    desks: &Desks,
+    gate: &InputGate,
+    request: &OpenRequest,
+) -> io::Result<()> {
+    let ended = gate.close_during(|| {
+        crate::terminal::restore();
+        signals::IS_OUTSIDE.store(true, Ordering::SeqCst);
+        let ended = desks.resume(request);
+        signals::IS_OUTSIDE.store(false, Ordering::SeqCst);
+        ended
+    })?;
+    reopen(state, screen)?;
+    match ended {
+        Ok(()) => state.say("back from Claude Code", Label::Dim),
+        Err(why) => state.say(&why, Label::Error),
+    }
+    Ok(())
+}
+
 /// Starts the thread that hears keys, the mouse and changes of size.
-fn listen(sender: &Sender<Event>) {
-    work::spawn(sender.clone(), |events| {
-        while let Ok(event) = terminal_event::read() {
+fn listen(sender: &Sender<Event>, gate: Arc<InputGate>) {
+    work::spawn(sender.clone(), move |events| {
+        while let Ok(event) = gate.read(terminal_event::read) {
             let event = match event {
                 terminal_event::Event::Key(key) => Event::Key(key),
                 terminal_event::Event::Mouse(mouse) => Event::Mouse(mouse),
@@ -253,6 +287,25 @@ impl Desks {
         });
     }
 
+    /// Resumes what was asked for, and says why that was not possible.
+    #[cfg(unix)]
+    fn resume(&self, request: &OpenRequest) -> Result<(), String> {
+        let path = request.file.path.display();
+        let address = match request.target {
+            Target::Resume => path.to_string(),
+            Target::Conversation(n) => format!("{path}@{n}"),
+            Target::Node(node) => {
+                let history = self.workspace.read(&request.file);
+                match history.map_err(|error| error.to_string())?.place_of(node) {
+                    place if place.is_empty() || place.starts_with('@') => format!("{path}{place}"),
+                    name => format!("{path}:{name}"),
+                }
+            }
+        };
+        let root = self.workspace.root_of(&request.file.path);
+        (self.actions.resume)(root.as_deref(), &address).map_err(|error| error.to_string())
+    }
+
     fn ask(&self, question: Question, width: u16) {
         let actions = self.actions.clone();
         work::spawn(self.sender.clone(), move |events| {
@@ -300,8 +353,12 @@ impl Desks {
                 // Who asked may have gone.
                 let _ = answer.send(yes);
             }
-            Effect::Quit | Effect::Redraw | Effect::Suspend | Effect::Reopen | Effect::Copy(..) => {
-            }
+            Effect::Quit
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Reopen
+            | Effect::Resume(_)
+            | Effect::Copy(..) => {}
         }
     }
 

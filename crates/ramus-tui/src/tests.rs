@@ -100,6 +100,7 @@ impl Screens {
         let actions = Actions {
             demo: Box::new(|| Ok(PathBuf::from("nowhere"))),
             export: Box::new(|_, format| Ok(format!("exported as {format}"))),
+            resume: Box::new(|_, _| Ok(())),
             read: Box::new(|question, _| {
                 let file = |name: &str| Question::File("here".to_owned(), name.to_owned());
                 let links = match &question {

@@ -42,6 +42,7 @@ fn screens_that_break() {
         demo: Box::new(|| Err(String::new())),
         export: Box::new(|_, _| panic!("the work broke")),
         read: Box::new(|_, _| Err(Vec::new())),
+        resume: Box::new(|_, _| Ok(())),
         write: Box::new(|_, _| Ok(Vec::new())),
     };
     let run = AssertUnwindSafe(|| ramus_tui::run(options, actions));

@@ -1,6 +1,8 @@
 //! The terminal screens, and what they leave to the command line: the demo, exports, changes.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ramus_app::Workspace;
@@ -22,7 +24,7 @@ use crate::env::{self, Clock};
 use crate::error::{CommandError, ErrorKind};
 use crate::memory;
 use crate::prices;
-use crate::ui::Ui;
+use crate::ui::{self, Ui};
 
 pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     memory::give_back_at_once();
@@ -79,9 +81,25 @@ fn actions(global: &Global, highlight: Highlight) -> Actions {
             export::export_one(&for_export(), address, format)
                 .map_err(|error| format!("{:#}", error.error))
         }),
+        resume: Box::new(resume),
         read: Box::new(move |question, width| read(&for_read(), question, width, highlight)),
         write: Box::new(move |deed, ask| write(&for_write(), deed, ask)),
     }
+}
+
+/// Runs `ramus resume` as a program of its own, which asks on the plain terminal and becomes Claude Code.
+fn resume(root: Option<&Path>, address: &str) -> io::Result<()> {
+    let mut ramus = Command::new(std::env::current_exe()?);
+    memory::leave_out_setting(&mut ramus);
+    if let Some(root) = root {
+        ramus.arg("--claude-dir").arg(root);
+    }
+    let status = ramus.args(["resume", address]).status()?;
+    if !status.success() {
+        // What went wrong stands on the plain terminal, which is about to be covered.
+        ui::wait_for_enter("Press Enter to return to ramus");
+    }
+    Ok(())
 }
 
 /// Plans are wrapped where they are shown, so that paths can be read to their end.
