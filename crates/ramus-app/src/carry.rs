@@ -11,7 +11,7 @@ use ramus_store::PathError;
 use ramus_store::pack::source::{planned_sources, session_sources};
 use ramus_store::pack::write::PackWriteError;
 use ramus_store::pack::{OpenPack, PackError, PackOptions, PackPlan, PackSource, PackedSession};
-use ramus_store::place::{FileRole, encode, is_encoded};
+use ramus_store::place::{FileRole, Project, encode, is_encoded};
 use ramus_store::plan::{self, Destination, PlacedSession, PlanError, UnpackTo};
 
 use crate::change::{ChangeError, PlannedChange, Site, short_title};
@@ -196,7 +196,7 @@ impl Workspace {
             None => root.join("projects").join(encode(&name)),
         };
         let is_taken =
-            |id: &str| projects.iter().flat_map(|one| one.sessions()).any(|file| file.id == id);
+            |id: &str| projects.iter().flat_map(Project::sessions).any(|file| file.id == id);
         let to = UnpackTo { root: &root, dir: &dir, directory: &name, maps: request.maps };
         let (plan, sessions) = plan::unpack(pack, to, &is_taken)?;
         let change = PlannedChange {
@@ -223,7 +223,9 @@ fn project_name(site: &Site) -> String {
 
 /// Takes personal names out of what a pack says about a session, as they are taken out of its records.
 fn without_names(session: &mut PackedSession, sources: Vec<PackSource>) -> Vec<PackSource> {
-    let redacted = |text: &str| redact_text(text, &mut Found::default()).into_owned();
+    fn redacted(text: &str) -> String {
+        redact_text(text, &mut Found::default()).into_owned()
+    }
     session.title = redacted(&session.title);
     session.directory = session.directory.as_deref().map(redacted);
     session.session_dir = session.session_dir.as_deref().map(redacted);

@@ -97,6 +97,7 @@ impl Screens {
             clock: clock.clone(),
             write_demo: |_| Ok(()),
             export: |_, _, format| Ok(format!("exported as {format}")),
+            resume: |_, _| Ok(()),
         };
         let theme = Theme { color: true, symbols: Symbols::Unicode };
         let (sender, events) = channel();

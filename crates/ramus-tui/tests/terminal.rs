@@ -39,6 +39,7 @@ fn screens_that_break() {
         },
         write_demo: |_| Ok(()),
         export: |_, _, _| panic!("the work broke"),
+        resume: |_, _| Ok(()),
     };
     let run = AssertUnwindSafe(|| ramus_tui::run(options));
     match panic::catch_unwind(run) {

@@ -25,6 +25,7 @@ const PATH_FIELDS: &[&[u8]] = &[
     b"originalCwd",
     b"relocatedCwd",
     b"backgroundCwdHint",
+    b"workingDirectory",
     b"worktreePath",
     b"filePath",
     b"planFilePath",

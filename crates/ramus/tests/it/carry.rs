@@ -313,9 +313,10 @@ fn other_paths_are_mapped_as_told() {
     let scene = Scene::with(&jsonl(FORKED).replacen("/home/dev/app", "/data/set", 4));
     let pack = scene.packed(&["1111"]);
     let there = Scene::empty();
-    let answer = there.unpack(&pack, &["--map", "/home/dev=/srv"]);
+    let answer = there.unpack(&pack, &["--map", "/data=/srv"]);
     let text = fs::read_to_string(answer["file"].as_str().unwrap()).unwrap();
-    assert!(text.contains("\"cwd\":\"/srv/app\""), "{text}");
+    assert!(text.contains("\"cwd\":\"/srv/set\"") && text.contains("harp in /data/set"), "{text}");
+    assert!(text.contains(&format!("\"cwd\":\"{}\"", there.work.display())), "{text}");
     let output = there.run(&["unpack", pack.to_str().unwrap(), "--map", "nonsense"]);
     assert!(stderr(&output).contains("expected OLD=NEW"));
 }
