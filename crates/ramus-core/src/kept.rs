@@ -32,7 +32,7 @@ pub(crate) fn hiding_compaction(session: &Session) -> Option<(NodeId, &[Name])> 
     Some((last, if last == *keeping { names } else { &[] }))
 }
 
-/// The compactions of a session that keep messages.
+/// The compactions of a session that preserve messages.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     compactions: Vec<Keeping>,
@@ -66,7 +66,7 @@ impl Kept {
         self.by_anchor.get(&anchor).map(|at| &self.compactions[*at])
     }
 
-    /// Returns the last compaction before `from` that keeps a node.
+    /// Returns the last compaction before `from` that preserves a node.
     pub(crate) fn by(&self, node: NodeId, from: NodeId) -> Option<&Keeping> {
         let compactions = self.by_node.get(&node)?.iter().rev().map(|at| &self.compactions[*at]);
         compactions.into_iter().find(|compaction| compaction.boundary < from)

@@ -117,7 +117,7 @@ impl Chain<'_> {
         // A path may have a million records: what nearly all of them have is kept by their number.
         let mut on_path = vec![false; session.records().len()];
         path.iter().for_each(|node| on_path[node.index()] = true);
-        // The last record of a message on the path is followed by what hangs beside it.
+        // What is beside the path follows the last record of its message on the path.
         let mut last: FxHashMap<Key, NodeId> = FxHashMap::default();
         for &node in &path {
             if let Some(message) = self.message(node) {
@@ -175,7 +175,7 @@ impl Chain<'_> {
         named.iter().any(|node| on_path[node.index()])
     }
 
-    /// Puts attachments that hang beside the path behind the prompt or result they were written for.
+    /// Inserts attachments that are beside the path after the prompt or result they belong to.
     fn with_attachments(&self, path: &[NodeId]) -> Vec<NodeId> {
         let History { session, tree, .. } = self.history;
         let mut taken: FxHashSet<NodeId> = path.iter().copied().collect();

@@ -253,7 +253,7 @@ fn last_model(history: &History, line: &mut dyn FnMut(NodeId) -> Option<Value>) 
     Some(line(last)?["message"]["model"].as_str()?.to_owned())
 }
 
-/// Whether the client tells a model things in messages of the system; others get reminders.
+/// Whether the client sends notes to a model as system messages; other models get reminders.
 ///
 /// Measured with Opus 4.8 and 5.5, which get such messages, and Sonnet 4, which does not. Which model
 /// will be asked is not known; it is taken to be the one that answered last on the path, and where

@@ -29,7 +29,7 @@ pub struct Uses {
     /// The models in order of appearance.
     pub(super) models: Vec<Box<str>>,
     terms: Terms,
-    /// Message, request and fingerprint of the last use: most records of a message repeat it.
+    /// Message, request and fingerprint of the last usage: most records of a message repeat it.
     last: Option<(Key, Option<Key>, u64)>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Use {
     pub(super) merged: Option<Key>,
     pub(super) model: u16,
     pub(super) usage: PackedUsage,
-    /// What the client itself noted; only the oldest did.
+    /// The cost recorded by the client; only the oldest did.
     pub(super) noted: Option<f64>,
 }
 
