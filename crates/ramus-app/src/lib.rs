@@ -9,7 +9,9 @@ pub mod change;
 pub mod compare;
 pub mod conversation;
 pub mod files_at;
+pub mod list;
 pub mod prices;
+pub mod search;
 pub mod usage;
 
 /// Files in short, as [`Workspace`] reads them.
@@ -19,10 +21,12 @@ pub mod survey {
     };
 }
 
+pub mod when;
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
 pub use change::{ChangeError, ChangeRequest, NewSessionAt, PlanKeeper, PlannedChange, Site};
 pub use conversation::OpenConversation;
 pub use prices::Prices;
+pub use search::{SearchBatch, SearchOrder, SearchRequest};
 pub use workspace::{ProgressSink, SurveyDetail, Workspace};

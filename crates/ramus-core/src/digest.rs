@@ -92,6 +92,29 @@ pub struct Listed<'a> {
     pub links: Vec<(LinkKind, &'a str)>,
     /// Where it came from, and what came out of it.
     pub family: Family,
+    /// The stable word for what it is (R18).
+    pub class: &'static str,
+    /// The git repository of its project, if it was looked for.
+    pub repository: Option<&'a str>,
+    /// When the client deletes it, should it not be changed before.
+    pub deleted_after: Option<Time>,
+}
+
+/// A project in short.
+#[derive(Clone, Debug)]
+pub struct ListedProject {
+    /// Its encoded name.
+    pub name: String,
+    /// The directory it stands for, if records tell it.
+    pub path: Option<String>,
+    pub dir: String,
+    pub sessions: usize,
+    pub conversations: usize,
+    pub agents: usize,
+    pub bytes: u64,
+    pub last_active: Option<Time>,
+    /// The git repository it belongs to.
+    pub repository: Option<String>,
 }
 
 /// The resume point in short (R11).

@@ -22,6 +22,8 @@ pub struct History {
     pub branches: Branches,
     /// Made when somebody reads the session.
     resume_notes: OnceLock<ResumeNotes>,
+    /// The names whose first letters another name has too; found when the first uuid is shortened.
+    alike: OnceLock<Box<[Name]>>,
 }
 
 impl History {
@@ -30,7 +32,14 @@ impl History {
         let tree = Tree::new(&session);
         let folds = Folds::new(&session, &tree);
         let branches = Branches::new(&session, &tree, &folds, rule);
-        Self { session, tree, folds, branches, resume_notes: OnceLock::new() }
+        Self {
+            session,
+            tree,
+            folds,
+            branches,
+            resume_notes: OnceLock::new(),
+            alike: OnceLock::new(),
+        }
     }
 
     /// Returns what stands before a fold where the client resumes with less than a person reads.
@@ -160,9 +169,10 @@ impl History {
     pub fn short_uuid<'a>(&self, uuid: &'a str) -> &'a str {
         let short = short_id(uuid);
         let Some(own) = Name::canonical(uuid.as_bytes()) else { return short };
-        let names = self.session.nodes().filter_map(|(_, record)| record.name);
-        let alike = |other: Name| (own.bits() ^ other.bits()).leading_zeros() as usize / 4;
-        let shared = names.filter(|name| *name != own).map(alike).max().unwrap_or(0);
+        let alike = self.alike.get_or_init(|| self.names_alike());
+        let shared = |other: Name| (own.bits() ^ other.bits()).leading_zeros() as usize / 4;
+        let others = alike.iter().filter(|name| **name != own);
+        let shared = others.map(|name| shared(*name)).max().unwrap_or(0);
         // Letters of the uuid, its dashes left out.
         let end = uuid.bytes().scan(0, |letters, byte| {
             *letters += usize::from(byte != b'-');
@@ -170,6 +180,18 @@ impl History {
         });
         let end = end.take_while(|letters| *letters <= shared).count() + 1;
         if end <= short.len() { short } else { uuid.get(..end).unwrap_or(uuid) }
+    }
+
+    /// Returns the names that begin with the same eight letters as another name. Nearly always there are
+    /// none, so that shortening many uuids of a large session costs one pass over it.
+    fn names_alike(&self) -> Box<[Name]> {
+        let names = || self.session.nodes().filter_map(|(_, record)| record.name);
+        let start = |name: &Name| (name.bits() >> 96) as u32;
+        let mut starts: Vec<(u32, Name)> = names().map(|name| (start(&name), name)).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let alike = starts.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
+        alike.flatten().map(|(_, name)| *name).collect()
     }
 
     /// Finds the node that such a place leads to.

@@ -21,6 +21,7 @@ use term::{Term, split};
 
 mod escaped;
 mod grams;
+mod hit;
 mod kind;
 mod lines;
 mod seen;
@@ -28,6 +29,7 @@ mod term;
 mod texts;
 
 pub use grams::{Clue, Sketch, Sketched};
+pub use hit::{HitBranch, HitContext, HitCopy, NearMessage, Passage, SearchHit};
 pub use kind::{Role, TextKind};
 pub use lines::Lines;
 

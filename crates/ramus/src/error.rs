@@ -1,6 +1,7 @@
 //! What went wrong, for a person: a message, its cause, and what to do next.
 
 use ramus_app::AddressError;
+use ramus_app::when::TimeError;
 use std::fmt;
 use std::io;
 
@@ -68,6 +69,12 @@ impl From<AddressError> for CommandError {
         };
         let hints = error.hint().map(str::to_owned).into_iter().collect();
         Self { kind, error: error.into(), hints }
+    }
+}
+
+impl From<TimeError> for CommandError {
+    fn from(error: TimeError) -> Self {
+        Self::user(error).hinted(TimeError::HINT)
     }
 }
 

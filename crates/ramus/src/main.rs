@@ -15,7 +15,6 @@ mod project;
 mod refusal;
 mod table;
 mod ui;
-mod when;
 
 use std::process::ExitCode;
 

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use ramus_app::change::apply;
+use ramus_app::search::read_near_message;
 use ramus_app::{PlannedChange, Site};
 use ramus_core::client_path::messages_left_out;
 use ramus_core::fold::FoldId;
-use ramus_core::name::short_id;
+use ramus_core::query::Role;
 use ramus_core::session::NodeId;
 use ramus_render::json::{Answer, Written};
 use ramus_render::layout::truncate;
@@ -17,7 +18,6 @@ use ramus_store::plan::{self, Content, Plan, Step, What};
 use ramus_store::{Bodies, PathError};
 use serde::Serialize;
 
-use crate::commands::neighbour;
 use crate::env::{self, Clock};
 use crate::error::{CommandError, ErrorKind};
 use crate::ui::Ui;
@@ -62,10 +62,10 @@ impl SiteWords for Site {
         let mut words = self.fold_words(&mut bodies, fold)?;
         // What says nothing itself is known by what was said before it.
         for above in self.history.folds.ancestors(fold) {
-            let said = neighbour(&self.history, &mut bodies, above)?;
+            let said = read_near_message(&self.history, &mut bodies, above)?;
             if !said.text.is_empty() {
                 if above != fold {
-                    words.push(&format!("after {}: ", said.role), Label::Dim);
+                    words.push(&format!("after {}: ", said.role.word()), Label::Dim);
                     words.push(&said.text, Label::Plain);
                 }
                 break;
@@ -75,14 +75,13 @@ impl SiteWords for Site {
     }
 
     fn fold_words(&self, bodies: &mut Bodies, fold: FoldId) -> Result<Line, PathError> {
-        let said = neighbour(&self.history, bodies, fold)?;
+        let said = read_near_message(&self.history, bodies, fold)?;
         let time = self.history.session.record(self.history.folds.fold(fold).head).time;
         let time = time.map(|time| Clock::new().message(time)).unwrap_or_default();
-        let id = said.uuid.unwrap_or_default();
-        let label = if said.role == "user" { Label::Prompt } else { Label::Plain };
-        Ok(Line::new(short_id(&id), Label::Id)
+        let label = if said.role == Role::User { Label::Prompt } else { Label::Plain };
+        Ok(Line::new(&said.short_uuid, Label::Id)
             .with(&format!("  {time}  "), Label::Time)
-            .with(&format!("{}: ", said.role), Label::Dim)
+            .with(&format!("{}: ", said.role.word()), Label::Dim)
             .with(&said.text, label))
     }
 }

@@ -48,14 +48,9 @@ struct Behind {
 type Ask = Box<dyn Fn(Vec<Line>, &str) -> bool + Send>;
 
 enum Out {
-    /// Kept for whoever asked, such as an agent.
-    Caught(Vec<u8>),
     Plain(BufWriter<io::Stdout>),
     Nowhere(io::Sink),
-    Pager {
-        child: Child,
-        pipe: BufWriter<std::process::ChildStdin>,
-    },
+    Pager { child: Child, pipe: BufWriter<std::process::ChildStdin> },
 }
 
 /// How wide lines are when nobody says.
@@ -85,31 +80,6 @@ impl Ui {
             behind: None,
             incomplete: Arc::default(),
             drawn: Vec::new(),
-        }
-    }
-
-    /// Makes one that keeps what would be printed.
-    pub(crate) fn caught(global: &Global) -> Self {
-        Self {
-            out: Out::Caught(Vec::new()),
-            theme: Theme::NONE,
-            error_theme: Theme::NONE,
-            width: WIDTH,
-            json: global.json,
-            terminal: false,
-            status: false,
-            pager: false,
-            behind: None,
-            incomplete: Arc::default(),
-            drawn: Vec::new(),
-        }
-    }
-
-    /// Returns what was kept.
-    pub(crate) fn take(self) -> String {
-        match self.out {
-            Out::Caught(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Out::Plain(_) | Out::Nowhere(_) | Out::Pager { .. } => String::new(),
         }
     }
 
@@ -256,7 +226,6 @@ impl Ui {
     /// Writes raw bytes to stdout.
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         match &mut self.out {
-            Out::Caught(bytes) => bytes,
             Out::Plain(out) => out,
             Out::Nowhere(out) => out,
             Out::Pager { pipe, .. } => pipe,
@@ -328,8 +297,7 @@ impl Ui {
 
     /// Whether there is somebody to ask.
     pub(crate) fn can_ask(&self) -> bool {
-        let caught = matches!(self.out, Out::Caught(_));
-        self.behind.is_some() || !caught && io::stdin().is_terminal() && io::stderr().is_terminal()
+        self.behind.is_some() || io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Asks a person; `false` when there is nobody to ask.

@@ -8,7 +8,7 @@ mod demo;
 pub(crate) mod diff;
 mod export;
 pub(crate) mod files;
-mod find;
+pub(crate) mod find;
 mod fix;
 mod fork;
 mod goto;
@@ -31,8 +31,6 @@ pub(crate) mod tree;
 mod undo;
 pub(crate) mod usage;
 mod watch;
-
-pub(crate) use find::neighbour;
 
 use clap::Subcommand;
 

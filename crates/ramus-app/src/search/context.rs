@@ -1,35 +1,35 @@
-//! What stands before and after a hit: its ancestors, and all that was said next.
+//! The messages before and after a hit: its ancestors, and all that follow it.
 
 use ramus_core::body::{Block, Body, human_text};
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
+use ramus_core::query::{HitContext, NearMessage, Role};
 use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
-use ramus_render::json::{HitContext, HitNeighbour};
 use ramus_store::{Bodies, PathError};
 
-/// How many characters of a neighbour are kept.
+/// How many characters of a message are kept.
 const WORDS: usize = 160;
 
-/// Returns the neighbours of a node, at most `depth` messages away.
-pub(super) fn context(
+/// Returns the messages that are at most `depth` messages away from a node.
+pub(super) fn read_context(
     history: &History,
     bodies: &mut Bodies,
     node: NodeId,
     depth: usize,
 ) -> Result<HitContext, PathError> {
-    let mut context = HitContext { before: Vec::new(), after: Vec::new() };
+    let mut context = HitContext::default();
     let Some(fold) = history.folds.of(node) else { return Ok(context) };
     let folds = &history.folds;
     for above in folds.ancestors(fold).skip(1).filter(|fold| folds.speaks(*fold)).take(depth) {
-        context.before.insert(0, neighbour(history, bodies, above)?);
+        context.before.insert(0, read_near_message(history, bodies, above)?);
     }
     let mut open: Vec<(FoldId, usize)> =
         folds.speaking_children(fold).map(|child| (child, 1)).collect();
     open.reverse();
     while let Some((below, level)) = open.pop() {
         if folds.fold(below).voice.speaks() {
-            context.after.push(neighbour(history, bodies, below)?);
+            context.after.push(read_near_message(history, bodies, below)?);
         }
         if level < depth {
             let mut next: Vec<_> =
@@ -41,12 +41,12 @@ pub(super) fn context(
     Ok(context)
 }
 
-/// Tells of a message: who speaks, and the first words.
-pub(crate) fn neighbour(
+/// Reads who speaks in a message, and its first words.
+pub fn read_near_message(
     history: &History,
     bodies: &mut Bodies,
     fold: FoldId,
-) -> Result<HitNeighbour, PathError> {
+) -> Result<NearMessage, PathError> {
     let head = history.session.record(history.folds.fold(fold).head);
     let mut text = String::new();
     for member in history.folds.members(fold) {
@@ -60,12 +60,14 @@ pub(crate) fn neighbour(
             break;
         }
     }
-    Ok(HitNeighbour {
-        uuid: head.name.map(|name| history.session.spell(name)),
+    let uuid = head.name.map(|name| history.session.spell(name));
+    Ok(NearMessage {
+        short_uuid: uuid.as_deref().map_or("", |uuid| history.short_uuid(uuid)).to_owned(),
+        uuid,
         role: match head.voice {
-            Voice::Answer | Voice::Synthetic => "assistant",
-            Voice::Prompt | Voice::Queued => "user",
-            _ => "system",
+            Voice::Answer | Voice::Synthetic => Role::Assistant,
+            Voice::Prompt | Voice::Queued => Role::User,
+            _ => Role::System,
         },
         text,
     })
