@@ -297,6 +297,11 @@ impl Workspace {
         named.map(|file| &*file.id).collect()
     }
 
+    /// Returns the start of an id that means no other session or sub-agent.
+    pub fn short_id(&self, id: &str) -> String {
+        self.short_ids().short(id).to_owned()
+    }
+
     /// Reads everything in short, so that the first question need not wait for it.
     pub fn warm_up(&self) {
         self.survey();

@@ -15,7 +15,7 @@ use crate::branches::{Artefact, ForkKind, Status};
 use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
 use crate::link::{Family, LinkKind};
-use crate::name::{Key, Name};
+use crate::name::{Key, Name, ShortUuids};
 use crate::pull_request::PullRequest;
 use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Reason, Rule, resume_in};
@@ -173,6 +173,8 @@ pub struct ConversationDigest {
     pub last_active: Option<Time>,
     /// The first prompt since the fork it was left at.
     pub first_prompt: Option<Box<str>>,
+    /// The prompt that a branch without prompts of its own replies to: a retry, or what was interrupted.
+    pub answered_prompt: Option<Box<str>>,
 }
 
 /// The names of a session's nodes and how they hang together, and nothing else.
@@ -206,6 +208,11 @@ impl Chain {
 }
 
 impl Digest {
+    /// Returns what shortens the uuids of the session's nodes.
+    pub fn short_uuids(&self) -> ShortUuids {
+        ShortUuids::new(self.chain.names.iter().copied())
+    }
+
     /// Sums up a session.
     pub fn new(history: &History) -> Self {
         let (told, places) = tell(history);
@@ -267,6 +274,7 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
                     .first_prompt(conversation)
                     .or(conversation.opening)
                     .and_then(words),
+                answered_prompt: history.answered_prompt(conversation).and_then(words),
             }
         })
         .collect();

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use crate::branches::{Branches, Conversation, Lane};
 use crate::client_path::{ResumeNote, ResumeNotes, resume_notes};
 use crate::fold::{FoldId, Folds};
-use crate::name::{Name, short_id};
+use crate::name::{Name, ShortUuids};
 use crate::record::{Kind, Voice};
 use crate::resume::Rule;
 use crate::session::{NodeId, NoteKind, Session};
@@ -22,8 +22,8 @@ pub struct History {
     pub branches: Branches,
     /// Made when somebody reads the session.
     resume_notes: OnceLock<ResumeNotes>,
-    /// The names whose first letters another name has too; found when the first uuid is shortened.
-    alike: OnceLock<Box<[Name]>>,
+    /// Made when the first uuid is shortened.
+    short_uuids: OnceLock<ShortUuids>,
 }
 
 impl History {
@@ -38,7 +38,7 @@ impl History {
             folds,
             branches,
             resume_notes: OnceLock::new(),
-            alike: OnceLock::new(),
+            short_uuids: OnceLock::new(),
         }
     }
 
@@ -167,31 +167,8 @@ impl History {
 
     /// Returns the start of a record's uuid that means no other record of the session.
     pub fn short_uuid<'a>(&self, uuid: &'a str) -> &'a str {
-        let short = short_id(uuid);
-        let Some(own) = Name::canonical(uuid.as_bytes()) else { return short };
-        let alike = self.alike.get_or_init(|| self.names_alike());
-        let shared = |other: Name| (own.bits() ^ other.bits()).leading_zeros() as usize / 4;
-        let others = alike.iter().filter(|name| **name != own);
-        let shared = others.map(|name| shared(*name)).max().unwrap_or(0);
-        // Letters of the uuid, its dashes left out.
-        let end = uuid.bytes().scan(0, |letters, byte| {
-            *letters += usize::from(byte != b'-');
-            Some(*letters)
-        });
-        let end = end.take_while(|letters| *letters <= shared).count() + 1;
-        if end <= short.len() { short } else { uuid.get(..end).unwrap_or(uuid) }
-    }
-
-    /// Returns the names that begin with the same eight letters as another name. Nearly always there are
-    /// none, so that shortening many uuids of a large session costs one pass over it.
-    fn names_alike(&self) -> Box<[Name]> {
         let names = || self.session.nodes().filter_map(|(_, record)| record.name);
-        let start = |name: &Name| (name.bits() >> 96) as u32;
-        let mut starts: Vec<(u32, Name)> = names().map(|name| (start(&name), name)).collect();
-        starts.sort_unstable();
-        starts.dedup();
-        let alike = starts.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
-        alike.flatten().map(|(_, name)| *name).collect()
+        self.short_uuids.get_or_init(|| ShortUuids::new(names())).short(uuid)
     }
 
     /// Finds the node that such a place leads to.
@@ -222,6 +199,16 @@ impl History {
         own.filter(|fold| self.folds.fold(*fold).voice == Voice::Prompt)
             .last()
             .map(|fold| self.folds.fold(fold).head)
+    }
+
+    /// Returns the prompt that a conversation replies to, if it has no prompt since the fork it was left at.
+    pub fn answered_prompt(&self, conversation: &Conversation) -> Option<NodeId> {
+        if self.first_prompt(conversation).is_some() {
+            return None;
+        }
+        let fork = &self.branches.forks[conversation.fork?];
+        let mut above = self.folds.ancestors(fork.fold).map(|fold| self.folds.fold(fold));
+        above.find(|fold| fold.voice == Voice::Prompt).map(|fold| fold.head)
     }
 
     /// Walks from the end of a conversation up to its root, in its own lane.

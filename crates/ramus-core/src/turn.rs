@@ -38,6 +38,8 @@ pub struct Turn {
     pub nodes: Vec<NodeId>,
     /// The name of its first record, as it is spelled. `None`: it has none.
     pub uuid: Option<String>,
+    /// The start of that name which means no other record of the session.
+    pub short_uuid: Option<String>,
     pub time: Option<Time>,
     /// Read out of a damaged line (R2).
     pub recovered: bool,

@@ -244,6 +244,10 @@ pub struct Conversation {
     /// The first prompt since its fork.
     pub prompt: Option<String>,
     pub fork_point: Option<String>,
+    /// The start of its uuid that means no other message; for people.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub short_fork_point: Option<String>,
     pub fork_kind: Option<&'static str>,
     pub messages: u32,
     pub records: u32,

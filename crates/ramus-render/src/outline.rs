@@ -79,6 +79,8 @@ pub struct Row {
     /// The name of `last` as it is spelled in the file; for an agent in a file
     /// of its own, the agent's id. Empty: there is none.
     pub id: String,
+    /// The start of the id that means no other record of the session.
+    pub short_id: String,
     /// The first words said. Answers have none here, because their text is not
     /// kept; whoever reads the bodies can put them in.
     pub words: Option<Words>,

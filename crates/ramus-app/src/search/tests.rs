@@ -1,5 +1,3 @@
-use std::ops::ControlFlow;
-
 use ramus_core::query::SearchHit;
 use ramus_core::resume::Rule;
 use ramus_store::State;

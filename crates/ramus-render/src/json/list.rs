@@ -1,5 +1,7 @@
 //! Sessions, conversations and trees into what scripts and the page get.
 
+use std::cell::LazyCell;
+
 use ramus_core::branches::{Artefact, ForkKind, Status};
 use ramus_core::digest::{ConversationDigest, Digest, Listed, ListedProject, resume_of};
 use ramus_core::files::{Revert, Reverts, fork_files};
@@ -144,6 +146,7 @@ pub fn conversations(
     digest: &Digest,
     summaries: &Summaries,
 ) -> Vec<Conversation> {
+    let short_uuids = LazyCell::new(|| digest.short_uuids());
     (1..)
         .zip(&digest.conversations)
         .map(|(n, conversation)| Conversation {
@@ -159,6 +162,8 @@ pub fn conversations(
             branch_title: branch_title(digest, Some(n as u32), summaries).map(str::to_owned),
             prompt: conversation.first_prompt.as_deref().map(str::to_owned),
             fork_point: conversation.fork_point.as_deref().map(str::to_owned),
+            short_fork_point: { conversation.fork_point.as_deref() }
+                .map(|point| short_uuids.short(point).to_owned()),
             fork_kind: conversation.fork_kind.map(ForkKind::word),
             messages: conversation.messages,
             records: conversation.records,

@@ -1,6 +1,5 @@
 //! The page being written: what stands on it, and where an empty line is due.
 
-use ramus_core::name::short_id;
 use ramus_core::turn::Turn;
 
 use super::TextConfig;
@@ -36,7 +35,7 @@ impl Page<'_, '_> {
         self.gap(Last::Header);
         for (text, label) in [
             (turn.time.map(self.config.time), Label::Time),
-            (turn.uuid.as_deref().map(short), Label::Dim),
+            (turn.short_uuid.clone(), Label::Dim),
             (turn.recovered.then(|| "from a damaged line".to_owned()), Label::Warning),
         ] {
             if let Some(text) = text.filter(|text| !text.is_empty()) {
@@ -92,9 +91,4 @@ impl Page<'_, '_> {
         }
         self.last = next;
     }
-}
-
-/// Returns the start of a uuid, enough to find it again.
-fn short(uuid: &str) -> String {
-    short_id(uuid).to_owned()
 }

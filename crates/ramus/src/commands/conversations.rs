@@ -3,7 +3,7 @@ use ramus_app::survey::Survey;
 use ramus_app::{Scope, SurveyDetail, Workspace};
 use ramus_core::branches::Status;
 use ramus_core::digest::{Digest, ResumeDigest};
-use ramus_core::name::{ShortIds, short_id};
+use ramus_core::name::ShortIds;
 use ramus_core::resume::Reason;
 use ramus_render::json::{self, Answer, Bookmark, Conversation, Conversations};
 use ramus_render::layout::{truncate, wrap};
@@ -61,13 +61,15 @@ pub(crate) fn conversations(
         ui.line(&line)?;
     }
     for Group { session, digest, rows } in &groups {
-        if let Some(line) = resumes_inside(session, digest.resume.as_ref(), rows) {
+        if let Some(line) = resumes_inside(short_ids.short(session), digest, rows) {
             ui.line(&truncate(&line, ui.width))?;
         }
     }
     for bookmark in &bookmarks {
-        let id = short_id(&bookmark.session);
-        let node = short_id(&bookmark.node);
+        let id = short_ids.short(&bookmark.session);
+        let digest = groups.iter().find(|group| group.session == bookmark.session);
+        let short_uuids = digest.map(|group| group.digest.short_uuids());
+        let node = short_uuids.map_or(&*bookmark.node, |known| known.short(&bookmark.node));
         let line = Line::new("◆  ", Label::Note)
             .with(&format!("{id}:{node}  "), Label::Id)
             .with(&bookmark.title, Label::Plain);
@@ -143,9 +145,9 @@ fn table<'a>(
             (_, Status::Abandoned) => ("○", Label::Abandoned),
         };
         let status = if conversation.draft { "draft" } else { conversation.status.word() };
-        let left = match (&conversation.fork_kind, &conversation.fork_point) {
+        let left = match (&conversation.fork_kind, &conversation.short_fork_point) {
             (Some(kind), Some(point)) => {
-                Line::new(kind, Label::Branch).with(&format!(" {}", short_id(point)), Label::Id)
+                Line::new(kind, Label::Branch).with(&format!(" {point}"), Label::Id)
             }
             _ => Line::default(),
         };
@@ -166,17 +168,13 @@ fn table<'a>(
 }
 
 /// Tells where a conversation is resumed that goes on after that.
-fn resumes_inside(
-    session: &str,
-    resume: Option<&ResumeDigest>,
-    conversations: &[Conversation],
-) -> Option<Line> {
-    let resume = resume?;
+fn resumes_inside(session: &str, digest: &Digest, conversations: &[Conversation]) -> Option<Line> {
+    let resume = digest.resume.as_ref()?;
     let resuming = conversations.iter().find(|conversation| conversation.resumes)?;
     (*resuming.leaf != *resume.leaf).then(|| {
-        let (id, leaf) = (short_id(session), &resume.leaf);
+        let leaf = digest.short_uuids().short(&resume.leaf).to_owned();
         Line::new("▶  ", Label::Active)
-            .with(&format!("{id}:{}", short_id(leaf)), Label::Id)
+            .with(&format!("{session}:{leaf}"), Label::Id)
             .with("  is where Claude Code goes on, before the end of ", Label::Plain)
             .with(&format!("@{}", resuming.n), Label::Id)
     })

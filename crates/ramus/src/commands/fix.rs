@@ -33,9 +33,11 @@ pub(crate) fn fix(
         let session = workspace.address(&file.file.path.to_string_lossy())?.file;
         let site = Site::read(workspace, session)?;
         if let Some(copy) = repaired(&journal, &site.found.file.id) {
-            let id = short_id(&site.found.file.id);
-            let line =
-                format!("Session {id} was repaired before: `ramus show {}`", short_id(&copy));
+            let id = &site.short_id;
+            let line = format!(
+                "Session {id} was repaired before: `ramus show {}`",
+                workspace.short_id(&copy)
+            );
             ui.say(&Line::plain(&line));
             continue;
         }
@@ -135,11 +137,11 @@ fn propose(
     repairs: &[String],
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
-    let (id, plan) = (&site.found.file.id, &change.plan);
+    let plan = &change.plan;
     let mut lines = vec![
         Line::default(),
         Line::plain("Session ")
-            .with(short_id(id), Label::Id)
+            .with(&site.short_id, Label::Id)
             .with(&format!("  {}", site.title), Label::Strong),
     ];
     lines.extend(repairs.iter().map(|words| Line::new(&format!("  {words}"), Label::Warning)));
@@ -155,7 +157,7 @@ fn propose(
     let proposal = Proposal { change, lines, question: "Repair it?" };
     perform_as(ui, "ramus.check.fix/1", args, &proposal, |written: Written| FixAnswer {
         written,
-        of: id.clone(),
+        of: site.found.file.id.clone(),
         repairs: repairs.to_vec(),
     })
 }

@@ -1,7 +1,6 @@
 use ramus_app::change::Going;
 use ramus_app::{Address, NodeSelector, Site, Workspace};
 use ramus_core::fold::FoldId;
-use ramus_core::name::short_id;
 use ramus_core::query::{Detail, Query};
 use ramus_core::session::NodeId;
 use ramus_render::json::Answer;
@@ -112,10 +111,9 @@ fn go(
             return propose_fork(ui, site, node, &change?, "ramus.goto/1", args);
         }
     };
-    let id = &site.found.file.id;
     let mut lines = vec![
         Line::plain("Session ")
-            .with(short_id(id), Label::Id)
+            .with(&site.short_id, Label::Id)
             .with(&format!("  {}", site.title), Label::Strong),
     ];
     let now = match site.history.branches.resume {

@@ -1,5 +1,4 @@
 use ramus_app::{ChangeError, ChangeRequest, Site};
-use ramus_core::name::short_id;
 use ramus_render::{Label, Line};
 use ramus_store::plan;
 
@@ -28,9 +27,8 @@ pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<
     let found = workspace.address(&args.session)?.file;
     let site = Site::read(&workspace, found)?;
     let change = workspace.plan(&ChangeRequest::Rename { site: &site, title }, env::now())?;
-    let id = &site.found.file.id;
     let lines = vec![
-        Line::plain("Session ").with(short_id(id), Label::Id),
+        Line::plain("Session ").with(&site.short_id, Label::Id),
         Line::plain("  is called       ").with(&site.title, Label::Plain),
         Line::new("  will be called  ", Label::Active).with(title, Label::Strong),
     ];

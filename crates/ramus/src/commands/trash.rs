@@ -1,5 +1,4 @@
 use ramus_app::{ChangeRequest, Site};
-use ramus_core::name::short_id;
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ramus_store::plan::Step;
@@ -26,7 +25,6 @@ pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<()
     let found = workspace.address(&args.session)?.file;
     let site = Site::read(&workspace, found)?;
     let change = workspace.plan(&ChangeRequest::Trash { site: &site }, env::now())?;
-    let id = &site.found.file.id;
     let messages: u32 = site
         .history
         .branches
@@ -37,7 +35,7 @@ pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<()
         .unwrap_or(0);
     let mut lines = vec![
         Line::plain("Session ")
-            .with(short_id(id), Label::Id)
+            .with(&site.short_id, Label::Id)
             .with(&format!("  {}", site.title), Label::Strong),
         Line::plain(&format!(
             "  {}, the longest with {}",

@@ -1,6 +1,5 @@
 use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, Site, Workspace};
 use ramus_core::history::History;
-use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
 use ramus_core::session::Session;
 use ramus_render::{Label, Line};
@@ -57,7 +56,7 @@ pub(crate) fn undo(ui: &mut Ui, global: &Global, args: &UndoArgs) -> Result<(), 
     let undone = plan.undoes.and_then(|op| journal.operation(op));
     let mut lines = Vec::new();
     if let Some(operation) = undone {
-        lines.push(Line::plain("Undoes ").join(&described(operation)));
+        lines.push(Line::plain("Undoes ").join(&described(&workspace, operation)));
     }
     lines.push(Line::new(&format!("  in {}", plan.file.display()), Label::Dim));
     let proposal = Proposal { change: &change, lines, question: "Undo it?" };
@@ -81,7 +80,7 @@ pub(crate) fn restore(
     let plan = &change.plan;
     let lines = vec![
         Line::plain("Session ")
-            .with(short_id(&session), Label::Id)
+            .with(&workspace.short_id(&session), Label::Id)
             .with(&format!("  {}", plan.words), Label::Plain),
         Line::new(&format!("  in {}", plan.file.display()), Label::Dim),
     ];
@@ -147,8 +146,8 @@ pub(crate) fn journal(ui: &Ui) -> Result<Journal, CommandError> {
     Ok(journal)
 }
 
-pub(crate) fn described(operation: &Operation) -> Line {
-    let session = short_id(&operation.session);
+fn described(workspace: &Workspace, operation: &Operation) -> Line {
+    let session = workspace.short_id(&operation.session);
     Line::new(&format!("{} ", operation.op), Label::Strong)
         .with(operation.what.word(), Label::Branch)
         .with(&format!(" {session} "), Label::Id)

@@ -1,6 +1,6 @@
 //! Answers of commands in few words, each with the address that leads on.
 
-use ramus_core::name::{ShortIds, short_id};
+use ramus_core::name::ShortIds;
 use ramus_core::query::SearchHit;
 use ramus_render::json::{Conversation, PROMPT_ONLY, Project, SNIPPET_ROOM, Session};
 use ramus_render::sanitize::sanitize;
@@ -55,8 +55,8 @@ pub(super) fn session(short_ids: &ShortIds, row: &Session) -> String {
 pub(super) fn conversation(short_ids: &ShortIds, row: &Conversation) -> String {
     let session = short_ids.short(&row.session);
     let resumes = if row.resumes { ", resumes here" } else { "" };
-    let left = match (filled(row.fork_point.as_deref()), row.fork_kind) {
-        (Some(point), Some(kind)) => format!(", left at {session}:{} ({kind})", short_id(point)),
+    let left = match (filled(row.short_fork_point.as_deref()), row.fork_kind) {
+        (Some(point), Some(kind)) => format!(", left at {session}:{point} ({kind})"),
         _ => String::new(),
     };
     format!(

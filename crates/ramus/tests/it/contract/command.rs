@@ -55,10 +55,21 @@ impl<'a> Command<'a> {
                 answer
             }
             Question::Tree { session, .. } => tree_rows(&json(&["tree", session])),
-            Question::Search(words) => {
-                let found = crate::ramus(self.claude, &["find", words, "--json"]);
-                hit_rows(&String::from_utf8_lossy(&found.stdout), true)
+            Question::Search(search) => {
+                let mut args = vec!["find", search.words, "--json"];
+                args.extend(search.role.iter().flat_map(|role| ["--role", role]));
+                args.extend(search.branch.iter().flat_map(|branch| ["--branch", branch]));
+                args.extend(search.until.iter().flat_map(|until| ["--until", until]));
+                let found = crate::ramus(self.claude, &args);
+                let found = String::from_utf8_lossy(&found.stdout);
+                let mut answer = hit_rows(&found);
+                for (row, line) in answer.rows.iter_mut().zip(found.lines()) {
+                    let hit = serde_json::from_str::<Value>(line).unwrap();
+                    row.insert("short address", text(&hit, "address"));
+                }
+                answer
             }
+            Question::Projects => project_rows(&json(&["projects"])),
             Question::Diff { session, sides: [a, b] } => {
                 diff_row(&json(&["diff", &format!("{session}@{a}"), &format!("{session}@{b}")]))
             }
@@ -131,6 +142,7 @@ pub(super) fn conversation_rows(json: &Value) -> Answer {
             ("status", text(row, "status")),
             ("resumes", text(row, "resumes")),
             ("title", text(row, "title")),
+            ("branch title", text(row, "branch_title")),
             ("fork", text(row, "fork_kind")),
             ("fork point", text(row, "fork_point")),
             ("fork id", short(&text(row, "fork_point"))),
@@ -155,7 +167,22 @@ pub(super) fn tree_rows(json: &Value) -> Answer {
     Answer { rows: rows(&json["forks"]).iter().map(row).collect(), ordered: false }
 }
 
-pub(super) fn hit_rows(lines: &str, ordered: bool) -> Answer {
+pub(super) fn project_rows(json: &Value) -> Answer {
+    let row = |row: &Value| {
+        let path = text(row, "path");
+        Row::from([
+            ("project", if path.is_empty() { text(row, "name") } else { path }),
+            ("sessions", text(row, "sessions")),
+            ("conversations", text(row, "conversations")),
+            ("agents", text(row, "agents")),
+            ("bytes", text(row, "bytes")),
+            ("last active", minute(&text(row, "last_active"))),
+        ])
+    };
+    Answer { rows: rows(&json["projects"]).iter().map(row).collect(), ordered: true }
+}
+
+pub(super) fn hit_rows(lines: &str) -> Answer {
     let hits = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let hits = hits.filter(|hit| hit["schema"] == "ramus.find/1");
     let row = |hit: Value| {
@@ -171,9 +198,12 @@ pub(super) fn hit_rows(lines: &str, ordered: bool) -> Answer {
             ("role", text(&hit, "role")),
             ("kind", text(&hit, "kind")),
             ("time", minute(&text(&hit, "timestamp"))),
+            ("snippet", text(&hit, "snippet")),
+            ("match", text(&hit, "match")),
+            ("copies", text(&hit, "places")),
         ])
     };
-    Answer { rows: hits.map(row).collect(), ordered }
+    Answer { rows: hits.map(row).collect(), ordered: true }
 }
 
 pub(super) fn diff_row(json: &Value) -> Answer {
