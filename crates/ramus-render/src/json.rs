@@ -239,7 +239,6 @@ pub struct Conversation {
     pub why: String,
     pub title: Option<String>,
     /// What tells it from the other conversations of its session.
-    #[serde(skip)]
     pub branch_title: Option<String>,
     /// The first prompt since its fork.
     pub prompt: Option<String>,

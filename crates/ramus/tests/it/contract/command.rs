@@ -47,14 +47,26 @@ impl<'a> Command<'a> {
             Question::Conversations { session, .. } => {
                 let mut answer = conversation_rows(&json(&["conversations", session]));
                 let table = &["conversations", &**session];
-                let shown =
-                    self.column(table, "ADDRESS").into_iter().zip(self.column(table, "TITLE"));
-                for (row, (address, title)) in answer.rows.iter_mut().zip(shown) {
-                    row.extend([("address", address), ("branch title", title)]);
+                let shown = self.column(table, "ADDRESS").into_iter();
+                let left = self.column(table, "LEFT AT");
+                let left = left.iter().map(|cell| cell.split_once(' ').map_or("", |(_, id)| id));
+                for (row, (address, left)) in answer.rows.iter_mut().zip(shown.zip(left)) {
+                    row.extend([("address", address), ("fork id", left.to_owned())]);
                 }
                 answer
             }
-            Question::Tree { session, .. } => tree_rows(&json(&["tree", session])),
+            Question::Tree { session, .. } => {
+                let mut answer = tree_rows(&json(&["tree", session]));
+                // Short ids are not in the JSON.
+                let drawn = crate::ramus(self.claude, &["tree", session]).stdout;
+                let drawn = String::from_utf8(drawn).unwrap();
+                for found in super::mcp::tree_rows(&drawn.lines().collect::<Vec<_>>()).rows {
+                    let mut rows = answer.rows.iter_mut();
+                    let row = rows.find(|row| row["node"].starts_with(&found["id"])).unwrap();
+                    row.insert("id", found["id"].clone());
+                }
+                answer
+            }
             Question::Search(search) => {
                 let mut args = vec!["find", search.words, "--json"];
                 args.extend(search.role.iter().flat_map(|role| ["--role", role]));
@@ -145,7 +157,6 @@ pub(super) fn conversation_rows(json: &Value) -> Answer {
             ("branch title", text(row, "branch_title")),
             ("fork", text(row, "fork_kind")),
             ("fork point", text(row, "fork_point")),
-            ("fork id", short(&text(row, "fork_point"))),
             ("messages", text(row, "messages")),
             ("last active", minute(&text(row, "last_active"))),
         ])
@@ -157,7 +168,6 @@ pub(super) fn tree_rows(json: &Value) -> Answer {
     let row = |fork: &Value| {
         Row::from([
             ("node", text(fork, "node")),
-            ("id", short(&text(fork, "node"))),
             ("kind", text(fork, "kind")),
             ("children", text(fork, "children")),
             ("ways", rows(&fork["children"]).len().to_string()),

@@ -72,7 +72,8 @@ impl Mcp {
         };
         let (text, is_error) = told;
         assert!(!is_error, "{question:?}: {text}");
-        let lines: Vec<&str> = text.lines().filter(|line| !is_mark(line)).collect();
+        let is_row = |line: &&str| !is_mark(line) && !line.starts_with("Hint: ");
+        let lines: Vec<&str> = text.lines().filter(is_row).collect();
         let rows = |row: fn(&str) -> Row| Answer {
             rows: lines.iter().skip(1).map(|line| row(line)).collect(),
             ordered: true,
