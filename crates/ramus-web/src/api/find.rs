@@ -76,8 +76,8 @@ pub(crate) async fn find(
     Ok((headers, body).into_response())
 }
 
-fn filled(text: &Option<String>) -> Option<&str> {
-    text.as_deref().filter(|text| !text.is_empty())
+fn filled(text: Option<&String>) -> Option<&str> {
+    text.map(String::as_str).filter(|text| !text.is_empty())
 }
 
 fn request(wanted: &Wanted) -> Result<SearchRequest, ApiError> {
@@ -85,15 +85,15 @@ fn request(wanted: &Wanted) -> Result<SearchRequest, ApiError> {
     let mut request =
         SearchRequest::for_text(&wanted.q, wanted.regex).map_err(|error| bad(&error))?;
     request
-        .set_times(filled(&wanted.since), filled(&wanted.until), &Zoned::now())
+        .set_times(filled(wanted.since.as_ref()), filled(wanted.until.as_ref()), &Zoned::now())
         .map_err(|error| bad(&error))?;
-    if let Some(word) = filled(&wanted.role) {
+    if let Some(word) = filled(wanted.role.as_ref()) {
         let role = Role::parse(word).ok_or_else(|| ApiError::bad("there is no such role"))?;
         request.query.roles.push(role);
     }
-    let name = filled(&wanted.tool).map(str::to_owned);
+    let name = filled(wanted.tool.as_ref()).map(str::to_owned);
     request.tool = name.map(|name| ToolFilter { name: Some(name), file: None });
-    request.status = filled(&wanted.branch).and_then(Status::parse);
+    request.status = filled(wanted.branch.as_ref()).and_then(Status::parse);
     let limit = if wanted.limit == 0 { MOST } else { wanted.limit.min(MOST) };
     (request.limit, request.counts_all) = (Some(limit), true);
     // Lists that others wait for are made on the other threads.
@@ -102,10 +102,10 @@ fn request(wanted: &Wanted) -> Result<SearchRequest, ApiError> {
 }
 
 fn scope(state: &State, wanted: &Wanted) -> Result<Scope, ApiError> {
-    if let Some(id) = filled(&wanted.session) {
+    if let Some(id) = filled(wanted.session.as_ref()) {
         return Ok(Scope::Session(Box::new(state.workspace.session_by_id(id)?)));
     }
-    match filled(&wanted.project) {
+    match filled(wanted.project.as_ref()) {
         Some(name) => state
             .workspace
             .project(name)
