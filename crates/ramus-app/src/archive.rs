@@ -45,7 +45,7 @@ pub fn plan_archive_restore(
         words.push_str(&format!("; {kept} with another content stay as they are"));
     }
     let detail = ChangeDetail::Restore { words };
-    Ok(ArchiveRestore::Planned(Box::new(PlannedChange::new(plan, detail))))
+    Ok(ArchiveRestore::Planned(Box::new(PlannedChange::without_workspace(plan, detail))))
 }
 
 impl Workspace {

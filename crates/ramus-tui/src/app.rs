@@ -16,9 +16,7 @@ use ramus_render::{Label, Line};
 use ramus_store::PathError;
 use ratatui::crossterm::event as terminal_event;
 
-use crate::event::{
-    Chapter, Deed, Effect, Event, NodeAddress, OpenRequest, Question, Target,
-};
+use crate::event::{Chapter, Deed, Effect, Event, NodeAddress, OpenRequest, Question, Target};
 use crate::outside::InputGate;
 use crate::panes::list::List;
 use crate::panes::transcript::Transcript;

@@ -70,5 +70,5 @@ pub fn plan_settings(
         undoes: None,
     };
     let detail = ChangeDetail::Settings { words: words.to_owned(), command: hook_command(program) };
-    Ok(Some(PlannedChange::new(plan, detail)))
+    Ok(Some(PlannedChange::without_workspace(plan, detail)))
 }
