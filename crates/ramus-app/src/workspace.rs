@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ramus_archive::Archive;
 use ramus_core::digest::Digest;
 use ramus_core::files::Reverts;
 use ramus_core::history::History;
@@ -74,6 +75,7 @@ pub struct Workspace {
     rule: Rule,
     state: State,
     prices: Prices,
+    archive: Option<Archive>,
     /// Only files below the Claude directories are read.
     confined: bool,
     fresh: Duration,
@@ -118,6 +120,7 @@ impl Workspace {
             rule,
             state,
             prices: Prices::default(),
+            archive: None,
             confined: false,
             fresh: Duration::MAX,
             progress: Arc::new(()),
@@ -141,6 +144,7 @@ impl Workspace {
         let place = Place { roots, index: self.place.index.clone() };
         Self {
             prices: self.prices.clone(),
+            archive: self.archive.clone(),
             confined: self.confined,
             fresh: self.fresh,
             progress: self.progress.clone(),
@@ -151,6 +155,11 @@ impl Workspace {
     /// Takes other prices than those that are built in.
     pub fn with_prices(self, prices: Prices) -> Self {
         Self { prices, ..self }
+    }
+
+    /// Takes an archive into account.
+    pub fn with_archive(self, archive: Option<Archive>) -> Self {
+        Self { archive, ..self }
     }
 
     /// Reads nothing outside of the Claude directories: whoever asks is not the person whose files they are.
@@ -190,6 +199,11 @@ impl Workspace {
     /// Returns ramus's own directory, with the journal.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// Returns the archive. `None`: there is none, or it is not wanted.
+    pub fn archive(&self) -> Option<&Archive> {
+        self.archive.as_ref()
     }
 
     /// Returns what tokens cost.
