@@ -2,18 +2,36 @@
 
 mod settings;
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use ramus_archive::restore::{RestorePlan, RestoreRequest};
-use ramus_archive::{Archive, ArchiveError, ArchivedSession};
+use ramus_archive::{Archive, ArchiveError, ArchivedSession, FileEntry, is_archived};
 use ramus_core::edit::ChangeDetail;
+use ramus_core::retention::Due;
+use ramus_core::time::Time;
+use ramus_store::Identity;
 use ramus_store::owned::{OwnedFile, OwnedKind, owned_files};
+use ramus_store::place::{FileRole, HistoryFile};
 
 pub use settings::{SettingsError, SettingsRequest, plan_settings};
 
 use crate::address::Scope;
 use crate::change::PlannedChange;
 use crate::workspace::Workspace;
+
+/// What is archived of some Claude directories, by the paths that these have now.
+#[derive(Debug, Default)]
+pub struct ArchivedFiles {
+    entries: HashMap<PathBuf, FileEntry>,
+}
+
+impl ArchivedFiles {
+    /// Whether a file is archived as it is now.
+    pub fn has(&self, path: &Path, identity: Option<Identity>) -> bool {
+        self.entries.get(path).is_some_and(|entry| is_archived(entry, identity))
+    }
+}
 
 /// What restoring a session from the archive comes to.
 #[derive(Debug)]
@@ -40,10 +58,11 @@ pub fn plan_archive_restore(
         1 => "1 file".to_owned(),
         many => format!("{many} files"),
     };
-    let mut words = format!("from the archive: {files}, {bytes} bytes");
-    if kept > 0 {
-        words.push_str(&format!("; {kept} with another content stay as they are"));
-    }
+    let left = match kept {
+        0 => String::new(),
+        kept => format!("; {kept} with another content stay as they are"),
+    };
+    let words = format!("from the archive: {files}, {bytes} bytes{left}");
     let detail = ChangeDetail::Restore { words };
     Ok(ArchiveRestore::Planned(Box::new(PlannedChange::without_workspace(plan, detail))))
 }
@@ -73,6 +92,39 @@ impl Workspace {
             });
         }
         files
+    }
+
+    /// Counts the files that the client deletes soon and that are not archived as they are now.
+    pub fn count_unarchived_due<'a>(
+        &self,
+        files: impl IntoIterator<Item = &'a HistoryFile>,
+        now: Time,
+    ) -> Result<usize, ArchiveError> {
+        let cleanup = self.cleanup();
+        let is_due = |file: &&HistoryFile| {
+            let is_counted = !matches!(file.role, FileRole::Journal { .. });
+            is_counted && Due::new(cleanup.retention(file)).has(cleanup.end(file), now)
+        };
+        let mut due = files.into_iter().filter(is_due).peekable();
+        if due.peek().is_none() {
+            return Ok(0);
+        }
+        let archived = self.archived_files()?;
+        Ok(due.filter(|file| !archived.has(&file.path, file.identity)).count())
+    }
+
+    /// Lists what is archived of the Claude directories.
+    pub fn archived_files(&self) -> Result<ArchivedFiles, ArchiveError> {
+        let mut entries = HashMap::new();
+        for (root, real) in self.roots().iter().zip(self.archived_roots()) {
+            let files = match self.archive() {
+                Some(archive) => archive.files(Some(&real))?,
+                None => Vec::new(),
+            };
+            let path = |entry: &FileEntry| root.join(&entry.key.path);
+            entries.extend(files.into_iter().map(|entry| (path(&entry), entry)));
+        }
+        Ok(ArchivedFiles { entries })
     }
 
     /// Returns the Claude directories as an archive knows them: without links on the way.

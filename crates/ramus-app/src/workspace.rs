@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ramus_archive::Archive;
 use ramus_core::digest::Digest;
 use ramus_core::files::Reverts;
 use ramus_core::history::History;
@@ -81,6 +82,7 @@ pub struct Workspace {
     state: State,
     prices: Prices,
     client: ClientProgram,
+    archive: Option<Archive>,
     /// Only files below the Claude directories are read.
     confined: bool,
     fresh: Duration,
@@ -126,6 +128,7 @@ impl Workspace {
             state,
             prices: Prices::default(),
             client: ClientProgram::default(),
+            archive: None,
             confined: false,
             fresh: Duration::MAX,
             progress: Arc::new(()),
@@ -150,6 +153,7 @@ impl Workspace {
         Self {
             prices: self.prices.clone(),
             client: self.client.clone(),
+            archive: self.archive.clone(),
             confined: self.confined,
             fresh: self.fresh,
             progress: self.progress.clone(),
@@ -165,6 +169,11 @@ impl Workspace {
     /// Sets the Claude Code program that sessions are resumed with.
     pub fn with_client(self, client: ClientProgram) -> Self {
         Self { client, ..self }
+    }
+
+    /// Takes an archive into account.
+    pub fn with_archive(self, archive: Option<Archive>) -> Self {
+        Self { archive, ..self }
     }
 
     /// Reads nothing outside of the Claude directories: whoever asks is not the person whose files they are.
@@ -209,6 +218,11 @@ impl Workspace {
     /// Returns ramus's own directory, with the journal.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// Returns the archive. `None`: there is none, or it is not wanted.
+    pub fn archive(&self) -> Option<&Archive> {
+        self.archive.as_ref()
     }
 
     /// Returns what tokens cost.

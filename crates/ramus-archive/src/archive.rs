@@ -79,7 +79,10 @@ impl Archive {
     pub fn open_existing(path: &Path) -> Result<Option<Self>, ArchiveError> {
         // An empty file is an archive that was about to be made.
         match path.metadata() {
-            Ok(meta) if meta.len() > 0 => Self::open(path).map(Some),
+            Ok(meta) if meta.len() > 0 => {
+                let storage = Arc::new(SqliteStorage::open_existing(path)?);
+                Ok(Some(Self { storage, path: path.to_owned() }))
+            }
             _ => Ok(None),
         }
     }

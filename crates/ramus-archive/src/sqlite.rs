@@ -44,6 +44,11 @@ impl SqliteStorage {
     /// Opens an archive; one that does not exist is made, for its owner alone.
     pub(crate) fn open(path: &Path) -> Result<Self, ArchiveError> {
         private_file(path)?;
+        Self::open_existing(path)
+    }
+
+    /// Opens an archive that exists; one that cannot be written to can still be read.
+    pub(crate) fn open_existing(path: &Path) -> Result<Self, ArchiveError> {
         let connection = Connection::open(path).map_err(|error| engine_error(path, error))?;
         let storage = Self { path: path.to_owned(), connection: Mutex::new(connection) };
         storage.prepare()?;

@@ -196,7 +196,7 @@ pub enum ArchiveError {
 
 impl ArchiveError {
     /// Turns it into an error about the file whose bytes were wanted.
-    pub(crate) fn reading(self, path: &Path) -> PathError {
+    pub fn reading(self, path: &Path) -> PathError {
         match self {
             Self::Read(error) => error,
             other => PathError::new(path, io::Error::new(io::ErrorKind::InvalidData, other)),

@@ -178,12 +178,9 @@ fn check_generations(archive: &Archive, root: &Path, expected: &Expected) {
 fn a_file_that_grows_line_by_line_stays_few_chunks_and_one_generation() {
     let home = Home::new();
     let archive = archive(&home);
-    let mut text = String::new();
+    let (mut text, long) = (String::new(), "x".repeat(2_000));
     for n in 0..200 {
-        text.push_str(&format!(
-            "{{\"type\":\"user\",\"n\":{n},\"text\":\"{}\"}}\n",
-            "x".repeat(2_000)
-        ));
+        text += &format!("{{\"type\":\"user\",\"n\":{n},\"text\":\"{long}\"}}\n");
         home.write("-p/s.jsonl", &text);
         let report = add(&archive, &home.claude());
         assert_eq!(report.grown + report.new, 1);

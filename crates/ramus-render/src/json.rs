@@ -474,6 +474,8 @@ pub struct Retention {
     pub soon_agents: usize,
     /// Those of them whose time is over: they go when the client is started next.
     pub overdue: usize,
+    /// Files that go within the next week and are not archived as they are now.
+    pub unarchived: usize,
 }
 
 #[derive(Debug, Serialize)]

@@ -69,6 +69,9 @@ pub(crate) struct Global {
     /// Read everything anew, and remember nothing
     #[arg(long, global = true)]
     pub(crate) no_cache: bool,
+    /// Leave the archive out
+    #[arg(long, global = true)]
+    pub(crate) no_archive: bool,
     /// When to use colour
     #[arg(
         long,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use ramus_app::{ClientProgram, ProgressSink, Workspace};
+use ramus_archive::Archive;
 use ramus_core::time::Time;
 use ramus_store::State;
 use ramus_store::index::Index;
@@ -128,6 +129,7 @@ fn pack_address(text: &str) -> Option<(&str, &str)> {
 
 fn configured(global: &Global, place: Place, progress: Arc<dyn ProgressSink>) -> Workspace {
     Workspace::new(place, global.active.rule(), state())
+        .with_archive(archive(global, &*progress))
         .confined(global.confined)
         .with_client(client())
         .reporting_to(progress)
@@ -180,6 +182,18 @@ pub(crate) fn state() -> State {
     let dir = var("RAMUS_STATE_DIR").unwrap_or_else(usual);
     // What is written down there must be found again from another directory.
     State::new(std::path::absolute(&dir).unwrap_or(dir))
+}
+
+/// Opens the archive, if there is one and it is wanted. One that cannot be used is reported and left out.
+pub(crate) fn archive(global: &Global, progress: &dyn ProgressSink) -> Option<Archive> {
+    if global.no_archive {
+        return None;
+    }
+    let path = archive_path();
+    Archive::open_existing(&path).unwrap_or_else(|error| {
+        progress.warn(&error.reading(&path));
+        None
+    })
 }
 
 /// Returns the file that the archive is in.

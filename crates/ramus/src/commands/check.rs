@@ -77,7 +77,10 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
         return fix(ui, &workspace, &files, &neighbours, thinking, &args.write);
     }
     let due = workspace.cleanup().due(files.iter().map(|file| &file.file), env::now());
-    let check = count(&files, &neighbours, retention(&due), env::now());
+    let unarchived =
+        workspace.count_unarchived_due(files.iter().map(|file| &file.file), env::now())?;
+    let retention = Retention { unarchived, ..retention(&due) };
+    let check = count(&files, &neighbours, retention, env::now());
     let broken = !check.defects.is_empty();
     if ui.json {
         ui.json(&Answer::new("ramus.check/1", check))?;
@@ -167,6 +170,7 @@ fn retention(due: &Due) -> Retention {
         soon_sessions: due.sessions,
         soon_agents: due.agents,
         overdue: due.overdue,
+        unarchived: 0,
     }
 }
 
@@ -241,7 +245,21 @@ fn lines(check: &Check, due: &Due) -> Vec<Line> {
         )));
     }
     lines.push(retention_line(due));
+    if !due.is_empty() {
+        lines.push(archive_line(check.retention.unarchived));
+    }
     lines
+}
+
+/// Says how many of the files that are due are not archived.
+fn archive_line(unarchived: usize) -> Line {
+    match unarchived {
+        0 => Line::new("All of these files are archived.", Label::Active),
+        1 => Line::plain("1 of these files is not archived: `ramus archive add` keeps it."),
+        many => Line::plain(&format!(
+            "{many} of these files are not archived: `ramus archive add` keeps them."
+        )),
+    }
 }
 
 fn retention_line(due: &Due) -> Line {

@@ -152,6 +152,21 @@ fn status_counts_what_is_not_archived() {
 }
 
 #[test]
+fn check_says_what_is_due_and_not_archived() {
+    let kept = Kept::new();
+    let path = kept.home.claude().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
+    let old = std::time::SystemTime::now() - Duration::from_secs(40 * 86_400);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    std::thread::sleep(Duration::from_millis(80));
+    let unarchived = || kept.json(&["check"])["retention"]["unarchived"].clone();
+    assert_eq!(unarchived(), 1);
+    let text = String::from_utf8(kept.run(&["check"]).stdout).unwrap();
+    assert!(text.contains("1 of these files is not archived"), "{text}");
+    kept.json(&["archive", "add"]);
+    assert_eq!(unarchived(), 0);
+}
+
+#[test]
 fn an_export_is_a_claude_directory() {
     let kept = Kept::new();
     kept.json(&["archive", "add"]);
@@ -251,6 +266,41 @@ fn several_at_once_do_not_disturb_each_other() {
     }
     let status = kept.json(&["archive", "status"]);
     assert_eq!((&status["files"], &status["generations"]), (&34.into(), &34.into()));
+    let out = kept.home.path().join("out");
+    kept.json(&["archive", "export", "--out", &out.to_string_lossy()]);
+    assert_eq!(files_below(&out), kept.files());
+}
+
+/// A disk that takes no more leaves an archive that is whole; with room again the next one goes on.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_loses_nothing_that_is_archived() {
+    let kept = Kept::new();
+    kept.json(&["archive", "add"]);
+    let mut random = 1_u64;
+    let mut noise = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        format!("{random:x}\n")
+    };
+    for n in 0..20 {
+        let text: String = (0..20_000).map(|_| noise()).collect();
+        kept.home.write(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
+    }
+    let program = env!("CARGO_BIN_EXE_ramus");
+    // The limit is in blocks of 512 bytes, for each file that is written.
+    for blocks in [300, 2_000, 5_000] {
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &script, "sh", program, "--claude-dir"]).arg(kept.home.claude());
+        limited.args(["archive", "add"]).env("RAMUS_ARCHIVE", kept.archive());
+        let output = limited.env("HOME", kept.home.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let verified = kept.run(&["archive", "verify", "--json"]);
+        assert!(verified.status.success(), "{verified:?}");
+    }
+    assert_eq!(kept.json(&["archive", "add"])["skipped"], 0);
     let out = kept.home.path().join("out");
     kept.json(&["archive", "export", "--out", &out.to_string_lossy()]);
     assert_eq!(files_below(&out), kept.files());

@@ -1,10 +1,8 @@
 //! `archive status`: how much is archived, and what is not.
 
-use std::collections::HashMap;
-
 use ramus_app::{Scope, Workspace};
+use ramus_archive::Archive;
 use ramus_archive::storage::Totals;
-use ramus_archive::{Archive, FileEntry, FileKey, is_archived};
 use ramus_render::json::{Answer, ArchiveStatus};
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
@@ -27,7 +25,7 @@ pub(super) fn status(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     let totals = archive.as_ref().map(Archive::totals).transpose()?.unwrap_or_default();
     let workspace = env::workspace(ui, global).ok();
     let pending = match &workspace {
-        Some(workspace) => pending_files(workspace, archive.as_ref())?,
+        Some(workspace) => pending_files(workspace)?,
         None => 0,
     };
     let hook = install::has_hook(global);
@@ -42,20 +40,10 @@ pub(super) fn status(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
 }
 
 /// Counts the files that are not archived as they are now.
-fn pending_files(workspace: &Workspace, archive: Option<&Archive>) -> Result<u64, CommandError> {
-    let mut archived: HashMap<FileKey, FileEntry> = HashMap::new();
-    if let Some(archive) = archive {
-        for root in workspace.archived_roots() {
-            let files = archive.files(Some(&root))?;
-            archived.extend(files.into_iter().map(|file| (file.key.clone(), file)));
-        }
-    }
+fn pending_files(workspace: &Workspace) -> Result<u64, CommandError> {
+    let archived = workspace.archived_files()?;
     let files = workspace.owned_files(&Scope::All).into_iter();
-    let is_pending = |file: &ramus_store::owned::OwnedFile| {
-        let key = FileKey { root: file.root.clone(), path: file.relative.clone() };
-        !archived.get(&key).is_some_and(|entry| is_archived(entry, file.identity))
-    };
-    Ok(files.filter(is_pending).count() as u64)
+    Ok(files.filter(|file| !archived.has(&file.path, file.identity)).count() as u64)
 }
 
 fn lines(totals: Totals, exists: bool, pending: u64, hook: bool) -> Vec<Line> {
