@@ -19,6 +19,7 @@ use ramus_core::name::{Name, short_id};
 use serde::{Deserialize, Serialize};
 
 use crate::error::PathError;
+use crate::overlay;
 use crate::place::HistoryFile;
 use crate::read::Bodies;
 use crate::regular;
@@ -225,7 +226,7 @@ fn read_pieces<E: From<PathError>>(
     each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let error = |source| PathError::new(path, source);
-    let mut file = regular::open(path).map_err(error)?.take(len);
+    let mut file = overlay::open(path).map_err(error)?.take(len);
     let mut piece = Vec::with_capacity(PIECE);
     loop {
         piece.clear();
