@@ -22,6 +22,7 @@ use ramus_core::title::Summaries;
 use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::cleanup::Cleanup;
 use ramus_store::index::Index;
+use ramus_store::overlay::Overlay;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place, PlaceError, Project};
 use ramus_store::prompts::LostPrompts;
 use ramus_store::reverts::reverts;
@@ -149,16 +150,16 @@ impl Workspace {
 
     /// Returns the same for other Claude directories.
     pub fn at(&self, roots: Vec<PathBuf>) -> Self {
-        let place = Place { roots, index: self.place.index.clone() };
+        let place = Place { roots, index: self.place.index.clone(), overlays: Vec::new() };
         Self {
             prices: self.prices.clone(),
             client: self.client.clone(),
-            archive: self.archive.clone(),
             confined: self.confined,
             fresh: self.fresh,
             progress: self.progress.clone(),
             ..Self::new(place, self.rule, self.state.clone())
         }
+        .with_archive(self.archive.clone())
     }
 
     /// Takes other prices than those that are built in.
@@ -173,7 +174,12 @@ impl Workspace {
 
     /// Takes an archive into account.
     pub fn with_archive(self, archive: Option<Archive>) -> Self {
-        Self { archive, ..self }
+        let overlays = match &archive {
+            Some(archive) => self.place.roots.iter().map(|root| overlay(archive, root)).collect(),
+            None => Vec::new(),
+        };
+        let place = Place { overlays, ..self.place };
+        Self { archive, place, ..self }
     }
 
     /// Reads nothing outside of the Claude directories: whoever asks is not the person whose files they are.
@@ -549,6 +555,12 @@ pub fn kept_count(sizes: impl Iterator<Item = u64>) -> usize {
     small.count().max(KEPT)
 }
 
+/// Puts the archived files of a Claude directory in the place of those that are gone.
+fn overlay(archive: &Archive, root: &Path) -> Arc<Overlay> {
+    let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    Arc::new(Overlay::new(root.to_owned(), Arc::new(archive.tree(real))))
+}
+
 /// Leaves out the files that links lead to from outside of the Claude directories.
 fn leave_links_out(roots: &[PathBuf], projects: &mut Vec<Project>) {
     let real = |path: &Path| path.canonicalize().ok();
@@ -557,7 +569,9 @@ fn leave_links_out(roots: &[PathBuf], projects: &mut Vec<Project>) {
     let roots: Vec<PathBuf> = roots.filter_map(|root| real(&root)).collect();
     for project in projects.iter_mut() {
         project.files.retain(|file| {
-            real(&file.path).is_some_and(|file| roots.iter().any(|root| file.starts_with(root)))
+            file.archived
+                || real(&file.path)
+                    .is_some_and(|file| roots.iter().any(|root| file.starts_with(root)))
         });
     }
     projects.retain(|project| !project.files.is_empty());

@@ -173,6 +173,14 @@ impl Archive {
         Ok(ArchivedContent::new(self.storage.clone(), path, generation, chunks))
     }
 
+    /// Returns the newest content of a file as the archive has it now.
+    pub(crate) fn newest_content(&self, key: &FileKey) -> Result<ArchivedContent, ArchiveError> {
+        let missing = || ArchiveError::NoGeneration { path: key.full_path(), number: 1 };
+        let generation = self.storage.generations(key)?.pop().ok_or_else(missing)?;
+        let chunks = self.storage.chunks(key, generation.number)?;
+        Ok(ArchivedContent::new(self.storage.clone(), key.full_path(), generation, chunks))
+    }
+
     /// Removes all that is archived of a session, for good.
     pub fn forget(&self, session: &ArchivedSession) -> Result<Forgotten, ArchiveError> {
         let keys: Vec<FileKey> = session.files.iter().map(|file| file.key.clone()).collect();

@@ -32,8 +32,10 @@ pub mod hook;
 pub mod restore;
 mod sqlite;
 pub mod storage;
+mod tree;
 pub mod verify;
 
 pub use archive::{Archive, ArchivedSession, SessionLookupError, is_archived};
 pub use content::ArchivedContent;
 pub use storage::{ArchiveError, ContentHash, FileEntry, FileKey, Generation};
+pub use tree::ArchiveTree;

@@ -128,20 +128,20 @@ impl SqliteStorage {
 
 impl ArchiveStorage for SqliteStorage {
     fn files(&self, root: Option<&Path>) -> Result<Vec<FileEntry>, ArchiveError> {
-        const FILES: &str = "SELECT number, bytes, hash, mode, modified_seconds, modified_nanos, added, \
+        const FILES: &str = "SELECT number, bytes, hash, mode, modified_seconds, modified_nanos, added, created_seconds, created_nanos, \
             root, path, session, kind, identity \
             FROM file JOIN generation ON generation.file = file.id AND number = newest \
             WHERE ?1 IS NULL OR root = ?1 ORDER BY root, path";
         self.read(|connection| {
             let mut rows = connection.prepare_cached(FILES)?;
             let rows = rows.query_map([root.map(to_blob)], |row| {
-                let key = FileKey { root: read_path(row, 7)?, path: read_path(row, 8)? };
+                let key = FileKey { root: read_path(row, 9)?, path: read_path(row, 10)? };
                 Ok(FileEntry {
                     newest: read_generation(row)?,
                     key,
-                    session: row.get(9)?,
-                    kind: kind_of(&row.get::<_, String>(10)?),
-                    identity: row.get(11)?,
+                    session: row.get(11)?,
+                    kind: kind_of(&row.get::<_, String>(12)?),
+                    identity: row.get(13)?,
                 })
             })?;
             rows.collect()
@@ -149,7 +149,7 @@ impl ArchiveStorage for SqliteStorage {
     }
 
     fn generations(&self, key: &FileKey) -> Result<Vec<Generation>, ArchiveError> {
-        const GENERATIONS: &str = "SELECT number, bytes, hash, mode, modified_seconds, modified_nanos, added \
+        const GENERATIONS: &str = "SELECT number, bytes, hash, mode, modified_seconds, modified_nanos, added, created_seconds, created_nanos \
             FROM generation JOIN file ON file.id = generation.file \
             WHERE root = ?1 AND path = ?2 ORDER BY number";
         self.read(|connection| {
@@ -218,6 +218,13 @@ impl ArchiveStorage for SqliteStorage {
         Ok(forgotten)
     }
 
+    fn version(&self) -> Result<u64, ArchiveError> {
+        let version = self.read(|connection| {
+            connection.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0))
+        })?;
+        Ok(version.cast_unsigned())
+    }
+
     fn totals(&self) -> Result<Totals, ArchiveError> {
         const TOTALS: &str = "SELECT (SELECT count(*) FROM (SELECT DISTINCT root, session FROM file)), \
             (SELECT count(*) FROM file), count(*), coalesce(sum(bytes), 0), max(added), \
@@ -258,7 +265,7 @@ fn read_length(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.cast_unsigned())
 }
 
-/// Reads a generation from the first seven columns.
+/// Reads a generation from the first nine columns.
 fn read_generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
     Ok(Generation {
         number: row.get(0)?,
@@ -267,6 +274,10 @@ fn read_generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
         mode: row.get(3)?,
         modified: Moment(read_length(row, 4)?, row.get(5)?),
         added: Time::from_millis(row.get(6)?),
+        created: match (row.get::<_, Option<i64>>(7)?, row.get(8)?) {
+            (Some(seconds), Some(nanos)) => Some(Moment(seconds.cast_unsigned(), nanos)),
+            _ => None,
+        },
     })
 }
 

@@ -69,6 +69,8 @@ pub struct Generation {
     /// The permissions that the file had.
     pub mode: u32,
     pub modified: Moment,
+    /// When the file was created, if its file system records that.
+    pub created: Option<Moment>,
     /// When bytes were last added to it.
     pub added: Time,
 }
@@ -163,6 +165,9 @@ pub trait ArchiveStorage: fmt::Debug + Send + Sync {
 
     /// Removes files with all their generations, and the chunks that no other file needs.
     fn forget(&self, keys: &[FileKey]) -> Result<Forgotten, ArchiveError>;
+
+    /// Returns a number that changes whenever another process changed something.
+    fn version(&self) -> Result<u64, ArchiveError>;
 
     fn totals(&self) -> Result<Totals, ArchiveError>;
 }

@@ -11,6 +11,7 @@ use ramus_core::session::{NodeId, Session, Spawn};
 use rustc_hash::FxHashMap;
 
 use crate::error::PathError;
+use crate::overlay;
 use crate::place::{FileRole, HistoryFile};
 use crate::read::read;
 use crate::regular;
@@ -210,7 +211,7 @@ fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
 
 fn belongs(path: &Path, session: &str) -> Result<bool, PathError> {
     let mut head = Vec::new();
-    regular::open(path)
+    overlay::open(path)
         .and_then(|file| file.take(HEAD).read_to_end(&mut head))
         .map_err(|source| PathError::new(path, source))?;
     let mut records = Session::default();
@@ -221,7 +222,7 @@ fn belongs(path: &Path, session: &str) -> Result<bool, PathError> {
 
 /// Reads the meta file next to an agent's file. A missing or broken one gives an empty result.
 pub fn meta(path: &Path) -> AgentMeta {
-    let Ok(text) = regular::read(&path.with_extension("meta.json"), regular::SMALL) else {
+    let Ok(text) = overlay::read(&path.with_extension("meta.json"), regular::SMALL) else {
         return AgentMeta::default();
     };
     let Ok(meta) = serde_json::from_slice::<serde_json::Value>(&text) else {

@@ -1,7 +1,7 @@
 //! Reads the client's file backups, only from the directories of their sessions.
 
 use std::cell::RefCell;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use ramus_core::session::Facts;
 
 use crate::disk::is_missing;
 use crate::error::PathError;
+use crate::overlay::{self, Look};
 use crate::place::{HistoryFile, claude_dir, file_history};
-use crate::regular;
 use crate::trace::Part;
 
 /// Larger backups are not loaded into memory. They can still be copied.
@@ -42,14 +42,14 @@ impl FileHistory {
 
     /// Returns the permissions that the file had.
     pub fn mode(&self, backup: &Backup) -> Option<u32> {
-        self.find(backup).and_then(|(_, meta)| mode(&meta))
+        self.find(backup).and_then(|(_, look)| look.mode)
     }
 
     /// Copies a backup of any size.
     pub fn copy(&self, backup: &Backup, out: &mut dyn Write) -> Result<u64, PathError> {
         let path = self.path(backup).unwrap_or_else(|| PathBuf::from(&backup.name));
         let error = |source| PathError::new(&path, source);
-        let mut file = regular::open(&path).map_err(error)?;
+        let mut file = overlay::open(&path).map_err(error)?;
         io::copy(&mut file, out).map_err(error)
     }
 
@@ -62,16 +62,15 @@ impl FileHistory {
         self.problem.borrow_mut().get_or_insert_with(|| PathError::new(path, source));
     }
 
-    fn find(&self, backup: &Backup) -> Option<(PathBuf, Metadata)> {
+    fn find(&self, backup: &Backup) -> Option<(PathBuf, Look)> {
         if !is_backup_name(&backup.name) {
             return None;
         }
         for dir in self.dirs.get(backup.part)? {
             let path = dir.join(&backup.name);
-            match fs::symlink_metadata(&path) {
-                Ok(meta) if meta.is_file() => return Some((path, meta)),
-                Ok(_) => {}
-                Err(missing) if is_missing(&missing) => {}
+            match overlay::look(&path) {
+                Ok(Some(look)) => return Some((path, look)),
+                Ok(None) => {}
                 Err(error) => self.note_problem(&path, error),
             }
         }
@@ -81,16 +80,16 @@ impl FileHistory {
 
 impl Backups for FileHistory {
     fn size(&mut self, backup: &Backup) -> Option<u64> {
-        self.find(backup).map(|(_, meta)| meta.len())
+        self.find(backup).map(|(_, look)| look.bytes)
     }
 
     fn read(&mut self, backup: &Backup) -> Option<Vec<u8>> {
-        let (path, meta) = self.find(backup)?;
-        if meta.len() > HELD {
+        let (path, look) = self.find(backup)?;
+        if look.bytes > HELD {
             return None;
         }
-        let mut bytes = Vec::with_capacity(meta.len() as usize);
-        let read = regular::open(&path).and_then(|file| file.take(HELD).read_to_end(&mut bytes));
+        let mut bytes = Vec::with_capacity(look.bytes as usize);
+        let read = overlay::open(&path).and_then(|file| file.take(HELD).read_to_end(&mut bytes));
         match read {
             Ok(_) => Some(bytes),
             Err(error) => {
@@ -121,7 +120,7 @@ pub(crate) fn backup_dirs(roots: &[PathBuf], file: &HistoryFile, facts: &Facts) 
     // What cannot be looked at stays: then looking for a backup in it fails.
     dirs.retain(|dir| match fs::symlink_metadata(dir) {
         Ok(meta) => meta.is_dir(),
-        Err(error) => !is_missing(&error),
+        Err(error) => !is_missing(&error) || overlay::is_real_dir(dir),
     });
     dirs
 }
@@ -133,17 +132,6 @@ fn is_backup_name(name: &str) -> bool {
             |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
         is_word(hash) && is_word(version) && name.len() < 128
     })
-}
-
-#[cfg(unix)]
-fn mode(meta: &Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(meta.permissions().mode() & 0o777)
-}
-
-#[cfg(not(unix))]
-fn mode(_: &Metadata) -> Option<u32> {
-    None
 }
 
 #[cfg(test)]

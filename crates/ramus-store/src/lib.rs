@@ -47,6 +47,7 @@ pub mod ledger;
 pub mod live;
 pub mod new;
 pub mod on_disk;
+pub mod overlay;
 pub mod owned;
 pub mod pack;
 pub mod place;

@@ -10,6 +10,7 @@ use ramus_core::files::{FileState, Held};
 use crate::disk::is_missing;
 use crate::error::PathError;
 use crate::file_history::FileHistory;
+use crate::overlay;
 use crate::regular;
 
 /// Looks at the place of a file. Below `cwd` no directory on the way may be a link.
@@ -63,7 +64,7 @@ pub fn text_at(path: &Path) -> Option<String> {
 
 /// Whether two files have the same bytes.
 pub(crate) fn same(a: &Path, b: &Path) -> io::Result<bool> {
-    let (mut a, mut b) = (regular::open(a)?, regular::open(b)?);
+    let (mut a, mut b) = (overlay::open(a)?, regular::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {
         return Ok(false);
     }

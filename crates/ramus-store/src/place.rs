@@ -2,15 +2,19 @@
 //!
 //! No other module knows what `~/.claude` looks like (R19).
 
+mod archived;
+
 use std::fs::{self, DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use rayon::prelude::*;
 
 use crate::error::PathError;
 use crate::index::{Identity, Index};
+use crate::overlay::{self, ArchivedFile, Overlay};
 use crate::regular;
 
 /// One or more Claude directories, read as one.
@@ -19,6 +23,8 @@ pub struct Place {
     pub roots: Vec<PathBuf>,
     /// The cache for what was read from them.
     pub index: Index,
+    /// Archived files, listed where their file is gone.
+    pub overlays: Vec<Arc<Overlay>>,
 }
 
 /// A directory under `projects/` and the files in it.
@@ -47,6 +53,8 @@ pub struct HistoryFile {
     pub created: Option<SystemTime>,
     /// Identifies this state of the file. `None`: it changed a moment ago and may change again unnoticed.
     pub identity: Option<Identity>,
+    /// The file is gone; its records are read from the archive.
+    pub archived: bool,
 }
 
 /// Whose records a file holds.
@@ -111,7 +119,7 @@ impl Place {
         if !roots.iter().any(|root| root.join("projects").is_dir()) {
             return Err(PlaceError::NoProjects(roots[0].clone()));
         }
-        Ok(Self { roots, index: Index::none() })
+        Ok(Self { roots, index: Index::none(), overlays: Vec::new() })
     }
 
     /// Uses a cache for what is read.
@@ -147,6 +155,9 @@ impl Place {
             }
             same
         });
+        for overlay in &self.overlays {
+            listing.add_archived(overlay);
+        }
         listing
     }
 }
@@ -188,8 +199,7 @@ impl Project {
 impl HistoryFile {
     /// Reads the metadata of one file, in or outside of a Claude directory.
     pub fn at(path: &Path) -> Result<Self, PathError> {
-        let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
-        Self::new(path, &meta)
+        FileFacts::look(path).map(|facts| Self::new(path, facts))
     }
 
     /// Counts the agents of a session that have files below its directory.
@@ -198,52 +208,57 @@ impl HistoryFile {
         let mut files = Vec::new();
         let dir = self.path.with_extension("").join("subagents");
         list_agents(root, &dir, &self.id, 0, &mut files, &mut Vec::new());
+        let archived = overlay::archived_in(&dir).into_iter();
+        files
+            .extend(archived.filter_map(|(path, file)| {
+                Self::classify(root, &path, FileFacts::archived(&file))
+            }));
         files.iter().filter(|file| file.role.is_agent()).count()
     }
 
-    fn new(path: &Path, meta: &Metadata) -> Result<Self, PathError> {
-        regular::check(meta).map_err(|source| PathError::new(path, source))?;
+    fn new(path: &Path, facts: FileFacts) -> Self {
         let stem =
             path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let (id, role) = match stem.strip_prefix("agent-") {
             Some(id) => (id.to_owned(), FileRole::FlatAgent),
             None => (stem, FileRole::Session),
         };
-        Ok(Self {
-            path: path.to_owned(),
-            relative: path.to_string_lossy().into_owned(),
-            id,
-            role,
-            bytes: meta.len(),
-            modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-            created: meta.created().ok(),
-            identity: Identity::of(meta),
-        })
+        let FileFacts { bytes, modified, created, identity, archived } = facts;
+        let relative = path.to_string_lossy().into_owned();
+        let path = path.to_owned();
+        Self { path, relative, id, role, bytes, modified, created, identity, archived }
     }
 
     /// Reads the metadata of a path below a Claude directory. `None`: it is not a file with records.
     pub(crate) fn within(root: &Path, path: &Path) -> Option<Result<Self, PathError>> {
+        let session = Self::session_of(root, path)?;
+        Some(FileFacts::look(path).map(|facts| Self::below(root, path, facts, session.as_deref())))
+    }
+
+    /// Does the same with metadata that is known.
+    fn classify(root: &Path, path: &Path, facts: FileFacts) -> Option<Self> {
+        let session = Self::session_of(root, path)?;
+        Some(Self::below(root, path, facts, session.as_deref()))
+    }
+
+    /// Returns the session whose directory a path lies in, if it lies in one. `None`: a file there holds no
+    /// records.
+    fn session_of(root: &Path, path: &Path) -> Option<Option<String>> {
         let parts: Vec<_> = path.strip_prefix(root.join("projects")).ok()?.iter().collect();
         let session = match parts[..] {
             [_, _] => None,
             [_, session, agents, ..]
                 if agents == "subagents" && parts.len() <= 4 + AGENT_DEPTH as usize =>
             {
-                Some(session.to_string_lossy())
+                Some(session.to_string_lossy().into_owned())
             }
             _ => return None,
         };
-        let meta = || fs::metadata(path).map_err(|source| PathError::new(path, source));
-        is_jsonl(path).then(|| Self::below(root, path, &meta()?, session.as_deref()))
+        is_jsonl(path).then_some(session)
     }
 
-    fn below(
-        root: &Path,
-        path: &Path,
-        meta: &Metadata,
-        session: Option<&str>,
-    ) -> Result<Self, PathError> {
-        let mut file = Self::new(path, meta)?;
+    fn below(root: &Path, path: &Path, facts: FileFacts, session: Option<&str>) -> Self {
+        let mut file = Self::new(path, facts);
         if let Ok(relative) = path.strip_prefix(root) {
             let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
             file.relative = parts.join("/");
@@ -255,7 +270,47 @@ impl HistoryFile {
                 _ => FileRole::Journal { session },
             };
         }
-        Ok(file)
+        file
+    }
+}
+
+/// What a file system or an archive knows about a file.
+struct FileFacts {
+    bytes: u64,
+    modified: SystemTime,
+    created: Option<SystemTime>,
+    identity: Option<Identity>,
+    archived: bool,
+}
+
+impl FileFacts {
+    fn look(path: &Path) -> Result<Self, PathError> {
+        if let Some(file) = overlay::archived_file(path) {
+            return Ok(Self::archived(&file));
+        }
+        let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
+        Self::on_disk(path, &meta)
+    }
+
+    fn on_disk(path: &Path, meta: &Metadata) -> Result<Self, PathError> {
+        regular::check(meta).map_err(|source| PathError::new(path, source))?;
+        Ok(Self {
+            bytes: meta.len(),
+            modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            created: meta.created().ok(),
+            identity: Identity::of(meta),
+            archived: false,
+        })
+    }
+
+    fn archived(file: &ArchivedFile) -> Self {
+        Self {
+            bytes: file.bytes,
+            modified: file.modified,
+            created: file.created,
+            identity: Some(file.identity),
+            archived: true,
+        }
     }
 }
 
@@ -292,8 +347,8 @@ fn list_project(
     for entry in entries(dir, problems) {
         let path = entry.path();
         if is_jsonl(&path) {
-            let file =
-                entry_meta(&entry).and_then(|meta| HistoryFile::below(root, &path, &meta, None));
+            let facts = entry_meta(&entry).and_then(|meta| FileFacts::on_disk(&path, &meta));
+            let file = facts.map(|facts| HistoryFile::below(root, &path, facts, None));
             keep(file, files, problems);
         } else if is_dir(&entry) {
             let session = file_name(&path);
@@ -316,8 +371,8 @@ fn list_agents(
     for entry in entries(dir, problems) {
         let path = entry.path();
         if is_jsonl(&path) {
-            let meta = entry_meta(&entry);
-            let file = meta.and_then(|meta| HistoryFile::below(root, &path, &meta, Some(session)));
+            let facts = entry_meta(&entry).and_then(|meta| FileFacts::on_disk(&path, &meta));
+            let file = facts.map(|facts| HistoryFile::below(root, &path, facts, Some(session)));
             keep(file, files, problems);
         } else if depth < AGENT_DEPTH && is_dir(&entry) {
             list_agents(root, &path, session, depth + 1, files, problems);

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::PathError;
+use crate::overlay;
 use crate::place::HistoryFile;
 use crate::read::Bodies;
 use crate::regular;
@@ -230,7 +231,7 @@ fn read_pieces<E: From<PathError>>(
     each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let error = |source| PathError::new(path, source);
-    let mut file = regular::open(path).map_err(error)?.take(len);
+    let mut file = overlay::open(path).map_err(error)?.take(len);
     let mut piece = Vec::with_capacity(PIECE);
     loop {
         piece.clear();

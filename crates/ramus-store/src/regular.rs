@@ -39,8 +39,13 @@ pub(crate) fn check(meta: &Metadata) -> io::Result<()> {
 
 /// Reads a whole file. A file larger than `limit` is an error.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    read_open(open(path)?, limit)
+}
+
+/// Does the same with a file that is open.
+pub(crate) fn read_open(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         let message = format!("larger than {limit} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));

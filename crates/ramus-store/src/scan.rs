@@ -39,7 +39,6 @@ pub use merge::{Hit, Order};
 pub use newest::Batch;
 pub(crate) use pieces::{LeftOut, pieces};
 use pieces::{Piece, last_time, stretches};
-pub(crate) use spill::is_real_dir;
 pub use spill::spills;
 pub use summary::summaries;
 pub(crate) use summary::{Named, collect as summaries_in};

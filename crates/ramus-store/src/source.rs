@@ -11,8 +11,8 @@ use ramus_core::resume::Rule;
 use ramus_core::session::Session;
 
 use crate::error::PathError;
+use crate::overlay;
 use crate::place::HistoryFile;
-use crate::regular;
 use crate::spare;
 
 /// How much is read at once. Small enough to stay in the CPU cache until it is parsed.
@@ -70,7 +70,7 @@ impl Source {
     }
 
     fn open(path: &Path) -> io::Result<(Self, Metadata)> {
-        let file = regular::open(path)?;
+        let file = overlay::open(path)?;
         let metadata = file.metadata()?;
         let length = metadata.len();
         let window = spare::take(length.min(WINDOW) as usize);

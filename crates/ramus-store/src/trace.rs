@@ -10,9 +10,9 @@ use ramus_core::name::Name;
 use ramus_core::resume::Rule;
 
 use crate::error::PathError;
+use crate::overlay;
 use crate::place::{FileRole, HistoryFile};
 use crate::read::from_jsonl;
-use crate::regular;
 
 /// The part of a path that is in one file.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ fn mentions(path: &FilePath, spelling: &str) -> Result<bool, PathError> {
     let finder = Finder::new(spelling);
     let mut held = Vec::new();
     let mut buffer = vec![0; 256 * 1024];
-    let mut file = regular::open(path).map_err(|source| PathError::new(path, source))?;
+    let mut file = overlay::open(path).map_err(|source| PathError::new(path, source))?;
     loop {
         let read = match file.read(&mut buffer) {
             Ok(0) => return Ok(false),

@@ -58,7 +58,7 @@ pub(crate) fn open_for(
         .map_or(address, |(stem, _)| &address[..stem.len() + ".jsonl".len()]);
     match open(global, progress.clone()) {
         Err(_) if !global.confined && Path::new(session).is_file() => {
-            let place = Place { roots: Vec::new(), index: index(global) };
+            let place = Place { roots: Vec::new(), index: index(global), overlays: Vec::new() };
             Ok(configured(global, place, progress))
         }
         workspace => workspace,

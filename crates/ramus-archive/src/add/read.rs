@@ -135,6 +135,7 @@ impl Reading<'_> {
             hash: ContentHash([0; 32]),
             mode: mode(meta),
             modified: Moment::from(meta.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
+            created: meta.created().ok().map(Moment::from),
             added: self.adding.now,
         };
         if let Some(newest) = self.entry.map(|entry| entry.newest.clone()) {

@@ -18,6 +18,8 @@ CREATE TABLE generation (
     mode INTEGER NOT NULL,
     modified_seconds INTEGER NOT NULL,
     modified_nanos INTEGER NOT NULL,
+    created_seconds INTEGER,
+    created_nanos INTEGER,
     added INTEGER NOT NULL,
     UNIQUE (file, number)
 );

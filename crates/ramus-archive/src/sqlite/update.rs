@@ -100,8 +100,8 @@ fn insert_generation(
 ) -> rusqlite::Result<i64> {
     let mut insert = transaction.prepare_cached(
         "INSERT INTO generation \
-         (file, number, bytes, hash, mode, modified_seconds, modified_nanos, added) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+         (file, number, bytes, hash, mode, modified_seconds, modified_nanos, added, \
+         created_seconds, created_nanos) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
     insert.insert(params![
         file,
@@ -111,7 +111,9 @@ fn insert_generation(
         generation.mode,
         generation.modified.0.cast_signed(),
         generation.modified.1,
-        generation.added.millis()
+        generation.added.millis(),
+        generation.created.map(|created| created.0.cast_signed()),
+        generation.created.map(|created| created.1)
     ])
 }
 

@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bitcode::{Decode, Encode};
 
+use crate::overlay;
+
 /// How long a file must be unchanged before it can be identified. Two changes within one tick of the
 /// file system's clock look the same, and some clocks have ticks of two seconds.
 ///
@@ -49,6 +51,19 @@ impl Identity {
         self.bytes
     }
 
+    /// Returns the identity of a content that is kept elsewhere than in a file, by its hash.
+    pub fn of_content(hash: &[u8; 32], bytes: u64) -> Self {
+        let field = |at: usize| {
+            let mut field = [0; 8];
+            field.copy_from_slice(&hash[at..at + 8]);
+            i64::from_le_bytes(field)
+        };
+        // No file system has this number.
+        let device = u64::MAX;
+        let (other, changed) = ((field(8), field(16)), (field(24), 0));
+        Self { device, inode: field(0).cast_unsigned(), bytes, other, changed }
+    }
+
     /// Returns the identity as bytes of a fixed length, for storing it elsewhere.
     pub fn to_bytes(self) -> [u8; 56] {
         let fields = [
@@ -74,7 +89,10 @@ impl Identity {
 
     /// Whether a file is still in this state.
     pub(crate) fn still_is(&self, path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|meta| Self::unsettled(&meta) == *self)
+        match fs::metadata(path) {
+            Ok(meta) => Self::unsettled(&meta) == *self,
+            Err(_) => overlay::archived_file(path).is_some_and(|file| file.identity == *self),
+        }
     }
 
     #[cfg(unix)]

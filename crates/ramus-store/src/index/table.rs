@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use super::identity::Identity;
 use super::{Index, make_dir, pack};
 use crate::error::PathError;
+use crate::overlay;
 use crate::read::{read_as, read_at};
 use crate::regular;
 
@@ -44,17 +45,22 @@ impl Index {
     }
 
     fn read_as(&self, new: impl Fn() -> Session, path: &Path) -> Result<Session, PathError> {
-        let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
-        if meta.len() < LARGE || self.dir.is_none() {
+        let (length, identity) = match overlay::archived_file(path) {
+            Some(file) => (file.bytes, Some(file.identity)),
+            None => {
+                let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
+                (meta.len(), Identity::of(&meta))
+            }
+        };
+        if length < LARGE || self.dir.is_none() {
             return read_as(new(), path);
         }
-        let identity = Identity::of(&meta);
         let table = self.table(path);
         let same = table.as_ref().filter(|table| Some(table.identity) == identity);
         if let Some(session) = same.and_then(|table| table.session(path)) {
             return Ok(session);
         }
-        let grown = table.filter(|table| table.identity.bytes() < meta.len());
+        let grown = table.filter(|table| table.identity.bytes() < length);
         // The entry always includes usage, so that one entry serves every caller.
         let anew = || Reading { session: Session::with_uses(), ..Reading::default() };
         let mut reading = grown.and_then(|table| table.grown(path)).unwrap_or_else(anew);
@@ -85,7 +91,7 @@ impl Index {
 
 impl Table {
     fn session(&self, path: &Path) -> Option<Session> {
-        let mut file = regular::open(path).ok()?;
+        let mut file = overlay::open(path).ok()?;
         Session::from_table(&self.session, |span| read_at(&mut file, span).ok())
     }
 
@@ -95,14 +101,14 @@ impl Table {
         let is_same = self.pieces.par_iter().enumerate().all(|(at, hash)| {
             let at = at as u64 * PIECE;
             let span = ByteSpan { at, len: PIECE.min(old - at) as u32 };
-            let piece = regular::open(path).and_then(|mut file| read_at(&mut file, span));
+            let piece = overlay::open(path).and_then(|mut file| read_at(&mut file, span));
             piece.is_ok_and(|piece| xxh3_64(&piece) == *hash)
         });
         let session = self.session(path).filter(|_| is_same)?;
         let whole = (old / PIECE) as usize;
         let mut open = Xxh3Default::new();
         let span = ByteSpan { at: whole as u64 * PIECE, len: (old % PIECE) as u32 };
-        open.update(&read_at(&mut regular::open(path).ok()?, span).ok()?);
+        open.update(&read_at(&mut overlay::open(path).ok()?, span).ok()?);
         Some(Reading { session, pieces: self.pieces[..whole].to_vec(), open, read: old })
     }
 }
@@ -119,7 +125,7 @@ struct Reading {
 
 impl Reading {
     fn read_on(&mut self, path: &Path) -> io::Result<()> {
-        let mut file = regular::open(path)?;
+        let mut file = overlay::open(path)?;
         file.seek(SeekFrom::Start(self.read))?;
         let mut buffer = vec![0; 64 * 1024];
         loop {

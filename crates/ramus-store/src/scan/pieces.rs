@@ -10,7 +10,7 @@ use ramus_core::line::LONGEST_LINE;
 use ramus_core::time::Time;
 
 use crate::index::Seen;
-use crate::regular;
+use crate::overlay;
 
 /// Some complete lines of a file.
 pub(crate) struct Piece<'a> {
@@ -39,7 +39,7 @@ pub(crate) enum LeftOut {
 ///
 /// Lines longer than [`LONGEST_LINE`] are skipped.
 pub(crate) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result<LeftOut> {
-    let mut file = regular::open(path)?;
+    let mut file = overlay::open(path)?;
     BUFFER.with_borrow_mut(|buffer| {
         let (mut held, mut at, mut line) = (0, 0, 1);
         let mut left_out = LeftOut::Nothing;
@@ -112,7 +112,7 @@ pub(super) fn stretches(
     seen: &[Seen],
     mut each: impl FnMut(Piece<'_>),
 ) -> io::Result<()> {
-    let mut file = regular::open(path)?;
+    let mut file = overlay::open(path)?;
     let (mut at, mut line) = (0, 1);
     let mut bytes = Vec::new();
     for stretch in seen {
@@ -133,7 +133,7 @@ const TAIL: u64 = 64 * 1024;
 
 /// Returns the newest time near the end of a file, for titles and summaries, which have none themselves.
 pub(super) fn last_time(path: &Path) -> io::Result<Option<Time>> {
-    newest_within(&mut regular::open(path)?, TAIL)
+    newest_within(&mut overlay::open(path)?, TAIL)
 }
 
 /// How much of a file's end is usually enough to find its last time.
@@ -141,7 +141,7 @@ const SHORT: u64 = 8 * 1024;
 
 /// Like [`last_time`], but tries a shorter part first.
 pub(super) fn end_time(path: &Path) -> io::Result<Option<Time>> {
-    let mut file = regular::open(path)?;
+    let mut file = overlay::open(path)?;
     match newest_within(&mut file, SHORT)? {
         None => newest_within(&mut file, TAIL),
         time => Ok(time),

@@ -1,6 +1,5 @@
 //! Searches spilled results: tool outputs that were too long for their record and have their own file.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -14,9 +13,9 @@ use super::pieces::pieces;
 use super::tool::{ToolFilter, Verdict};
 use super::{Place, Source};
 use crate::error::PathError;
+use crate::overlay::{self, is_real_dir};
 use crate::place::{FileRole, HistoryFile, Project};
 use crate::read::SPILLED;
-use crate::regular;
 
 /// Lists the spilled results of a project's sessions, or of one of them.
 pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
@@ -29,9 +28,7 @@ pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
         if !is_real_dir(&dir) || !dir.parent().is_some_and(is_real_dir) {
             continue;
         }
-        let Ok(entries) = fs::read_dir(&dir) else { continue };
-        let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
-        for path in entries.flatten().filter(is_file).map(|entry| entry.path()) {
+        for path in overlay::files_in(&dir) {
             let Ok(mut file) = HistoryFile::at(&path) else { continue };
             if let Ok(relative) = path.strip_prefix(&project.root) {
                 let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
@@ -42,11 +39,6 @@ pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
         }
     }
     found
-}
-
-/// Whether a path is a directory and not a link to one.
-pub(crate) fn is_real_dir(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
 /// The record that a spilled result belongs to.
@@ -106,7 +98,7 @@ pub(super) fn search(
 /// Reads as much of a spilled result as is searched.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    regular::open(path)?.take(SPILLED).read_to_end(&mut bytes)?;
+    overlay::open(path)?.take(SPILLED).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -189,6 +181,8 @@ pub(super) fn session_file(path: &Path) -> std::path::PathBuf {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
+
     use std::os::unix::fs::symlink;
 
     use super::*;

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::{ProjectSurvey, Survey, Surveyed};
+use crate::overlay;
 use crate::prompts::{NotedPrompt, noted_prompts};
 
 /// The links between a project's sessions, and the origins and offspring of each.
@@ -110,7 +111,7 @@ impl Elsewhere {
         });
         dirs.iter().any(|dir| {
             let file = dir.join(format!("{id}.jsonl"));
-            fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file())
+            overlay::look(&file).is_ok_and(|look| look.is_some())
         })
     }
 }

@@ -1,0 +1,77 @@
+//! The archived files of one Claude directory, for reading them in the place of files that are gone.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use ramus_store::overlay::{ArchivedFile, ArchivedListing, ArchivedTree};
+use ramus_store::{Identity, PathError, StoredBytes};
+
+use crate::archive::Archive;
+use crate::storage::{ArchiveError, FileEntry, FileKey};
+
+/// What is archived of one Claude directory.
+#[derive(Debug)]
+pub struct ArchiveTree {
+    archive: Archive,
+    root: PathBuf,
+    /// The listing, and the version of the archive that it was made from.
+    listed: Mutex<Option<(u64, Arc<ArchivedListing>)>>,
+}
+
+impl Archive {
+    /// Returns the archived files of a Claude directory, whose path has no links on the way.
+    pub fn tree(&self, root: PathBuf) -> ArchiveTree {
+        ArchiveTree { archive: self.clone(), root, listed: Mutex::default() }
+    }
+}
+
+impl ArchiveTree {
+    fn list(&self) -> Result<Arc<ArchivedListing>, ArchiveError> {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.archive.storage.version()?;
+        if let Some((made, listing)) = &*listed
+            && *made == version
+        {
+            return Ok(listing.clone());
+        }
+        let files = self.archive.files(Some(&self.root))?;
+        let listing: ArchivedListing = files.into_iter().map(archived_file).collect();
+        let listing = Arc::new(listing);
+        *listed = Some((version, listing.clone()));
+        Ok(listing)
+    }
+
+    fn open(&self, relative: &Path) -> Result<Box<dyn StoredBytes>, ArchiveError> {
+        let key = FileKey { root: self.root.clone(), path: relative.to_owned() };
+        Ok(Box::new(self.archive.newest_content(&key)?))
+    }
+}
+
+fn archived_file(entry: FileEntry) -> (PathBuf, ArchivedFile) {
+    let newest = entry.newest;
+    let file = ArchivedFile {
+        session: entry.session,
+        kind: entry.kind,
+        bytes: newest.bytes,
+        mode: newest.mode,
+        modified: SystemTime::from(newest.modified),
+        created: newest.created.map(SystemTime::from),
+        identity: Identity::of_content(&newest.hash.0, newest.bytes),
+    };
+    (entry.key.path, file)
+}
+
+impl ArchivedTree for ArchiveTree {
+    fn files(&self) -> Result<Arc<ArchivedListing>, PathError> {
+        self.list().map_err(|error| error.reading(self.archive.path()))
+    }
+
+    fn content(&self, relative: &Path) -> Result<Box<dyn StoredBytes>, PathError> {
+        self.open(relative).map_err(|error| error.reading(&self.root.join(relative)))
+    }
+
+    fn scratch_dir(&self) -> &Path {
+        self.archive.path().parent().unwrap_or(Path::new("."))
+    }
+}

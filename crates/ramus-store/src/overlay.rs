@@ -1,0 +1,192 @@
+//! Archived files in the place of files that are gone.
+//!
+//! An overlay lies under a Claude directory like the lower layer of a union mount: a path that exists on
+//! disk means the file on disk, any other path means the archived file, if there is one. So everything that
+//! reads histories by path reads archived ones too. Everything that writes uses [`regular`](crate::regular)
+//! and sees the disk alone.
+//!
+//! The table of overlays belongs to the process, as a table of mounts does: a path means the same to every
+//! thread.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use crate::disk::is_missing;
+use crate::error::PathError;
+use crate::index::Identity;
+use crate::owned::OwnedKind;
+use crate::regular;
+use crate::stored::StoredBytes;
+
+/// The archived files of one Claude directory.
+pub trait ArchivedTree: fmt::Debug + Send + Sync {
+    /// Returns all files by their path from the Claude directory on.
+    fn files(&self) -> Result<Arc<ArchivedListing>, PathError>;
+
+    /// Returns the newest content of a file.
+    fn content(&self, relative: &Path) -> Result<Box<dyn StoredBytes>, PathError>;
+
+    /// Returns a directory on a disk with room for temporary files.
+    fn scratch_dir(&self) -> &Path;
+}
+
+/// Archived files by their path from the Claude directory on.
+pub type ArchivedListing = BTreeMap<PathBuf, ArchivedFile>;
+
+/// What is known about an archived file.
+#[derive(Clone, Debug)]
+pub struct ArchivedFile {
+    pub session: String,
+    pub kind: OwnedKind,
+    pub bytes: u64,
+    pub mode: u32,
+    pub modified: SystemTime,
+    pub created: Option<SystemTime>,
+    /// Made from the content: the same content is the same state.
+    pub identity: Identity,
+}
+
+/// An overlay of a Claude directory. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Overlay {
+    pub(crate) root: PathBuf,
+    pub(crate) tree: Arc<dyn ArchivedTree>,
+}
+
+static OVERLAYS: RwLock<Vec<(PathBuf, Arc<dyn ArchivedTree>)>> = RwLock::new(Vec::new());
+
+impl Overlay {
+    /// Puts archived files under a Claude directory.
+    pub fn new(root: PathBuf, tree: Arc<dyn ArchivedTree>) -> Self {
+        let mut overlays = OVERLAYS.write().unwrap_or_else(PoisonError::into_inner);
+        overlays.push((root.clone(), tree.clone()));
+        Self { root, tree }
+    }
+}
+
+impl Drop for Overlay {
+    fn drop(&mut self) {
+        let mut overlays = OVERLAYS.write().unwrap_or_else(PoisonError::into_inner);
+        overlays.retain(|(_, tree)| !Arc::ptr_eq(tree, &self.tree));
+    }
+}
+
+/// A file on disk or in an archive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub(crate) bytes: u64,
+    pub(crate) mode: Option<u32>,
+}
+
+/// Opens a file for reading: the one on disk, else the archived one.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    match regular::open(path) {
+        Err(error) if is_missing(&error) => match archived(path) {
+            Some((tree, relative, file)) => extract(&*tree, &relative, &file),
+            None => Err(error),
+        },
+        opened => opened,
+    }
+}
+
+/// Reads a whole file that has no reason to be larger than `limit`.
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    regular::read_open(open(path)?, limit)
+}
+
+/// Looks at a regular file without following a link. `None`: there is no such file.
+pub(crate) fn look(path: &Path) -> io::Result<Option<Look>> {
+    match path.symlink_metadata() {
+        Ok(meta) if meta.is_file() => Ok(Some(Look { bytes: meta.len(), mode: mode(&meta) })),
+        Ok(_) => Ok(None),
+        Err(error) if is_missing(&error) => {
+            let look =
+                |file: ArchivedFile| Look { bytes: file.bytes, mode: Some(file.mode & 0o777) };
+            Ok(archived(path).map(|(_, _, file)| look(file)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(unix)]
+fn mode(meta: &Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(meta.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Metadata) -> Option<u32> {
+    None
+}
+
+/// Whether a path is a directory and not a link to one, on disk or in an archive.
+pub(crate) fn is_real_dir(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Ok(meta) => meta.is_dir(),
+        Err(error) => is_missing(&error) && !archived_in(path).is_empty(),
+    }
+}
+
+/// Lists the regular files of a directory, on disk and archived. Links are left out.
+pub(crate) fn files_in(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    let mut files: Vec<PathBuf> = entries.filter(is_file).map(|entry| entry.path()).collect();
+    let archived = archived_in(dir).into_iter().map(|(path, _)| path);
+    files.extend(archived.filter(|path| path.parent() == Some(dir)));
+    files
+}
+
+/// Lists the archived files below a directory that are not on disk.
+pub(crate) fn archived_in(dir: &Path) -> Vec<(PathBuf, ArchivedFile)> {
+    let Some((tree, relative)) = tree_of(dir) else { return Vec::new() };
+    let Ok(files) = tree.files() else { return Vec::new() };
+    let below = files.range(relative.clone()..).take_while(|(path, _)| path.starts_with(&relative));
+    let found = below.filter_map(|(path, file)| {
+        let full = dir.join(path.strip_prefix(&relative).ok()?);
+        full.symlink_metadata().is_err().then(|| (full, file.clone()))
+    });
+    found.collect()
+}
+
+fn tree_of(path: &Path) -> Option<(Arc<dyn ArchivedTree>, PathBuf)> {
+    let overlays = OVERLAYS.read().unwrap_or_else(PoisonError::into_inner);
+    overlays.iter().find_map(|(root, tree)| {
+        let relative = path.strip_prefix(root).ok()?;
+        Some((tree.clone(), relative.to_owned()))
+    })
+}
+
+/// Returns the archived file that a path means because there is none on disk.
+pub(crate) fn archived_file(path: &Path) -> Option<ArchivedFile> {
+    match path.symlink_metadata() {
+        Err(error) if is_missing(&error) => archived(path).map(|(_, _, file)| file),
+        _ => None,
+    }
+}
+
+fn archived(path: &Path) -> Option<(Arc<dyn ArchivedTree>, PathBuf, ArchivedFile)> {
+    let (tree, relative) = tree_of(path)?;
+    let file = tree.files().ok()?.get(&relative)?.clone();
+    Some((tree, relative, file))
+}
+
+/// Writes an archived content to a file without a name, for readers that jump around in it.
+fn extract(tree: &dyn ArchivedTree, relative: &Path, file: &ArchivedFile) -> io::Result<File> {
+    let content = tree.content(relative).map_err(io::Error::other)?;
+    // A temporary directory is often in memory; large sessions do not belong there.
+    let mut out = tempfile::tempfile_in(tree.scratch_dir()).or_else(|_| tempfile::tempfile())?;
+    let mut n = 0;
+    while let Some(piece) = content.piece(n).map_err(io::Error::other)? {
+        out.write_all(&piece)?;
+        n += 1;
+    }
+    out.set_modified(file.modified)?;
+    out.seek(SeekFrom::Start(0))?;
+    Ok(out)
+}
