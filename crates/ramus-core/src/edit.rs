@@ -27,6 +27,7 @@ pub use relocate::Relocation;
 pub use splice::Splice;
 pub use summary::{
     ChangeDetail, ChangeSummary, FileRestoration, MessageSummary, RestoredFile, UndoneOperation,
+    UnpackedSummary,
 };
 pub use weave::{Bodies, Mended, Thinking};
 
