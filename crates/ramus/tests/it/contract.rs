@@ -65,6 +65,10 @@ enum Question {
         session: String,
         node: String,
     },
+    Resume {
+        session: String,
+        node: String,
+    },
     Rename {
         session: String,
         title: &'static str,
@@ -275,6 +279,7 @@ fn questions(corpus: &Corpus) -> Vec<Question> {
             if node != text(&row, "resume_leaf") {
                 questions.push(Question::Goto { session: session.clone(), node: node.clone() });
             }
+            questions.push(Question::Resume { session: session.clone(), node: node.clone() });
             questions.push(Question::Fork { session, node });
         }
         questions.push(Question::Rename { session, title: "Another name" });

@@ -82,6 +82,9 @@ impl<'a> Command<'a> {
             }
             Question::Goto { session, node } => planned(&["goto", &address(session, node)]),
             Question::Fork { session, node } => planned(&["fork", &address(session, node)]),
+            Question::Resume { session, node } => {
+                one(resume_row(&crate::json(self.claude, &["resume", &address(session, node)])))
+            }
             Question::Rename { session, title } => planned(&["rename", session, title]),
         }
     }
@@ -274,4 +277,9 @@ pub(super) fn plan_row(plan: &Value, what: &str, is_new: bool) -> Row {
         row.insert("resume leaf", text(plan, "resume_leaf"));
     }
     row
+}
+
+/// What resuming at a message takes.
+pub(super) fn resume_row(plan: &Value) -> Row {
+    Row::from([("first step", text(plan, "first_step")), ("command", text(plan, "command"))])
 }

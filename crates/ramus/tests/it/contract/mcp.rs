@@ -59,7 +59,7 @@ impl Mcp {
                 self.call("fork", &json!({"address": format!("{session}:{node}")}))
             }
             // There is no tool for it.
-            Question::Retention | Question::Rename { .. } => return None,
+            Question::Retention | Question::Rename { .. } | Question::Resume { .. } => return None,
         };
         let (text, is_error) = told;
         assert!(!is_error, "{question:?}: {text}");
