@@ -186,11 +186,12 @@ impl Workspace {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.clone());
         let name = directory.to_string_lossy();
         let projects = self.projects();
-        let known = projects
-            .iter()
-            .find(|project| project.root == root && is_encoded(&project.name, &name));
-        let dir = match known {
-            Some(project) => project.dir.clone(),
+        let is_here = |project: &&Project| {
+            std::path::absolute(&project.root).is_ok_and(|of| of == root)
+                && is_encoded(&project.name, &name)
+        };
+        let dir = match projects.iter().find(is_here) {
+            Some(project) => root.join("projects").join(&project.name),
             None if encode(&name).len() > LONGEST_NAME => {
                 return Err(CarryError::LongPath(directory));
             }

@@ -49,6 +49,7 @@ impl Screens {
             | Question::Projects
             | Question::Usage
             | Question::Merge { .. }
+            | Question::Resume(_)
             | Question::Rename { .. } => None,
         }
     }
