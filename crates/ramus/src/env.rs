@@ -70,7 +70,11 @@ pub(crate) fn workspace_to_fill(ui: &Ui, global: &Global) -> Workspace {
     let all = candidates(global);
     let existing: Vec<PathBuf> = all.iter().filter(|dir| dir.is_dir()).cloned().collect();
     let roots = if existing.is_empty() { all.into_iter().take(1).collect() } else { existing };
-    configured(global, Place { roots, index: index(global) }, ui.progress_sink())
+    configured(
+        global,
+        Place { roots, index: index(global), overlays: Vec::new() },
+        ui.progress_sink(),
+    )
 }
 
 /// What an address is read from: the Claude directories, or a pack.
@@ -93,7 +97,8 @@ pub(crate) fn read_source(
         return Ok(ReadSource { workspace, address: Some(text.to_owned()), pack: None });
     };
     let pack = OpenPack::read(Path::new(file), &std::env::temp_dir())?;
-    let place = Place { roots: vec![pack.root().to_owned()], index: Index::none() };
+    let place =
+        Place { roots: vec![pack.root().to_owned()], index: Index::none(), overlays: Vec::new() };
     let workspace = configured(global, place, ui.progress_sink()).confined(true);
     let address = match (rest.strip_prefix('#'), &pack.manifest.sessions[..]) {
         (Some(named), _) => Some(named.to_owned()),
