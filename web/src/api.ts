@@ -30,6 +30,7 @@ export type {
   Projects,
   RelativeView as Relative,
   ReplyUsage,
+  ResumeView as Resume,
   Session,
   Sessions,
   Stats,

@@ -164,6 +164,10 @@ export type Conversation = { session: string,
  */
 file: string, n: number, leaf: string, status: "active" | "abandoned", resumes: boolean, draft: boolean, why: string, title: string | null,
 /**
+ * What tells it from the other conversations of its session.
+ */
+branch_title: string | null,
+/**
  * The first prompt since its fork.
  */
 prompt: string | null, fork_point: string | null, fork_kind: string | null, messages: number, records: number, compactions: number, last_active: string | null, };
@@ -711,6 +715,20 @@ line: number,
  * Where clients of other versions would continue instead.
  */
 otherwise: Array<Otherwise>, };
+
+export type ResumeView = {
+/**
+ * One line for a shell.
+ */
+command: string,
+/**
+ * What the command does before it starts Claude Code: `nothing`, `goto-or-fork` or `fork`.
+ */
+first_step: string,
+/**
+ * The session's directory, if it does not exist.
+ */
+missing_directory: string | null, };
 
 export type Session = { id: string,
 /**

@@ -10,7 +10,7 @@ use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
 use ramus_store::place::{FileRole, HistoryFile, Project, encode, is_encoded};
-use ramus_store::survey::Surveyed;
+use ramus_store::survey::{ProjectSurvey, Surveyed};
 use ramus_store::{PathError, last_active};
 
 use crate::workspace::Workspace;
@@ -29,6 +29,15 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// Whether a project is the scope, or has it.
+    pub fn has_project(&self, project: &ProjectSurvey) -> bool {
+        match self {
+            Self::All => true,
+            Self::Project(found) => found.dir == project.dir,
+            Self::Session(found) => found.dir() == project.dir,
+        }
+    }
+
     /// Whether a file of the scope's projects belongs to it.
     pub fn has(&self, file: &Surveyed) -> bool {
         match self {

@@ -83,6 +83,8 @@ pub enum ChangeRequest<'a> {
 pub struct PlannedChange {
     pub plan: Plan,
     pub detail: ChangeDetail,
+    /// The start of the id of the plan's session that means no other one.
+    pub(crate) short_session: String,
     /// The last message of what will be resumed.
     pub resume_leaf: Option<String>,
     /// The directory that Claude Code has to be started in, if there is something to resume.
@@ -94,8 +96,16 @@ pub struct PlannedChange {
 }
 
 impl PlannedChange {
-    pub(crate) fn new(plan: Plan, detail: ChangeDetail) -> Self {
-        Self { plan, detail, resume_leaf: None, cwd: None, stops: false, instead_of: None }
+    pub(crate) fn new(workspace: &Workspace, plan: Plan, detail: ChangeDetail) -> Self {
+        Self {
+            short_session: workspace.short_id(&plan.session),
+            plan,
+            detail,
+            resume_leaf: None,
+            cwd: None,
+            stops: false,
+            instead_of: None,
+        }
     }
 
     /// Returns what it comes down to.
@@ -108,6 +118,7 @@ impl PlannedChange {
         ChangeSummary {
             detail: &self.detail,
             session: &self.plan.session,
+            short_session: &self.short_session,
             file: &self.plan.file,
             appended_bytes: self.plan.appended_bytes(),
             agents: self.plan.steps.iter().filter(is_agent).count(),
@@ -193,15 +204,15 @@ impl Workspace {
                 let title = plan::title(title)?;
                 let detail =
                     ChangeDetail::Rename { now: site.title.clone(), then: title.to_owned() };
-                Ok(PlannedChange::new(plan::rename(site.subject(), title, now)?, detail))
+                Ok(PlannedChange::new(self, plan::rename(site.subject(), title, now)?, detail))
             }
-            ChangeRequest::Trash { site } => plan_trash(site),
+            ChangeRequest::Trash { site } => plan_trash(self, site),
             ChangeRequest::Undo { journal, op } => self.plan_undo(journal, op),
             ChangeRequest::Restore { journal, session, at } => {
                 self.plan_restore(journal, session, at)
             }
             ChangeRequest::RestoreFiles { files, only, outside } => {
-                files::plan_restore_files(files, only, outside)
+                files::plan_restore_files(self, files, only, outside)
             }
             ChangeRequest::Fix { site, misnamed, thinking } => {
                 self.plan_fix(site, misnamed, thinking, now)
@@ -233,7 +244,7 @@ impl Workspace {
                 Ok(PlannedChange {
                     resume_leaf: Some(site.leaf(node)),
                     cwd: Some(site.cwd().to_owned()),
-                    ..PlannedChange::new(plan, detail)
+                    ..PlannedChange::new(self, plan, detail)
                 })
             }
             Err(PlanError::Refused(refusal)) if refusal.can_fork() => {
@@ -247,8 +258,9 @@ impl Workspace {
     fn plan_undo(&self, journal: &Journal, op: Option<u64>) -> Result<PlannedChange, ChangeError> {
         let plan = undo::undo(journal, op, self.roots())
             .map_err(|error| undo_error(error, journal, op, None))?;
-        let undone = plan.undoes.and_then(|op| journal.operation(op)).map(undone_operation);
-        Ok(PlannedChange::new(plan, ChangeDetail::Undo(undone)))
+        let undone = plan.undoes.and_then(|op| journal.operation(op));
+        let undone = undone.map(|operation| self.undone_operation(operation));
+        Ok(PlannedChange::new(self, plan, ChangeDetail::Undo(undone)))
     }
 
     fn plan_restore(
@@ -265,11 +277,20 @@ impl Workspace {
         };
         let plan = plan.map_err(|error| undo_error(error, journal, at, trashed))?;
         let detail = ChangeDetail::Restore { words: plan.words.clone() };
-        Ok(PlannedChange::new(plan, detail))
+        Ok(PlannedChange::new(self, plan, detail))
+    }
+
+    fn undone_operation(&self, operation: &Operation) -> UndoneOperation {
+        UndoneOperation {
+            op: operation.op,
+            kind: operation.what.word(),
+            short_session: self.short_id(&operation.session),
+            words: operation.words.clone(),
+        }
     }
 }
 
-fn plan_trash(site: &Site) -> Result<PlannedChange, ChangeError> {
+fn plan_trash(workspace: &Workspace, site: &Site) -> Result<PlannedChange, ChangeError> {
     let plan = plan::trash(site.subject())?;
     let conversations = &site.history.branches.conversations;
     let moved = plan.steps.iter().filter_map(|step| match step {
@@ -282,16 +303,7 @@ fn plan_trash(site: &Site) -> Result<PlannedChange, ChangeError> {
         longest: conversations.iter().map(|one| one.messages).max().unwrap_or(0),
         moved: moved.collect(),
     };
-    Ok(PlannedChange::new(plan, detail))
-}
-
-fn undone_operation(operation: &Operation) -> UndoneOperation {
-    UndoneOperation {
-        op: operation.op,
-        kind: operation.what.word(),
-        session: operation.session.clone(),
-        words: operation.words.clone(),
-    }
+    Ok(PlannedChange::new(workspace, plan, detail))
 }
 
 fn undo_error(

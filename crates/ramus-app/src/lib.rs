@@ -6,12 +6,16 @@
 
 pub mod address;
 pub mod archive;
+pub mod carry;
 pub mod change;
 pub mod compare;
 pub mod conversation;
 pub mod files_at;
+pub mod list;
 pub mod message;
 pub mod prices;
+pub mod resume;
+pub mod search;
 pub mod usage;
 
 /// Files in short, as [`Workspace`] reads them.
@@ -21,10 +25,16 @@ pub mod survey {
     };
 }
 
+pub mod when;
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
+pub use carry::{CarryError, PackItem, PlannedUnpack, UnpackRequest};
 pub use change::{ChangeError, ChangeRequest, NewSessionAt, PlanKeeper, PlannedChange, Site};
 pub use conversation::OpenConversation;
 pub use prices::Prices;
+pub use resume::{
+    ClientProgram, FirstStep, ResumeCommand, ResumeDecision, ResumeError, ResumePlan,
+};
+pub use search::{SearchBatch, SearchOrder, SearchRequest};
 pub use workspace::{ProgressSink, SurveyDetail, Workspace};

@@ -4,6 +4,7 @@ use ramus_core::body::{Block, Body, human_text};
 use ramus_core::edit::MessageSummary;
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
+use ramus_core::query::Role;
 use ramus_core::record::Voice;
 use ramus_store::{Bodies, PathError};
 
@@ -29,13 +30,15 @@ pub fn message_summary(
             break;
         }
     }
+    let uuid = head.name.map(|name| history.session.spell(name));
     Ok(MessageSummary {
-        uuid: head.name.map(|name| history.session.spell(name)),
+        short_uuid: uuid.as_deref().map_or("", |uuid| history.short_uuid(uuid)).to_owned(),
+        uuid,
         time: head.time,
         role: match head.voice {
-            Voice::Answer | Voice::Synthetic => "assistant",
-            Voice::Prompt | Voice::Queued => "user",
-            _ => "system",
+            Voice::Answer | Voice::Synthetic => Role::Assistant,
+            Voice::Prompt | Voice::Queued => Role::User,
+            _ => Role::System,
         },
         text,
         above: None,

@@ -15,6 +15,7 @@ use ramus_core::history::History;
 use ramus_core::link::Family;
 use ramus_core::name::ShortIds;
 use ramus_core::resume::Rule;
+use ramus_core::retention::Due;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
@@ -34,6 +35,7 @@ use ramus_store::{PathError, State};
 
 use crate::address::{ResolvedFile, Scope};
 use crate::prices::Prices;
+use crate::resume::ClientProgram;
 
 /// How long a listing of the directories is good for, where several questions are asked over time.
 const FRESH: Duration = Duration::from_secs(2);
@@ -51,6 +53,10 @@ pub trait ProgressSink: Send + Sync {
     fn end(&self) {}
     /// Something could not be read; the rest is answered all the same.
     fn warn(&self, _problem: &PathError) {}
+    /// Whether nobody waits for the answer any more.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 }
 
 /// Hears nothing.
@@ -77,6 +83,7 @@ pub struct Workspace {
     state: State,
     prices: Prices,
     archive: Option<Archive>,
+    client: ClientProgram,
     /// Only files below the Claude directories are read.
     confined: bool,
     fresh: Duration,
@@ -122,6 +129,7 @@ impl Workspace {
             state,
             prices: Prices::default(),
             archive: None,
+            client: ClientProgram::default(),
             confined: false,
             fresh: Duration::MAX,
             progress: Arc::new(()),
@@ -142,9 +150,10 @@ impl Workspace {
 
     /// Returns the same for other Claude directories.
     pub fn at(&self, roots: Vec<PathBuf>) -> Self {
-        let place = Place { roots, index: self.place.index.clone(), overlays: Vec::new() };
+        let place = Place::at(roots, self.place.index.clone());
         Self {
             prices: self.prices.clone(),
+            client: self.client.clone(),
             confined: self.confined,
             fresh: self.fresh,
             progress: self.progress.clone(),
@@ -168,6 +177,11 @@ impl Workspace {
         Self { archive, place, ..self }
     }
 
+    /// Sets the Claude Code program that sessions are resumed with.
+    pub fn with_client(self, client: ClientProgram) -> Self {
+        Self { client, ..self }
+    }
+
     /// Reads nothing outside of the Claude directories: whoever asks is not the person whose files they are.
     pub fn confined(self, confined: bool) -> Self {
         Self { confined, ..self }
@@ -176,6 +190,11 @@ impl Workspace {
     /// Reports long work, and what could not be read.
     pub fn reporting_to(self, progress: Arc<dyn ProgressSink>) -> Self {
         Self { progress, ..self }
+    }
+
+    /// Returns where long work is reported.
+    pub fn progress(&self) -> &dyn ProgressSink {
+        &*self.progress
     }
 
     /// Returns the Claude directories.
@@ -217,6 +236,11 @@ impl Workspace {
         &self.prices
     }
 
+    /// Returns the Claude Code program that sessions are resumed with.
+    pub fn client(&self) -> &ClientProgram {
+        &self.client
+    }
+
     pub(crate) fn is_confined(&self) -> bool {
         self.confined
     }
@@ -226,16 +250,15 @@ impl Workspace {
         Cleanup::of(&self.place)
     }
 
-    /// Announces which files of a scope the client deletes soon; `None`: none.
-    pub fn due_soon(&self, scope: &Scope, now: Time) -> Option<String> {
+    /// Counts the files of a scope that the client deletes soon; a single session has no answer.
+    pub fn due_files(&self, scope: &Scope, now: Time) -> Due {
         let projects = self.projects();
         let wanted = projects.iter().filter(|project| match scope {
             Scope::All => true,
             Scope::Project(only) => only.dir == project.dir,
             Scope::Session(_) => false,
         });
-        let files = wanted.flat_map(|project| &project.files);
-        self.cleanup().due(files, now).sentence()
+        self.cleanup().due(wanted.flat_map(|project| &project.files), now)
     }
 
     /// Returns the prompts of a scope whose sessions are gone.
@@ -316,11 +339,17 @@ impl Workspace {
         projects
     }
 
-    /// Returns the ids of sessions, so that their short forms mean no other one.
+    /// Returns the ids of sessions and sub-agents, so that their short forms mean no other one.
     pub fn short_ids(&self) -> ShortIds {
         let projects = self.projects();
-        let sessions = projects.iter().flat_map(Project::sessions);
-        sessions.map(|file| &*file.id).collect()
+        let files = projects.iter().flat_map(|project| &project.files);
+        let named = files.filter(|file| !matches!(file.role, FileRole::Journal { .. }));
+        named.map(|file| &*file.id).collect()
+    }
+
+    /// Returns the start of an id that means no other session or sub-agent.
+    pub fn short_id(&self, id: &str) -> String {
+        self.short_ids().short(id).to_owned()
     }
 
     /// Reads everything in short, so that the first question need not wait for it.

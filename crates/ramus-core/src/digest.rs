@@ -15,7 +15,7 @@ use crate::branches::{Artefact, ForkKind, Status};
 use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
 use crate::link::{Family, LinkKind};
-use crate::name::{Key, Name};
+use crate::name::{Key, Name, ShortUuids};
 use crate::pull_request::PullRequest;
 use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Reason, Rule, resume_in};
@@ -92,6 +92,29 @@ pub struct Listed<'a> {
     pub links: Vec<(LinkKind, &'a str)>,
     /// Its origins and offspring.
     pub family: Family,
+    /// The stable word for what it is (R18).
+    pub class: &'static str,
+    /// The git repository of its project, if it was looked for.
+    pub repository: Option<&'a str>,
+    /// When the client deletes it, should it not be changed before.
+    pub deleted_after: Option<Time>,
+}
+
+/// A project in short.
+#[derive(Clone, Debug)]
+pub struct ListedProject {
+    /// Its encoded name.
+    pub name: String,
+    /// The directory it stands for, if records tell it.
+    pub path: Option<String>,
+    pub dir: String,
+    pub sessions: usize,
+    pub conversations: usize,
+    pub agents: usize,
+    pub bytes: u64,
+    pub last_active: Option<Time>,
+    /// The git repository it belongs to.
+    pub repository: Option<String>,
 }
 
 /// The resume point in short (R11).
@@ -150,6 +173,8 @@ pub struct ConversationDigest {
     pub last_active: Option<Time>,
     /// The first prompt since the fork it was left at.
     pub first_prompt: Option<Box<str>>,
+    /// The prompt that a branch without prompts of its own replies to: a retry, or what was interrupted.
+    pub answered_prompt: Option<Box<str>>,
 }
 
 /// The uuids of a session's nodes and their links, and nothing else.
@@ -183,6 +208,11 @@ impl Chain {
 }
 
 impl Digest {
+    /// Returns what shortens the uuids of the session's nodes.
+    pub fn short_uuids(&self) -> ShortUuids {
+        ShortUuids::new(self.chain.names.iter().copied())
+    }
+
     /// Sums up a session.
     pub fn new(history: &History) -> Self {
         let (told, places) = tell(history);
@@ -244,6 +274,7 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
                     .first_prompt(conversation)
                     .or(conversation.opening)
                     .and_then(words),
+                answered_prompt: history.answered_prompt(conversation).and_then(words),
             }
         })
         .collect();

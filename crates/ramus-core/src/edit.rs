@@ -9,6 +9,7 @@ mod goto;
 mod line;
 mod merge;
 mod refusal;
+mod relocate;
 mod rename;
 mod splice;
 mod summary;
@@ -22,9 +23,11 @@ pub use merge::{
     Pick, PickError, Policy, Sources, Strategy, digest_text, merge, merge_brief,
 };
 pub use refusal::Refusal;
+pub use relocate::Relocation;
 pub use splice::Splice;
 pub use summary::{
     ChangeDetail, ChangeSummary, FileRestoration, MessageSummary, RestoredFile, UndoneOperation,
+    UnpackedSummary,
 };
 pub use weave::{Bodies, Mended, Thinking};
 

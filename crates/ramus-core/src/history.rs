@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use crate::branches::{Branches, Conversation, Lane};
 use crate::client_path::{ResumeNote, ResumeNotes, resume_notes};
 use crate::fold::{FoldId, Folds};
-use crate::name::{Name, short_id};
+use crate::name::{Name, ShortUuids};
 use crate::record::{Kind, Voice};
 use crate::resume::Rule;
 use crate::session::{NodeId, NoteKind, Session};
@@ -22,6 +22,8 @@ pub struct History {
     pub branches: Branches,
     /// Computed when the session is read.
     resume_notes: OnceLock<ResumeNotes>,
+    /// Made when the first uuid is shortened.
+    short_uuids: OnceLock<ShortUuids>,
 }
 
 impl History {
@@ -30,7 +32,14 @@ impl History {
         let tree = Tree::new(&session);
         let folds = Folds::new(&session, &tree);
         let branches = Branches::new(&session, &tree, &folds, rule);
-        Self { session, tree, folds, branches, resume_notes: OnceLock::new() }
+        Self {
+            session,
+            tree,
+            folds,
+            branches,
+            resume_notes: OnceLock::new(),
+            short_uuids: OnceLock::new(),
+        }
     }
 
     /// Returns the note before a message at which the client resumes with fewer messages.
@@ -158,18 +167,8 @@ impl History {
 
     /// Returns the start of a record's uuid that means no other record of the session.
     pub fn short_uuid<'a>(&self, uuid: &'a str) -> &'a str {
-        let short = short_id(uuid);
-        let Some(own) = Name::canonical(uuid.as_bytes()) else { return short };
-        let names = self.session.nodes().filter_map(|(_, record)| record.name);
-        let alike = |other: Name| (own.bits() ^ other.bits()).leading_zeros() as usize / 4;
-        let shared = names.filter(|name| *name != own).map(alike).max().unwrap_or(0);
-        // Letters of the uuid, its dashes left out.
-        let end = uuid.bytes().scan(0, |letters, byte| {
-            *letters += usize::from(byte != b'-');
-            Some(*letters)
-        });
-        let end = end.take_while(|letters| *letters <= shared).count() + 1;
-        if end <= short.len() { short } else { uuid.get(..end).unwrap_or(uuid) }
+        let names = || self.session.nodes().filter_map(|(_, record)| record.name);
+        self.short_uuids.get_or_init(|| ShortUuids::new(names())).short(uuid)
     }
 
     /// Finds the node at such an address.
@@ -200,6 +199,16 @@ impl History {
         own.filter(|fold| self.folds.fold(*fold).voice == Voice::Prompt)
             .last()
             .map(|fold| self.folds.fold(fold).head)
+    }
+
+    /// Returns the prompt that a conversation replies to, if it has no prompt since the fork it was left at.
+    pub fn answered_prompt(&self, conversation: &Conversation) -> Option<NodeId> {
+        if self.first_prompt(conversation).is_some() {
+            return None;
+        }
+        let fork = &self.branches.forks[conversation.fork?];
+        let mut above = self.folds.ancestors(fork.fold).map(|fold| self.folds.fold(fold));
+        above.find(|fold| fold.voice == Voice::Prompt).map(|fold| fold.head)
     }
 
     /// Walks from the end of a conversation up to its root, on the same chain.

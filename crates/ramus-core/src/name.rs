@@ -124,6 +124,38 @@ impl ShortIds {
     }
 }
 
+/// The records of a session whose uuids begin with the same eight letters. Nearly always there are none,
+/// so that shortening many uuids of a large session costs one pass over it.
+#[derive(Clone, Debug)]
+pub struct ShortUuids(Box<[Name]>);
+
+impl ShortUuids {
+    pub fn new(names: impl Iterator<Item = Name>) -> Self {
+        let mut starts: Vec<(u32, Name)> =
+            names.map(|name| ((name.bits() >> 96) as u32, name)).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let alike = starts.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
+        Self(alike.flatten().map(|(_, name)| *name).collect())
+    }
+
+    /// Returns the start of a uuid as [`short_id`] does, longer where another one begins with that.
+    pub fn short<'a>(&self, uuid: &'a str) -> &'a str {
+        let short = short_id(uuid);
+        let Some(own) = Name::canonical(uuid.as_bytes()) else { return short };
+        let shared = |other: &Name| (own.bits() ^ other.bits()).leading_zeros() as usize / 4;
+        let others = self.0.iter().filter(|name| **name != own);
+        let shared = others.map(shared).max().unwrap_or(0);
+        // Letters of the uuid, its dashes left out.
+        let end = uuid.bytes().scan(0, |letters, byte| {
+            *letters += usize::from(byte != b'-');
+            Some(*letters)
+        });
+        let end = end.take_while(|letters| *letters <= shared).count() + 1;
+        if end <= short.len() { short } else { uuid.get(..end).unwrap_or(uuid) }
+    }
+}
+
 fn shared_start(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }

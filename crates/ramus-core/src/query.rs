@@ -20,6 +20,7 @@ use term::{Term, split};
 
 mod escaped;
 mod grams;
+mod hit;
 mod kind;
 mod lines;
 mod seen;
@@ -27,6 +28,7 @@ mod term;
 mod texts;
 
 pub use grams::{Clue, Sketch, Sketched};
+pub use hit::{HitBranch, HitContext, HitCopy, Passage, SearchHit};
 pub use kind::{Role, TextKind};
 pub use lines::Lines;
 

@@ -88,8 +88,8 @@ pub fn conversation_title<'a>(
 
 /// Returns the title that distinguishes a conversation from the others of its session, by its number.
 ///
-/// A conversation off the resume path gets its own first prompt: the session's title says little about
-/// one of its branches. Without a number it is the session's title.
+/// A conversation off the resume path gets its own first prompt, or the prompt that it replies to: the
+/// session's title says little about one of its branches. Without a number it is the session's title.
 pub fn branch_title<'a>(
     digest: &'a Digest,
     number: Option<u32>,
@@ -98,7 +98,8 @@ pub fn branch_title<'a>(
     let index = number.and_then(|number| (number as usize).checked_sub(1));
     match index.and_then(|index| digest.conversations.get(index)) {
         Some(own) if !own.resumes => {
-            own.first_prompt.as_deref().or_else(|| conversation_title(digest, own, summaries))
+            let prompt = own.answered_prompt.as_deref().or(own.first_prompt.as_deref());
+            prompt.or_else(|| conversation_title(digest, own, summaries))
         }
         _ => session_title(digest, summaries),
     }

@@ -37,6 +37,8 @@ pub struct Turn {
     pub nodes: Vec<NodeId>,
     /// The uuid of its first record. `None`: it has none.
     pub uuid: Option<String>,
+    /// The start of that name which means no other record of the session.
+    pub short_uuid: Option<String>,
     pub time: Option<Time>,
     /// Read out of a damaged line (R2).
     pub recovered: bool,

@@ -3,14 +3,16 @@
 use ramus_core::compare::Content;
 use ramus_core::edit::{
     ChangeDetail, ChangeSummary, Conflict, End, Exchange, Fate, Merged, MessageSummary, Policy,
-    Refusal,
+    Refusal, UnpackedSummary,
 };
 use ramus_core::name::short_id;
+use ramus_core::query::Role;
 use ramus_core::time::Time;
 use ramus_core::title::short_title;
 
 use crate::files::{left_line, restored_lines};
 use crate::layout::wrap;
+use crate::table::bytes;
 use crate::text::count;
 use crate::{Label, Line};
 
@@ -36,7 +38,7 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
     let message = |message: &Option<MessageSummary>| {
         message.as_ref().map(|message| message_line(message, style)).unwrap_or_default()
     };
-    let session = |title: &str| titled_session("Session ", summary.session, title);
+    let session = |title: &str| titled_session("Session ", summary.short_session, title);
     match summary.detail {
         ChangeDetail::Goto { title, now, then } => {
             let resumes_now = if now.is_some() { message(now) } else { Line::plain("nothing") };
@@ -51,7 +53,7 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
         ChangeDetail::Fork { new, up_to } => {
             let messages = format!("  {} up to ", count(new.messages as usize, "message"));
             let mut lines = vec![
-                titled_session("New session ", summary.session, &new.title),
+                titled_session("New session ", summary.short_session, &new.title),
                 Line::plain(&messages).join(&message(up_to)),
             ];
             lines.extend(comes_along(summary));
@@ -64,14 +66,14 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
             lines
         }
         ChangeDetail::Merge { merged, policy, digest } => {
-            let mut lines = merge_lines(summary.session, merged, *policy, style);
+            let mut lines = merge_lines(summary.short_session, merged, *policy, style);
             lines.extend(digest.iter().flat_map(|text| digest_lines(text, style.width)));
             lines.extend(comes_along(summary));
             lines.push(file("goes to"));
             lines
         }
         ChangeDetail::Rename { now, then } => vec![
-            Line::plain("Session ").with(short_id(summary.session), Label::Id),
+            Line::plain("Session ").with(summary.short_session, Label::Id),
             Line::plain("  is called       ").with(now, Label::Plain),
             Line::new("  will be called  ", Label::Active).with(then, Label::Strong),
         ],
@@ -94,14 +96,14 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
                 Line::plain("Undoes ")
                     .with(&format!("{} ", operation.op), Label::Strong)
                     .with(operation.kind, Label::Branch)
-                    .with(&format!(" {} ", short_id(&operation.session)), Label::Id)
+                    .with(&format!(" {} ", operation.short_session), Label::Id)
                     .with(&operation.words, Label::Plain)
             });
             undone.into_iter().chain([file("in")]).collect()
         }
         ChangeDetail::Restore { words } => vec![
             Line::plain("Session ")
-                .with(short_id(summary.session), Label::Id)
+                .with(summary.short_session, Label::Id)
                 .with(&format!("  {words}"), Label::Plain),
             file("in"),
         ],
@@ -111,14 +113,14 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
             let left = files.left.iter().map(|(file, why)| left_line(file, *why, &files.cwd));
             changes.chain(left).collect()
         }
-        ChangeDetail::Fix { of, title, repairs, is_copy } => {
-            let mut lines = vec![Line::default(), titled_session("Session ", of, title)];
+        ChangeDetail::Fix { short_of, title, repairs, is_copy, .. } => {
+            let mut lines = vec![Line::default(), titled_session("Session ", short_of, title)];
             let repair = |words: &String| Line::new(&format!("  {words}"), Label::Warning);
             lines.extend(repairs.iter().map(repair));
             if *is_copy {
                 lines.push(
                     Line::plain("  in a copy, session ")
-                        .with(short_id(summary.session), Label::Id)
+                        .with(summary.short_session, Label::Id)
                         .with("; the old one stays as it is", Label::Plain),
                 );
                 lines.extend(comes_along(summary));
@@ -130,7 +132,34 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
             Line::plain(&format!("{words} {}", summary.file.display())),
             Line::plain("  when a session ends: ").with(command, Label::Strong),
         ],
+        ChangeDetail::Unpack { sessions, makes_claude_dir } => {
+            let made = makes_claude_dir.then(|| {
+                Line::new("The Claude directory does not exist yet and is made", Label::Note)
+            });
+            sessions.iter().flat_map(unpacked_lines).chain(made).collect()
+        }
     }
+}
+
+fn unpacked_lines(session: &UnpackedSummary) -> Vec<Line> {
+    let mut lines = vec![titled_session("Session ", &session.short_id, &session.title)];
+    if let Some(id) = &session.replaced_id {
+        let taken = format!("  gets a new id, because {id} exists already or is no uuid");
+        lines.push(Line::new(&taken, Label::Warning));
+    }
+    lines.push(Line::plain(&format!(
+        "  {}, {}, {}, {}",
+        count(session.messages as usize, "message"),
+        count(session.agents as usize, "agent"),
+        count(session.files, "file"),
+        bytes(session.bytes),
+    )));
+    if let Some(old) = &session.directory {
+        let records = count(session.rewritten as usize, "record");
+        lines.push(Line::new(&format!("  from {old}: {records} get new paths"), Label::Dim));
+    }
+    lines.push(Line::new(&format!("  goes to {}", session.file.display()), Label::Dim));
+    lines
 }
 
 /// Returns what Claude Code resumes without, and what it adds.
@@ -150,6 +179,7 @@ pub fn change_question(detail: &ChangeDetail) -> String {
         ChangeDetail::Restore { .. } => "Bring it back?",
         ChangeDetail::Fix { .. } => "Repair it?",
         ChangeDetail::Settings { .. } => "Write it?",
+        ChangeDetail::Unpack { .. } => "Unpack?",
         ChangeDetail::RestoreFiles(files) => match files.changes.len() {
             1 => "Put this file back?",
             n => return format!("Put these {n} files back?"),
@@ -181,23 +211,22 @@ pub fn conflict_words(merged: &Merged) -> String {
 
 /// Returns a message in one line: its id, when, who, and the first words.
 pub fn message_line(message: &MessageSummary, style: &ChangeStyle<'_>) -> Line {
-    let id = message.uuid.as_deref().unwrap_or_default();
     let time = message.time.map(|time| (style.message_time)(time)).unwrap_or_default();
-    let label = if message.role == "user" { Label::Prompt } else { Label::Plain };
-    let line = Line::new(short_id(id), Label::Id)
+    let label = if message.role == Role::User { Label::Prompt } else { Label::Plain };
+    let line = Line::new(&message.short_uuid, Label::Id)
         .with(&format!("  {time}  "), Label::Time)
-        .with(&format!("{}: ", message.role), Label::Dim)
+        .with(&format!("{}: ", message.role.word()), Label::Dim)
         .with(&message.text, label);
     match &message.above {
         Some((role, text)) => {
-            line.with(&format!("after {role}: "), Label::Dim).with(text, Label::Plain)
+            line.with(&format!("after {}: ", role.word()), Label::Dim).with(text, Label::Plain)
         }
         None => line,
     }
 }
 
-fn titled_session(heading: &str, id: &str, title: &str) -> Line {
-    Line::plain(heading).with(short_id(id), Label::Id).with(&format!("  {title}"), Label::Strong)
+fn titled_session(heading: &str, short_id: &str, title: &str) -> Line {
+    Line::plain(heading).with(short_id, Label::Id).with(&format!("  {title}"), Label::Strong)
 }
 
 /// Tells what a new session has beside its own file.
@@ -217,14 +246,14 @@ fn comes_along(summary: &ChangeSummary<'_>) -> Option<Line> {
 }
 
 fn merge_lines(
-    session: &str,
+    short_session: &str,
     merged: &Merged,
     policy: Policy,
     style: &ChangeStyle<'_>,
 ) -> Vec<Line> {
     let messages = count(merged.new.messages as usize, "message");
     let mut lines = vec![
-        titled_session("New session ", session, &merged.new.title),
+        titled_session("New session ", short_session, &merged.new.title),
         Line::plain(&format!("  {messages}, {} of them common to all", merged.common)),
     ];
     lines.extend(merged.exchanges.iter().map(|exchange| exchange_line(exchange, style)));

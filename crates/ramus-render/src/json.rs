@@ -7,9 +7,11 @@ mod diff;
 mod document;
 mod escape;
 mod files;
+mod hit;
 mod list;
 mod merge;
 mod outline;
+mod pack;
 mod sent;
 mod stats;
 mod turn;
@@ -27,12 +29,14 @@ pub use escape::write;
 pub use files::{
     File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file, files_point,
 };
+pub use hit::{SNIPPET_ROOM, hit};
 pub use list::{
-    bookmarks, conversations, lost_agent, pull_request, relative, repositories, resume, session,
-    tree,
+    bookmarks, conversations, lost_agent, project, pull_request, relative, repositories, resume,
+    session, tree,
 };
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
+pub use pack::{Packed, PackedFileEntry, PackedSessionEntry, Unpacked, UnpackedSession};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
 pub use stats::{most_complex, stats};
 pub use turn::{ReplyUsage, Show, Turn, reply_usage, turn};
@@ -42,7 +46,7 @@ pub use usage::{
     dollars, usage,
 };
 pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
-pub use written::{FixAnswer, Log, LogEntry, Written};
+pub use written::{FixAnswer, Log, LogEntry, Resumable, Written};
 
 use std::collections::BTreeMap;
 
@@ -50,8 +54,6 @@ use ramus_core::branches::Status;
 use ramus_core::digest::one_line;
 use ramus_core::time::Time;
 use serde::{Serialize, Serializer};
-
-use crate::snippet::Snippet;
 
 /// Any answer, with the name of its schema first.
 #[derive(Debug, Serialize)]
@@ -245,11 +247,14 @@ pub struct Conversation {
     pub why: String,
     pub title: Option<String>,
     /// What tells it from the other conversations of its session.
-    #[serde(skip)]
     pub branch_title: Option<String>,
     /// The first prompt since its fork.
     pub prompt: Option<String>,
     pub fork_point: Option<String>,
+    /// The start of its uuid that means no other message; for people.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub short_fork_point: Option<String>,
     pub fork_kind: Option<&'static str>,
     pub messages: u32,
     pub records: u32,
@@ -527,48 +532,8 @@ pub struct Hit {
     pub context: Option<HitContext>,
 }
 
-/// A prompt of a session that is gone.
-#[derive(Debug)]
-pub struct PromptOnly<'a> {
-    pub session: &'a str,
-    /// The directory it was typed in.
-    pub project: Option<&'a str>,
-    /// Its line of `history.jsonl`.
-    pub line: u32,
-    pub time: Option<Time>,
-}
-
 /// The class of sessions of which nothing but prompts is left.
 pub const PROMPT_ONLY: &str = "prompt-only";
-
-/// How many characters of such a prompt are given.
-const PROMPT_ROOM: usize = 240;
-
-/// Tells of a prompt whose session is gone; `range` is what matches.
-pub fn prompt_hit(prompt: &PromptOnly<'_>, text: &str, range: &std::ops::Range<usize>) -> Hit {
-    let snippet = Snippet::new(text, range, PROMPT_ROOM);
-    Hit {
-        address: prompt.session.to_owned(),
-        session: prompt.session.to_owned(),
-        title: None,
-        project: prompt.project.map(str::to_owned),
-        agent: None,
-        file: "history.jsonl".to_owned(),
-        line: prompt.line,
-        uuid: None,
-        role: "user",
-        kind: PROMPT_ONLY,
-        class: Some(PROMPT_ONLY),
-        conversation: None,
-        status: None,
-        resumes: false,
-        timestamp: prompt.time.map(|time| time.to_string()),
-        matched: snippet.range(),
-        snippet: snippet.text(),
-        places: Vec::new(),
-        context: None,
-    }
-}
 
 /// Tells of a session of which nothing but prompts is left: so many, the first of them in words.
 pub fn gone_session(

@@ -76,6 +76,8 @@ pub struct Row {
     pub last: NodeId,
     /// The uuid of `last`; for an agent with its own file, the agent's id. Empty: there is none.
     pub id: String,
+    /// The start of the id that means no other record of the session.
+    pub short_id: String,
     /// The first words. Replies have none here, because their text is not kept in memory; callers
     /// that read bodies can fill them in.
     pub words: Option<Words>,

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use ramus_core::query::Passage;
 use unicode_width::UnicodeWidthChar;
 
-use crate::sanitize::sanitize;
+use crate::sanitize::{is_bidi, sanitize};
 use crate::span::{Label, Line};
 
 /// A match with the text around it. Runs of white space become one space.
@@ -16,9 +17,6 @@ pub struct Snippet {
     pub after: String,
 }
 
-/// A longer run of letters is treated as data, not as a word.
-const WORD: usize = 40;
-
 /// How many characters may be dropped at an edge to end with a whole word.
 const CUT: usize = 20;
 
@@ -28,8 +26,8 @@ impl Snippet {
         let range = whole_words(text, range);
         let matched: String = fold(uncoloured(&text[range.clone()]).chars()).take(room).collect();
         let left = room.saturating_sub(matched.chars().count());
-        // Folding never adds characters. Colour codes do not count, and rarely take more bytes than this.
-        let near = (left + 1) * 8;
+        // Folding never adds characters.
+        let near = (left + 1) * Passage::BYTES_PER_CHARACTER;
         let start = text.floor_char_boundary(range.start.saturating_sub(near));
         let end = text.ceil_char_boundary((range.end + near).min(text.len()));
         let around = [&text[start..range.start], &text[range.end..end]].map(uncoloured);
@@ -84,12 +82,12 @@ fn whole_words(text: &str, range: &Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// Returns the length of the letters in bytes, or zero if they are too many for a word.
+/// Returns the length of the letters in bytes, or zero if they are too many for a word and so are data.
 fn letters(letters: impl Iterator<Item = char>) -> usize {
     let (count, bytes) = letters
-        .take(WORD + 1)
+        .take(Passage::LONGEST_WORD + 1)
         .fold((0, 0), |(count, bytes), letter| (count + 1, bytes + letter.len_utf8()));
-    if count > WORD { 0 } else { bytes }
+    if count > Passage::LONGEST_WORD { 0 } else { bytes }
 }
 
 /// Returns a text without colour codes.
@@ -114,7 +112,8 @@ fn push_marked(line: &mut Line, text: &str, around: Label, marks: &[Range<usize>
 /// Folds white space into single spaces.
 fn fold(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     let mut was_space = false;
-    chars.filter_map(move |char| {
+    // What turns the direction of reading round is not shown anywhere, and the match must stay where it is told.
+    chars.filter(|char| !is_bidi(*char)).filter_map(move |char| {
         let is_space = char.is_whitespace();
         let kept = !(is_space && was_space);
         was_space = is_space;
@@ -200,6 +199,11 @@ mod tests {
     fn words_are_not_cut() {
         check("unquestionably harp unquestionably so", 26, "…[harp] unquestionably so");
         check("a misunderstanding of a harp", 22, "…of a [harp]");
+    }
+
+    #[test]
+    fn the_match_is_where_it_says_although_something_goes() {
+        check("a\u{202e}b harp", 40, "ab [harp]");
     }
 
     #[test]

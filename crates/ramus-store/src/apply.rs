@@ -300,8 +300,9 @@ fn below_root(plan: &Plan, file: &Path) -> Result<(), ApplyError> {
         return Ok(());
     };
     match file.ancestors().skip(1).find(|dir| dir.symlink_metadata().is_ok()) {
-        Some(dir) => inside(Some(root), dir),
-        None => Ok(()),
+        Some(dir) if dir.starts_with(root) => inside(Some(root), dir),
+        // The Claude directory itself is made, so there is no link in it.
+        _ => Ok(()),
     }
 }
 

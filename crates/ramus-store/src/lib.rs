@@ -49,6 +49,7 @@ pub mod new;
 pub mod on_disk;
 pub mod overlay;
 pub mod owned;
+pub mod pack;
 pub mod place;
 pub mod plan;
 pub mod prompts;

@@ -8,6 +8,7 @@ mod fix;
 mod fork;
 mod merge;
 mod session;
+mod unpack;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use ramus_core::edit::{NewLine, Refusal};
 use ramus_core::history::History;
 use ramus_core::name::{Name, short_id};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::error::PathError;
 use crate::overlay;
@@ -28,9 +30,10 @@ use crate::stored::StoredBytes;
 
 pub use files::{FileBack, restore_files};
 pub use fix::{end_line, fix, fix_words};
-pub use fork::{Destination, fork};
+pub use fork::{Destination, fork, fork_as};
 pub use merge::{Conversation, merge, merge_brief};
 pub use session::{TitleError, goto, rename, title, trash};
+pub use unpack::{PlacedSession, UnpackTo, unpack};
 
 /// Why no plan could be made.
 #[derive(Debug, thiserror::Error)]
@@ -87,6 +90,7 @@ pub enum What {
     Fix,
     /// The client's settings.
     Settings,
+    Unpack,
     Undo,
 }
 
@@ -103,6 +107,7 @@ impl What {
             Self::RestoreFiles => "restore-files",
             Self::Fix => "fix",
             Self::Settings => "settings",
+            Self::Unpack => "unpack",
             Self::Undo => "undo",
         }
     }
@@ -319,6 +324,14 @@ pub fn quoted(word: &str) -> String {
 /// Makes a new random id.
 pub fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
+}
+
+/// Makes an id that is always the same for the same text, and unlike all others.
+pub fn seeded_id(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash[..16]);
+    uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
 }
 
 #[cfg(test)]

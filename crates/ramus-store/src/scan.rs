@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 
 use crate::error::PathError;
 use crate::index::Sight;
-use crate::place::{FileRole, HistoryFile, Project};
+use crate::place::{FileRole, HistoryFile};
 
 mod again;
 mod filter;
@@ -36,14 +36,14 @@ mod whereabouts;
 pub use again::Again;
 pub use filter::Filter;
 pub use merge::{Hit, Order};
-pub use newest::{Batch, newest};
+pub use newest::Batch;
 pub(crate) use pieces::{LeftOut, pieces};
 use pieces::{Piece, last_time, stretches};
 pub use spill::spills;
 pub use summary::summaries;
 pub(crate) use summary::{Named, collect as summaries_in};
 pub use tool::ToolFilter;
-pub use whereabouts::{Branch, Histories, Spot, Whereabouts};
+pub use whereabouts::{Histories, Spot, Whereabouts};
 
 /// A file to search.
 #[derive(Clone, Debug)]
@@ -67,18 +67,9 @@ pub enum Content {
 }
 
 impl Source {
-    /// Returns all files to search in a project, which has this index.
-    pub fn of_project(index: usize, project: &Project) -> Vec<Self> {
-        let source = |file: HistoryFile, content| Self {
-            file,
-            content,
-            project: Some(index),
-            only_session: None,
-            sidechain: None,
-        };
-        let files = project.files.iter().map(|file| source(file.clone(), Content::Records));
-        let spilled = spills(project, None).into_iter();
-        files.chain(spilled.map(|file| source(file, Content::Spilled))).collect()
+    /// Returns a source that is searched whole.
+    pub fn new(file: HistoryFile, content: Content, project: Option<usize>) -> Self {
+        Self { file, content, project, only_session: None, sidechain: None }
     }
 }
 
@@ -139,76 +130,70 @@ struct Found {
     summaries: Vec<summary::Named>,
 }
 
-/// Searches all sources.
-///
-/// Relevance is computed only if the results are ordered by it. `on_read` gets the size of
-/// each file when it has been read. It is called from several threads.
-pub fn scan(
-    sources: &[Source],
-    query: &Query,
-    tool: Option<&ToolFilter>,
-    order: Order,
-    filter: &Filter,
-    on_read: &(dyn Fn(u64) + Sync),
-) -> Scan {
-    scan_while(sources, query, tool, order, filter, on_read, &|| true)
+/// A search of many files. The functions are called from several threads.
+#[derive(Clone, Copy)]
+pub struct ScanJob<'a> {
+    pub sources: &'a [Source],
+    pub query: &'a Query,
+    pub tool: Option<&'a ToolFilter>,
+    pub filter: &'a Filter,
+    /// Gets the size of each file when it has been read.
+    pub on_read: &'a (dyn Fn(u64) + Sync),
+    /// Whether anybody still waits; otherwise the search ends early, with what was found by then.
+    pub go_on: &'a (dyn Fn() -> bool + Sync),
+    /// Use half of the threads, so that other parallel work need not wait.
+    pub in_background: bool,
 }
 
-/// Runs parallel work in its own thread pool, with half of the threads, so that other parallel work is
-/// not blocked by it.
-pub fn on_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
-        let threads = rayon::current_num_threads().div_ceil(2);
-        ThreadPoolBuilder::new().num_threads(threads).build().ok()
-    });
-    match &*POOL {
-        Some(pool) => pool.install(work),
-        None => work(),
+impl ScanJob<'_> {
+    /// Searches all sources. Relevance is computed only for [`Order::Relevance`].
+    pub fn find_all(&self, order: Order) -> Scan {
+        let found = self.on_threads(|| self.look_everywhere(order));
+        let mut scan = Scan::default();
+        for places in found {
+            match places {
+                Ok(mut found) => {
+                    scan.said.take(self.sources, &mut found);
+                    scan.places.extend(found.places);
+                }
+                // The client's clean-up may delete a file after it was listed.
+                Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
+                Err(problem) => scan.problems.push(problem),
+            }
+        }
+        scan
     }
-}
 
-/// Like [`scan`], but stops when `go_on` returns `false`, with what was found by then.
-pub fn scan_while(
-    sources: &[Source],
-    query: &Query,
-    tool: Option<&ToolFilter>,
-    order: Order,
-    filter: &Filter,
-    on_read: &(dyn Fn(u64) + Sync),
-    go_on: &(dyn Fn() -> bool + Sync),
-) -> Scan {
-    let sights = filter.sights(sources, query);
-    let detail = match order {
-        Order::Time => Detail::Whether,
-        Order::Relevance => Detail::Count,
-    };
-    let mut largest: Vec<usize> = (0..sources.len()).collect();
-    // Largest first, so that no thread is still busy with a large file at the end.
-    largest.sort_by_key(|index| Reverse(sources[*index].file.bytes));
-    let found: Vec<Result<Found, PathError>> = largest
-        .par_iter()
-        .with_max_len(1)
-        .map(|&index| {
+    fn look_everywhere(&self, order: Order) -> Vec<Result<Found, PathError>> {
+        let Self { sources, query, tool, filter, on_read, go_on, .. } = *self;
+        let sights = filter.sights(sources, query);
+        let detail = match order {
+            Order::Time => Detail::Whether,
+            Order::Relevance => Detail::Count,
+        };
+        let mut largest: Vec<usize> = (0..sources.len()).collect();
+        // Largest first, so that no thread is still busy with a large file at the end.
+        largest.sort_by_key(|index| Reverse(sources[*index].file.bytes));
+        let look = |&index: &usize| {
             let sight = if go_on() { &sights[index] } else { &Sight::Nothing };
             let sight = Seeing { filter, sight, titles: order == Order::Relevance, go_on };
             let found = look(index, &sources[index], query, tool, detail, sight);
             on_read(sources[index].file.bytes);
             found
-        })
-        .collect();
-    let mut scan = Scan::default();
-    for places in found {
-        match places {
-            Ok(mut found) => {
-                scan.said.take(sources, &mut found);
-                scan.places.extend(found.places);
-            }
-            // The client's clean-up may delete a file after it was listed.
-            Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
-            Err(problem) => scan.problems.push(problem),
+        };
+        largest.par_iter().with_max_len(1).map(look).collect()
+    }
+
+    fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+            let threads = rayon::current_num_threads().div_ceil(2);
+            ThreadPoolBuilder::new().num_threads(threads).build().ok()
+        });
+        match &*POOL {
+            Some(pool) if self.in_background => pool.install(work),
+            _ => work(),
         }
     }
-    scan
 }
 
 /// What to search in a file, and for how long.

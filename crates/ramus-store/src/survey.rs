@@ -204,6 +204,9 @@ impl ProjectSurvey {
             defects: session.defects().count(),
             links: Vec::new(),
             family: Family::default(),
+            class: session.digest.class.word(),
+            repository: None,
+            deleted_after: None,
         }
     }
 }

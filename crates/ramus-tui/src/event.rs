@@ -262,7 +262,9 @@ pub(crate) struct Side {
 impl Side {
     /// Returns the address as a person types it.
     pub(crate) fn address(&self) -> String {
-        format!("{}@{}", self.chapter.short_id(), self.conversation)
+        let file = &self.chapter.file;
+        let agent = if file.role.is_agent() { "agent-" } else { "" };
+        format!("{agent}{}@{}", short_id(&file.id), self.conversation)
     }
 
     /// Returns the address that nothing else can be meant by.
@@ -291,12 +293,6 @@ impl Chapter {
             session_title(&digest, &summaries).map(str::to_owned)
         });
         title.as_deref()
-    }
-
-    /// Returns the beginning of the session's id, as it is typed.
-    pub(crate) fn short_id(&self) -> String {
-        let id = short_id(&self.file.id);
-        if self.file.role.is_agent() { format!("agent-{id}") } else { id.to_owned() }
     }
 
     /// Returns the address of a node, which holds while the file grows.
@@ -335,9 +331,10 @@ impl Chapter {
         names.filter(|name| *name != own).all(|name| !name.starts_with(start))
     }
 
-    /// Returns the address of a node.
-    pub(crate) fn address(&self, node: NodeId) -> String {
-        let id = self.short_id();
+    /// Returns the address of a node, with the id of the session that is given.
+    pub(crate) fn address(&self, id: &str, node: NodeId) -> String {
+        let agent = if self.file.role.is_agent() { "agent-" } else { "" };
+        let id = format!("{agent}{id}");
         match self.history.place_of(node) {
             place if place.is_empty() || place.starts_with('@') => format!("{id}{place}"),
             name => format!("{id}:{}", self.history.short_uuid(&name)),

@@ -12,8 +12,8 @@ use crate::commands::Command;
 ///
 /// Claude Code keeps each conversation as a tree: edited prompts, retries, rewinds, forks,
 /// compactions, sub-agents. ramus reads these trees, shows all of their branches, and says which one
-/// is active and why. Reading changes nothing. The commands that write (goto, fork, merge, rename,
-/// trash, undo, restore, check --fix, files --restore) show their plan first and can be undone.
+/// is active and why. Reading changes nothing. The commands that write (goto, fork, resume, merge, unpack,
+/// rename, trash, undo, restore, check --fix, files --restore) show their plan first and can be undone.
 #[derive(Debug, Parser)]
 #[command(name = "ramus", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Args {

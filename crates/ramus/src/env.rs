@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use ramus_app::{ProgressSink, Workspace};
+use ramus_app::{ClientProgram, ProgressSink, Workspace};
 use ramus_archive::Archive;
 use ramus_core::time::Time;
 use ramus_store::State;
 use ramus_store::index::Index;
+use ramus_store::pack::OpenPack;
+use ramus_store::pack::read::is_pack;
 use ramus_store::place::{Place, PlaceError};
 
 use crate::args::Global;
@@ -56,18 +58,100 @@ pub(crate) fn open_for(
         .map_or(address, |(stem, _)| &address[..stem.len() + ".jsonl".len()]);
     match open(global, progress.clone()) {
         Err(_) if !global.confined && Path::new(session).is_file() => {
-            let place = Place { roots: Vec::new(), index: index(global), overlays: Vec::new() };
+            let place = Place::at(Vec::new(), index(global));
             Ok(configured(global, place, progress))
         }
         workspace => workspace,
     }
 }
 
+/// Opens the Claude directory that new sessions go to, which need not exist.
+pub(crate) fn workspace_to_fill(ui: &Ui, global: &Global) -> Workspace {
+    let all = candidates(global);
+    let existing: Vec<PathBuf> = all.iter().filter(|dir| dir.is_dir()).cloned().collect();
+    let roots = if existing.is_empty() { all.into_iter().take(1).collect() } else { existing };
+    configured(global, Place::at(roots, index(global)), ui.progress_sink())
+}
+
+/// What an address is read from: the Claude directories, or a pack.
+pub(crate) struct ReadSource {
+    pub(crate) workspace: Workspace,
+    /// The address in that workspace; `None`: everything in a pack of several sessions.
+    pub(crate) address: Option<String>,
+    /// The directory of an open pack goes with it.
+    pack: Option<OpenPack>,
+}
+
+/// Opens what an address is to be read from; it may name a pack, or something in one.
+pub(crate) fn read_source(
+    ui: &Ui,
+    global: &Global,
+    text: &str,
+) -> Result<ReadSource, CommandError> {
+    let Some((file, rest)) = pack_address(text).filter(|_| !global.confined) else {
+        let workspace = workspace_for(ui, global, text)?;
+        return Ok(ReadSource { workspace, address: Some(text.to_owned()), pack: None });
+    };
+    let pack = OpenPack::read(Path::new(file), &std::env::temp_dir())?;
+    let place = Place::at(vec![pack.root().to_owned()], Index::none());
+    let workspace = configured(global, place, ui.progress_sink()).confined(true);
+    let address = match (rest.strip_prefix('#'), &pack.manifest.sessions[..]) {
+        (Some(named), _) => Some(named.to_owned()),
+        (None, [only]) => Some(format!("{}{rest}", only.id)),
+        (None, _) if rest.is_empty() => None,
+        (None, _) => return Err(several_sessions(&pack)),
+    };
+    Ok(ReadSource { workspace, address, pack: Some(pack) })
+}
+
+impl ReadSource {
+    /// Returns the address of one session.
+    pub(crate) fn one(&self) -> Result<&str, CommandError> {
+        match (&self.address, &self.pack) {
+            (None, Some(pack)) => Err(several_sessions(pack)),
+            (address, _) => Ok(address.as_deref().unwrap_or_default()),
+        }
+    }
+}
+
+fn several_sessions(pack: &OpenPack) -> CommandError {
+    let ids: Vec<&str> = pack.manifest.sessions.iter().map(|session| &*session.id).collect();
+    CommandError::user(format!("the pack holds {} sessions: {}", ids.len(), ids.join(", ")))
+        .hinted("name one of them as FILE#SESSION")
+}
+
+/// Splits an address into a pack on disk and what it names in there; `None`: it is about no pack.
+fn pack_address(text: &str) -> Option<(&str, &str)> {
+    let ends = text.rmatch_indices(['#', '@', ':']).map(|(at, _)| at);
+    let mut splits = std::iter::once(text.len()).chain(ends).map(|at| text.split_at(at));
+    splits.find(|(file, _)| is_pack(Path::new(file)))
+}
+
 fn configured(global: &Global, place: Place, progress: Arc<dyn ProgressSink>) -> Workspace {
     Workspace::new(place, global.active.rule(), state())
         .with_archive(archive(global, &*progress))
         .confined(global.confined)
+        .with_client(client())
         .reporting_to(progress)
+}
+
+/// Returns the Claude Code program, and the Claude directory that it uses by itself.
+pub(crate) fn client() -> ClientProgram {
+    let named = std::env::var_os("RAMUS_CLAUDE").filter(|program| !program.is_empty());
+    let program = match named {
+        // A path is seen from here, not from where the client runs.
+        Some(path) if Path::new(&path).components().count() > 1 => {
+            std::path::absolute(&path).map_or(path, PathBuf::into_os_string)
+        }
+        Some(name) => name,
+        None => "claude".into(),
+    };
+    let usual_dir = match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
+        // The client would look for a relative one from where it runs.
+        Some(dir) => Some(PathBuf::from(dir)).filter(|dir| dir.is_absolute()),
+        None => Some(home().join(".claude")),
+    };
+    ClientProgram { program, usual_dir }
 }
 
 /// Returns where a file of the user's own settings for ramus lies.

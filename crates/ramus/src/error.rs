@@ -1,6 +1,7 @@
 //! What went wrong, for a person: a message, its cause, and what to do next.
 
 use ramus_app::files_at::FileError;
+use ramus_app::when::TimeError;
 use ramus_app::{AddressError, ChangeError};
 use std::fmt;
 use std::io;
@@ -69,6 +70,12 @@ impl From<AddressError> for CommandError {
         };
         let hints = error.hint().map(str::to_owned).into_iter().collect();
         Self { kind, error: error.into(), hints }
+    }
+}
+
+impl From<TimeError> for CommandError {
+    fn from(error: TimeError) -> Self {
+        Self::user(error).hinted(TimeError::HINT)
     }
 }
 

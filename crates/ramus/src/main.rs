@@ -13,7 +13,6 @@ mod perform;
 mod prices;
 mod project;
 mod ui;
-mod when;
 
 use std::process::ExitCode;
 

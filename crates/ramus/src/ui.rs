@@ -37,13 +37,8 @@ pub(crate) struct Ui {
 }
 
 enum Out {
-    /// Kept for whoever asked, such as an agent.
-    Caught(Vec<u8>),
     Plain(BufWriter<io::Stdout>),
-    Pager {
-        child: Child,
-        pipe: BufWriter<std::process::ChildStdin>,
-    },
+    Pager { child: Child, pipe: BufWriter<std::process::ChildStdin> },
 }
 
 /// How wide lines are when nobody says.
@@ -72,30 +67,6 @@ impl Ui {
             pager: terminal && !global.no_pager && !global.json,
             incomplete: Arc::default(),
             drawn: Vec::new(),
-        }
-    }
-
-    /// Makes one that keeps what would be printed.
-    pub(crate) fn caught(global: &Global) -> Self {
-        Self {
-            out: Out::Caught(Vec::new()),
-            theme: Theme::NONE,
-            error_theme: Theme::NONE,
-            width: WIDTH,
-            json: global.json,
-            terminal: false,
-            status: false,
-            pager: false,
-            incomplete: Arc::default(),
-            drawn: Vec::new(),
-        }
-    }
-
-    /// Returns what was kept.
-    pub(crate) fn take(self) -> String {
-        match self.out {
-            Out::Caught(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Out::Plain(_) | Out::Pager { .. } => String::new(),
         }
     }
 
@@ -223,7 +194,6 @@ impl Ui {
     /// Writes raw bytes to stdout.
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         match &mut self.out {
-            Out::Caught(bytes) => bytes,
             Out::Plain(out) => out,
             Out::Pager { pipe, .. } => pipe,
         }
@@ -291,8 +261,7 @@ impl Ui {
 
     /// Whether there is somebody to ask.
     pub(crate) fn can_ask(&self) -> bool {
-        let caught = matches!(self.out, Out::Caught(_));
-        !caught && io::stdin().is_terminal() && io::stderr().is_terminal()
+        io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Asks a person; `false` when there is nobody to ask.

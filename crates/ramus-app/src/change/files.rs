@@ -9,8 +9,10 @@ use ramus_store::files_at::FilesAt;
 use ramus_store::on_disk::text_at;
 
 use super::{ChangeError, PlannedChange};
+use crate::workspace::Workspace;
 
 pub(super) fn plan_restore_files(
+    workspace: &Workspace,
     files: &mut FilesAt,
     only: Option<&str>,
     outside: bool,
@@ -37,5 +39,5 @@ pub(super) fn plan_restore_files(
             then,
         });
     }
-    Ok(PlannedChange::new(plan, ChangeDetail::RestoreFiles(restoration)))
+    Ok(PlannedChange::new(workspace, plan, ChangeDetail::RestoreFiles(restoration)))
 }

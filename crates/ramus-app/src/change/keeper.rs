@@ -79,7 +79,15 @@ mod tests {
             unreported: 0,
             undoes: None,
         };
-        PlannedChange::new(plan, ChangeDetail::Undo(None))
+        PlannedChange {
+            plan,
+            detail: ChangeDetail::Undo(None),
+            short_session: String::new(),
+            resume_leaf: None,
+            cwd: None,
+            stops: false,
+            instead_of: None,
+        }
     }
 
     #[test]

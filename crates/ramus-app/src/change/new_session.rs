@@ -92,7 +92,7 @@ impl Workspace {
         Ok(PlannedChange {
             resume_leaf: Some(new.leaf.clone()),
             cwd: Some(place.cwd.unwrap_or_else(|| site.cwd().to_owned())),
-            ..PlannedChange::new(plan, ChangeDetail::Fork { new, up_to: site.message(node)? })
+            ..PlannedChange::new(self, plan, ChangeDetail::Fork { new, up_to: site.message(node)? })
         })
     }
 
@@ -127,6 +127,7 @@ impl Workspace {
             cwd: Some(place.cwd.unwrap_or_else(|| first.cwd().to_owned())),
             stops: policy == Policy::Stop && !merged.conflicts.is_empty(),
             ..PlannedChange::new(
+                self,
                 plan,
                 ChangeDetail::Merge { merged: Box::new(merged), policy, digest },
             )
@@ -142,6 +143,7 @@ impl Workspace {
     ) -> Result<PlannedChange, ChangeError> {
         let detail = |repairs, is_copy| ChangeDetail::Fix {
             of: site.found.file.id.clone(),
+            short_of: site.short_id.clone(),
             title: site.title.clone(),
             repairs,
             is_copy,
@@ -156,14 +158,14 @@ impl Workspace {
                 return Ok(PlannedChange {
                     resume_leaf: Some(fixed.new.leaf),
                     cwd: Some(site.cwd().to_owned()),
-                    ..PlannedChange::new(plan, detail(fixed.repairs.words(), true))
+                    ..PlannedChange::new(self, plan, detail(fixed.repairs.words(), true))
                 });
             }
         }
         let plan = plan::end_line(site.subject())?.ok_or(ChangeError::NothingToRepair)?;
         let words =
             "the last line broke off: it is ended, so that the next one is not lost with it";
-        Ok(PlannedChange::new(plan, detail(vec![words.to_owned()], false)))
+        Ok(PlannedChange::new(self, plan, detail(vec![words.to_owned()], false)))
     }
 
     /// Writes what somebody needs to know who writes the digest of a merge.
@@ -185,7 +187,7 @@ impl Workspace {
     }
 
     /// Reads the path to the end of a node's message; `None`: it is no part of a conversation.
-    fn parts(&self, site: &Site, node: NodeId) -> Result<Option<Vec<Part>>, PathError> {
+    pub(crate) fn parts(&self, site: &Site, node: NodeId) -> Result<Option<Vec<Part>>, PathError> {
         let end = end_of_message(&site.history, node);
         let Some(path) = end.and_then(|end| site.history.path_to(end)) else { return Ok(None) };
         let (file, history) = (site.found.file.clone(), site.history.clone());

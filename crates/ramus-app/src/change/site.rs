@@ -20,6 +20,8 @@ pub struct Site {
     pub found: ResolvedFile,
     pub history: Arc<History>,
     pub title: String,
+    /// The start of the session's id that means no other one.
+    pub short_id: String,
     root: Option<PathBuf>,
     dir: PathBuf,
 }
@@ -31,7 +33,8 @@ impl Site {
         let title = session_title(&digest, &summaries).unwrap_or(&found.file.id).to_owned();
         let root = workspace.root_of(&found.file.path);
         let dir = found.dir().to_owned();
-        Ok(Self { found, history, title, root, dir })
+        let short_id = workspace.short_id(&found.file.id);
+        Ok(Self { found, history, title, short_id, root, dir })
     }
 
     pub fn subject(&self) -> Subject<'_> {

@@ -23,6 +23,8 @@ pub struct Common {
     pub messages: u32,
     /// The uuid of the last of them.
     pub node: Option<String>,
+    /// The start of its uuid that means no other record of its session.
+    pub short_node: Option<String>,
     /// When it was written.
     pub time: Option<Time>,
     /// The records that only one side has, by part of the path.
@@ -52,7 +54,10 @@ pub fn common(a: &[Stretch<'_>], b: &[Stretch<'_>]) -> Common {
         if head.voice.is_displayable() {
             let record = step.stretch.history.session.record(head.head);
             common.messages += 1;
-            common.node = record.name.map(|name| step.stretch.history.session.spell(name));
+            let history = step.stretch.history;
+            common.node = record.name.map(|name| history.session.spell(name));
+            common.short_node =
+                common.node.as_deref().map(|node| history.short_uuid(node).to_owned());
             common.time = record.time;
         }
     }

@@ -144,12 +144,12 @@ impl Splice {
     }
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// Makes replacements that do not overlap.
-fn spliced(line: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
+pub(super) fn spliced(line: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let mut out = Vec::with_capacity(line.len() + 128);
     let mut done = 0;

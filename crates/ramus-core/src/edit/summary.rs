@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::edit::{Merged, NewSession, Policy};
 use crate::files::FileState;
 use crate::files::restore::{How, Why};
+use crate::query::Role;
 use crate::time::Time;
 
 /// A planned change in short.
@@ -13,6 +14,8 @@ pub struct ChangeSummary<'a> {
     pub detail: &'a ChangeDetail,
     /// The session that is written, or the new one.
     pub session: &'a str,
+    /// The start of its id that means no other one.
+    pub short_session: &'a str,
     pub file: &'a Path,
     pub appended_bytes: u64,
     /// Transcripts of sub-agents that a new session brings along.
@@ -61,6 +64,8 @@ pub enum ChangeDetail {
     Fix {
         /// The session that is repaired.
         of: String,
+        /// The start of its id that means no other one.
+        short_of: String,
         title: String,
         repairs: Vec<String>,
         /// The repair is a new session; otherwise lines are added to the old one.
@@ -72,6 +77,30 @@ pub enum ChangeDetail {
         /// The command that they run, or no longer run.
         command: String,
     },
+    Unpack {
+        sessions: Vec<UnpackedSummary>,
+        /// The Claude directory does not exist yet.
+        makes_claude_dir: bool,
+    },
+}
+
+/// A session of a pack, and where it goes.
+#[derive(Clone, Debug)]
+pub struct UnpackedSummary {
+    /// The start of its id here that means no other one.
+    pub short_id: String,
+    /// Its id in the pack, if it gets a new one.
+    pub replaced_id: Option<String>,
+    pub title: String,
+    pub messages: u32,
+    pub agents: u32,
+    pub files: usize,
+    pub bytes: u64,
+    /// The directory that it came from.
+    pub directory: Option<String>,
+    /// How many records get other paths or another id.
+    pub rewritten: u64,
+    pub file: PathBuf,
 }
 
 /// The operation that an undo takes back.
@@ -79,20 +108,23 @@ pub enum ChangeDetail {
 pub struct UndoneOperation {
     pub op: u64,
     pub kind: &'static str,
-    pub session: String,
+    /// The start of the session's id that means no other one.
+    pub short_session: String,
     pub words: String,
 }
 
 /// A message in one line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageSummary {
     pub uuid: Option<String>,
+    /// The start of its uuid that means no other record of its session; empty where it has none.
+    pub short_uuid: String,
     pub time: Option<Time>,
-    pub role: &'static str,
+    pub role: Role,
     /// The first words; empty where the message has none.
     pub text: String,
     /// The role and first words of the message above, where this one has no words.
-    pub above: Option<(&'static str, String)>,
+    pub above: Option<(Role, String)>,
 }
 
 /// What happens to the files of a project.

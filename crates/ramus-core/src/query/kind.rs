@@ -133,6 +133,11 @@ impl Role {
     pub const ALL: [Self; 5] =
         [Self::User, Self::Assistant, Self::Tool, Self::System, Self::Session];
 
+    /// Reads the stable word for it.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.word() == word)
+    }
+
     /// Returns the stable word for it.
     pub fn word(self) -> &'static str {
         match self {

@@ -26,7 +26,8 @@ pub fn fork_turn(
     let kind = kind(history, at, rest, limit, bodies)?;
     let nodes = vec![history.folds.fold(at).head];
     let uuid = spelled(history, nodes[0]);
-    Some(Turn { nodes, uuid, time: None, recovered: false, kind })
+    let short_uuid = uuid.as_deref().map(|uuid| history.short_uuid(uuid).to_owned());
+    Some(Turn { nodes, uuid, short_uuid, time: None, recovered: false, kind })
 }
 
 /// Describes the fork point at a message; `rest` is the path after it.

@@ -178,7 +178,14 @@ impl Turns<'_> {
     fn note_before(&mut self, fold: FoldId, kind: TurnKind) {
         self.close();
         let nodes = vec![self.history.folds.fold(fold).head];
-        self.ready.push_back(Turn { nodes, uuid: None, time: None, recovered: false, kind });
+        self.ready.push_back(Turn {
+            nodes,
+            uuid: None,
+            short_uuid: None,
+            time: None,
+            recovered: false,
+            kind,
+        });
     }
 
     fn note_pull_requests(&mut self, after: FoldId) {
@@ -189,7 +196,14 @@ impl Turns<'_> {
                 let note = Note { kind: "pr-link".to_owned(), level: None, text: text.clone() };
                 let nodes = vec![self.history.folds.fold(*fold).head];
                 let time = self.history.session.record(*record).time;
-                Turn { nodes, uuid: None, time, recovered: false, kind: TurnKind::Note(note) }
+                Turn {
+                    nodes,
+                    uuid: None,
+                    short_uuid: None,
+                    time,
+                    recovered: false,
+                    kind: TurnKind::Note(note),
+                }
             })
             .collect();
         if !made.is_empty() {
@@ -207,9 +221,11 @@ impl Turns<'_> {
 
     fn turn(&self, node: NodeId, kind: TurnKind) -> Turn {
         let record = self.history.session.record(node);
+        let uuid = fork::spelled(self.history, node);
         Turn {
             nodes: vec![node],
-            uuid: fork::spelled(self.history, node),
+            short_uuid: uuid.as_deref().map(|uuid| self.history.short_uuid(uuid).to_owned()),
+            uuid,
             time: record.time,
             recovered: record.recovered,
             kind,
@@ -301,7 +317,7 @@ fn pull_requests(history: &History) -> Vec<(FoldId, NodeId, String)> {
 
 /// Joins what was written as two records; gives back what does not belong together.
 fn join(open: &mut Turn, next: Turn) -> Option<Turn> {
-    let Turn { nodes, uuid, time, recovered, kind } = next;
+    let Turn { nodes, uuid, short_uuid, time, recovered, kind } = next;
     let kind = match (&mut open.kind, kind) {
         (TurnKind::Command(command), TurnKind::Command(output))
             if output.name.is_empty() && command.stdout.is_empty() && command.stderr.is_empty() =>
@@ -326,7 +342,7 @@ fn join(open: &mut Turn, next: Turn) -> Option<Turn> {
         (_, kind) => Some(kind),
     };
     match kind {
-        Some(kind) => Some(Turn { nodes, uuid, time, recovered, kind }),
+        Some(kind) => Some(Turn { nodes, uuid, short_uuid, time, recovered, kind }),
         None => {
             open.nodes.extend(nodes);
             None

@@ -2,7 +2,6 @@
 
 use ramus_core::branches::Status;
 use ramus_core::compare::Common;
-use ramus_core::name::short_id;
 
 use super::{CompareConfig, Compared};
 use crate::layout;
@@ -43,7 +42,7 @@ fn in_common(common: &Common, config: &CompareConfig<'_>) -> Line {
         let line = line.with("nothing in common", Label::Strong);
         return line.with(&format!(": {a} on A, {b} on B"), Label::Plain);
     }
-    let node = common.node.as_deref().map_or("", short_id);
+    let node = common.short_node.as_deref().unwrap_or_default();
     let mut line = line.with(&messages, Label::Strong).with(" in common, up to ", Label::Plain);
     line.push(node, Label::Id);
     if let Some(time) = common.time {

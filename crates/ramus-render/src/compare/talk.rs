@@ -1,7 +1,6 @@
 //! Writes the prompts and replies of both sides.
 
 use ramus_core::compare::{Exchange, Own, alike, pairs};
-use ramus_core::name::short_id;
 use ramus_core::turn::{Answer, Part, Turn, TurnKind};
 
 use super::Compared;
@@ -60,8 +59,8 @@ fn header(mut line: Line, turn: &Turn, sheet: &Sheet<'_>) -> Line {
     if let Some(time) = turn.time {
         line.push(&format!("  {}", (sheet.config.time)(time)), Label::Time);
     }
-    if let Some(uuid) = &turn.uuid {
-        line.push(&format!("  {}", short_id(uuid)), Label::Dim);
+    if let Some(uuid) = &turn.short_uuid {
+        line.push(&format!("  {uuid}"), Label::Dim);
     }
     line
 }

@@ -13,7 +13,14 @@ use super::*;
 use crate::span::Label;
 
 fn turn(kind: TurnKind) -> Turn {
-    Turn { nodes: vec![NodeId(0)], uuid: None, time: None, recovered: false, kind }
+    Turn {
+        nodes: vec![NodeId(0)],
+        uuid: None,
+        short_uuid: None,
+        time: None,
+        recovered: false,
+        kind,
+    }
 }
 
 fn prompt(text: &str) -> Turn {
@@ -87,6 +94,7 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
     let common = Common {
         messages: 3,
         node: Some("0123456789".to_owned()),
+        short_node: Some("01234567".to_owned()),
         own: [vec![own], Vec::new()],
         own_messages: [2, 2],
         ..Common::default()

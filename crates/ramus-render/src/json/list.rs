@@ -1,7 +1,9 @@
 //! Lists of sessions, conversations and trees.
 
+use std::cell::LazyCell;
+
 use ramus_core::branches::{Artefact, ForkKind, Status};
-use ramus_core::digest::{ConversationDigest, Digest, Listed, resume_of};
+use ramus_core::digest::{ConversationDigest, Digest, Listed, ListedProject, resume_of};
 use ramus_core::files::{Revert, Reverts, fork_files};
 use ramus_core::fold::Placement;
 use ramus_core::history::History;
@@ -18,15 +20,15 @@ use super::{
 
 /// Converts a list entry.
 pub fn session(listed: Listed<'_>) -> Session {
-    let Listed { id, file, project, bytes, digest, summaries, agents, defects, links, family } =
-        listed;
+    let Listed { id, file, project, bytes, digest, summaries, agents, defects, .. } = listed;
+    let Listed { links, family, class, repository, deleted_after, .. } = listed;
     let facts = &digest.facts;
     let descent = Descent::new(digest, links.iter().map(|(kind, _)| *kind));
     Session {
         id: id.to_owned(),
         file: file.to_owned(),
         project: project.to_owned(),
-        class: digest.class.word(),
+        class,
         title: session_title(digest, summaries).map(str::to_owned),
         version: facts.version.as_ref().map(|version| version.text.to_string()),
         records: digest.records(),
@@ -45,15 +47,31 @@ pub fn session(listed: Listed<'_>) -> Session {
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
         flow: flows(digest, agents as u32, descent).into_iter().map(Flow::word).collect(),
         complexity: Complexity::new(digest, agents as u32, descent).score(),
-        deleted_after: None,
+        deleted_after: deleted_after.map(|time| time.to_string()),
         links: links
             .into_iter()
             .map(|(kind, session)| Link { kind: kind.word(), session: session.to_owned() })
             .collect(),
         pull_requests: digest.pull_requests.iter().map(pull_request).collect(),
-        repository: None,
+        repository: repository.map(str::to_owned),
         origins: relatives(&family.origins),
         offspring: relatives(&family.offspring),
+    }
+}
+
+/// Turns a project into what scripts get.
+pub fn project(listed: ListedProject) -> Project {
+    let ListedProject { name, path, dir, sessions, conversations, agents, bytes, .. } = listed;
+    Project {
+        name,
+        path,
+        dir,
+        sessions,
+        conversations,
+        agents,
+        bytes,
+        last_active: listed.last_active.map(|time| time.to_string()),
+        repository: listed.repository,
     }
 }
 
@@ -128,6 +146,7 @@ pub fn conversations(
     digest: &Digest,
     summaries: &Summaries,
 ) -> Vec<Conversation> {
+    let short_uuids = LazyCell::new(|| digest.short_uuids());
     (1..)
         .zip(&digest.conversations)
         .map(|(n, conversation)| Conversation {
@@ -143,6 +162,8 @@ pub fn conversations(
             branch_title: branch_title(digest, Some(n as u32), summaries).map(str::to_owned),
             prompt: conversation.first_prompt.as_deref().map(str::to_owned),
             fork_point: conversation.fork_point.as_deref().map(str::to_owned),
+            short_fork_point: { conversation.fork_point.as_deref() }
+                .map(|point| short_uuids.short(point).to_owned()),
             fork_kind: conversation.fork_kind.map(ForkKind::word),
             messages: conversation.messages,
             records: conversation.records,

@@ -20,6 +20,27 @@ pub struct Written {
     pub undoes: Option<u64>,
 }
 
+/// How to resume at a message in Claude Code.
+#[derive(Debug, Serialize)]
+pub struct Resumable {
+    pub session: String,
+    /// The message that is resumed.
+    pub leaf: String,
+    /// What must be done first: `nothing`, `goto-or-fork` or `fork`.
+    pub first_step: &'static str,
+    /// One line for a shell that does all of it.
+    pub command: String,
+    /// How the client is started once that is done.
+    pub program: String,
+    pub args: Vec<String>,
+    pub directory: Option<String>,
+    pub directory_exists: bool,
+    /// The value of `CLAUDE_CONFIG_DIR`; null: the client finds the session without it.
+    pub claude_dir: Option<String>,
+    /// The process of a client that has the session open.
+    pub open_in: Option<u32>,
+}
+
 /// A repair of one session.
 #[derive(Debug, Serialize)]
 pub struct FixAnswer {

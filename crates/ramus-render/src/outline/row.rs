@@ -2,6 +2,7 @@
 
 use ramus_core::branches::Status;
 use ramus_core::history::History;
+use ramus_core::name::short_id;
 use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -28,13 +29,15 @@ impl Row {
         last: NodeId,
     ) -> Self {
         let record = history.session.records().get(last.0 as usize);
+        let id = record.map_or_else(String::new, |_| history.place_of(last));
         Self {
             lane: place.lane,
             edge: place.edge,
             kind,
             first,
             last,
-            id: record.map_or_else(String::new, |_| history.place_of(last)),
+            short_id: history.short_uuid(&id).to_owned(),
+            id,
             words: None,
             time: record.and_then(|record| record.time),
             until: None,
@@ -82,6 +85,7 @@ impl Row {
         Self {
             lane: row.lane + usize::from(agent.depth),
             id: agent.id.clone(),
+            short_id: short_id(&agent.id).to_owned(),
             time: row.time.filter(|_| agent.node.is_some()),
             words: Some(Words { node, text: agent.label.clone(), opens: false }),
             records: agent.records,

@@ -147,6 +147,7 @@ fn turn(kind: &TurnKind, config: &TextConfig<'_>) -> Vec<Line> {
             let turn = Turn {
                 nodes: Vec::new(),
                 uuid: None,
+                short_uuid: None,
                 time: None,
                 recovered: false,
                 kind: other.clone(),

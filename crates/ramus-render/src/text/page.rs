@@ -1,6 +1,5 @@
 //! Collects the lines of a transcript, and adds empty lines between blocks.
 
-use ramus_core::name::short_id;
 use ramus_core::turn::Turn;
 
 use super::TextConfig;
@@ -36,7 +35,7 @@ impl Page<'_, '_> {
         self.gap(Last::Header);
         for (text, label) in [
             (turn.time.map(self.config.time), Label::Time),
-            (turn.uuid.as_deref().map(short), Label::Dim),
+            (turn.short_uuid.clone(), Label::Dim),
             (turn.recovered.then(|| "recovered from a damaged line".to_owned()), Label::Warning),
         ] {
             if let Some(text) = text.filter(|text| !text.is_empty()) {
@@ -92,9 +91,4 @@ impl Page<'_, '_> {
         }
         self.last = next;
     }
-}
-
-/// Returns a short uuid.
-fn short(uuid: &str) -> String {
-    short_id(uuid).to_owned()
 }

@@ -37,14 +37,24 @@ pub fn fork(
     to: Destination<'_>,
     now: Time,
 ) -> Result<(Plan, NewSession), PlanError> {
+    fork_as(subject, parts, to, new_id(), &mut new_id, now)
+}
+
+/// Like [`fork`], with the id of the new session and a source of ids for new records.
+pub fn fork_as(
+    subject: Subject<'_>,
+    parts: &[Part],
+    to: Destination<'_>,
+    id: String,
+    new_id: &mut dyn FnMut() -> String,
+    now: Time,
+) -> Result<(Plan, NewSession), PlanError> {
     let sessions: Vec<String> = parts.iter().map(session_of).collect();
     let mut origins = Vec::new();
     for (part, session) in parts.iter().zip(&sessions) {
         origins.push(origin(part, session)?);
     }
-    let id = new_id();
-    let mut next = new_id;
-    let mut writer = Writer { session: &id, now, new_id: &mut next };
+    let mut writer = Writer { session: &id, now, new_id };
     let request = Fork { title: to.title, cwd: to.cwd };
     let mut new = edit::fork(&origins, request, &mut writer)?;
     let mut steps = Vec::new();

@@ -76,16 +76,29 @@ mod tests {
 
     use super::*;
     use crate::place::Place as ClaudePlace;
-    use crate::scan::{Filter, scan};
+    use crate::scan::{Content, Filter, ScanJob, spills};
 
     /// Searches all files of a home; returns the hits by the names of their files and their lines.
     fn found(home: &Home, words: &str, order: Order) -> Vec<Vec<String>> {
         let listing = ClaudePlace::open(vec![home.claude()]).unwrap().projects();
-        let projects = listing.projects.iter().enumerate();
-        let sources: Vec<Source> =
-            projects.flat_map(|(index, project)| Source::of_project(index, project)).collect();
+        let mut sources = Vec::new();
+        for (at, project) in listing.projects.iter().enumerate() {
+            let records = project.files.iter().cloned().map(|file| (file, Content::Records));
+            let spilled = spills(project, None).into_iter().map(|file| (file, Content::Spilled));
+            let files = records.chain(spilled);
+            sources.extend(files.map(|(file, content)| Source::new(file, content, Some(at))));
+        }
         let query = Query::words(words).unwrap();
-        let scan = scan(&sources, &query, None, order, &Filter::default(), &|_| {});
+        let job = ScanJob {
+            sources: &sources,
+            query: &query,
+            tool: None,
+            filter: &Filter::default(),
+            on_read: &|_| {},
+            go_on: &|| true,
+            in_background: false,
+        };
+        let scan = job.find_all(order);
         assert!(scan.problems.is_empty());
         let name = |place: &Place| {
             let path: &Path = &sources[place.source as usize].file.path;

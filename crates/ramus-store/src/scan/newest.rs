@@ -13,13 +13,13 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
 
-use ramus_core::query::{Detail, Query};
+use ramus_core::query::Detail;
 use ramus_core::time::Time;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::pieces::end_time;
-use super::{Content, Filter, Found, Hit, Order, Place, Said, Seeing, Source, ToolFilter, look};
+use super::{Content, Found, Hit, Order, Place, Said, ScanJob, Seeing, Source, look};
 use crate::error::PathError;
 use crate::index::Sight;
 use crate::survey::to_time;
@@ -36,68 +36,72 @@ pub struct Batch<'a> {
     pub said: &'a Said,
 }
 
-/// Searches all sources and passes hits to `each` in batches, as soon as they are certain.
-///
-/// Records without a time of their own, such as titles, come last. The size of a batch depends
-/// only on the number of hits. `each` may stop the search. Returns what could not be read.
-pub fn newest<B>(
-    sources: &[Source],
-    query: &Query,
-    tool: Option<&ToolFilter>,
-    filter: &Filter,
-    on_read: &(dyn Fn(u64) + Sync),
-    mut each: impl FnMut(Batch<'_>) -> ControlFlow<B>,
-) -> (Vec<PathError>, ControlFlow<B>) {
-    let sights = filter.sights(sources, query);
-    let ends: Vec<Time> = sources.par_iter().zip(&sights).map(end).collect();
-    let mut order: Vec<usize> = (0..sources.len()).collect();
-    order.sort_by_key(|index| (Reverse(ends[*index]), Reverse(sources[*index].file.bytes)));
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (send, receive) = mpsc::channel();
-    let work = |send: mpsc::Sender<(usize, Result<Found, PathError>)>| {
-        while !stop.load(Relaxed) {
-            let at = next.fetch_add(1, Relaxed);
-            let Some(&index) = order.get(at) else { break };
-            let go_on = &|| true;
-            let seeing = Seeing { filter, sight: &sights[index], titles: true, go_on };
-            let found = look(index, &sources[index], query, tool, Detail::Whether, seeing);
-            on_read(sources[index].file.bytes);
-            if send.send((at, found)).is_err() {
-                break;
-            }
-        }
-    };
-    let mut finds = Finds::new(sources);
-    // Results are processed in that order, whichever thread finishes first.
-    let mut waiting: Vec<Option<Result<Found, PathError>>> = Vec::new();
-    waiting.resize_with(order.len(), || None);
-    let mut first_open = 0;
-    let flow = std::thread::scope(|threads| {
-        let work = &work;
-        threads.spawn(move || {
-            rayon::scope(|workers| {
-                for _ in 0..rayon::current_num_threads() {
-                    let send = send.clone();
-                    workers.spawn(move |_| work(send));
-                }
-            });
+impl ScanJob<'_> {
+    /// Searches all sources and passes hits to `each` in batches, as soon as they are certain.
+    ///
+    /// Records without a time of their own, such as titles, come last. The size of a batch depends
+    /// only on the number of hits. `each` may stop the search. Returns what could not be read.
+    pub fn find_newest<B>(
+        &self,
+        mut each: impl FnMut(Batch<'_>) -> ControlFlow<B>,
+    ) -> (Vec<PathError>, ControlFlow<B>) {
+        let Self { sources, query, tool, filter, on_read, go_on, .. } = *self;
+        let (sights, ends) = self.on_threads(|| {
+            let sights = filter.sights(sources, query);
+            let ends: Vec<Time> = sources.par_iter().zip(&sights).map(end).collect();
+            (sights, ends)
         });
-        for (at, found) in receive {
-            waiting[at] = Some(found);
-            while let Some(found) = waiting.get_mut(first_open).and_then(Option::take) {
-                finds.take(found);
-                first_open += 1;
+        let mut order: Vec<usize> = (0..sources.len()).collect();
+        order.sort_by_key(|index| (Reverse(ends[*index]), Reverse(sources[*index].file.bytes)));
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (send, receive) = mpsc::channel();
+        let work = |send: mpsc::Sender<(usize, Result<Found, PathError>)>| {
+            while !stop.load(Relaxed) && go_on() {
+                let at = next.fetch_add(1, Relaxed);
+                let Some(&index) = order.get(at) else { break };
+                let seeing = Seeing { filter, sight: &sights[index], titles: true, go_on };
+                let found = look(index, &sources[index], query, tool, Detail::Whether, seeing);
+                on_read(sources[index].file.bytes);
+                if send.send((at, found)).is_err() {
+                    break;
+                }
             }
-            let Some(&open) = order.get(first_open) else { break };
-            let flow = finds.settle(ends[open], &mut each);
-            if flow.is_break() {
-                stop.store(true, Relaxed);
-                return flow;
+        };
+        let mut finds = Finds::new(sources);
+        // Results are processed in that order, whichever thread finishes first.
+        let mut waiting: Vec<Option<Result<Found, PathError>>> = Vec::new();
+        waiting.resize_with(order.len(), || None);
+        let mut first_open = 0;
+        let flow = std::thread::scope(|threads| {
+            let work = &work;
+            threads.spawn(move || {
+                self.on_threads(|| {
+                    rayon::scope(|workers| {
+                        for _ in 0..rayon::current_num_threads() {
+                            let send = send.clone();
+                            workers.spawn(move |_| work(send));
+                        }
+                    });
+                    drop(send);
+                });
+            });
+            for (at, found) in receive {
+                waiting[at] = Some(found);
+                while let Some(found) = waiting.get_mut(first_open).and_then(Option::take) {
+                    finds.take(found);
+                    first_open += 1;
+                }
+                let Some(&open) = order.get(first_open) else { break };
+                let flow = finds.settle(ends[open], &mut each);
+                if flow.is_break() {
+                    stop.store(true, Relaxed);
+                    return flow;
+                }
             }
-        }
-        finds.end(&mut each)
-    });
-    (finds.problems, flow)
+            finds.end(&mut each)
+        });
+        (finds.problems, flow)
+    }
 }
 
 /// Returns the latest possible time of a source's records, judged by its file date and its end.

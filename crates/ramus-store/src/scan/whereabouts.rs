@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ramus_core::agent::{AgentHint, SpawnIndex, inline_agents};
-use ramus_core::branches::{Conversation, Status};
+use ramus_core::branches::Status;
 use ramus_core::digest::{Digest, one_line};
 use ramus_core::history::History;
+use ramus_core::query::HitBranch;
 use ramus_core::resume::Rule;
 use ramus_core::session::{NodeId, NoteKind};
 use ramus_core::title::{Summaries, session_title};
@@ -48,23 +49,7 @@ pub struct Spot {
     pub is_own: bool,
     /// Its uuid leads to another version of the record (R4).
     pub is_hidden: bool,
-    pub branch: Option<Branch>,
-}
-
-/// The conversation of a hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Branch {
-    pub n: u32,
-    pub status: Status,
-    /// The client would continue it.
-    pub resumes: bool,
-}
-
-impl Branch {
-    fn of(conversation: &Conversation) -> Self {
-        let Conversation { n, status, resumes, .. } = *conversation;
-        Self { n, status, resumes }
-    }
+    pub branch: Option<HitBranch>,
 }
 
 /// Finds the context of hits. The last session stays in memory, because hits of one session come together.
@@ -252,7 +237,7 @@ impl Known {
         let branch = match node {
             Some(node) => self.branch_of(node),
             // A record about the whole session belongs to the conversation that resumes.
-            None if named.is_none() => history.branches.resuming().map(Branch::of),
+            None if named.is_none() => history.branches.resuming().map(HitBranch::from),
             None => None,
         };
         let name = node.and_then(|node| session.record(node).name);
@@ -260,10 +245,10 @@ impl Known {
         Spot { node, uuid: name.map(|name| session.spell(name)), is_own, is_hidden, branch }
     }
 
-    fn branch_of(&self, node: NodeId) -> Option<Branch> {
+    fn branch_of(&self, node: NodeId) -> Option<HitBranch> {
         let history = &self.history;
         if let Some(conversation) = history.conversation_of(node) {
-            return Some(Branch::of(conversation));
+            return Some(HitBranch::from(conversation));
         }
         if !history.session.record(node).sidechain {
             return None;
@@ -273,7 +258,7 @@ impl Known {
             inline_agents(history).into_iter().map(|agent| (agent.root, agent.call)).collect()
         });
         let call = sidechains.get(&self.sidechain_root(node)).copied().flatten()?;
-        history.conversation_of(call).map(Branch::of)
+        history.conversation_of(call).map(HitBranch::from)
     }
 
     /// Returns the first record of a node's sidechain, and caches the result for every node on the way.

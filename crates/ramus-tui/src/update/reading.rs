@@ -367,10 +367,9 @@ impl State {
 
     /// Returns the address of a node, in full if a short one could mean another node.
     fn address(&self, chapter: &Chapter, node: NodeId) -> String {
-        if self.list.is_only(&chapter.file) && chapter.is_only(node) {
-            chapter.address(node)
-        } else {
-            chapter.full_address(node)
+        match self.list.short_id(&chapter.file) {
+            Some(id) if chapter.is_only(node) => chapter.address(id, node),
+            _ => chapter.full_address(node),
         }
     }
 

@@ -65,7 +65,7 @@ pub(crate) async fn export(
         None => Writing::Lines { part: 0, at: 0, bodies: None },
     };
     let export = Export { path, writing, withheld: WithheldThoughts::default(), is_first: true };
-    let body = pieces(state, Task::Exports, export, Arc::default(), Export::next);
+    let body = pieces(state, Task::Exports, export, Export::next);
     let short: String = name.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
     let headers = [
         (header::CONTENT_TYPE, kind.to_owned()),

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use jiff::Zoned;
+use ramus_app::when::{Edge, parse_time};
 use ramus_app::{Address, NodeSelector, Scope, SurveyDetail, Workspace};
 use ramus_core::name::short_id;
 use ramus_render::export::Tools;
@@ -15,7 +16,6 @@ use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
 use crate::ui::Ui;
-use crate::when::{self, Edge};
 
 mod part;
 mod path;
@@ -189,9 +189,20 @@ pub(crate) fn export_conversation(
 pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<(), CommandError> {
     let now = Zoned::now();
     let since =
-        args.since.as_deref().map(|text| when::parse(text, Edge::Start, &now)).transpose()?;
-    let workspace = env::workspace(ui, global)?;
-    let (scope, spot) = scope(&workspace, args.scope.as_deref())?;
+        args.since.as_deref().map(|text| parse_time(text, Edge::Start, &now)).transpose()?;
+    let source = match &args.scope {
+        Some(scope) => Some(env::read_source(ui, global, scope)?),
+        None => None,
+    };
+    let everything;
+    let (workspace, wanted) = match &source {
+        Some(source) => (&source.workspace, source.address.as_deref()),
+        None => {
+            everything = env::workspace(ui, global)?;
+            (&everything, None)
+        }
+    };
+    let (scope, spot) = scope(workspace, wanted)?;
     let rule = workspace.rule();
     let detail = match scope {
         // Of all the sessions of its project only this one is read again.

@@ -3,7 +3,6 @@
 use ramus_app::survey::Surveyed;
 use ramus_app::{ChangeError, ChangeRequest, PlannedChange, Site, Workspace};
 use ramus_core::edit::{ChangeDetail, Misnamed, Thinking};
-use ramus_core::name::short_id;
 use ramus_render::json::{FixAnswer, Written};
 use ramus_render::{Label, Line};
 use ramus_store::inspect::Neighbours;
@@ -30,9 +29,8 @@ pub(crate) fn fix(
         let session = workspace.address(&file.file.path.to_string_lossy())?.file;
         let site = Site::read(workspace, session)?;
         if let Some(copy) = repaired(&journal, &site.found.file.id) {
-            let id = short_id(&site.found.file.id);
-            let line =
-                format!("Session {id} was repaired before: `ramus show {}`", short_id(&copy));
+            let (id, copy) = (&site.short_id, workspace.short_id(&copy));
+            let line = format!("Session {id} was repaired before: `ramus show {copy}`");
             ui.say(&Line::plain(&line));
             continue;
         }

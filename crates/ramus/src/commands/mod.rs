@@ -9,7 +9,7 @@ mod demo;
 pub(crate) mod diff;
 mod export;
 pub(crate) mod files;
-mod find;
+pub(crate) mod find;
 mod fix;
 mod fork;
 mod goto;
@@ -19,8 +19,10 @@ mod log;
 mod man;
 mod mcp;
 mod merge;
+mod pack;
 pub(crate) mod projects;
 mod rename;
+mod resume;
 mod screens;
 mod secrets;
 mod serve;
@@ -30,6 +32,7 @@ mod stats;
 mod trash;
 pub(crate) mod tree;
 mod undo;
+mod unpack;
 pub(crate) mod usage;
 mod watch;
 
@@ -57,7 +60,10 @@ pub(crate) enum Command {
     Goto(goto::GotoArgs),
     Branch(goto::BranchArgs),
     Fork(fork::ForkArgs),
+    Resume(resume::ResumeArgs),
     Merge(merge::MergeArgs),
+    Pack(pack::PackArgs),
+    Unpack(unpack::UnpackArgs),
     Rename(rename::RenameArgs),
     Trash(trash::TrashArgs),
     Log(log::LogArgs),
@@ -98,7 +104,10 @@ pub(crate) fn run(ui: &mut Ui, args: &Args) -> Result<(), CommandError> {
         Some(Command::Goto(args)) => goto::goto(ui, global, args),
         Some(Command::Branch(args)) => goto::branch(ui, global, args),
         Some(Command::Fork(args)) => fork::fork(ui, global, args),
+        Some(Command::Resume(args)) => resume::resume(ui, global, args),
         Some(Command::Merge(args)) => merge::merge(ui, global, args),
+        Some(Command::Pack(args)) => pack::pack(ui, global, args),
+        Some(Command::Unpack(args)) => unpack::unpack(ui, global, args),
         Some(Command::Rename(args)) => rename::rename(ui, global, args),
         Some(Command::Trash(args)) => trash::trash(ui, global, args),
         Some(Command::Log(args)) => log::log(ui, global, args),

@@ -44,7 +44,8 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
     memory::give_back_at_once();
     let prices = prices::load(None)?;
     let workspace = Workspace::for_serving(env::place(global)?, global.active.rule(), env::state())
-        .with_prices(prices);
+        .with_prices(prices)
+        .with_client(env::client());
     let wanted = Listen {
         address: args.listen,
         port: args.port,

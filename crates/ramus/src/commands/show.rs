@@ -6,7 +6,6 @@ use std::path::{Path as FilePath, PathBuf};
 use ramus_app::conversation::each_turn_with;
 use ramus_app::{NodeSelector, OpenConversation};
 use ramus_core::digest::resume_of;
-use ramus_core::name::short_id;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_render::json::{self, Answer};
@@ -75,8 +74,9 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
-    let workspace = env::workspace_for(ui, global, &args.address)?;
-    let address = workspace.address(&args.address)?;
+    let source = env::read_source(ui, global, &args.address)?;
+    let workspace = &source.workspace;
+    let address = workspace.address(source.one()?)?;
     if args.as_client {
         let history = workspace.read(&address.file.file)?;
         return as_client::show(ui, &address.file, &history, &address.node);
@@ -85,6 +85,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     let open = workspace.open(address)?;
     let explained = open.history().filter(|_| global.explain).map(|history| resume_of(history));
     let (id, parts) = (&open.file.file.id, &open.parts);
+    let short_ids = workspace.short_ids();
     if args.raw {
         return raw(ui, parts);
     }
@@ -108,7 +109,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     }
     let mut turns = 0;
     for part in parts {
-        turns += read(ui, args, part, &mut counted)?;
+        turns += read(ui, args, part, short_ids.short(&part.file.id), &mut counted)?;
     }
     if args.usage {
         counted.take_agents(open.file.files_beside(), parts, workspace.rule())?;
@@ -116,7 +117,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
             ui.line(&line)?;
         }
     }
-    for line in other_conversations(parts, id, named) {
+    for line in other_conversations(parts, short_ids.short(id), named) {
         ui.line(&line)?;
     }
     if turns == 0 {
@@ -142,7 +143,6 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
     if others.is_empty() {
         return Vec::new();
     }
-    let id = short_id(id);
     let mut lines = vec![
         Line::default(),
         Line::new(
@@ -172,10 +172,10 @@ fn read(
     ui: &mut Ui,
     args: &ShowArgs,
     part: &Part,
+    id: &str,
     counted: &mut Counted,
 ) -> Result<usize, CommandError> {
     let clock = Clock::new();
-    let id = short_id(&part.file.id);
     let agent = if part.file.role.is_agent() { "agent-" } else { "" };
     let command = format!("ramus show {agent}{id}");
     let facts = part.history.session.facts();

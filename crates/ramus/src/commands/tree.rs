@@ -51,8 +51,9 @@ impl TreeArgs {
 const DEPTH: usize = 10;
 
 pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), CommandError> {
-    let workspace = env::workspace_for(ui, global, &args.session)?;
-    let address = workspace.address(&args.session)?;
+    let source = env::read_source(ui, global, &args.session)?;
+    let workspace = &source.workspace;
+    let address = workspace.address(source.one()?)?;
     let history = workspace.read(&address.file.file)?;
     if ui.json {
         around(&history, &address.node, args.around.as_deref())?;
@@ -62,7 +63,7 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         let tree = json::tree(&file.id, &history, file.role.is_agent(), &family, &reverts);
         return ui.json(&Answer::new("ramus.tree/1", tree));
     }
-    let lines = drawn(&workspace, &address, args, ui.width)?;
+    let lines = drawn(workspace, &address, args, ui.width)?;
     ui.page();
     for line in lines {
         ui.line(&line)?;

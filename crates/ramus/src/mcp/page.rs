@@ -105,7 +105,12 @@ impl Page {
 
     /// Fills the page with pieces that are all there.
     pub(super) fn of(&self, head: &str, pieces: &[String]) -> String {
-        let mut rest = pieces.iter().skip(self.first());
+        self.rest(head, pieces.get(self.first()..).unwrap_or_default())
+    }
+
+    /// Fills the page with the pieces from the first one on.
+    pub(super) fn rest(&self, head: &str, pieces: &[String]) -> String {
+        let mut rest = pieces.iter();
         let filled = self.fill(head, || Ok::<_, std::convert::Infallible>(rest.next().cloned()));
         filled.unwrap_or_else(|never| match never {}).told()
     }

@@ -44,7 +44,8 @@ enum Question {
         session: String,
         title: String,
     },
-    Search(&'static str),
+    Projects,
+    Search(Search),
     /// Two conversations of one session, by their numbers.
     Diff {
         session: String,
@@ -84,6 +85,33 @@ struct MessageAt {
 impl MessageAt {
     fn address(&self) -> String {
         format!("{}:{}", self.session, self.node)
+    }
+}
+
+/// What is searched for; the screens search for words alone.
+#[derive(Clone, Copy, Debug, Default)]
+struct Search {
+    words: &'static str,
+    role: Option<&'static str>,
+    branch: Option<&'static str>,
+    until: Option<&'static str>,
+}
+
+impl Search {
+    fn is_plain(&self) -> bool {
+        self.role.is_none() && self.branch.is_none() && self.until.is_none()
+    }
+
+    /// Returns the search as it is, and with each filter.
+    fn variants(words: &'static str) -> [Self; 4] {
+        let plain = Self { words, ..Self::default() };
+        [
+            plain,
+            Self { role: Some("assistant"), ..plain },
+            Self { branch: Some("abandoned"), ..plain },
+            // The newest messages of both corpora are of other days.
+            Self { until: Some("2026-01-05"), ..plain },
+        ]
     }
 }
 
@@ -298,8 +326,10 @@ fn check(corpus: &Corpus) {
 
 /// Returns the questions that can be asked about a corpus.
 fn questions(corpus: &Corpus) -> Vec<Question> {
-    let mut questions = vec![Question::Sessions, Question::Usage, Question::Retention];
-    questions.extend(corpus.searches.iter().map(|text| Question::Search(text)));
+    let mut questions =
+        vec![Question::Projects, Question::Sessions, Question::Usage, Question::Retention];
+    let searches = corpus.searches.iter().flat_map(|words| Search::variants(words));
+    questions.extend(searches.map(Question::Search));
     for row in command::sessions(&corpus.claude) {
         let (session, title) = (text(&row, "id"), text(&row, "title"));
         let conversations = command::conversations(&corpus.claude, &session);

@@ -5,6 +5,7 @@ mod address;
 mod archive;
 mod bad_input;
 mod cache;
+mod carry;
 mod check;
 mod contract;
 mod dates;
@@ -21,6 +22,8 @@ mod merge;
 mod reading;
 mod readme;
 mod repository;
+#[cfg(unix)]
+mod resume;
 mod samples;
 mod screen_keys;
 mod screen_looks;

@@ -2,7 +2,8 @@
 
 import { useState } from "preact/hooks";
 import type { Request } from "../../act";
-import { type Refused, type View, asRefused, download, query } from "../../api";
+import { type Refused, type Resume, type View, asRefused, download, query } from "../../api";
+import { useGet } from "../../hooks";
 import { Dialog, Failure } from "../../parts";
 import * as route from "../../route";
 import { short } from "../../words";
@@ -24,6 +25,13 @@ export function TurnMenu({
 }) {
   const link = `${location.origin}${route.session(id, leaf, view.uuid)}`;
   const isAgent = id.startsWith("agent-");
+  const copy = (text: string, copied: string) => {
+    void navigator.clipboard?.writeText(text).then(
+      () => say(copied),
+      () => say("The browser does not let this page copy"),
+    );
+    onClose();
+  };
   return (
     <Dialog title="This message" onClose={onClose}>
       <ul class="menu-list">
@@ -43,6 +51,7 @@ export function TurnMenu({
             </button>
           </li>
         )}
+        <ResumeItem id={id} node={view.uuid ?? ""} copy={copy} />
         {!isAgent && (
           <li>
             <a href={route.files(id, view.uuid ?? "")}>
@@ -55,16 +64,7 @@ export function TurnMenu({
           </li>
         )}
         <li>
-          <button
-            type="button"
-            onClick={() => {
-              void navigator.clipboard?.writeText(link).then(
-                () => say("Address copied"),
-                () => say("The browser does not let this page copy"),
-              );
-              onClose();
-            }}
-          >
+          <button type="button" onClick={() => copy(link, "Address copied")}>
             <b>Copy the address of this message</b>
             <span>For this start of the server</span>
           </button>
@@ -72,13 +72,7 @@ export function TurnMenu({
         <li>
           <button
             type="button"
-            onClick={() => {
-              void navigator.clipboard?.writeText(`ramus show ${short(id)}:${short(view.uuid ?? "")}`).then(
-                () => say("Command copied"),
-                () => say("The browser does not let this page copy"),
-              );
-              onClose();
-            }}
+            onClick={() => copy(`ramus show ${short(id)}:${short(view.uuid ?? "")}`, "Command copied")}
           >
             <b>Copy the command for a terminal</b>
             <span>
@@ -90,6 +84,32 @@ export function TurnMenu({
         </li>
       </ul>
     </Dialog>
+  );
+}
+
+const FIRST: Record<string, string> = {
+  nothing: "",
+  "goto-or-fork": "It asks first whether to move the resume point or to fork.",
+  fork: "It makes a new session first.",
+};
+
+/** The command that starts Claude Code on exactly this message. */
+function ResumeItem({ id, node, copy }: { id: string; node: string; copy: (text: string, copied: string) => void }) {
+  const { data, error } = useGet<Resume>(`sessions/${encodeURIComponent(id)}/resume${query({ node })}`);
+  // What cannot be resumed has no command; the other actions are there all the same.
+  if (error) return null;
+  return (
+    <li>
+      <button type="button" disabled={!data} onClick={() => data && copy(data.command, "Command copied")}>
+        <b>Copy the command that resumes here</b>
+        {data && (
+          <span>
+            <code>{data.command}</code> {FIRST[data.first_step]}
+            {data.missing_directory && ` The directory ${data.missing_directory} does not exist; add --cd DIR.`}
+          </span>
+        )}
+      </button>
+    </li>
   );
 }
 

@@ -1,7 +1,5 @@
 //! Lays out the columns of a drawing.
 
-use ramus_core::name::short_id;
-
 use super::Body;
 use crate::layout::{pad, truncate};
 use crate::outline::{OutlineConfig, Row, RowKind};
@@ -23,7 +21,7 @@ pub(super) fn columns(row: &Row, config: &OutlineConfig<'_>) -> [Line; 3] {
     };
     let is_heading = matches!(row.kind, RowKind::Tree { .. } | RowKind::Elided { .. });
     let time = row.time.filter(|_| !is_heading).map(config.time).unwrap_or_default();
-    let id = if is_heading { "" } else { short_id(&row.id) };
+    let id = if is_heading { "" } else { &row.short_id };
     [Line::new(&size, Label::Dim), Line::new(&time, Label::Time), Line::new(id, Label::Id)]
 }
 

@@ -203,7 +203,7 @@ fn ids_that_are_no_uuids_are_not_cut() {
     let chapter = stage.chapter.clone();
     for name in ["message-10", "message-11"] {
         let node = chapter.history.tree.find(ramus_core::name::Name::new(name.as_bytes())).unwrap();
-        assert_eq!(chapter.address(node), format!("0a1b2c3d:{name}"));
+        assert_eq!(chapter.address("0a1b2c3d", node), format!("0a1b2c3d:{name}"));
         assert!(chapter.is_only(node));
     }
 }

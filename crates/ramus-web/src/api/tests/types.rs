@@ -9,7 +9,7 @@ use std::path::Path;
 use ramus_render::json;
 use ts_rs::{Config, TS, TypeVisitor};
 
-use crate::api::{act, diff, enter, events, files, list, session, turns};
+use crate::api::{act, diff, enter, events, files, list, resume, session, turns};
 use crate::view::View;
 
 /// Declarations by name, and the type of each name.
@@ -59,6 +59,7 @@ fn declarations() -> String {
     all.visit::<json::Stats>();
     all.visit::<json::Usage>();
     all.visit::<list::Overview>();
+    all.visit::<resume::ResumeView>();
     all.visit::<session::Detail>();
     all.visit::<session::LineageView>();
     all.visit::<turns::PathView>();

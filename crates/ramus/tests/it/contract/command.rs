@@ -62,18 +62,41 @@ impl<'a> Command<'a> {
             Question::Conversations { session, .. } => {
                 let mut answer = conversation_rows(&json(&["conversations", session]));
                 let table = &["conversations", &**session];
-                let shown =
-                    self.column(table, "ADDRESS").into_iter().zip(self.column(table, "TITLE"));
-                for (row, (address, title)) in answer.rows.iter_mut().zip(shown) {
-                    row.extend([("address", address), ("branch title", title)]);
+                let shown = self.column(table, "ADDRESS").into_iter();
+                let left = self.column(table, "LEFT AT");
+                let left = left.iter().map(|cell| cell.split_once(' ').map_or("", |(_, id)| id));
+                for (row, (address, left)) in answer.rows.iter_mut().zip(shown.zip(left)) {
+                    row.extend([("address", address), ("fork id", left.to_owned())]);
                 }
                 answer
             }
-            Question::Tree { session, .. } => tree_rows(&json(&["tree", session])),
-            Question::Search(words) => {
-                let found = crate::ramus(self.claude, &["find", words, "--json"]);
-                hit_rows(&String::from_utf8_lossy(&found.stdout), true)
+            Question::Tree { session, .. } => {
+                let mut answer = tree_rows(&json(&["tree", session]));
+                // Short ids are not in the JSON.
+                let drawn = crate::ramus(self.claude, &["tree", session]).stdout;
+                let drawn = String::from_utf8(drawn).unwrap();
+                for found in super::mcp::tree_rows(&drawn.lines().collect::<Vec<_>>()).rows {
+                    let mut rows = answer.rows.iter_mut();
+                    let row = rows.find(|row| row["node"].starts_with(&found["id"])).unwrap();
+                    row.insert("id", found["id"].clone());
+                }
+                answer
             }
+            Question::Search(search) => {
+                let mut args = vec!["find", search.words, "--json"];
+                args.extend(search.role.iter().flat_map(|role| ["--role", role]));
+                args.extend(search.branch.iter().flat_map(|branch| ["--branch", branch]));
+                args.extend(search.until.iter().flat_map(|until| ["--until", until]));
+                let found = crate::ramus(self.claude, &args);
+                let found = String::from_utf8_lossy(&found.stdout);
+                let mut answer = hit_rows(&found);
+                for (row, line) in answer.rows.iter_mut().zip(found.lines()) {
+                    let hit = serde_json::from_str::<Value>(line).unwrap();
+                    row.insert("short address", text(&hit, "address"));
+                }
+                answer
+            }
+            Question::Projects => project_rows(&json(&["projects"])),
             Question::Diff { session, sides: [a, b] } => {
                 diff_row(&json(&["diff", &format!("{session}@{a}"), &format!("{session}@{b}")]))
             }
@@ -173,9 +196,9 @@ pub(super) fn conversation_rows(json: &Value) -> Answer {
             ("status", text(row, "status")),
             ("resumes", text(row, "resumes")),
             ("title", text(row, "title")),
+            ("branch title", text(row, "branch_title")),
             ("fork", text(row, "fork_kind")),
             ("fork point", text(row, "fork_point")),
-            ("fork id", short(&text(row, "fork_point"))),
             ("messages", text(row, "messages")),
             ("last active", minute(&text(row, "last_active"))),
         ])
@@ -187,7 +210,6 @@ pub(super) fn tree_rows(json: &Value) -> Answer {
     let row = |fork: &Value| {
         Row::from([
             ("node", text(fork, "node")),
-            ("id", short(&text(fork, "node"))),
             ("kind", text(fork, "kind")),
             ("children", text(fork, "children")),
             ("ways", rows(&fork["children"]).len().to_string()),
@@ -197,7 +219,22 @@ pub(super) fn tree_rows(json: &Value) -> Answer {
     Answer { rows: rows(&json["forks"]).iter().map(row).collect(), ordered: false }
 }
 
-pub(super) fn hit_rows(lines: &str, ordered: bool) -> Answer {
+pub(super) fn project_rows(json: &Value) -> Answer {
+    let row = |row: &Value| {
+        let path = text(row, "path");
+        Row::from([
+            ("project", if path.is_empty() { text(row, "name") } else { path }),
+            ("sessions", text(row, "sessions")),
+            ("conversations", text(row, "conversations")),
+            ("agents", text(row, "agents")),
+            ("bytes", text(row, "bytes")),
+            ("last active", minute(&text(row, "last_active"))),
+        ])
+    };
+    Answer { rows: rows(&json["projects"]).iter().map(row).collect(), ordered: true }
+}
+
+pub(super) fn hit_rows(lines: &str) -> Answer {
     let hits = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let hits = hits.filter(|hit| hit["schema"] == "ramus.find/1");
     let row = |hit: Value| {
@@ -213,9 +250,12 @@ pub(super) fn hit_rows(lines: &str, ordered: bool) -> Answer {
             ("role", text(&hit, "role")),
             ("kind", text(&hit, "kind")),
             ("time", minute(&text(&hit, "timestamp"))),
+            ("snippet", text(&hit, "snippet")),
+            ("match", text(&hit, "match")),
+            ("copies", text(&hit, "places")),
         ])
     };
-    Answer { rows: hits.map(row).collect(), ordered }
+    Answer { rows: hits.map(row).collect(), ordered: true }
 }
 
 pub(super) fn diff_row(json: &Value) -> Answer {

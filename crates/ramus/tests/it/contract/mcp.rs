@@ -39,9 +39,18 @@ impl Mcp {
             Question::Tree { session, .. } => {
                 self.call("tree", &json!({"session": session, "max_tokens": all}))
             }
-            Question::Search(words) => {
-                self.call("search", &json!({"query": words, "max_tokens": all}))
+            Question::Search(search) => {
+                let mut wanted = json!({"query": search.words, "max_tokens": all});
+                let filters =
+                    [("role", search.role), ("branch", search.branch), ("until", search.until)];
+                for (name, value) in filters {
+                    if let Some(value) = value {
+                        wanted[name] = json!(value);
+                    }
+                }
+                self.call("search", &wanted)
             }
+            Question::Projects => self.call("list_projects", &json!({"max_tokens": all})),
             Question::Diff { session, sides: [a, b] } => self.call(
                 "diff",
                 &json!({"a": format!("{session}@{a}"), "b": format!("{session}@{b}"),
@@ -61,7 +70,8 @@ impl Mcp {
         };
         let (text, is_error) = told;
         assert!(!is_error, "{question:?}: {text}");
-        let lines: Vec<&str> = text.lines().filter(|line| !is_mark(line)).collect();
+        let is_row = |line: &&str| !is_mark(line) && !line.starts_with("Hint: ");
+        let lines: Vec<&str> = text.lines().filter(is_row).collect();
         let rows = |row: fn(&str) -> Row| Answer {
             rows: lines.iter().skip(1).map(|line| row(line)).collect(),
             ordered: true,
@@ -71,6 +81,7 @@ impl Mcp {
             Question::Conversations { .. } => rows(conversation_row),
             Question::Tree { .. } => tree_rows(&lines),
             Question::Search(_) => rows(hit_row),
+            Question::Projects => rows(project_row),
             Question::Diff { .. } => diff_row(&lines),
             Question::Files { .. } => file_rows(&lines),
             Question::Usage => usage_row(&lines),
@@ -197,15 +208,28 @@ fn hit_row(line: &str) -> Row {
     let words: Vec<&str> = line.splitn(6, ' ').collect();
     let owner = words[0].split([':', '@']).next().unwrap();
     let status = if words[1] == "-" { "" } else { words[1] };
-    let time = match words[3] {
-        "unknown:" => String::new(),
-        day => format!("{day} {}", words[4].trim_end_matches("Z:")),
+    let (time, snippet) = match words[3] {
+        "unknown:" => (String::new(), words[4..].join(" ")),
+        day => (format!("{day} {}", words[4].trim_end_matches("Z:")), words[5..].join(" ")),
     };
     Row::from([
         ("owner", super::short(owner.strip_prefix("agent-").unwrap_or(owner))),
         ("status", status.to_owned()),
         ("role", words[2].to_owned()),
         ("time", time),
+        ("short address", words[0].to_owned()),
+        ("snippet", snippet.split_whitespace().collect::<Vec<_>>().join(" ")),
+    ])
+}
+
+/// Reads `PATH — N sessions, N conversations, last TIME`.
+fn project_row(line: &str) -> Row {
+    let (path, facts) = line.split_once(" — ").unwrap();
+    Row::from([
+        ("project", path.to_owned()),
+        ("sessions", counted(facts, "session").unwrap()),
+        ("conversations", counted(facts, "conversation").unwrap()),
+        ("last active", last(facts)),
     ])
 }
 

@@ -16,7 +16,7 @@ use tower::ServiceExt as _;
 
 use super::command::{
     conversation_rows, diff_row, export_row, file_rows, hit_rows, merge_row, nothing_to_do, one,
-    plan_row, session_rows, tree_rows, usage_rows,
+    plan_row, project_rows, session_rows, tree_rows, usage_rows,
 };
 use super::{Answer, MessageAt, Question, Row, text};
 
@@ -62,10 +62,16 @@ impl Page {
             Question::Tree { session, .. } => {
                 tree_rows(&self.get(&format!("/api/sessions/{session}/tree")))
             }
-            // The page shows hits as they are found; the newest files come first.
-            Question::Search(words) => {
-                hit_rows(&self.lines(&format!("/api/find?q={}", encoded(words))), false)
+            Question::Search(search) => {
+                let mut query = format!("/api/find?q={}", encoded(search.words));
+                let filters =
+                    [("role", search.role), ("branch", search.branch), ("until", search.until)];
+                for (name, value) in filters {
+                    query.extend(value.map(|value| format!("&{name}={value}")));
+                }
+                hit_rows(&self.lines(&query))
             }
+            Question::Projects => project_rows(&self.get("/api/projects")),
             Question::Diff { session, sides } => {
                 let [a, b] = sides.map(|n| self.leaf(session, n));
                 diff_row(

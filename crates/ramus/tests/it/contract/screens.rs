@@ -31,7 +31,8 @@ impl Screens {
                 let rows = self.list.lines().skip(2).filter_map(session_row).collect();
                 Some(Answer { rows, ordered: false })
             }
-            Question::Search(words) => Some(self.search(words)),
+            // The screens search without filters.
+            Question::Search(search) => search.is_plain().then(|| self.search(search.words)),
             Question::Conversations { title, .. } => self.open(title).then(|| self.branches()),
             Question::Tree { title, .. } => self.open(title).then(|| self.tree()),
             Question::Retention => {
@@ -45,6 +46,7 @@ impl Screens {
                 self.open_end(place).then(|| self.export(&place.session, *n))
             }
             Question::Diff { .. }
+            | Question::Projects
             | Question::Usage
             | Question::Merge { .. }
             | Question::Rename { .. } => None,
@@ -245,10 +247,14 @@ fn branch_row(line: &str) -> Row {
         ("fork", fork.to_owned()),
         ("messages", messages.to_owned()),
     ]);
-    // A branch without a prompt of its own goes here by the prompt it answers, elsewhere by the session's title.
-    if !matches!(fork, "retry" | "interrupt") {
-        row.insert("branch title", words[2..].join(" "));
-    }
+    let title = words[2..].join(" ");
+    // Branches of one prompt are told apart by a number before it, or by the reply behind it.
+    let title = match title.strip_prefix('(').and_then(|rest| rest.split_once(") ")) {
+        Some((number, title)) if number.parse::<u32>().is_ok() => title,
+        _ => &title,
+    };
+    let title = title.split_once(" → ").map_or(title, |(prompt, _)| prompt);
+    row.insert("branch title", title.to_owned());
     row
 }
 

@@ -1,0 +1,279 @@
+//! Packs: sessions written to one file, read from one, and placed in a project of this machine.
+
+use std::path::{Path, PathBuf};
+
+use ramus_core::digest::Digest;
+use ramus_core::edit::{ChangeDetail, Refusal, UnpackedSummary};
+use ramus_core::redact::{Found, redact_text};
+use ramus_core::session::NodeId;
+use ramus_core::time::Time;
+use ramus_core::title::short_title;
+use ramus_store::PathError;
+use ramus_store::pack::source::{planned_sources, session_sources};
+use ramus_store::pack::write::PackWriteError;
+use ramus_store::pack::{OpenPack, PackError, PackOptions, PackPlan, PackSource, PackedSession};
+use ramus_store::place::{FileRole, encode, is_encoded};
+use ramus_store::plan::{self, Destination, PlacedSession, PlanError, UnpackTo};
+
+use crate::change::{ChangeError, PlannedChange, Site};
+use crate::workspace::Workspace;
+
+/// A session that is packed, whole or only one conversation of it.
+#[derive(Debug)]
+pub struct PackItem<'a> {
+    pub site: &'a Site,
+    /// The message that the one conversation ends with; `None`: the whole session.
+    pub up_to: Option<NodeId>,
+}
+
+/// Why there is no pack, or nothing that could be unpacked.
+#[derive(Debug, thiserror::Error)]
+pub enum CarryError {
+    #[error("{0:?} is not a session, so it cannot be packed whole")]
+    NoSession(String),
+    #[error("{0:?} is named twice")]
+    Twice(String),
+    #[error("cannot pack this conversation: {0}")]
+    Refused(Refusal),
+    #[error("{} is not a directory", .0.display())]
+    NoDirectory(PathBuf),
+    /// The client shortens the names of such projects by a hash of its own.
+    #[error("Claude Code has no project yet for {}, whose path is too long to foretell its name", .0.display())]
+    LongPath(PathBuf),
+    #[error("there is no Claude directory to unpack into")]
+    NoClaudeDir,
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    #[error(transparent)]
+    Pack(#[from] PackError),
+    #[error(transparent)]
+    Write(#[from] PackWriteError),
+}
+
+impl From<PathError> for CarryError {
+    fn from(error: PathError) -> Self {
+        Self::Change(ChangeError::Read(error))
+    }
+}
+
+/// What a pack is unpacked to.
+#[derive(Debug)]
+pub struct UnpackRequest<'a> {
+    /// The directory whose project gets the sessions.
+    pub into: &'a Path,
+    /// Paths of the old machine, and what they are here.
+    pub maps: &'a [(String, String)],
+}
+
+/// What unpacking comes down to.
+#[derive(Debug)]
+pub struct PlannedUnpack {
+    pub change: PlannedChange,
+    pub sessions: Vec<PlacedSession>,
+    /// The directory, by its real name.
+    pub directory: PathBuf,
+}
+
+impl Workspace {
+    /// Reads everything that goes into a pack; nothing is written yet.
+    pub fn plan_pack(
+        &self,
+        items: &[PackItem<'_>],
+        options: PackOptions,
+    ) -> Result<PackPlan, CarryError> {
+        let mut pack = PackPlan::new(options);
+        for item in items {
+            let (mut session, sources) = match item.up_to {
+                Some(node) => self.conversation_to_pack(item.site, node)?,
+                None => self.session_to_pack(item.site)?,
+            };
+            if pack.manifest.sessions.iter().any(|packed| packed.id == session.id) {
+                return Err(CarryError::Twice(session.id));
+            }
+            let sources = match options.redact {
+                true => without_names(&mut session, sources),
+                false => sources,
+            };
+            pack.add(session, sources)?;
+        }
+        Ok(pack)
+    }
+
+    fn session_to_pack(&self, site: &Site) -> Result<(PackedSession, Vec<PackSource>), CarryError> {
+        let file = &site.found.file;
+        if file.role != FileRole::Session {
+            return Err(CarryError::NoSession(site.found.id()));
+        }
+        let project = project_name(site);
+        let sources = session_sources(site.subject(), &project)?;
+        let digest = Digest::new(&site.history);
+        let mut session = self.described(site, &file.id, &sources);
+        session.title = short_title(&site.title);
+        session.messages = digest.messages;
+        session.conversations = site.history.branches.conversations.len() as u32;
+        Ok((session, sources))
+    }
+
+    /// Makes a new session of one conversation, always the same one for the same conversation.
+    fn conversation_to_pack(
+        &self,
+        site: &Site,
+        node: NodeId,
+    ) -> Result<(PackedSession, Vec<PackSource>), CarryError> {
+        let parts = self.parts(site, node)?;
+        let parts = parts.ok_or(CarryError::Refused(Refusal::NoNode))?;
+        let leaf = site.leaf(node);
+        let mut ids = SeededIds::new(&format!("{} {leaf}", site.found.id()));
+        let id = ids.next_id();
+        let times = parts.iter().flat_map(|part| {
+            part.path.nodes.iter().filter_map(|node| part.history.session.record(*node).time)
+        });
+        // The time of packing would make each pack another one.
+        let newest = times.max().unwrap_or(Time::from_millis(0));
+        let title = short_title(&site.title);
+        let dir = Path::new("projects").join(project_name(site));
+        let to = Destination { dir: &dir, cwd: None, title: &title };
+        let mut new_id = || ids.next_id();
+        let forked = plan::fork_as(site.subject(), &parts, to, id, &mut new_id, newest);
+        let (plan, new) = forked.map_err(|error| match error {
+            PlanError::Refused(refusal) => CarryError::Refused(refusal),
+            PlanError::Read(error) => error.into(),
+        })?;
+        let root = self.root_of(&site.found.file.path);
+        let sources = planned_sources(&plan.steps, &plan.file, root.as_deref())?;
+        let mut session = self.described(site, &plan.session, &sources);
+        session.title = title;
+        session.messages = new.messages;
+        session.conversations = 1;
+        Ok((session, sources))
+    }
+
+    /// Describes a session without what differs between a whole one and one conversation.
+    fn described(&self, site: &Site, id: &str, sources: &[PackSource]) -> PackedSession {
+        let directory = self.working_directory(site);
+        let facts = site.history.session.facts();
+        let is_agent = |source: &&PackSource| {
+            let name = source.name.rsplit('/').next().unwrap_or_default();
+            name.starts_with("agent-") && name.ends_with(".jsonl")
+        };
+        let session_dir = site.found.dir().join(&site.found.file.id);
+        let session_dir = std::path::absolute(&session_dir).unwrap_or(session_dir);
+        PackedSession {
+            id: id.to_owned(),
+            title: String::new(),
+            directory: directory.map(|directory| directory.to_string_lossy().into_owned()),
+            session_dir: Some(session_dir.to_string_lossy().into_owned()),
+            version: facts.version.as_ref().map(|version| version.text.to_string()),
+            started: facts.started.map(|time| time.to_string()),
+            last_active: facts.last_active.map(|time| time.to_string()),
+            messages: 0,
+            conversations: 0,
+            agents: sources.iter().filter(is_agent).count() as u32,
+            files: Vec::new(),
+        }
+    }
+
+    /// Plans to place the sessions of a pack; nothing is written.
+    pub fn plan_unpack(
+        &self,
+        pack: &OpenPack,
+        request: &UnpackRequest<'_>,
+    ) -> Result<PlannedUnpack, CarryError> {
+        let directory = request.into.canonicalize().ok().filter(|directory| directory.is_dir());
+        let directory =
+            directory.ok_or_else(|| CarryError::NoDirectory(request.into.to_owned()))?;
+        let root = self.roots().first().ok_or(CarryError::NoClaudeDir)?;
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.clone());
+        let name = directory.to_string_lossy();
+        let projects = self.projects();
+        let known = projects
+            .iter()
+            .find(|project| project.root == root && is_encoded(&project.name, &name));
+        let dir = match known {
+            Some(project) => project.dir.clone(),
+            None if encode(&name).len() > LONGEST_NAME => {
+                return Err(CarryError::LongPath(directory));
+            }
+            None => root.join("projects").join(encode(&name)),
+        };
+        let is_taken =
+            |id: &str| projects.iter().flat_map(|one| one.sessions()).any(|file| file.id == id);
+        let to = UnpackTo { root: &root, dir: &dir, directory: &name, maps: request.maps };
+        let (plan, sessions) = plan::unpack(pack, to, &is_taken)?;
+        let detail = ChangeDetail::Unpack {
+            sessions: sessions.iter().map(|placed| self.unpacked(pack, placed)).collect(),
+            makes_claude_dir: !self.roots().iter().any(|root| root.is_dir()),
+        };
+        let change = PlannedChange {
+            resume_leaf: sessions.first().and_then(|session| session.leaf.clone()),
+            cwd: Some(name.clone().into_owned()),
+            ..PlannedChange::new(self, plan, detail)
+        };
+        drop(name);
+        Ok(PlannedUnpack { change, sessions, directory })
+    }
+
+    fn unpacked(&self, pack: &OpenPack, placed: &PlacedSession) -> UnpackedSummary {
+        let session = &pack.manifest.sessions[placed.index];
+        UnpackedSummary {
+            short_id: self.short_id(&placed.id),
+            replaced_id: (placed.id != session.id).then(|| session.id.clone()),
+            title: session.title.clone(),
+            messages: session.messages,
+            agents: session.agents,
+            files: session.files.len(),
+            bytes: session.files.iter().map(|file| file.bytes).sum(),
+            directory: session.directory.clone(),
+            rewritten: placed.rewritten,
+            file: placed.file.clone(),
+        }
+    }
+}
+
+/// How long the name of a project can be before the client shortens it.
+const LONGEST_NAME: usize = 200;
+
+/// Returns the name of a session's project in a pack.
+fn project_name(site: &Site) -> String {
+    match site.found.project_name() {
+        "" if site.cwd().is_empty() => "-".to_owned(),
+        "" => encode(site.cwd()),
+        name => name.to_owned(),
+    }
+}
+
+/// Takes personal names out of what a pack says about a session, as they are taken out of its records.
+fn without_names(session: &mut PackedSession, sources: Vec<PackSource>) -> Vec<PackSource> {
+    let redacted = |text: &str| redact_text(text, &mut Found::default()).into_owned();
+    session.title = redacted(&session.title);
+    session.directory = session.directory.as_deref().map(redacted);
+    session.session_dir = session.session_dir.as_deref().map(redacted);
+    let project = session.directory.as_deref().map_or_else(|| "-".to_owned(), encode);
+    let renamed = sources.into_iter().map(|source| {
+        let parts: Vec<&str> = source.name.splitn(3, '/').collect();
+        match parts[..] {
+            ["projects", _, rest] => {
+                PackSource { name: format!("projects/{project}/{rest}"), ..source }
+            }
+            _ => source,
+        }
+    });
+    renamed.collect()
+}
+
+/// Ids that are always the same for the same text.
+struct SeededIds {
+    seed: String,
+    count: u32,
+}
+
+impl SeededIds {
+    fn new(seed: &str) -> Self {
+        Self { seed: seed.to_owned(), count: 0 }
+    }
+
+    fn next_id(&mut self) -> String {
+        self.count += 1;
+        plan::seeded_id(&format!("{} {}", self.seed, self.count))
+    }
+}

@@ -1,0 +1,238 @@
+//! Resuming a session in Claude Code: which command, in which directory, and what must be done first.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use ramus_core::edit::Refusal;
+use ramus_core::session::NodeId;
+use ramus_core::time::Time;
+use ramus_store::live::open_in;
+use ramus_store::place::is_encoded;
+use ramus_store::plan::quoted;
+
+use crate::address::{AddressError, ResolvedFile, ResolvedProject, Scope};
+use crate::change::{ChangeError, ChangeRequest, PlannedChange, Site};
+use crate::workspace::{SurveyDetail, Workspace};
+
+/// The Claude Code program on this machine.
+#[derive(Clone, Debug)]
+pub struct ClientProgram {
+    /// Its name or path.
+    pub program: OsString,
+    /// The Claude directory that it uses unless it is told another one; `None`: not known.
+    pub usual_dir: Option<PathBuf>,
+}
+
+impl Default for ClientProgram {
+    fn default() -> Self {
+        Self { program: "claude".into(), usual_dir: None }
+    }
+}
+
+/// How Claude Code is started on a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResumeCommand {
+    pub program: OsString,
+    pub session: String,
+    /// The working directory; `None`: the session names none.
+    pub directory: Option<PathBuf>,
+    /// The value of `CLAUDE_CONFIG_DIR`, where the client would look for the session elsewhere.
+    pub claude_dir: Option<PathBuf>,
+}
+
+impl ResumeCommand {
+    /// Returns the arguments of the program.
+    pub fn args(&self) -> [&OsStr; 2] {
+        [OsStr::new("--resume"), OsStr::new(&self.session)]
+    }
+
+    /// Returns the working directory if it does not exist.
+    pub fn missing_directory(&self) -> Option<&Path> {
+        self.directory.as_deref().filter(|directory| !directory.is_dir())
+    }
+
+    /// Returns the command as it is typed in a shell that is somewhere else.
+    pub fn shell_line(&self) -> String {
+        let word = |word: &OsStr| quoted(&word.to_string_lossy());
+        let change = self
+            .directory
+            .iter()
+            .map(|directory| format!("cd {} && ", word(directory.as_os_str())));
+        let claude_dir = self
+            .claude_dir
+            .iter()
+            .map(|dir| format!("CLAUDE_CONFIG_DIR={} ", word(dir.as_os_str())));
+        let [resume, session] = self.args();
+        let program = [&self.program, resume, session].map(word).join(" ");
+        change.chain(claude_dir).chain([program]).collect()
+    }
+}
+
+/// What it takes to resume at a message.
+#[derive(Debug)]
+pub struct ResumePlan {
+    /// Starts Claude Code on the session as it is.
+    pub command: ResumeCommand,
+    /// What has to be done first.
+    pub first: FirstStep,
+    /// The uuid of the message that is resumed.
+    pub leaf: String,
+    /// The process of a client that has the session open now.
+    pub open_in: Option<u32>,
+}
+
+/// What has to be done before Claude Code resumes at a message.
+#[derive(Debug)]
+pub enum FirstStep {
+    /// Claude Code resumes there by itself.
+    Nothing,
+    /// Claude Code resumes elsewhere: move the resume point by this change, or fork.
+    GotoOrFork(Box<PlannedChange>),
+    /// Only a new session can be resumed there.
+    Fork { refusal: Refusal, change: Box<PlannedChange> },
+}
+
+impl FirstStep {
+    /// Returns the stable word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::GotoOrFork(_) => "goto-or-fork",
+            Self::Fork { .. } => "fork",
+        }
+    }
+}
+
+/// How to get to a message that Claude Code does not resume at by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResumeDecision {
+    Goto,
+    Fork,
+}
+
+impl ResumePlan {
+    /// Returns one command for a shell that resumes exactly there; `address` names the message.
+    ///
+    /// Where something has to be done first, the command is ramus's own, which does it.
+    pub fn shell_line(
+        &self,
+        address: &str,
+        decision: Option<ResumeDecision>,
+        client_args: &[OsString],
+    ) -> String {
+        let fork = matches!(self.first, FirstStep::Fork { .. }).then_some(ResumeDecision::Fork);
+        let mut words: Vec<String> = match (&self.first, decision.or(fork)) {
+            (FirstStep::Nothing, None | Some(ResumeDecision::Goto)) => {
+                vec![self.command.shell_line()]
+            }
+            (_, decision) => self.ramus_words(address, decision, !client_args.is_empty()),
+        };
+        words.extend(client_args.iter().map(|word| quoted(&word.to_string_lossy())));
+        words.join(" ")
+    }
+
+    /// Returns the words of the command that does what is needed first.
+    fn ramus_words(
+        &self,
+        address: &str,
+        decision: Option<ResumeDecision>,
+        has_client_args: bool,
+    ) -> Vec<String> {
+        let mut words = vec!["ramus".to_owned()];
+        if let Some(dir) = &self.command.claude_dir {
+            words.extend(["--claude-dir".to_owned(), quoted(&dir.to_string_lossy())]);
+        }
+        words.extend(["resume".to_owned(), quoted(address)]);
+        let option = decision.map(|decision| match decision {
+            ResumeDecision::Goto => "--goto",
+            ResumeDecision::Fork => "--fork",
+        });
+        words.extend(option.into_iter().chain(has_client_args.then_some("--")).map(str::to_owned));
+        words
+    }
+}
+
+/// Why a session cannot be resumed.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    #[error("{} is not in a Claude directory, so Claude Code cannot find it", .0.display())]
+    Outside(PathBuf),
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+}
+
+impl Workspace {
+    /// Plans to resume at a message; nothing is written.
+    pub fn plan_resume(
+        &self,
+        site: &Site,
+        node: NodeId,
+        now: Time,
+    ) -> Result<ResumePlan, ResumeError> {
+        let path = &site.found.file.path;
+        let root = self.root_of(path).ok_or_else(|| ResumeError::Outside(path.clone()))?;
+        let first = match self.plan(ChangeRequest::Goto { site, node }, now) {
+            Err(ChangeError::AlreadyThere) => FirstStep::Nothing,
+            planned => {
+                let change = Box::new(planned?);
+                match change.instead_of.clone() {
+                    Some(refusal) => FirstStep::Fork { refusal, change },
+                    None => FirstStep::GotoOrFork(change),
+                }
+            }
+        };
+        let session = &site.found.file.id;
+        Ok(ResumePlan {
+            command: self.resume_command(session, &root, self.working_directory(site)),
+            first,
+            leaf: site.leaf(node),
+            open_in: open_in(&root, session),
+        })
+    }
+
+    /// Returns how Claude Code is started on a session of a Claude directory.
+    pub fn resume_command(
+        &self,
+        session: &str,
+        root: &Path,
+        directory: Option<PathBuf>,
+    ) -> ResumeCommand {
+        let client = self.client();
+        let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        let is_usual = client.usual_dir.as_deref().is_some_and(|usual| real(usual) == real(root));
+        // The client runs in another directory, where a relative path would lead elsewhere.
+        let absolute = || std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        ResumeCommand {
+            program: client.program.clone(),
+            session: session.to_owned(),
+            directory,
+            claude_dir: (!is_usual).then(absolute),
+        }
+    }
+
+    /// Returns the directory whose project a session belongs to: the client looks for it by that.
+    pub(crate) fn working_directory(&self, site: &Site) -> Option<PathBuf> {
+        let first = Some(site.cwd()).filter(|cwd| !cwd.is_empty());
+        let Some(project) = &site.found.project else { return first.map(PathBuf::from) };
+        if let Some(cwd) = first.filter(|cwd| is_encoded(&project.name, cwd)) {
+            return Some(cwd.into());
+        }
+        // A session may begin elsewhere than where its project is.
+        let survey = self.survey_scope(Scope::Project(project.clone()), SurveyDetail::Digests);
+        let path = survey.projects.first().and_then(|project| project.path.clone());
+        path.filter(|path| is_encoded(&project.name, path))
+            .or(first.map(str::to_owned))
+            .map(PathBuf::from)
+    }
+
+    /// Finds the session of a project that was active last.
+    pub fn newest_session(&self, project: &ResolvedProject) -> Result<ResolvedFile, AddressError> {
+        let scope = Scope::Project(project.clone());
+        let survey = self.survey_scope(scope, SurveyDetail::Digests);
+        let sessions = survey.projects.into_iter().flat_map(|project| project.sessions);
+        let shown = sessions.filter(|session| !session.digest.class.is_hidden());
+        let newest = shown.max_by_key(|session| session.digest.facts.last_active);
+        let newest = newest.ok_or(AddressError::NoHistory)?;
+        Ok(ResolvedFile { project: Some(project.clone()), file: newest.file })
+    }
+}

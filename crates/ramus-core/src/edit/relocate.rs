@@ -1,0 +1,192 @@
+//! A record of a session that goes to another directory or gets another id.
+//!
+//! Fields that hold a path or the session's id are rewritten. What people, the model and tools said is
+//! not: there a path is part of the text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::splice::{quoted, spliced};
+use crate::body::json::unescape;
+use crate::cursor::{Broken, Cursor};
+
+/// Which paths and which session id are replaced by others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Relocation {
+    /// The old and the new id.
+    session: Option<(String, String)>,
+    /// Old and new paths, without a slash at the end, the longest old one first.
+    paths: Vec<(String, String)>,
+}
+
+/// Fields whose value is a path, at any depth outside of messages.
+const PATH_FIELDS: &[&[u8]] = &[
+    b"cwd",
+    b"originalCwd",
+    b"relocatedCwd",
+    b"backgroundCwdHint",
+    b"worktreePath",
+    b"filePath",
+    b"planFilePath",
+    b"filename",
+    b"filenames",
+    b"trackingPath",
+    b"realParentDir",
+    b"persistedOutputPath",
+    b"outputFile",
+    b"scriptPath",
+    b"transcriptDir",
+];
+
+/// Fields that hold what was said, whatever the fields inside of them are called.
+const SPOKEN_FIELDS: &[&[u8]] = &[b"message", b"content", b"input", b"forkedFrom", b"mergedFrom"];
+
+/// How deep paths are looked for; nothing that the client writes is deeper.
+const DEEPEST: u32 = 8;
+
+type Edits = Vec<(Range<usize>, String)>;
+
+impl Relocation {
+    /// Takes the old and the new id of a session; `None`: it keeps its id.
+    pub fn new(session: Option<(&str, &str)>) -> Self {
+        let session = session.map(|(old, new)| (old.to_owned(), new.to_owned()));
+        Self { session, paths: Vec::new() }
+    }
+
+    /// Replaces a path, and the beginning of all paths below it. Of equal old paths the first one counts.
+    pub fn map_path(&mut self, old: &str, new: &str) {
+        let (old, new) = (without_slash(old), without_slash(new));
+        let is_known = self.paths.iter().any(|(known, _)| known == old);
+        if old.is_empty() || is_known {
+            return;
+        }
+        let at = self.paths.partition_point(|(known, _)| known.len() >= old.len());
+        self.paths.insert(at, (old.to_owned(), new.to_owned()));
+    }
+
+    /// Whether every record stays as it is.
+    pub fn is_empty(&self) -> bool {
+        self.session.is_none() && self.paths.iter().all(|(old, new)| old == new)
+    }
+
+    /// Returns a line with its paths and its session id replaced; what is no object comes back as it is.
+    pub fn apply<'a>(&self, line: &'a [u8]) -> Cow<'a, [u8]> {
+        let mut edits = Edits::new();
+        let mut cursor = Cursor::new(line, 0);
+        let walked = cursor.object(|cursor, key| match (key, &self.session) {
+            (b"sessionId" | b"session_id", Some((old, new))) => {
+                let start = cursor.pos();
+                if cursor.string_or_skip()?.is_some_and(|id| unescape(id) == **old) {
+                    edits.push((start..cursor.pos(), quoted(new)));
+                }
+                Ok(())
+            }
+            _ => self.field(line, cursor, key, 0, &mut edits),
+        });
+        if walked.is_err() || edits.is_empty() {
+            return Cow::Borrowed(line);
+        }
+        Cow::Owned(spliced(line, edits))
+    }
+
+    fn field(
+        &self,
+        line: &[u8],
+        cursor: &mut Cursor<'_>,
+        key: &[u8],
+        depth: u32,
+        edits: &mut Edits,
+    ) -> Result<(), Broken> {
+        if SPOKEN_FIELDS.contains(&key) {
+            return cursor.skip();
+        }
+        if PATH_FIELDS.contains(&key) {
+            return match cursor.peek() {
+                Some(b'[') => cursor.array(|cursor| self.path(cursor, edits)),
+                _ => self.path(cursor, edits),
+            };
+        }
+        let is_backups = key == b"trackedFileBackups";
+        match cursor.peek() {
+            Some(b'{') if depth < DEEPEST => cursor.object(|cursor, key| {
+                if is_backups && let Some(new) = self.moved(key) {
+                    let start = key.as_ptr().addr() - line.as_ptr().addr();
+                    edits.push((start - 1..start + key.len() + 1, quoted(&new)));
+                }
+                self.field(line, cursor, key, depth + 1, edits)
+            }),
+            Some(b'[') if depth < DEEPEST => {
+                cursor.array(|cursor| self.field(line, cursor, b"", depth + 1, edits))
+            }
+            _ => cursor.skip(),
+        }
+    }
+
+    fn path(&self, cursor: &mut Cursor<'_>, edits: &mut Edits) -> Result<(), Broken> {
+        cursor.peek();
+        let start = cursor.pos();
+        if let Some(new) = cursor.string_or_skip()?.and_then(|old| self.moved(old)) {
+            edits.push((start..cursor.pos(), quoted(&new)));
+        }
+        Ok(())
+    }
+
+    /// Returns the new path for one that is written in JSON; `None`: it stays.
+    fn moved(&self, raw: &[u8]) -> Option<String> {
+        let path = unescape(raw);
+        let (new, rest) = self.paths.iter().find_map(|(old, new)| {
+            let rest = path.strip_prefix(old.as_str())?;
+            (rest.is_empty() || rest.starts_with(['/', '\\'])).then_some((new, rest))
+        })?;
+        Some(format!("{new}{rest}"))
+    }
+}
+
+fn without_slash(path: &str) -> &str {
+    path.strip_suffix(['/', '\\']).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Relocation;
+
+    #[track_caller]
+    fn check(line: &str, expected: &str) {
+        let mut moved = Relocation::new(Some(("old", "new")));
+        moved.map_path("/home/a/app/", "/srv/my app");
+        moved.map_path("/home/a", "/root");
+        moved.map_path("/home/a", "/ignored");
+        assert_eq!(String::from_utf8_lossy(&moved.apply(line.as_bytes())), expected);
+    }
+
+    #[test]
+    fn paths_and_the_id_are_replaced_and_words_are_not() {
+        check(
+            r#"{"cwd":"/home/a/app/src","sessionId":"old","message":{"cwd":"/home/a/app","content":"/home/a/app"}}"#,
+            r#"{"cwd":"/srv/my app/src","sessionId":"new","message":{"cwd":"/home/a/app","content":"/home/a/app"}}"#,
+        );
+        check(
+            r#"{"sessionId":"other","cwd":"/home/a","toolUseResult":{"stdout":"/home/a/app","file":{"filePath":"/home/a/app/x"},"filenames":["/home/a/y","z"]}}"#,
+            r#"{"sessionId":"other","cwd":"/root","toolUseResult":{"stdout":"/home/a/app","file":{"filePath":"/srv/my app/x"},"filenames":["/root/y","z"]}}"#,
+        );
+        check(
+            r#"{"snapshot":{"trackedFileBackups":{"/home/a/app/x":{"realParentDir":"/home/a/app"},"src/y":{}}}}"#,
+            r#"{"snapshot":{"trackedFileBackups":{"/srv/my app/x":{"realParentDir":"/srv/my app"},"src/y":{}}}}"#,
+        );
+    }
+
+    #[test]
+    fn only_whole_names_of_directories_are_replaced() {
+        check(r#"{"cwd":"/home/a/apple"}"#, r#"{"cwd":"/root/apple"}"#);
+        check(r#"{"cwd":"/home/ab"}"#, r#"{"cwd":"/home/ab"}"#);
+        check(r#"{"cwd":"x/home/a"}"#, r#"{"cwd":"x/home/a"}"#);
+    }
+
+    #[test]
+    fn damaged_lines_and_deep_ones_come_back() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        for line in ["", "[1]", r#"{"cwd":"/home/a""#, "\"cwd\"", &format!("{{\"x\":{deep}}}")] {
+            check(line, line);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Reading a pack that may come from anybody.
+//!
+//! Everything is written to a private temporary directory first and compared with the manifest there.
+//! Only what is a regular file, is listed, has its size and its hash gets that far; the directory goes with
+//! the value that holds it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use tar::{Archive, EntryType};
+use tempfile::{TempDir, TempPath};
+
+use super::manifest::{Manifest, PackedFile};
+use super::{FORMAT, MANIFEST};
+use crate::error::PathError;
+use crate::live::is_alive;
+use crate::regular;
+
+/// Why a pack is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum PackError {
+    #[error("{} is not a pack of ramus", .0.display())]
+    NoPack(PathBuf),
+    #[error("the pack has the format {0:?}; this ramus reads {FORMAT:?}")]
+    OtherFormat(String),
+    /// It is not what was written once.
+    #[error("the pack is damaged: {0}")]
+    Damaged(String),
+    /// It holds something that no pack holds.
+    #[error("the pack is refused: {0}")]
+    Refused(String),
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+impl PackError {
+    pub(super) fn damaged(what: impl Into<String>) -> Self {
+        Self::Damaged(what.into())
+    }
+
+    pub(super) fn refused(what: impl Into<String>) -> Self {
+        Self::Refused(what.into())
+    }
+}
+
+/// A pack whose files were checked and lie in a directory that is laid out like a Claude directory.
+#[derive(Debug)]
+pub struct OpenPack {
+    pub manifest: Manifest,
+    dir: TempDir,
+}
+
+/// What compressed files of this kind begin with.
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// How large a manifest may be.
+const MANIFEST_LIMIT: u64 = 64 * 1024 * 1024;
+/// From how many bytes on, and from how many times its own size, a pack counts as a trap.
+const TRAP_BYTES: u64 = 256 * 1024 * 1024;
+const TRAP_RATIO: u64 = 1_000;
+/// How much memory decompressing may take, as a power of two.
+const WINDOW: u32 = 27;
+/// How long the name of an entry may be.
+const NAME_LIMIT: u64 = 8 * 1024;
+/// How much of nothing may stand at the end of an archive.
+const PADDING: u64 = 1024 * 1024;
+
+/// Whether a file begins as a pack does.
+pub fn is_pack(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    regular::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == MAGIC
+}
+
+/// Keeps a pack that comes as a stream in a private file, which goes with the value that names it.
+pub fn keep_stream(stream: &mut dyn Read) -> Result<TempPath, PackError> {
+    let temporary = std::env::temp_dir();
+    let mut keep = || {
+        let mut kept = tempfile::Builder::new().prefix(PRIVATE).tempfile_in(&temporary)?;
+        io::copy(stream, kept.as_file_mut())?;
+        Ok(kept.into_temp_path())
+    };
+    keep().map_err(|source| PathError::writing(&temporary, source).into())
+}
+
+/// Reads what a pack says it holds, and nothing else of it.
+pub fn read_manifest(path: &Path) -> Result<Manifest, PackError> {
+    let mut archive = Archive::new(decompressed(path)?);
+    manifest_of(path, &mut Entries::new(&mut archive)?)
+}
+
+impl OpenPack {
+    /// Reads a pack whole; `temporary` is the directory for what is temporary.
+    pub fn read(path: &Path, temporary: &Path) -> Result<Self, PackError> {
+        let mut archive = Archive::new(decompressed(path)?);
+        let mut entries = Entries::new(&mut archive)?;
+        let manifest = manifest_of(path, &mut entries)?;
+        let packed = fs::metadata(path).map_err(|source| PathError::new(path, source))?.len();
+        let total = manifest.total_bytes();
+        if total > TRAP_BYTES && total / TRAP_RATIO > packed {
+            return Err(PackError::refused(format!(
+                "{packed} bytes would become {total}, which no session does"
+            )));
+        }
+        let dir = private_dir(temporary)?;
+        for file in manifest.files() {
+            let Some((name, mut entry)) = entries.next_file()? else {
+                return Err(PackError::damaged(format!("{:?} is missing", file.name)));
+            };
+            if name != file.name {
+                return Err(PackError::refused(format!("{name:?} is not in its manifest")));
+            }
+            extract(&mut entry, file, &dir.path().join(&file.name))?;
+        }
+        if let Some((name, _)) = entries.next_file()? {
+            return Err(PackError::refused(format!("{name:?} is not in its manifest")));
+        }
+        drop(entries);
+        ends(archive.into_inner())?;
+        Ok(Self { manifest, dir })
+    }
+
+    /// Returns the directory, which is laid out like a Claude directory.
+    pub fn root(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+type Unpacked = zstd::Decoder<'static, BufReader<File>>;
+
+fn decompressed(path: &Path) -> Result<Unpacked, PackError> {
+    if path.is_file() && !is_pack(path) {
+        return Err(PackError::NoPack(path.to_owned()));
+    }
+    let error = |source| PathError::new(path, source);
+    let file = regular::open(path).map_err(error)?;
+    let mut decoder = zstd::Decoder::new(file).map_err(error)?;
+    decoder.window_log_max(WINDOW).map_err(error)?;
+    Ok(decoder)
+}
+
+/// Returns what reading a pack failed with: the disk rarely is the reason.
+fn unreadable(error: &io::Error) -> PackError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => PackError::damaged("it ends too early"),
+        _ => PackError::damaged(error.to_string()),
+    }
+}
+
+fn manifest_of(path: &Path, entries: &mut Entries<'_>) -> Result<Manifest, PackError> {
+    let Some((name, mut entry)) = entries.next_file()? else {
+        return Err(PackError::NoPack(path.to_owned()));
+    };
+    if name != MANIFEST {
+        return Err(PackError::NoPack(path.to_owned()));
+    }
+    if entry.size() > MANIFEST_LIMIT {
+        return Err(PackError::refused("its manifest is too large"));
+    }
+    let mut bytes = Vec::new();
+    entry.read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if (bytes.len() as u64) < entry.size() {
+        return Err(PackError::damaged("it ends too early"));
+    }
+    Manifest::parse(&bytes)
+}
+
+type Entry<'a> = tar::Entry<'a, Unpacked>;
+
+/// The entries of an archive; long names are put together here, so that none takes much memory.
+struct Entries<'a> {
+    raw: tar::Entries<'a, Unpacked>,
+}
+
+impl<'a> Entries<'a> {
+    fn new(archive: &'a mut Archive<Unpacked>) -> Result<Self, PackError> {
+        let raw = archive.entries().map_err(|error| unreadable(&error))?.raw(true);
+        Ok(Self { raw })
+    }
+
+    /// Returns the next entry with its name; whatever is no regular file is refused.
+    fn next_file(&mut self) -> Result<Option<(String, Entry<'a>)>, PackError> {
+        let Some(mut entry) = self.next_raw()? else { return Ok(None) };
+        let mut long = None;
+        if entry.header().entry_type() == EntryType::GNULongName {
+            if entry.size() > NAME_LIMIT {
+                return Err(PackError::refused("a name in it is too long"));
+            }
+            let mut name = Vec::new();
+            entry.read_to_end(&mut name).map_err(|error| unreadable(&error))?;
+            while name.last() == Some(&0) {
+                name.pop();
+            }
+            long = Some(name);
+            let next = self.next_raw()?;
+            entry = next.ok_or_else(|| PackError::damaged("it ends too early"))?;
+        }
+        let name = long.unwrap_or_else(|| entry.path_bytes().into_owned());
+        let name = String::from_utf8_lossy(&name).into_owned();
+        match entry.header().entry_type() {
+            EntryType::Regular => Ok(Some((name, entry))),
+            kind => Err(PackError::refused(format!("{name:?} is {}", kind_words(kind)))),
+        }
+    }
+
+    fn next_raw(&mut self) -> Result<Option<Entry<'a>>, PackError> {
+        self.raw.next().transpose().map_err(|error| unreadable(&error))
+    }
+}
+
+fn kind_words(kind: EntryType) -> &'static str {
+    match kind {
+        EntryType::Symlink | EntryType::Link => "a link",
+        EntryType::Directory => "a directory",
+        EntryType::Char | EntryType::Block | EntryType::Fifo => "a device",
+        _ => "not a regular file",
+    }
+}
+
+/// Writes an entry to a new file and compares it with what the manifest says.
+fn extract(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result<(), PackError> {
+    let writing = |source| PackError::Disk(PathError::writing(path, source));
+    if entry.size() != file.bytes {
+        return Err(PackError::damaged(format!(
+            "{:?} has another size than its manifest says",
+            file.name
+        )));
+    }
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(writing)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut out = options.open(path).map_err(writing)?;
+    let mut hasher = Sha256::new();
+    let mut piece = vec![0; 256 * 1024];
+    let mut left = file.bytes;
+    loop {
+        let read = entry.read(&mut piece).map_err(|error| unreadable(&error))?;
+        if read == 0 {
+            break;
+        }
+        left = left.saturating_sub(read as u64);
+        hasher.update(&piece[..read]);
+        out.write_all(&piece[..read]).map_err(writing)?;
+    }
+    if left > 0 {
+        return Err(PackError::damaged("it ends too early"));
+    }
+    if hex(&hasher.finalize()) != file.sha256 {
+        return Err(PackError::damaged(format!(
+            "{:?} has another hash than its manifest says",
+            file.name
+        )));
+    }
+    Ok(())
+}
+
+/// Writes a hash as it is written everywhere.
+pub(super) fn hex(hash: &[u8]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes sure that a pack ends where its archive does: what was cut off must not go unnoticed.
+fn ends(mut rest: Unpacked) -> Result<(), PackError> {
+    let mut padding = Vec::new();
+    let limited = rest.by_ref().take(PADDING + 1);
+    { limited }.read_to_end(&mut padding).map_err(|error| unreadable(&error))?;
+    match padding.len() as u64 <= PADDING && padding.iter().all(|byte| *byte == 0) {
+        true => Ok(()),
+        false => Err(PackError::refused("something follows its last file")),
+    }
+}
+
+/// How the name of a directory for an open pack begins; the process that reads it follows.
+const PRIVATE: &str = "ramus-pack-";
+
+/// Makes a directory for its owner alone, and removes those that a killed process left.
+fn private_dir(temporary: &Path) -> Result<TempDir, PackError> {
+    for left in fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let name = left.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(PRIVATE));
+        let pid = rest.and_then(|rest| rest.split('-').next()?.parse().ok());
+        if pid.is_some_and(|pid| !is_alive(pid)) && left.file_type().is_ok_and(|kind| kind.is_dir())
+        {
+            // It may be somebody else's, and then stays.
+            let _ = fs::remove_dir_all(left.path());
+        }
+    }
+    let prefix = format!("{PRIVATE}{}-", std::process::id());
+    let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(temporary);
+    made.map_err(|source| PathError::writing(temporary, source).into())
+}

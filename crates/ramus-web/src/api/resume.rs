@@ -1,0 +1,65 @@
+//! The command that resumes a session at a message.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use axum::extract::{Path, Query, State as Extract};
+use ramus_app::survey::to_time;
+use ramus_app::{NodeSelector, ResumeError, Site};
+use serde::{Deserialize, Serialize};
+
+use super::{Answered, answer};
+use crate::State;
+use crate::error::ApiError;
+use crate::work::Task;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ResumeAt {
+    /// Empty: where the client resumes.
+    #[serde(default)]
+    node: String,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct ResumeView {
+    /// One line for a shell.
+    command: String,
+    /// What the command does before it starts Claude Code: `nothing`, `goto-or-fork` or `fork`.
+    first_step: &'static str,
+    /// The session's directory, if it does not exist.
+    missing_directory: Option<String>,
+}
+
+pub(crate) async fn resume(
+    Extract(state): Extract<Arc<State>>,
+    Path(id): Path<String>,
+    Query(at): Query<ResumeAt>,
+) -> Answered<ResumeView> {
+    answer(state, Task::Sessions, move |state| {
+        let workspace = &state.workspace;
+        let site = Site::read(workspace, workspace.session_by_id(&id)?)?;
+        let selector = match &*at.node {
+            "" => NodeSelector::Resume,
+            name => NodeSelector::Place(name.to_owned()),
+        };
+        let node = site.node(&selector)?;
+        let plan = workspace.plan_resume(&site, node, to_time(SystemTime::now()))?;
+        let missing = plan.command.missing_directory();
+        Ok(ResumeView {
+            command: plan.shell_line(&format!("{}:{}", site.found.id(), plan.leaf), None, &[]),
+            first_step: plan.first.word(),
+            missing_directory: missing.map(|directory| directory.display().to_string()),
+        })
+    })
+    .await
+}
+
+impl From<ResumeError> for ApiError {
+    fn from(error: ResumeError) -> Self {
+        match error {
+            ResumeError::Change(error) => error.into(),
+            ResumeError::Outside(_) => Self::bad(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use ramus_app::{Address, CarryError, NodeSelector, PackItem, Site, Workspace};
+use ramus_render::json::{Answer, Packed, PackedFileEntry, PackedSessionEntry};
+use ramus_render::text::count;
+use ramus_render::{Label, Line};
+use ramus_store::pack::{Manifest, PackOptions, PackPlan};
+
+use crate::args::Global;
+use crate::env;
+use crate::error::CommandError;
+use crate::table::bytes;
+use crate::ui::Ui;
+
+/// Pack sessions into one file, to carry them to another machine or directory
+///
+/// The file is a tar archive compressed with zstd. It holds each session with all its branches, its
+/// sub-agents, spilled tool results and file backups, and a manifest with sizes and hashes. Packing
+/// the same sessions again gives the same bytes. `ramus unpack` places them elsewhere; `ramus show`,
+/// `tree` and `export` read the file as it is.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus pack latest -o work.tar.zst\n  ramus pack 3f9a 81b2 -o both.tar.zst            two sessions\n  ramus pack 3f9a@2 --path -o idea.tar.zst        one conversation, without its other branches\n  ramus pack 3f9a --redact -o share.tar.zst       without secrets and personal data\n  ramus pack latest -o - | ssh host ramus unpack - --into app"
+)]
+pub(crate) struct PackArgs {
+    /// Sessions; with `--path` also conversations, messages or agents
+    #[arg(required = true)]
+    addresses: Vec<String>,
+    /// The file to write; `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+    /// Pack only the conversation that each address names, as a session of its own
+    #[arg(long)]
+    path: bool,
+    /// Leave out passwords, keys, tokens, e-mail addresses and home directories
+    #[arg(long)]
+    redact: bool,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn pack(ui: &mut Ui, global: &Global, args: &PackArgs) -> Result<(), CommandError> {
+    let is_stdout = args.output == Path::new("-");
+    if is_stdout && ui.json {
+        return Err(CommandError::user("`--json` and `-o -` both need standard output"));
+    }
+    if is_stdout && io::stdout().is_terminal() {
+        return Err(CommandError::user("a pack is binary and cannot be printed on a terminal")
+            .hinted("`-o FILE` writes it to a file"));
+    }
+    if !is_stdout && !args.force && args.output.symlink_metadata().is_ok() {
+        return Err(CommandError::user(format!("{} exists already", args.output.display()))
+            .hinted("`--force` replaces it"));
+    }
+    let workspace = env::workspace_for(ui, global, &args.addresses[0])?;
+    let plan = planned(&workspace, args)?;
+    let size = match is_stdout {
+        true => {
+            plan.write(ui.out()).map_err(CarryError::from)?;
+            ui.flush()?;
+            None
+        }
+        false => Some(plan.write_file(&args.output).map_err(CarryError::from)?),
+    };
+    if ui.json {
+        return ui.json(&Answer::new("ramus.pack/1", packed(&plan.manifest, size, Some(&plan))));
+    }
+    let total = bytes(plan.manifest.total_bytes());
+    let mut words = format!(
+        "Packed {} with {}, {total}",
+        count(plan.manifest.sessions.len(), "session"),
+        count(plan.manifest.files().count(), "file"),
+    );
+    if let Some(size) = size {
+        words = format!("{words}, into {} ({})", args.output.display(), bytes(size));
+    }
+    ui.say(&Line::plain(&words));
+    report_redactions(ui, args, &plan);
+    Ok(())
+}
+
+fn planned(workspace: &Workspace, args: &PackArgs) -> Result<PackPlan, CommandError> {
+    let mut sites = Vec::new();
+    for text in &args.addresses {
+        let Address { file, node } = workspace.address(text)?;
+        if node != NodeSelector::Resume && !args.path {
+            return Err(CommandError::user(format!("{text:?} names a part of a session")).hinted(
+                "`--path` packs that conversation alone; the session's id packs all its branches",
+            ));
+        }
+        let site = Site::read(workspace, file)?;
+        let up_to = if args.path { Some(site.node(&node)?) } else { None };
+        sites.push((site, up_to));
+    }
+    let items: Vec<PackItem<'_>> =
+        sites.iter().map(|(site, up_to)| PackItem { site, up_to: *up_to }).collect();
+    Ok(workspace.plan_pack(&items, PackOptions { redact: args.redact })?)
+}
+
+fn report_redactions(ui: &Ui, args: &PackArgs, plan: &PackPlan) {
+    if args.redact && plan.redactions.is_empty() {
+        ui.say(&Line::new("Redacted: nothing was found", Label::Note));
+    }
+    for (rule, times) in &plan.redactions {
+        let line = Line::new("Redacted: ", Label::Note);
+        ui.say(&line.with(&format!("{rule} {times}×"), Label::Plain));
+    }
+    for name in &plan.left_out {
+        let words = format!("{name} is not text and was left out");
+        ui.say(&Line::new("Note: ", Label::Note).with(&words, Label::Plain));
+    }
+}
+
+/// Describes a pack to a program.
+pub(crate) fn packed(manifest: &Manifest, size: Option<u64>, plan: Option<&PackPlan>) -> Packed {
+    let sessions = manifest.sessions.iter().map(|session| PackedSessionEntry {
+        id: session.id.clone(),
+        title: session.title.clone(),
+        directory: session.directory.clone(),
+        version: session.version.clone(),
+        started: session.started.clone(),
+        last_active: session.last_active.clone(),
+        messages: session.messages,
+        conversations: session.conversations,
+        agents: session.agents,
+        files: { session.files.iter() }
+            .map(|file| PackedFileEntry {
+                name: file.name.clone(),
+                bytes: file.bytes,
+                sha256: file.sha256.clone(),
+            })
+            .collect(),
+    });
+    Packed {
+        bytes: size,
+        total_bytes: manifest.total_bytes(),
+        redacted: manifest.redacted,
+        sessions: sessions.collect(),
+        redactions: plan.filter(|_| manifest.redacted).map(|plan| plan.redactions.clone()),
+        left_out: plan.map(|plan| plan.left_out.clone()).unwrap_or_default(),
+    }
+}
+
+impl From<CarryError> for CommandError {
+    fn from(error: CarryError) -> Self {
+        match error {
+            CarryError::Change(error) => error.into(),
+            CarryError::NoSession(_) => {
+                Self::user(error).hinted("name its session, or pack it alone with `--path`")
+            }
+            CarryError::LongPath(_) => Self::user(error)
+                .hinted("start Claude Code there once, so that its project exists, then try again"),
+            CarryError::Write(error) => {
+                Self { kind: crate::error::ErrorKind::User, error: error.into(), hints: Vec::new() }
+            }
+            CarryError::Pack(error) => error.into(),
+            CarryError::Twice(_)
+            | CarryError::Refused(_)
+            | CarryError::NoDirectory(_)
+            | CarryError::NoClaudeDir => Self::user(error),
+        }
+    }
+}
+
+impl From<ramus_store::pack::PackError> for CommandError {
+    fn from(error: ramus_store::pack::PackError) -> Self {
+        Self { kind: crate::error::ErrorKind::User, error: error.into(), hints: Vec::new() }
+    }
+}

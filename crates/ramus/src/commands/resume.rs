@@ -1,0 +1,323 @@
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ramus_app::change::apply;
+use ramus_app::{
+    Address, ChangeRequest, FirstStep, NewSessionAt, NodeSelector, PlannedChange, ResumeCommand,
+    ResumeDecision, ResumeError, ResumePlan, Site, Workspace,
+};
+use ramus_core::edit::{ChangeDetail, MessageSummary, Refusal};
+use ramus_core::session::NodeId;
+use ramus_render::change::message_line;
+use ramus_render::json::{Answer, Resumable};
+use ramus_render::layout::truncate;
+use ramus_render::{Label, Line};
+
+use crate::args::Global;
+use crate::env;
+use crate::error::CommandError;
+use crate::perform::{explained, with_style};
+use crate::ui::Ui;
+
+/// Start Claude Code on a session, a branch or a message
+///
+/// If Claude Code resumes at that message by itself, it starts at once, in the session's directory.
+/// For another branch or an earlier message ramus first asks whether to move the resume point
+/// (like `ramus goto`) or to make a new session (like `ramus fork`).
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  ramus resume                          the newest session of this directory\n  ramus resume 3f9a@2 --fork            an abandoned branch, in a new session\n  ramus resume 3f9a:81b2c3d4 --goto     an earlier message, in the same session\n  ramus resume 3f9a --print             only print the command\n  ramus resume latest -- --model opus   options for Claude Code\n\nEnvironment:\n  RAMUS_CLAUDE   the name or path of the Claude Code program [default: claude]"
+)]
+pub(crate) struct ResumeArgs {
+    /// A session, a conversation, a message or an agent [default: the newest session of this directory]
+    address: Option<String>,
+    /// Move the session's resume point if needed, without asking
+    #[arg(long, conflicts_with = "fork")]
+    goto: bool,
+    /// Make a new session up to that message, without asking
+    #[arg(long)]
+    fork: bool,
+    /// Print the command and start nothing; `--json` does the same
+    #[arg(long)]
+    print: bool,
+    /// Start Claude Code in another directory; with `--fork` the new session goes to its project
+    #[arg(long, value_name = "DIR")]
+    cd: Option<PathBuf>,
+    /// Move the resume point even if the session is open or being written to
+    #[arg(long)]
+    force: bool,
+    /// Arguments for Claude Code
+    #[arg(last = true, value_name = "ARGS")]
+    client_args: Vec<OsString>,
+}
+
+pub(crate) fn resume(ui: &mut Ui, global: &Global, args: &ResumeArgs) -> Result<(), CommandError> {
+    let workspace = match &args.address {
+        Some(address) => env::workspace_for(ui, global, address)?,
+        None => env::workspace(ui, global)?,
+    };
+    let address = match &args.address {
+        Some(address) => workspace.address(address)?,
+        None => {
+            let file = workspace.newest_session(&workspace.project(".")?)?;
+            Address { file, node: NodeSelector::Resume }
+        }
+    };
+    let site = Site::read(&workspace, address.file)?;
+    let node = site.node(&address.node)?;
+    let plan = workspace.plan_resume(&site, node, env::now())?;
+    if args.print || ui.json {
+        return print(ui, &site, plan, args);
+    }
+    let mut command = match args.first_step(ui, &workspace, &site, node, &plan)? {
+        Some(change) => args.change_first(ui, &workspace, &site, &change)?,
+        None => plan.command,
+    };
+    if let Some(directory) = &args.cd {
+        command.directory = Some(existing(directory)?);
+    }
+    if let Some(missing) = command.missing_directory() {
+        return Err(directory_gone(missing));
+    }
+    if let Some(pid) = plan.open_in {
+        ui.complain(&format!("the session is open in Claude Code already (process {pid})"));
+    }
+    ui.flush()?;
+    start(&command, &args.client_args)
+}
+
+impl ResumeArgs {
+    /// Decides what is done before Claude Code starts; `None`: nothing.
+    fn first_step(
+        &self,
+        ui: &Ui,
+        workspace: &Workspace,
+        site: &Site,
+        node: NodeId,
+        plan: &ResumePlan,
+    ) -> Result<Option<PlannedChange>, CommandError> {
+        let fork = || Ok(Some(self.plan_fork(workspace, site, node)?));
+        if self.fork {
+            return fork();
+        }
+        match &plan.first {
+            FirstStep::Nothing => Ok(None),
+            FirstStep::GotoOrFork(_) if self.goto => self.plan_goto(workspace, site, node),
+            FirstStep::GotoOrFork(change) => {
+                show_choice(ui, site, change);
+                match ui.choose("Which one?", 2) {
+                    Some(1) => self.plan_goto(workspace, site, node),
+                    Some(_) => fork(),
+                    None if ui.can_ask() => Err(CommandError::nothing("Nothing changed")),
+                    None => Err(CommandError::user(
+                        "Claude Code resumes this session at another message",
+                    )
+                    .hinted("`--goto` moves the resume point, `--fork` makes a new session")),
+                }
+            }
+            FirstStep::Fork { refusal, .. } => {
+                if self.goto || !ui.can_ask() {
+                    return Err(cannot_resume(refusal));
+                }
+                ui.say(&Line::plain(&refusal_words(refusal)));
+                match ui.confirm("Make a new session up to that message and resume it?") {
+                    true => fork(),
+                    false => Err(CommandError::nothing("Nothing changed")),
+                }
+            }
+        }
+    }
+
+    /// Plans the goto again: a person may have taken a while to answer.
+    fn plan_goto(
+        &self,
+        workspace: &Workspace,
+        site: &Site,
+        node: NodeId,
+    ) -> Result<Option<PlannedChange>, CommandError> {
+        let change = workspace.plan(ChangeRequest::Goto { site, node }, env::now())?;
+        match &change.instead_of {
+            Some(refusal) => Err(cannot_resume(refusal)),
+            None => Ok(Some(change)),
+        }
+    }
+
+    fn plan_fork(
+        &self,
+        workspace: &Workspace,
+        site: &Site,
+        node: NodeId,
+    ) -> Result<PlannedChange, CommandError> {
+        let directory = self.cd.as_deref().map(existing).transpose()?;
+        let into = directory.as_ref().map(|directory| directory.to_string_lossy());
+        let to = NewSessionAt { into: into.as_deref(), title: None };
+        Ok(workspace.plan(ChangeRequest::Fork { site, node, to }, env::now())?)
+    }
+
+    /// Carries a change out and returns how to start Claude Code after it.
+    fn change_first(
+        &self,
+        ui: &Ui,
+        workspace: &Workspace,
+        site: &Site,
+        change: &PlannedChange,
+    ) -> Result<ResumeCommand, CommandError> {
+        let directory = change.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
+        let root = workspace
+            .root_of(&change.plan.file)
+            .ok_or_else(|| ResumeError::Outside(site.found.file.path.clone()))?;
+        let command = workspace.resume_command(&change.plan.session, &root, directory);
+        // Claude Code could not be started afterwards.
+        if let Some(missing) = command.missing_directory().filter(|_| self.cd.is_none()) {
+            return Err(directory_gone(missing));
+        }
+        let done = apply(&env::state(), change, self.force, env::now()).map_err(explained)?;
+        ui.complete();
+        for note in &done.notes {
+            ui.say(&Line::new("Note: ", Label::Note).with(note, Label::Plain));
+        }
+        let words = format!("Done as operation {}. `ramus undo` takes it back.", done.op);
+        ui.say(&Line::plain(&words));
+        Ok(command)
+    }
+}
+
+/// Shows the two ways to resume at a message.
+fn show_choice(ui: &Ui, site: &Site, change: &PlannedChange) {
+    let ChangeDetail::Goto { now, then, .. } = &change.detail else { return };
+    let line = |message: &Option<MessageSummary>| {
+        let line = |message| with_style(ui, |style| message_line(message, style));
+        message.as_ref().map(line)
+    };
+    let now = line(now).unwrap_or_else(|| Line::plain("nothing"));
+    let bytes = change.plan.appended_bytes();
+    let goto =
+        format!("go there in this session: adds {bytes} bytes, `ramus undo` takes them back");
+    let lines = [
+        Line::plain("Session ")
+            .with(&site.short_id, Label::Id)
+            .with(&format!("  {}", site.title), Label::Strong),
+        Line::plain("  resumes now  ").join(&now),
+        Line::plain("  you chose    ").join(&line(then).unwrap_or_default()),
+        Line::new("1  ", Label::Strong).with(&goto, Label::Plain),
+        Line::new("2  ", Label::Strong)
+            .with("fork: a new session up to that message; this one stays as it is", Label::Plain),
+    ];
+    for line in lines {
+        ui.say(&truncate(&line, ui.width));
+    }
+    for words in change.plan.resume_words() {
+        ui.say(&Line::new(&format!("  {words}"), Label::Warning));
+    }
+}
+
+fn refusal_words(refusal: &Refusal) -> String {
+    format!("Claude Code cannot resume this session there: {refusal}")
+}
+
+fn cannot_resume(refusal: &Refusal) -> CommandError {
+    CommandError::user(refusal_words(refusal))
+        .hinted("`--fork` makes a new session up to that message")
+}
+
+/// Prints what would be started.
+fn print(
+    ui: &mut Ui,
+    site: &Site,
+    mut plan: ResumePlan,
+    args: &ResumeArgs,
+) -> Result<(), CommandError> {
+    if let Some(directory) = &args.cd {
+        plan.command.directory = Some(existing(directory)?);
+    }
+    let address = format!("{}:{}", site.found.id(), plan.leaf);
+    let decision = match (args.goto, args.fork) {
+        (_, true) => Some(ResumeDecision::Fork),
+        (true, _) => Some(ResumeDecision::Goto),
+        _ => None,
+    };
+    let line = plan.shell_line(&address, decision, &args.client_args);
+    if !ui.json {
+        return Ok(ui.line(&Line::plain(&line))?);
+    }
+    let text = |word: &OsStr| word.to_string_lossy().into_owned();
+    let command = &plan.command;
+    let client_args = args.client_args.iter().map(OsString::as_os_str);
+    ui.json(&Answer::new(
+        "ramus.resume/1",
+        Resumable {
+            session: command.session.clone(),
+            leaf: plan.leaf.clone(),
+            first_step: plan.first.word(),
+            command: line,
+            program: text(&command.program),
+            args: command.args().into_iter().chain(client_args).map(text).collect(),
+            directory: command.directory.as_ref().map(|directory| text(directory.as_os_str())),
+            directory_exists: command.directory.is_some() && command.missing_directory().is_none(),
+            claude_dir: command.claude_dir.as_ref().map(|dir| text(dir.as_os_str())),
+            open_in: plan.open_in,
+        },
+    ))
+}
+
+/// Makes ramus the client; on other systems waits for it and ends as it did.
+fn start(command: &ResumeCommand, client_args: &[OsString]) -> Result<(), CommandError> {
+    let mut client = Command::new(&command.program);
+    client.args(command.args()).args(client_args);
+    if let Some(directory) = &command.directory {
+        client.current_dir(directory);
+    }
+    if let Some(dir) = &command.claude_dir {
+        client.env("CLAUDE_CONFIG_DIR", dir);
+    }
+    let problem = run(client);
+    let program = command.program.to_string_lossy();
+    Err(CommandError::user(format!("cannot start {program}: {problem}"))
+        .hinted("`RAMUS_CLAUDE` names another program; `--print` only prints the command"))
+}
+
+#[cfg(unix)]
+fn run(mut client: Command) -> io::Error {
+    use std::os::unix::process::CommandExt;
+    client.exec()
+}
+
+#[cfg(not(unix))]
+fn run(mut client: Command) -> io::Error {
+    match client.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(problem) => problem,
+    }
+}
+
+/// Returns a directory by a name that holds everywhere.
+fn existing(directory: &Path) -> Result<PathBuf, CommandError> {
+    match directory.canonicalize() {
+        Ok(real) if real.is_dir() => Ok(real),
+        _ => Err(CommandError::user(format!("{} is not a directory", directory.display()))),
+    }
+}
+
+/// Explains that Claude Code cannot be started where the session ran.
+fn directory_gone(directory: &Path) -> CommandError {
+    CommandError::user(format!("the session's directory {} does not exist", directory.display()))
+        .hinted("`--cd DIR` starts Claude Code in another directory")
+        .hinted("older versions of Claude Code only find sessions of that directory: `--fork --cd DIR` makes one there")
+}
+
+impl From<ResumeError> for CommandError {
+    fn from(error: ResumeError) -> Self {
+        match error {
+            ResumeError::Change(error) => error.into(),
+            ResumeError::Outside(ref file) => {
+                let file = file.display();
+                let hint = format!(
+                    "`ramus pack {file} -o FILE` and `ramus unpack FILE` put a copy into a Claude directory"
+                );
+                Self::user(error).hinted(hint)
+            }
+        }
+    }
+}
