@@ -107,7 +107,7 @@ impl Workspace {
     ) -> Result<usize, ArchiveError> {
         let cleanup = self.cleanup();
         let is_due = |file: &&HistoryFile| {
-            let is_counted = !matches!(file.role, FileRole::Journal { .. });
+            let is_counted = !file.archived && !matches!(file.role, FileRole::Journal { .. });
             is_counted && Due::new(cleanup.retention(file)).has(cleanup.end(file), now)
         };
         let mut due = files.into_iter().filter(is_due).peekable();

@@ -23,6 +23,7 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     let roots = env::candidates(global).into_iter().map(absolute).collect();
     let place = Place::at(roots, env::index(global));
     let workspace = Workspace::for_serving(place, global.active.rule(), env::state())
+        .with_archive(env::archive(global, &()))
         .with_prices(prices::load(None)?)
         .with_client(env::client());
     let options = Options {
