@@ -369,7 +369,8 @@ fn an_archived_history_answers_as_its_files_did() {
         let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
         args.extend((!cache).then_some("--no-cache"));
         let mut command = kept.command(&args);
-        command.env("RAMUS_CACHE_DIR", kept.home.path().join("cache"));
+        // The mark takes room that narrow titles would lose.
+        command.env("COLUMNS", "300").env("RAMUS_CACHE_DIR", kept.home.path().join("cache"));
         let output = command.output().unwrap();
         (output.status.code(), without_marks(&String::from_utf8(output.stdout).unwrap()))
     };
