@@ -340,7 +340,7 @@ impl<'a> Resolver<'a> {
         if path.extension().is_some_and(|extension| extension == "jsonl") {
             let below = self.workspace.roots().iter().map(|root| root.join(text));
             let mut paths = std::iter::once(path.to_owned()).chain(below);
-            return match paths.find(|path| path.exists()) {
+            return match paths.find(|path| path.exists() || HistoryFile::at(path).is_ok()) {
                 Some(path) => self.at_path(&path).map(Some),
                 // Whether there is a file elsewhere is nothing to tell, either.
                 None => Err(self.no_file(path)),
@@ -434,7 +434,12 @@ impl<'a> Resolver<'a> {
 
     /// Finds the session that was active last, by what its records say: file times lie.
     fn latest(&self) -> Result<ResolvedFile, AddressError> {
-        let sessions = self.files(|file| file.role == FileRole::Session && file.bytes > 0);
+        let is_session = |file: &HistoryFile| file.role == FileRole::Session && file.bytes > 0;
+        // What is left in the archive alone is older than what is there, and takes longer to look at.
+        let mut sessions = self.files(|file| is_session(file) && !file.archived);
+        if sessions.is_empty() {
+            sessions = self.files(is_session);
+        }
         let active =
             sessions.into_iter().filter_map(|found| Some((last_active(&found.file.path)?, found)));
         let found = active.max_by(|(a, _), (b, _)| a.cmp(b)).map(|(_, found)| found);

@@ -14,7 +14,7 @@ use ramus_store::Identity;
 use ramus_store::owned::{OwnedFile, OwnedKind, owned_files};
 use ramus_store::place::{FileRole, HistoryFile};
 
-pub use settings::{SettingsError, SettingsRequest, plan_settings};
+pub use settings::{SettingsError, SettingsRequest};
 
 use crate::address::Scope;
 use crate::change::PlannedChange;
@@ -43,31 +43,36 @@ pub enum ArchiveRestore {
     OtherContent,
 }
 
-/// Plans to put an archived session back.
-pub fn plan_archive_restore(
-    archive: &Archive,
-    session: &ArchivedSession,
-    request: RestoreRequest,
-) -> Result<ArchiveRestore, ArchiveError> {
-    let RestorePlan { plan, kept, bytes } = archive.plan_restore(session, request)?;
-    if plan.steps.is_empty() {
-        let is_other = kept > 0;
-        return Ok(if is_other { ArchiveRestore::OtherContent } else { ArchiveRestore::AllThere });
-    }
-    let files = match plan.steps.len() {
-        1 => "1 file".to_owned(),
-        many => format!("{many} files"),
-    };
-    let left = match kept {
-        0 => String::new(),
-        kept => format!("; {kept} with another content stay as they are"),
-    };
-    let words = format!("from the archive: {files}, {bytes} bytes{left}");
-    let detail = ChangeDetail::Restore { words };
-    Ok(ArchiveRestore::Planned(Box::new(PlannedChange::without_workspace(plan, detail))))
-}
-
 impl Workspace {
+    /// Plans to put an archived session back.
+    pub fn plan_archive_restore(
+        &self,
+        archive: &Archive,
+        session: &ArchivedSession,
+        request: RestoreRequest,
+    ) -> Result<ArchiveRestore, ArchiveError> {
+        let RestorePlan { plan, kept, bytes } = archive.plan_restore(session, request)?;
+        if plan.steps.is_empty() {
+            let is_other = kept > 0;
+            return Ok(if is_other {
+                ArchiveRestore::OtherContent
+            } else {
+                ArchiveRestore::AllThere
+            });
+        }
+        let files = match plan.steps.len() {
+            1 => "1 file".to_owned(),
+            many => format!("{many} files"),
+        };
+        let left = match kept {
+            0 => String::new(),
+            kept => format!("; {kept} with another content stay as they are"),
+        };
+        let words = format!("from the archive: {files}, {bytes} bytes{left}");
+        let detail = ChangeDetail::Restore { words };
+        Ok(ArchiveRestore::Planned(Box::new(PlannedChange::new(self, plan, detail))))
+    }
+
     /// Lists every file that belongs to the sessions of a scope.
     pub fn owned_files(&self, scope: &Scope) -> Vec<OwnedFile> {
         let projects = self.projects();
@@ -102,7 +107,7 @@ impl Workspace {
     ) -> Result<usize, ArchiveError> {
         let cleanup = self.cleanup();
         let is_due = |file: &&HistoryFile| {
-            let is_counted = !matches!(file.role, FileRole::Journal { .. });
+            let is_counted = !file.archived && !matches!(file.role, FileRole::Journal { .. });
             is_counted && Due::new(cleanup.retention(file)).has(cleanup.end(file), now)
         };
         let mut due = files.into_iter().filter(is_due).peekable();

@@ -10,7 +10,6 @@ mod words;
 use ramus_core::edit::{
     ChangeDetail, ChangeSummary, FileRestoration, Misnamed, Refusal, Thinking, UndoneOperation,
 };
-use ramus_core::name::short_id;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_store::apply::{ApplyError, Done};
@@ -79,6 +78,22 @@ pub enum ChangeRequest<'a> {
     },
 }
 
+impl ChangeRequest<'_> {
+    /// Returns the sessions that are written to or from.
+    fn sites(&self) -> impl Iterator<Item = &Site> {
+        let (one, several): (Option<&Site>, &[(&Site, NodeId)]) = match self {
+            Self::Goto { site, .. }
+            | Self::Fork { site, .. }
+            | Self::Rename { site, .. }
+            | Self::Trash { site }
+            | Self::Fix { site, .. } => (Some(*site), &[]),
+            Self::Merge(request) => (None, request.conversations),
+            Self::Undo { .. } | Self::Restore { .. } | Self::RestoreFiles { .. } => (None, &[]),
+        };
+        one.into_iter().chain(several.iter().map(|(site, _)| *site))
+    }
+}
+
 /// A change that can be shown, kept and carried out.
 #[derive(Debug)]
 pub struct PlannedChange {
@@ -98,14 +113,8 @@ pub struct PlannedChange {
 
 impl PlannedChange {
     pub(crate) fn new(workspace: &Workspace, plan: Plan, detail: ChangeDetail) -> Self {
-        let short_session = workspace.short_id(&plan.session);
-        Self { short_session, ..Self::without_workspace(plan, detail) }
-    }
-
-    /// A change to something that no listing holds: its id is shortened without comparing it with others.
-    pub(crate) fn without_workspace(plan: Plan, detail: ChangeDetail) -> Self {
         Self {
-            short_session: short_id(&plan.session).to_owned(),
+            short_session: workspace.short_id(&plan.session),
             plan,
             detail,
             resume_leaf: None,
@@ -148,6 +157,9 @@ pub enum ChangeError {
     Refused { what: ChangeKind, refusal: Refusal },
     #[error("the session resumes there already")]
     AlreadyThere,
+    /// Its file is gone.
+    #[error("session {0} is in the archive only")]
+    Archived(String),
     /// Of the conversations that were named, counted from 0, this one is none.
     #[error("the record is no part of a conversation")]
     NoConversation { nth: usize },
@@ -203,6 +215,9 @@ impl Workspace {
         request: ChangeRequest<'_>,
         now: Time,
     ) -> Result<PlannedChange, ChangeError> {
+        if let Some(site) = request.sites().find(|site| site.found.file.archived) {
+            return Err(ChangeError::Archived(site.short_id.clone()));
+        }
         match request {
             ChangeRequest::Goto { site, node } => self.plan_goto(site, node, now),
             ChangeRequest::Fork { site, node, to } => self.plan_fork(site, node, to, now),

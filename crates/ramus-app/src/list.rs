@@ -164,7 +164,7 @@ impl ListRequest {
             .filter_map(|(project, repository)| Some((&*project.name, repository.as_deref()?)))
             .collect();
         let row = |project: &ProjectSurvey, file: &Surveyed, listed: Listed<'_>| {
-            let deleted_after = Some(cleanup.end(&file.file));
+            let deleted_after = (!file.file.archived).then(|| cleanup.end(&file.file));
             let repository = repositories.get(&*project.name).copied();
             let listed = Listed { deleted_after, repository, ..listed };
             let title = session_title(&file.digest, &project.summaries).unwrap_or_default();

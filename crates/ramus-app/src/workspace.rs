@@ -1,7 +1,7 @@
 //! The Claude directories and what was read of them: listed and read when asked for, kept while they
 //! do not change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +22,7 @@ use ramus_core::title::Summaries;
 use ramus_store::agents::{Agent, agents_of, with_calls};
 use ramus_store::cleanup::Cleanup;
 use ramus_store::index::Index;
+use ramus_store::journal::Journal;
 use ramus_store::overlay::Overlay;
 use ramus_store::place::{FileRole, HistoryFile, Listing, Place, PlaceError, Project};
 use ramus_store::prompts::LostPrompts;
@@ -31,6 +32,7 @@ use ramus_store::survey::{
     ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_each, survey_family,
     survey_inspection, survey_keeping, survey_usage, to_time,
 };
+use ramus_store::undo::trashed;
 use ramus_store::{PathError, State};
 
 use crate::address::{ResolvedFile, Scope};
@@ -82,8 +84,8 @@ pub struct Workspace {
     rule: Rule,
     state: State,
     prices: Prices,
-    client: ClientProgram,
     archive: Option<Archive>,
+    client: ClientProgram,
     /// Only files below the Claude directories are read.
     confined: bool,
     fresh: Duration,
@@ -128,8 +130,8 @@ impl Workspace {
             rule,
             state,
             prices: Prices::default(),
-            client: ClientProgram::default(),
             archive: None,
+            client: ClientProgram::default(),
             confined: false,
             fresh: Duration::MAX,
             progress: Arc::new(()),
@@ -150,7 +152,7 @@ impl Workspace {
 
     /// Returns the same for other Claude directories.
     pub fn at(&self, roots: Vec<PathBuf>) -> Self {
-        let place = Place { roots, index: self.place.index.clone(), overlays: Vec::new() };
+        let place = Place::at(roots, self.place.index.clone());
         Self {
             prices: self.prices.clone(),
             client: self.client.clone(),
@@ -167,11 +169,6 @@ impl Workspace {
         Self { prices, ..self }
     }
 
-    /// Sets the Claude Code program that sessions are resumed with.
-    pub fn with_client(self, client: ClientProgram) -> Self {
-        Self { client, ..self }
-    }
-
     /// Takes an archive into account.
     pub fn with_archive(self, archive: Option<Archive>) -> Self {
         let overlays = match &archive {
@@ -180,6 +177,11 @@ impl Workspace {
         };
         let place = Place { overlays, ..self.place };
         Self { archive, place, ..self }
+    }
+
+    /// Sets the Claude Code program that sessions are resumed with.
+    pub fn with_client(self, client: ClientProgram) -> Self {
+        Self { client, ..self }
     }
 
     /// Reads nothing outside of the Claude directories: whoever asks is not the person whose files they are.
@@ -364,7 +366,32 @@ impl Workspace {
         if self.confined {
             leave_links_out(self.roots(), &mut projects);
         }
+        self.leave_trashed_out(&mut projects);
         projects
+    }
+
+    /// Leaves out archived copies of sessions that somebody moved to the trash.
+    fn leave_trashed_out(&self, projects: &mut Vec<Project>) {
+        let files = || projects.iter().flat_map(|project| &project.files);
+        if !files().any(|file| file.archived) {
+            return;
+        }
+        let Ok(journal) = Journal::read(&self.state) else { return };
+        let ids = files().filter(|file| file.archived && file.role == FileRole::Session);
+        let trashed: HashSet<String> = ids
+            .filter(|file| trashed(&journal, &file.id, self.roots()).is_some())
+            .map(|file| file.id.clone())
+            .collect();
+        if trashed.is_empty() {
+            return;
+        }
+        for project in projects.iter_mut() {
+            project.files.retain(|file| {
+                let session = file.role.session().unwrap_or(&file.id);
+                !(file.archived && trashed.contains(session))
+            });
+        }
+        projects.retain(|project| !project.files.is_empty() || project.dir.is_dir());
     }
 
     /// Returns every file in short; what did not change since the last survey is not read again.

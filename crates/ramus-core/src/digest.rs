@@ -98,6 +98,8 @@ pub struct Listed<'a> {
     pub repository: Option<&'a str>,
     /// When the client deletes it, should it not be changed before.
     pub deleted_after: Option<Time>,
+    /// Its file is gone, and only a copy of it is left.
+    pub archived: bool,
 }
 
 /// A project in short.

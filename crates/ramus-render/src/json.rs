@@ -180,6 +180,8 @@ pub struct Session {
     pub links: Vec<Link>,
     /// When Claude Code deletes its file, should it not be changed before.
     pub deleted_after: Option<String>,
+    /// Its file is gone; it is read from the archive.
+    pub archived: bool,
     pub pull_requests: Vec<PullRequest>,
     /// The git repository of its project; only when asked for.
     pub repository: Option<String>,
@@ -568,6 +570,7 @@ pub fn gone_session(
         complexity: 0,
         links: Vec::new(),
         deleted_after: None,
+        archived: false,
         pull_requests: Vec::new(),
         repository: None,
         origins: Vec::new(),

@@ -40,7 +40,8 @@ impl Cleanup {
     pub fn due<'a>(&self, files: impl IntoIterator<Item = &'a HistoryFile>, now: Time) -> Due {
         let first = self.roots.first().map_or(Retention::DEFAULT, |(_, retention)| *retention);
         let mut due = Due::new(first);
-        for file in files {
+        // An archived file is gone already.
+        for file in files.into_iter().filter(|file| !file.archived) {
             match file.role {
                 FileRole::Session => due.add(self.end(file), false, file.bytes, now),
                 FileRole::FlatAgent | FileRole::NestedAgent { .. } => {

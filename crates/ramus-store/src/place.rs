@@ -119,7 +119,12 @@ impl Place {
         if !roots.iter().any(|root| root.join("projects").is_dir()) {
             return Err(PlaceError::NoProjects(roots[0].clone()));
         }
-        Ok(Self { roots, index: Index::none(), overlays: Vec::new() })
+        Ok(Self::at(roots, Index::none()))
+    }
+
+    /// Takes directories that need not exist.
+    pub fn at(roots: Vec<PathBuf>, index: Index) -> Self {
+        Self { roots, index, overlays: Vec::new() }
     }
 
     /// Uses a cache for what is read.
@@ -275,6 +280,7 @@ impl HistoryFile {
 }
 
 /// What a file system or an archive knows about a file.
+#[derive(Clone, Copy)]
 struct FileFacts {
     bytes: u64,
     modified: SystemTime,

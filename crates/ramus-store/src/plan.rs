@@ -88,9 +88,9 @@ pub enum What {
     Restore,
     RestoreFiles,
     Fix,
-    Unpack,
     /// The client's settings.
     Settings,
+    Unpack,
     Undo,
 }
 
@@ -106,8 +106,8 @@ impl What {
             Self::Restore => "restore",
             Self::RestoreFiles => "restore-files",
             Self::Fix => "fix",
-            Self::Unpack => "unpack",
             Self::Settings => "settings",
+            Self::Unpack => "unpack",
             Self::Undo => "undo",
         }
     }

@@ -1,12 +1,12 @@
 //! Finds secrets in history files.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use ramus_core::redact::{Encoding, Finding, each_secret};
 
 use crate::error::PathError;
+use crate::overlay;
 
 /// The memory limit. A longer line is searched in pieces.
 const PIECE: u64 = 32 * 1024 * 1024;
@@ -25,7 +25,7 @@ fn read(
     encoding: Encoding,
     each: &mut dyn FnMut(u64, &Finding, &[u8]),
 ) -> io::Result<()> {
-    let mut file = BufReader::with_capacity(256 * 1024, File::open(path)?);
+    let mut file = BufReader::with_capacity(256 * 1024, overlay::open(path)?);
     let mut bytes = Vec::new();
     let mut line = 1;
     loop {

@@ -207,6 +207,7 @@ impl ProjectSurvey {
             class: session.digest.class.word(),
             repository: None,
             deleted_after: None,
+            archived: session.file.archived,
         }
     }
 }

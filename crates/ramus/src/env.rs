@@ -58,7 +58,7 @@ pub(crate) fn open_for(
         .map_or(address, |(stem, _)| &address[..stem.len() + ".jsonl".len()]);
     match open(global, progress.clone()) {
         Err(_) if !global.confined && Path::new(session).is_file() => {
-            let place = Place { roots: Vec::new(), index: index(global), overlays: Vec::new() };
+            let place = Place::at(Vec::new(), index(global));
             Ok(configured(global, place, progress))
         }
         workspace => workspace,
@@ -70,11 +70,7 @@ pub(crate) fn workspace_to_fill(ui: &Ui, global: &Global) -> Workspace {
     let all = candidates(global);
     let existing: Vec<PathBuf> = all.iter().filter(|dir| dir.is_dir()).cloned().collect();
     let roots = if existing.is_empty() { all.into_iter().take(1).collect() } else { existing };
-    configured(
-        global,
-        Place { roots, index: index(global), overlays: Vec::new() },
-        ui.progress_sink(),
-    )
+    configured(global, Place::at(roots, index(global)), ui.progress_sink())
 }
 
 /// What an address is read from: the Claude directories, or a pack.
@@ -97,8 +93,7 @@ pub(crate) fn read_source(
         return Ok(ReadSource { workspace, address: Some(text.to_owned()), pack: None });
     };
     let pack = OpenPack::read(Path::new(file), &std::env::temp_dir())?;
-    let place =
-        Place { roots: vec![pack.root().to_owned()], index: Index::none(), overlays: Vec::new() };
+    let place = Place::at(vec![pack.root().to_owned()], Index::none());
     let workspace = configured(global, place, ui.progress_sink()).confined(true);
     let address = match (rest.strip_prefix('#'), &pack.manifest.sessions[..]) {
         (Some(named), _) => Some(named.to_owned()),

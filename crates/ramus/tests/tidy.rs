@@ -33,8 +33,8 @@ const WALLS: &[(&str, &[&str])] = &[
 const ROOMS: &[(&str, &str)] = &[
     ("rayon", "ramus-store"),
     ("notify", "ramus-store"),
-    ("tar", "ramus-store"),
     ("rusqlite", "ramus-archive"),
+    ("tar", "ramus-store"),
     ("ratatui", "ramus-tui"),
     ("signal-hook", "ramus-tui"),
     ("clap", "ramus"),

@@ -8,6 +8,7 @@ use ramus_store::plan::{Content, Plan, Step, What};
 use ramus_store::{PathError, Stamp, settings};
 
 use crate::change::PlannedChange;
+use crate::workspace::Workspace;
 
 /// What is to become of the hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,50 +26,54 @@ pub enum SettingsError {
     Read(#[from] PathError),
 }
 
-/// Plans to change the settings of a Claude directory; `None`: they are as they should be.
-///
-/// `program` is how the hook starts ramus.
-pub fn plan_settings(
-    root: &Path,
-    request: SettingsRequest,
-    program: &str,
-) -> Result<Option<PlannedChange>, SettingsError> {
-    let file = root.join("settings.json");
-    let old = settings(&file)?;
-    let text = old.as_deref().unwrap_or_default();
-    let edited = match request {
-        SettingsRequest::Install => add_hook(text, program),
-        SettingsRequest::Uninstall => remove_hook(text),
-    };
-    let refused = |error| SettingsError::Refused { file: file.display().to_string(), error };
-    let new = edited.map_err(refused)?;
-    if new == text {
-        return Ok(None);
-    }
-    let content = Content::Bytes(new.into_bytes());
-    let step = match old {
-        Some(_) => {
-            let before = Stamp::at(&file).map_err(|source| PathError::new(&file, source))?;
-            Step::Put { file: file.clone(), before: Some(before), content }
+impl Workspace {
+    /// Plans to change the settings of a Claude directory; `None`: they are as they should be.
+    ///
+    /// `program` is how the hook starts ramus.
+    pub fn plan_settings(
+        &self,
+        root: &Path,
+        request: SettingsRequest,
+        program: &str,
+    ) -> Result<Option<PlannedChange>, SettingsError> {
+        let file = root.join("settings.json");
+        let old = settings(&file)?;
+        let text = old.as_deref().unwrap_or_default();
+        let edited = match request {
+            SettingsRequest::Install => add_hook(text, program),
+            SettingsRequest::Uninstall => remove_hook(text),
+        };
+        let refused = |error| SettingsError::Refused { file: file.display().to_string(), error };
+        let new = edited.map_err(refused)?;
+        if new == text {
+            return Ok(None);
         }
-        None => Step::Make { file: file.clone(), content },
-    };
-    let (words, log) = match request {
-        SettingsRequest::Install => ("Adds a hook to", "add the archive hook"),
-        SettingsRequest::Uninstall => ("Takes the hook out of", "remove the archive hook"),
-    };
-    let plan = Plan {
-        what: What::Settings,
-        session: String::new(),
-        file,
-        root: Some(root.to_owned()),
-        words: log.to_owned(),
-        steps: vec![step],
-        resume: None,
-        left_out: 0,
-        unreported: 0,
-        undoes: None,
-    };
-    let detail = ChangeDetail::Settings { words: words.to_owned(), command: hook_command(program) };
-    Ok(Some(PlannedChange::without_workspace(plan, detail)))
+        let content = Content::Bytes(new.into_bytes());
+        let step = match old {
+            Some(_) => {
+                let before = Stamp::at(&file).map_err(|source| PathError::new(&file, source))?;
+                Step::Put { file: file.clone(), before: Some(before), content }
+            }
+            None => Step::Make { file: file.clone(), content },
+        };
+        let (words, log) = match request {
+            SettingsRequest::Install => ("Adds a hook to", "add the archive hook"),
+            SettingsRequest::Uninstall => ("Takes the hook out of", "remove the archive hook"),
+        };
+        let plan = Plan {
+            what: What::Settings,
+            session: String::new(),
+            file,
+            root: Some(root.to_owned()),
+            words: log.to_owned(),
+            steps: vec![step],
+            resume: None,
+            left_out: 0,
+            unreported: 0,
+            undoes: None,
+        };
+        let detail =
+            ChangeDetail::Settings { words: words.to_owned(), command: hook_command(program) };
+        Ok(Some(PlannedChange::new(self, plan, detail)))
+    }
 }

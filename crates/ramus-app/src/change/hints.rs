@@ -16,6 +16,9 @@ impl ChangeError {
                 "`ramus show SESSION` lists messages to go to"
             }
             Self::Refused { what: ChangeKind::Merge, refusal } => merge_hint(refusal),
+            Self::Archived(id) => {
+                return Some(format!("`ramus archive restore {id}` puts it back"));
+            }
             Self::NoDirectory(_) => "`--into DIR` writes the files out anywhere",
             Self::Refused { .. }
             | Self::AlreadyThere

@@ -21,7 +21,7 @@ use super::{
 /// Converts a list entry.
 pub fn session(listed: Listed<'_>) -> Session {
     let Listed { id, file, project, bytes, digest, summaries, agents, defects, .. } = listed;
-    let Listed { links, family, class, repository, deleted_after, .. } = listed;
+    let Listed { links, family, class, repository, deleted_after, archived, .. } = listed;
     let facts = &digest.facts;
     let descent = Descent::new(digest, links.iter().map(|(kind, _)| *kind));
     Session {
@@ -48,6 +48,7 @@ pub fn session(listed: Listed<'_>) -> Session {
         flow: flows(digest, agents as u32, descent).into_iter().map(Flow::word).collect(),
         complexity: Complexity::new(digest, agents as u32, descent).score(),
         deleted_after: deleted_after.map(|time| time.to_string()),
+        archived,
         links: links
             .into_iter()
             .map(|(kind, session)| Link { kind: kind.word(), session: session.to_owned() })

@@ -44,7 +44,7 @@ struct Seen {
 impl Known {
     pub(super) fn new(roots: Vec<PathBuf>, start: Start) -> Self {
         Self {
-            place: Place { roots, index: Index::none(), overlays: Vec::new() },
+            place: Place::at(roots, Index::none()),
             start,
             files: FxHashMap::default(),
             ready: false,

@@ -187,6 +187,9 @@ impl From<ChangeError> for ApiError {
             ChangeError::AlreadyThere | ChangeError::FilesAsTheyWere(_) => {
                 cannot(error.to_string(), "nothing is to be done")
             }
+            ChangeError::Archived(_) => {
+                cannot(error.to_string(), "`ramus archive restore` in a terminal puts it back")
+            }
             ChangeError::NoDirectory(_) => {
                 let hint = "`ramus files --into DIR` in a terminal writes them anywhere";
                 cannot(error.to_string(), hint)

@@ -96,7 +96,8 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
 
 fn files<'a>(survey: &'a Survey, scope: &Scope) -> Vec<&'a Surveyed> {
     let all = survey.projects.iter().flat_map(ProjectSurvey::files);
-    all.filter(|file| scope.has(file)).collect()
+    // There is nothing to repair in an archived file.
+    all.filter(|file| scope.has(file) && !file.file.archived).collect()
 }
 
 fn count(

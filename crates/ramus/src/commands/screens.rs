@@ -23,8 +23,9 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     let (clock, message_clock) = (Clock::new(), Clock::new());
     let home = std::env::home_dir().unwrap_or_default();
     let roots = env::candidates(global).into_iter().map(absolute).collect();
-    let place = Place { roots, index: env::index(global), overlays: Vec::new() };
+    let place = Place::at(roots, env::index(global));
     let workspace = Workspace::for_serving(place, global.active.rule(), env::state())
+        .with_archive(env::archive(global, &()))
         .with_prices(prices::load(None)?)
         .with_client(env::client());
     let options = Options {

@@ -44,6 +44,7 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
     memory::give_back_at_once();
     let prices = prices::load(None)?;
     let workspace = Workspace::for_serving(env::place(global)?, global.active.rule(), env::state())
+        .with_archive(env::archive(global, &*ui.progress_sink()))
         .with_prices(prices)
         .with_client(env::client());
     let wanted = Listen {

@@ -253,6 +253,9 @@ fn table(
             }
             None => Line::new(session.class, Label::Dim),
         });
+        if session.archived {
+            title = Line::new("archived  ", Label::Note).join(&title);
+        }
         if session.defects > 0 {
             let defects = Line::new(&format!("! {} ", session.defects), Label::Warning);
             title = defects.with(&title.text(), Label::Plain);

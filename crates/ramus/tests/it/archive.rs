@@ -305,3 +305,140 @@ fn a_full_disk_loses_nothing_that_is_archived() {
     kept.json(&["archive", "export", "--out", &out.to_string_lossy()]);
     assert_eq!(files_below(&out), kept.files());
 }
+
+/// What is asked of a history and must not depend on where it is read from.
+fn questions(session: &str) -> Vec<Vec<String>> {
+    let at = |n: u32| format!("{session}@{n}");
+    let all: [&[&str]; 22] = [
+        &["projects", "--json"],
+        &["projects"],
+        &["sessions", "--all", "--json"],
+        &["sessions"],
+        &["conversations", "--json"],
+        &["conversations", session, "--explain"],
+        &["tree", session],
+        &["tree", session, "--json"],
+        &["show", session, "--tools", "--thinking", "--usage"],
+        &["show", session, "--json"],
+        &["show", &at(2), "--full"],
+        &["find", "the", "--json"],
+        &["find", "pool", "-B", "1"],
+        &["find", "--regex", "[a-z]+ing\\b", "--count"],
+        &["diff", &at(1), &at(2)],
+        &["diff", &at(1), &at(2), "--json"],
+        &["files", session, "--json"],
+        &["files", &at(2), "--diff", session],
+        &["usage", "--json"],
+        &["usage", "--by", "session"],
+        &["stats", "--json"],
+        &["stats", "--charts"],
+    ];
+    all.iter().map(|args| args.iter().map(|&arg| arg.to_owned()).collect()).collect()
+}
+
+/// Takes out the marks that say where it was read from.
+fn without_marks(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let line =
+            line.replace("archived  ", "").replace("\"archived\":true", "\"archived\":false");
+        // When a file is deleted is nothing to say of one that is gone.
+        let mut rest = &*line;
+        let mut clean = String::new();
+        while let Some((before, after)) = rest.split_once("\"deleted_after\":") {
+            clean += before;
+            clean += "\"deleted_after\":";
+            let end = after.find([',', '}']).unwrap_or(after.len());
+            rest = &after[end..];
+        }
+        lines.push(clean + rest);
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn an_archived_history_answers_as_its_files_did() {
+    let home = Home::new();
+    testkit::corpus(&home, 11, 12);
+    let demo = home.path().join("demo");
+    let written = command(&home.claude(), &["demo", &demo.to_string_lossy()]).output().unwrap();
+    assert!(written.status.success(), "{written:?}");
+    copy_all(&demo, &home.claude());
+    let kept = Kept { home };
+    let ask = |args: &[String], cache: bool| {
+        let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+        args.extend((!cache).then_some("--no-cache"));
+        let mut command = kept.command(&args);
+        // The mark takes room that narrow titles would lose.
+        command.env("COLUMNS", "300").env("RAMUS_CACHE_DIR", kept.home.path().join("cache"));
+        let output = command.output().unwrap();
+        (output.status.code(), without_marks(&String::from_utf8(output.stdout).unwrap()))
+    };
+    let questions = questions("7ea9");
+    let before: Vec<_> = questions.iter().map(|question| ask(question, false)).collect();
+    assert!(before.iter().filter(|(code, _)| *code == Some(0)).count() > 15, "{before:?}");
+    kept.json(&["archive", "add"]);
+    fs::remove_dir_all(kept.home.claude().join("projects")).unwrap();
+    fs::create_dir(kept.home.claude().join("projects")).unwrap();
+    fs::remove_dir_all(kept.home.claude().join("file-history")).unwrap();
+    for cache in [false, true, true] {
+        for (question, before) in questions.iter().zip(&before) {
+            let after = ask(question, cache);
+            assert_eq!(after.0, before.0, "{question:?}");
+            similar_text(&after.1, &before.1, question);
+        }
+    }
+    let sessions = kept.json(&["sessions"]);
+    assert!(sessions["sessions"].as_array().unwrap().iter().all(|one| one["archived"] == true));
+    let without = kept.run(&["sessions", "--no-archive"]);
+    assert_eq!(without.status.code(), Some(1), "{without:?}");
+}
+
+#[track_caller]
+fn similar_text(after: &str, before: &str, question: &[String]) {
+    for (n, (after, before)) in after.lines().zip(before.lines()).enumerate() {
+        assert_eq!(after, before, "{question:?} line {n}");
+    }
+    assert_eq!(after.lines().count(), before.lines().count(), "{question:?}");
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    for (relative, bytes) in files_below(from) {
+        let path = to.join(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+#[test]
+fn the_file_on_disk_wins_and_what_is_archived_is_not_written_to() {
+    let kept = Kept::new();
+    kept.json(&["archive", "add"]);
+    let archived = || {
+        let sessions = kept.json(&["sessions"]);
+        let rows = sessions["sessions"].as_array().unwrap().iter();
+        rows.map(|row| row["archived"].as_bool().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(archived(), [false]);
+    // Moved to another project: it is there, only elsewhere.
+    let projects = kept.home.claude().join("projects");
+    fs::rename(projects.join("-home-dev-app"), projects.join("-home-dev-other")).unwrap();
+    assert_eq!(archived(), [false]);
+    fs::rename(projects.join("-home-dev-other"), projects.join("-home-dev-app")).unwrap();
+    kept.delete();
+    assert_eq!(archived(), [true]);
+    for args in
+        [&["rename", "0a1b", "x"][..], &["fork", "0a1b"], &["goto", "0a1b@1"], &["trash", "0a1b"]]
+    {
+        let refused = kept.run(&[args, &["--yes"]].concat());
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{args:?} {message}");
+        assert!(message.contains("ramus archive restore"), "{args:?} {message}");
+    }
+    assert!(kept.files().is_empty());
+    kept.json(&["archive", "restore", "0a1b", "--yes"]);
+    assert_eq!(archived(), [false]);
+    // What somebody moved to the trash is not shown again because of its archived copy.
+    assert!(kept.run(&["trash", "0a1b", "--yes", "--force"]).status.success());
+    assert_eq!(kept.run(&["sessions"]).status.code(), Some(1));
+}

@@ -136,6 +136,9 @@ fn row(list: &List, row: Row, width: u16, clock: &Clock) -> (Line, Line) {
                 (_, false) => "▸ ",
             };
             let mut right = Line::default();
+            if session.file.archived {
+                right.push("archived ", Label::Note);
+            }
             if ways > 1 {
                 right.push(&format!("┬{ways} "), Label::Branch);
             }

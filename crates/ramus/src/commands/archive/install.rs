@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ramus_app::archive::{SettingsError, SettingsRequest, plan_settings};
+use ramus_app::archive::{SettingsError, SettingsRequest};
 use ramus_app::change::{apply, quoted};
 use ramus_archive::hook;
 use ramus_render::change::done_line;
@@ -84,7 +84,8 @@ fn change_settings(
     let root = claude_dir(global).ok_or_else(|| {
         CommandError::user("there is no Claude directory").hinted("name it with `--claude-dir DIR`")
     })?;
-    let change = plan_settings(&root, request, &program_name()?)?;
+    let workspace = env::workspace_to_fill(ui, global);
+    let change = workspace.plan_settings(&root, request, &program_name()?)?;
     if !ui.json {
         match &change {
             Some(change) => show_change(ui, change),

@@ -1,10 +1,11 @@
 //! `archive restore`: a session back where it was.
 
-use ramus_app::archive::{ArchiveRestore, plan_archive_restore};
+use ramus_app::archive::ArchiveRestore;
 use ramus_archive::restore::RestoreRequest;
 
 use super::{archived_roots, open_archive};
 use crate::args::Global;
+use crate::env;
 use crate::error::CommandError;
 use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
@@ -38,7 +39,8 @@ pub(super) fn restore(
     let archive = open_archive()?;
     let session = archive.find_session(&archived_roots(global), &args.session)?;
     let request = RestoreRequest { generation: args.generation, replace: args.replace };
-    match plan_archive_restore(&archive, &session, request)? {
+    let workspace = env::workspace_to_fill(ui, global);
+    match workspace.plan_archive_restore(&archive, &session, request)? {
         ArchiveRestore::Planned(change) => {
             perform(ui, "ramus.archive.restore/1", &args.write, &change)
         }
