@@ -6,7 +6,8 @@
     bench/faults.py writers [--ramus PATH] [--count 50] [--seed 1] [--only OP] [--mb 0]    appenders and editors beside it
 
 Each makes homes below --dir (default: /dev/shm, so that waiting for a disk does not take the time) and prints a
-Markdown table. `--mb` makes the session that large. A run counts as
+Markdown table. `--mb` makes the session that large. `--state DIR` keeps ramus's own directory below DIR, which can be
+on another file system. A run counts as
 
     lost      a line or a save of another program that is not in its file, exactly once (see below)
     harmed    a file that is neither as before nor as after the operation (bytes, modes, dates), or left over
@@ -16,16 +17,18 @@ Markdown table. `--mb` makes the session that large. A run counts as
 
 and `recovered` are runs that the next command found interrupted.
 
-"As after" means equal to a run without a fault, where new uuids and dates stand for each other (they differ from run to
-run) and everything else is compared byte by byte; before a campaign two runs without a fault are compared so, and one with a
+"As after" means equal to a run without a fault, where a new uuid stands for the new uuid in the same place, everywhere in its
+file, and new dates stand for each other (they differ from run to run); everything else is compared byte by byte; before a campaign two runs without a fault are compared so, and one with a
 changed byte. Files that did not change keep their dates. A failed or killed `export` may leave a part of the new files and
 `.ramus-partial-*`, which the next export removes; an earlier transcript has its old or its new content all the time.
 
-A line that is missing after a `restore` must come back with its `undo` (with `restore --at` where lines were added since): it
-was written before the restore was planned.
-A save that is missing after `files --restore` must come back with `undo`, or its place was named in a message.
+A line that is missing after a `restore` must stand in the part of the old file that the journal names as replaced (it was
+written before the restore was planned), and must come back with its `undo` (with `restore --at` where lines were added since).
+A save that is missing after `files --restore` must come back with `undo`, or a message named the file that holds it.
 
-Half of the kills hit a random system call (strace), half a random moment. A process that ended before does not count.
+Half of the faults hit one call, half that call and all of its kind after it (a full disk stays full). A run in which strace
+injected nothing does not count. Half of the kills hit a random system call from the first write on, half a random moment. A
+process that ended before does not count.
 
 `faults` and `kills` need strace. Exit code 1 if anything was counted.
 """
@@ -33,14 +36,18 @@ import argparse, collections, json, os, random, re, shutil, signal, subprocess, 
 
 ID = "11111111-0000-4000-8000-000000000001"
 ERRORS = ["ENOSPC", "EIO", "EXDEV", "EMFILE", "EACCES", "EPERM"]
-CALLS = ["write", "fsync", "openat", "rename", "renameat2", "link", "linkat", "unlink", "mkdir", "utimensat", "fchmod", "rmdir", "unlinkat"]
+CHANGING = ["write", "fsync", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "mkdir", "utimensat", "fchmod", "rmdir", "unlinkat",
+            "ftruncate", "copy_file_range", "fdatasync", "symlink", "chmod"]
+READING = ["openat", "read", "pread64", "statx", "newfstatat", "getdents64", "readlink", "lseek", "flock"]
+CALLS = CHANGING + READING
 
 
 class Home:
     """A home with one session: two branches, an agent, an output, file backups, and the files of the project."""
 
-    def __init__(self, base, mb=0):
+    def __init__(self, base, mb=0, state=None):
         self.path = base
+        self.state = state or os.path.join(base, ".local/state/ramus")
         self.claude = os.path.join(base, ".claude")
         self.app = os.path.join(base, "app")
         self.project = os.path.join(self.claude, "projects", re.sub("[^A-Za-z0-9]", "-", self.app))
@@ -89,9 +96,23 @@ class Home:
         yield self.record("f", "b", "user", "other")
         yield self.record("g", "f", "assistant", "other answer")
 
-    def copy(self, to):
+    def move(self, to, state):
+        """Moves a home, and ramus's own directory if it lies elsewhere."""
+        shutil.rmtree(to, ignore_errors=True)
+        os.rename(self.path, to)
+        if not self.state.startswith(self.path):
+            shutil.rmtree(state, ignore_errors=True)
+            os.makedirs(self.state, exist_ok=True)
+            os.rename(self.state, state)
+        return Home(to, state=state)
+
+    def copy(self, to, state):
+        for made in (to, state or to):
+            shutil.rmtree(made, ignore_errors=True)
         subprocess.run(["cp", "-a", self.path, to], check=True)
-        return to
+        if not self.state.startswith(self.path):
+            subprocess.run(["cp", "-a", self.state, state], check=True)
+        return Home(to, state=state)
 
 
 def put(path, text):
@@ -109,6 +130,23 @@ def is_ours(path):
     return "/.ramus-trash" in path
 
 
+class Head:
+    """How a large session begins. Nobody may change it, so it is compared once and then stands for its bytes."""
+
+    def __init__(self):
+        self.bytes = None
+
+    def take(self, path):
+        with open(path, "rb") as file:
+            self.bytes = file.read()
+
+    def short(self, text):
+        return b"<as it was>" + text[len(self.bytes):] if self.bytes and text.startswith(self.bytes) else text
+
+
+HEAD = Head()
+
+
 def look(home):
     """Everything that others see: bytes, modes and dates of files, modes of directories."""
     seen = {}
@@ -120,8 +158,7 @@ def look(home):
             for name in files:
                 path = os.path.join(dir, name)
                 meta = os.stat(path)
-                with open(path, "rb") as file:
-                    seen[path] = (file.read(), meta.st_mode, meta.st_mtime_ns)
+                seen[path] = (read(path), meta.st_mode, meta.st_mtime_ns)
     return seen
 
 
@@ -154,7 +191,7 @@ class Ramus:
         return [self.path, "--claude-dir", home.claude, "--no-cache"] + words + more
 
     def env(self, home):
-        return {"HOME": home.path, "PATH": os.environ["PATH"], "TZ": "UTC", "COLUMNS": "400"}
+        return {"HOME": home.path, "PATH": os.environ["PATH"], "TZ": "UTC", "COLUMNS": "400", "RAMUS_STATE_DIR": home.state}
 
     def run(self, home, words, before=(), force=True):
         done = subprocess.run(list(before) + self.args(home, words, force), env=self.env(home), capture_output=True, text=True, errors="replace", timeout=600)
@@ -184,19 +221,21 @@ class Wanted:
         self.known = {found for text in texts for pattern in (UUID, DATE) for found in pattern.findall(text)}
         self.after = None
 
-    def plain(self, text):
-        """Leaves out what differs from run to run: uuids and dates that were not there before."""
-        for pattern, sign in ((UUID, b"<new id>"), (DATE, b"<new date>")):
-            text = pattern.sub(lambda found: found[0] if found[0] in self.known else sign, text)
-        return text
+    def plain(self, text, numbers):
+        """Numbers what differs from run to run: uuids that were not there before, and leaves out new dates."""
+        def number(found):
+            return found[0] if found[0] in self.known else b"<new id %d>" % numbers.setdefault(found[0], len(numbers))
+        text = UUID.sub(number, text)
+        return DATE.sub(lambda found: found[0] if found[0] in self.known else b"<new date>", text)
 
     def entry(self, path, what, ignore_date):
+        # One numbering for a file's name and content: a copy must name itself by the id that its name has.
+        numbers = {}
+        name = self.plain(path.encode(), numbers)
         if what[0] == "dir":
-            return self.plain(path.encode()), "dir", what[1]
-        is_same = self.before.get(path, (None,))[0] is what[0]
-        text = what[0] if is_same else self.plain(what[0])
+            return name, "dir", what[1]
         date = "new" if what[2] >= self.since or path == ignore_date else what[2]
-        return self.plain(path.encode()), text, what[1], date
+        return name, self.plain(what[0], numbers), what[1], date
 
     def entries(self, seen, ignore_date=None):
         return collections.Counter(self.entry(path, what, ignore_date) for path, what in seen.items())
@@ -214,20 +253,20 @@ class Bench:
         self.ramus = Ramus(os.path.abspath(args.ramus))
         self.random = random.Random(args.seed)
         self.dir = tempfile.mkdtemp(prefix="ramus-faults-", dir=args.dir)
+        self.states = args.state and tempfile.mkdtemp(prefix="ramus-state-", dir=args.state)
         self.counts = collections.defaultdict(collections.Counter)
         self.bad = []
 
     def fresh(self, template):
-        path = os.path.join(self.dir, "run")
-        shutil.rmtree(path, ignore_errors=True)
-        template.copy(path)
-        return Home(path)
+        return template.copy(os.path.join(self.dir, "run"), self.state("run"))
+
+    def state(self, name):
+        """Where ramus's own directory is, if not in the home."""
+        return self.states and os.path.join(self.states, name)
 
     def template(self, op, mb=0):
         """Makes a home that is ready for an operation. It lies where its copies will lie, since records hold paths."""
-        path = os.path.join(self.dir, "run")
-        shutil.rmtree(path, ignore_errors=True)
-        home = Home(path, mb)
+        home = self.new("run", mb)
         if op == "check --fix":
             with open(home.session, "a") as file:
                 file.write('{"type":"user","torn')
@@ -237,10 +276,18 @@ class Bench:
         if op == "export again":
             with open(home.session, "a") as file:
                 file.write(home.record("h", "g", "user", "and more"))
-        kept = os.path.join(self.dir, "template-" + re.sub("[^a-z]", "-", op))
-        shutil.rmtree(kept, ignore_errors=True)
-        os.rename(path, kept)
-        return Home(kept)
+        kept = "template-" + re.sub("[^a-z]", "-", op)
+        return home.move(os.path.join(self.dir, kept), self.state(kept))
+
+    def new(self, name, mb):
+        """A home of its own that nothing was done in yet."""
+        path, state = os.path.join(self.dir, name), self.state(name)
+        for made in (path, state or path):
+            shutil.rmtree(made, ignore_errors=True)
+        home = Home(path, mb, state)
+        if mb:
+            HEAD.take(home.session)
+        return home
 
     def wanted(self, op, template):
         """Runs an operation without a fault, twice: the comparison must take both for the same, and see a changed byte."""
@@ -271,7 +318,7 @@ class Bench:
         if len(self.bad) <= 40:
             print(f"  {op}: {what}: {why}", file=sys.stderr, flush=True)
 
-    def judge_export(self, op, home, wanted, code, why):
+    def judge_export(self, op, home, wanted, code, why, is_reading):
         now = look(home)
         whole = {path: what for path, what in now.items() if ".ramus-partial" not in path}
         if code == 0 and not wanted.is_after(whole):
@@ -281,7 +328,7 @@ class Bench:
             entries = [seen.get(path) for seen in (whole, wanted.before, wanted.after)]
             found, *allowed = [entry and wanted.entry(path, entry, path)[1:3] for entry in entries]
             # Without an agent that could not be read, a transcript is another one; then the exit code says so.
-            is_less = found is not None and code not in (0, None) and path.startswith(out)
+            is_less = found is not None and code not in (0, None) and path.startswith(out) and is_reading
             if found not in allowed and not is_less and not path.endswith("/.ramus-export"):
                 self.count(op, "harmed", f"{why}: {code} {os.path.relpath(path, out)}")
         # What a killed or failed export left goes with the next one.
@@ -289,14 +336,16 @@ class Bench:
         if code != 0 or not wanted.is_after(look(home), None):
             self.count(op, "harmed", f"{why}: the next one: {differs(look(home), wanted.after)}; {said[-300:]}")
 
-    def judge(self, op, home, wanted, code, said, why):
+    def judge(self, op, home, wanted, code, said, why, is_reading=False, is_mute=False):
         """Looks at what one run left; the next command recovers, and undoes or does it again. `code` is None after a kill."""
         if "panicked" in said or "internal error" in said:
             self.count(op, "untrue", f"{why}: {said[-300:]}")
         if op.startswith("export"):
-            return self.judge_export(op, home, wanted, code, why)
+            return self.judge_export(op, home, wanted, code, why, is_reading)
         now = look(home)
-        admits = any(word in said for word in ADMITS)
+        # Who cannot write cannot say anything either.
+        admits = any(word in said for word in ADMITS) or is_mute and not said
+        self.counts[op]["admits"] += admits
         if code == 0 and not wanted.is_after(now):
             self.count(op, "untrue", f"{why}: success, but {differs(now, wanted.after)}; {said[-300:]}")
         if code not in (0, None) and not admits and not wanted.is_before(now):
@@ -318,11 +367,9 @@ class Bench:
             return self.count(op, "harmed", f"{why}: {differs(now, wanted.before)} / {differs(now, wanted.after)}; {said[-200:]} {told[-200:]}")
         if code == 0 and not is_after or code not in (0, None) and not admits and not is_before:
             self.count(op, "untrue", f"{why}: {code}, and then {differs(now, wanted.before)}; {told[-300:]}")
-        last = operations[0] if operations else {}
-        name = "undo" if op.startswith("undo") else LOGGED.get(op, op)
-        is_listed = bool(last.get("done")) and last.get("operation") == name
+        is_listed = is_done(op, operations)
         if is_after and not is_listed:
-            self.count(op, "stuck", f"{why}: it is done, but the log has {last}")
+            self.count(op, "stuck", f"{why}: it is done, but the log has {operations[:1]}")
         elif is_after and not op.startswith("undo"):
             code, said, _ = self.ramus.run(home, ["undo"])
             if code != 0:
@@ -337,17 +384,24 @@ class Bench:
                 self.count(op, "harmed", f"{why}: tried again, but {differs(look(home), wanted.after)}")
 
     def table(self, title):
-        print(f"\n{title}\n\n| operation | runs | done | not done | recovered | lost | harmed | untrue | stuck |\n|---|---|---|---|---|---|---|---|---|")
+        print(f"\n{title}\n\n| operation | runs | done | not done | says what is left | recovered | lost | harmed | untrue | stuck |\n|---|---|---|---|---|---|---|---|---|---|")
         total = collections.Counter()
         for op, counts in self.counts.items():
             total.update(counts)
             print("| " + " | ".join([op] + [str(counts[key]) for key in COLUMNS]) + " |")
         print("| all | " + " | ".join(str(total[key]) for key in COLUMNS) + " |", flush=True)
-        shutil.rmtree(self.dir, ignore_errors=True)
+        for made in (self.dir, self.states or self.dir):
+            shutil.rmtree(made, ignore_errors=True)
         return 1 if self.bad else 0
 
 
-COLUMNS = ("runs", "done", "refused", "recovered", "lost", "harmed", "untrue", "stuck")
+COLUMNS = ("runs", "done", "refused", "admits", "recovered", "lost", "harmed", "untrue", "stuck")
+
+
+def is_done(op, operations):
+    """Whether the log says of its last operation that it is this one, and done."""
+    last = operations[0] if operations else {}
+    return bool(last.get("done")) and last.get("operation") == ("undo" if op.startswith("undo") else LOGGED.get(op, op))
 
 
 def differs(now, then):
@@ -357,18 +411,26 @@ def differs(now, then):
 
 
 def sampled(bench, op, template):
-    """Which calls an operation makes: pairs of a call and its number."""
+    """Which calls an operation makes, in their order: pairs of a call and its number. strace counts for each thread."""
     home = bench.fresh(template)
     trace = os.path.join(bench.dir, "trace")
     code, said, _ = bench.ramus.run(home, words(home, op), ["strace", "-f", "-qq", "-o", trace, "-e", "trace=" + ",".join("?" + call for call in CALLS)])
     assert code == 0, (op, said)
+    counts, calls = collections.Counter(), {}
     with open(trace) as file:
-        calls = collections.Counter(re.findall(r"^\d+\s+(\w+)\(", file.read(), re.M))
-    return [(call, n) for call, count in calls.items() for n in range(1, count + 1)]
+        for thread, call in re.findall(r"^(\d+)\s+(\w+)\(", file.read(), re.M):
+            counts[thread, call] += 1
+            calls[call, counts[thread, call]] = True
+    return list(calls)
 
 
-def injected(call, n, what):
-    return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:{what}:when={n}"]
+def injected(bench, call, n, what):
+    trace = os.path.join(bench.dir, "injected")
+    return ["strace", "-f", "-qq", "-o", trace, "-e", f"trace={call}", "-e", f"inject={call}:{what}:when={n}"]
+
+
+def was_injected(bench):
+    return b"(INJECTED)" in read(os.path.join(bench.dir, "injected"))
 
 
 def ops_of(args):
@@ -382,23 +444,30 @@ def faults(bench, args):
         wanted, _ = bench.wanted(op, template)
         choices = sampled(bench, op, template)
         # Every call once before any of them twice, each time with another error.
-        plan = []
-        while len(plan) < each:
+        tries = 0
+        while bench.counts[op]["runs"] < each and tries < 5 * each:
             bench.random.shuffle(choices)
-            plan += choices
-        for call, n in plan[:each]:
-            error = bench.random.choice(ERRORS)
-            home = bench.fresh(template)
-            try:
-                code, said, _ = bench.ramus.run(home, words(home, op), injected(call, n, f"error={error}"))
-            except subprocess.TimeoutExpired:
-                bench.count(op, "stuck", f"{call} {n} {error}: hangs")
-                continue
-            bench.counts[op]["runs"] += 1
-            bench.counts[op]["done" if code == 0 else "refused"] += 1
-            bench.judge(op, home, wanted, code, said, f"{error} at {call} {n}")
+            for call, n in choices[:each - bench.counts[op]["runs"]]:
+                tries += 1
+                fail_once(bench, op, template, wanted, call, n)
         print(f"  {op}: {bench.counts[op]['runs']} runs, {len(choices)} calls", file=sys.stderr, flush=True)
     return bench.table(f"Errors injected by strace, one call each (seed {args.seed}{size(args)})")
+
+
+def fail_once(bench, op, template, wanted, call, n):
+    error = bench.random.choice(ERRORS)
+    is_lasting = bench.random.random() < 0.5
+    home = bench.fresh(template)
+    why = f"{error} at {call} {n}{' and later' if is_lasting else ''}"
+    try:
+        code, said, _ = bench.ramus.run(home, words(home, op), injected(bench, call, f"{n}+" if is_lasting else n, f"error={error}"))
+    except subprocess.TimeoutExpired:
+        return bench.count(op, "stuck", f"{why}: hangs")
+    if not was_injected(bench):
+        return
+    bench.counts[op]["runs"] += 1
+    bench.counts[op]["done" if code == 0 else "refused"] += 1
+    bench.judge(op, home, wanted, code, said, why, is_reading=call in READING, is_mute=call == "write")
 
 
 def size(args):
@@ -414,12 +483,14 @@ def append(home, n):
     os.makedirs(os.path.dirname(home.session), exist_ok=True)
     with open(home.session, "a") as file:
         file.write(LINE % n)
+        file.flush()
+        return os.fstat(file.fileno()).st_ino, file.tell()
 
 
 def read(path):
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return HEAD.short(file.read())
     except FileNotFoundError:
         return b""
 
@@ -432,13 +503,18 @@ def without_lines(seen, home):
     return seen
 
 
+def changing(choices):
+    """The calls from the first one on that changes something."""
+    return choices[next(at for at, (call, _) in enumerate(choices) if call in ("mkdir", "fsync", "link", "linkat")):]
+
+
 def killed(bench, home, op, took, choices, round):
     """Runs an operation and kills it; whether it was killed before its end."""
     args, env = bench.ramus.args(home, words(home, op)), bench.ramus.env(home)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     if round % 4 < 2:
-        call, n = bench.random.choice(choices)
-        return subprocess.run(injected(call, n, "signal=KILL") + args, env=env, **quiet).returncode != 0
+        call, n = bench.random.choice(changing(choices))
+        return subprocess.run(injected(bench, call, n, "signal=KILL") + args, env=env, **quiet).returncode != 0
     child = subprocess.Popen(args, env=env, **quiet)
     time.sleep(bench.random.random() * took)
     child.kill()
@@ -470,6 +546,8 @@ def judge_written(bench, op, home, wanted, round, why):
     else:
         is_after = wanted.is_after(now, home.session)
         bench.counts[op]["done" if is_after else "refused"] += 1
+        if is_after != is_done(op, operations) and not wanted.is_before(wanted.after, home.session):
+            bench.count(op, "stuck", f"{why}: done: {is_after}, but the log has {operations[:1]}")
         if not is_after and not wanted.is_before(now, home.session):
             bench.count(op, "harmed", f"{why}: {differs(now, wanted.before)} / {differs(now, wanted.after)}; {told[-300:]}")
     times = read(home.session).count((LINE % round).encode())
@@ -483,13 +561,12 @@ def judge_saved(bench, op, home, wanted, text, why):
     if operations is None or "cannot be finished" in told or "could not be" in told:
         return bench.count(op, "stuck", f"{why}: {told[-300:]}")
     bench.counts[op]["recovered"] += "was interrupted" in told
-    last = operations[0] if operations else {}
-    is_done = last.get("done") and last["operation"] == ("undo" if op.startswith("undo") else "restore-files")
-    bench.counts[op]["done" if is_done else "refused"] += 1
+    is_whole = is_done(op, operations)
+    bench.counts[op]["done" if is_whole else "refused"] += 1
     main, gone = home.app + "/main.rs", home.app + "/gone.rs"
     if read(main) != text:
         bench.count(op, "lost", f"{why}: {told[-300:]}")
-    now, whole = look(home), wanted.after if is_done else wanted.before
+    now, whole = look(home), wanted.after if is_whole else wanted.before
     if now.get(gone) != whole.get(gone):
         bench.count(op, "harmed", f"{why}: {differs(now, whole)}; {told[-300:]}")
     others = lambda seen: {path: what for path, what in seen.items() if path not in (main, gone)}
@@ -542,7 +619,9 @@ class Appender:
     def __init__(self, bench, home, first, took, is_held):
         self.bench, self.home, self.first, self.took = bench, home, first, took
         self.held = open(home.session, "a") if is_held else None
-        self.wrote = []
+        self.old = os.stat(home.session).st_ino if os.path.exists(home.session) else None
+        # Each line, and where in the old file it ends; `None`: it was written to another file.
+        self.wrote = {}
 
     def write(self):
         for _ in range(3):
@@ -550,9 +629,10 @@ class Appender:
             if self.held:
                 self.held.write(LINE % number)
                 self.held.flush()
+                inode, end = self.old, self.held.tell()
             else:
-                append(self.home, number)
-            self.wrote.append(number)
+                inode, end = append(self.home, number)
+            self.wrote[number] = end if inode == self.old else None
             time.sleep(self.bench.random.random() * self.took / 20)
 
     def close(self):
@@ -564,11 +644,15 @@ def append_beside(bench, op, args):
     """Rounds of one operation beside an appender, in one home that is made again now and then."""
     name = op + " + appender"
     home, took, n = None, 0.0, 1
+    interrupted = {}
+    if op == "recovery":
+        for step in ("undo goto", "restore", "trash"):
+            template = bench.template(step, args.mb)
+            interrupted[step] = bench.wanted(step, template)[1], sampled(bench, step, template)
+            shutil.rmtree(template.path)
     for round in range(args.count + 1):
         if home is None or args.mb and round % 5 == 0:
-            if home:
-                shutil.rmtree(home.path)
-            home = Home(os.path.join(bench.dir, f"beside-{round}"), args.mb)
+            home = bench.new("beside", args.mb)
         plain = LINES.sub(b"", read(home.session))
         if op != "trash":
             for target in ("eg", "ge")[round % 2]:
@@ -579,11 +663,8 @@ def append_beside(bench, op, args):
         gone_to = LINES.sub(b"", read(home.session))
         whole_lines = LINES.findall(read(home.session))
         if op == "recovery":
-            which = (["undo"], ["restore", "1111"], ["trash", "1111"])[round % 3]
-            child = subprocess.Popen(bench.ramus.args(home, which), env=bench.ramus.env(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(bench.random.random() * (took or 0.2))
-            child.kill()
-            child.wait()
+            step = list(interrupted)[round % 3]
+            killed(bench, home, step, *interrupted[step], round)
         if round == 0:
             start = time.time()
             # How long an undo takes is how long it can be interrupted.
@@ -600,12 +681,13 @@ def append_beside(bench, op, args):
             bench.counts[name]["runs"] += 1
             bench.counts[name]["done" if code == 0 else "refused"] += 1
             appender.close()
-        wrote = appender.wrote if appender else []
+        wrote = appender.wrote if appender else {}
         n += len(wrote)
         why = f"round {round}: exit {code}: {said[-300:]}"
         if "panicked" in said:
             bench.count(name, "untrue", why)
         operations, told = bench.ramus.log(home)
+        bench.counts[name]["recovered"] += "was interrupted" in said + told
         if operations is None or "could not be" in told:
             bench.count(name, "stuck", f"{why}; {told[-300:]}")
             operations = operations or []
@@ -620,6 +702,10 @@ def append_beside(bench, op, args):
         # added since, `restore --at` does.
         missing = [line for line in whole_lines + [(LINE % number).encode() for number in wrote] if text.count(line) != 1]
         if missing and last.get("operation") == "restore" and last.get("done"):
+            replaced = replaced_length(home, last["op"])
+            for number, end in wrote.items():
+                if (LINE % number).encode() in missing and (end is None or end > replaced):
+                    bench.count(name, "lost", f"line {number} ends at {end}, {replaced} were replaced, {why}; {told[-300:]}")
             back, more, _ = bench.ramus.run(home, ["undo", str(last["op"])])
             again = read(home.session)
             if back != 0 and "has gone on" in more:
@@ -639,6 +725,14 @@ def append_beside(bench, op, args):
         if op in ("undo goto", "restore") and (code == 0) != is_taken_back:
             bench.count(name, "untrue", f"{why}, but the lines of goto are {'gone' if is_taken_back else 'there'}")
     shutil.rmtree(home.path)
+
+
+def replaced_length(home, op):
+    """How long the journal says a session was when an operation was planned."""
+    with open(home.state + "/journal.jsonl") as file:
+        begun = [json.loads(line).get("begin") for line in file]
+    changes = next(one for one in begun if one and one["op"] == op)["deeds"]
+    return next(change["before"]["len"] for change in changes if change["do"] == "put")
 
 
 def save_beside(bench, op, how, args):
@@ -671,16 +765,24 @@ def save_beside(bench, op, how, args):
         said += told
         if operations is None or "could not be" in told:
             bench.count(name, "stuck", f"round {round}: {said[-300:]}")
-        if path in NAMED.findall(said) or read(path) == text.encode():
-            continue
-        named = [named for named in NAMED.findall(said) if read(named) == text.encode()]
-        if named:
+        judge_others(bench, name, home, wanted, path, f"round {round}: {said[-300:]}")
+        if any(read(named) == text.encode() for named in [path, *NAMED.findall(said)]):
             continue
         # Saved before it was planned: then it was shown and replaced, and undo brings it back.
         last = operations[0] if operations else {}
         undone, more, _ = bench.ramus.run(home, ["undo"])
         if not last.get("done") or undone != 0 or read(path) != text.encode():
             bench.count(name, "lost", f"round {round}: {code} {said[-400:]} {more[-200:]}")
+
+
+def judge_others(bench, name, home, wanted, saved, why):
+    """Everything but the saved file is as before or as after, and nothing is left over."""
+    others = lambda seen: {path: what for path, what in seen.items() if path != saved}
+    now = others(look(home))
+    for seen in (wanted.before, wanted.after):
+        if wanted.entries(now) == wanted.entries(others(seen)):
+            return
+    bench.count(name, "harmed", f"{why}: {differs(now, others(wanted.before))} / {differs(now, others(wanted.after))}")
 
 
 def writers(bench, args):
@@ -705,6 +807,7 @@ def main():
     parser.add_argument("--mb", type=int, default=0)
     parser.add_argument("--only")
     parser.add_argument("--dir", default="/dev/shm")
+    parser.add_argument("--state", help="where ramus's own directory is made, if not in the home")
     args = parser.parse_args()
     bench = Bench(args)
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -251,7 +251,7 @@ export function Merge({
           {of.map((one, index) => (
             <li key={one.leaf}>
               <span class="n">{index + 1}</span>
-              <span class="words">{(one.resumes ? one.title : one.prompt) ?? one.title ?? "(no prompt)"}</span>
+              <span class="words">{one.branch_title ?? "(no prompt)"}</span>
               <span class="facts">
                 @{one.n} · {several(one.messages, "message")}
               </span>

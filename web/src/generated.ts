@@ -164,6 +164,10 @@ export type Conversation = { session: string,
  */
 file: string, n: number, leaf: string, status: "active" | "abandoned", resumes: boolean, draft: boolean, why: string, title: string | null,
 /**
+ * What tells it from the other conversations of its session.
+ */
+branch_title: string | null,
+/**
  * The first prompt since its fork.
  */
 prompt: string | null, fork_point: string | null, fork_kind: string | null, messages: number, records: number, compactions: number, last_active: string | null, };

@@ -10,7 +10,7 @@ use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
 use ramus_store::place::{FileRole, HistoryFile, Project, encode, is_encoded};
-use ramus_store::survey::Surveyed;
+use ramus_store::survey::{ProjectSurvey, Surveyed};
 use ramus_store::{PathError, last_active};
 
 use crate::workspace::Workspace;
@@ -29,6 +29,15 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// Whether a project is the scope, or has it.
+    pub fn has_project(&self, project: &ProjectSurvey) -> bool {
+        match self {
+            Self::All => true,
+            Self::Project(found) => found.dir == project.dir,
+            Self::Session(found) => found.dir() == project.dir,
+        }
+    }
+
     /// Whether a file of the scope's projects belongs to it.
     pub fn has(&self, file: &Surveyed) -> bool {
         match self {
@@ -92,6 +101,13 @@ impl ResolvedFile {
     /// Returns the encoded name of its project; empty if it belongs to none.
     pub fn project_name(&self) -> &str {
         self.project.as_ref().map_or("", |project| &project.name)
+    }
+
+    /// Looks at the file again: a listing may be a moment old.
+    fn as_it_is_now(self) -> Result<Self, AddressError> {
+        let now = HistoryFile::at(&self.file.path)?;
+        let HistoryFile { role, relative, .. } = self.file;
+        Ok(Self { file: HistoryFile { role, relative, ..now }, ..self })
     }
 
     /// Returns its id as addresses spell it: `agent-` stands before that of an agent.
@@ -290,10 +306,13 @@ impl Workspace {
         }
         // Of copies in one project the one that was written last is meant.
         let newest = found.into_iter().max_by_key(|found| found.file.modified);
-        let found = newest.ok_or_else(|| AddressError::NoSession(address.to_owned()))?;
-        let now = HistoryFile::at(&found.file.path)?;
-        let HistoryFile { role, relative, .. } = found.file;
-        Ok(ResolvedFile { file: HistoryFile { role, relative, ..now }, ..found })
+        newest.ok_or_else(|| AddressError::NoSession(address.to_owned()))?.as_it_is_now()
+    }
+
+    /// Finds a node of the session or agent at a path, for whoever holds the file already.
+    pub fn address_in(&self, path: &Path, node: NodeSelector) -> Result<Address, AddressError> {
+        let file = Resolver::new(self).at_path(path)?.as_it_is_now()?;
+        Ok(Address { file, node })
     }
 }
 

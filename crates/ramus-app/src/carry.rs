@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use ramus_core::digest::Digest;
-use ramus_core::edit::Refusal;
+use ramus_core::edit::{ChangeDetail, Refusal, UnpackedSummary};
 use ramus_core::redact::{Found, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
+use ramus_core::title::short_title;
 use ramus_store::PathError;
 use ramus_store::pack::source::{planned_sources, session_sources};
 use ramus_store::pack::write::PackWriteError;
@@ -14,7 +15,7 @@ use ramus_store::pack::{OpenPack, PackError, PackOptions, PackPlan, PackSource, 
 use ramus_store::place::{FileRole, Project, encode, is_encoded};
 use ramus_store::plan::{self, Destination, PlacedSession, PlanError, UnpackTo};
 
-use crate::change::{ChangeError, PlannedChange, Site, short_title};
+use crate::change::{ChangeError, PlannedChange, Site};
 use crate::workspace::Workspace;
 
 /// A session that is packed, whole or only one conversation of it.
@@ -200,13 +201,33 @@ impl Workspace {
             |id: &str| projects.iter().flat_map(Project::sessions).any(|file| file.id == id);
         let to = UnpackTo { root: &root, dir: &dir, directory: &name, maps: request.maps };
         let (plan, sessions) = plan::unpack(pack, to, &is_taken)?;
+        let detail = ChangeDetail::Unpack {
+            sessions: sessions.iter().map(|placed| self.unpacked(pack, placed)).collect(),
+            makes_claude_dir: !self.roots().iter().any(|root| root.is_dir()),
+        };
         let change = PlannedChange {
             resume_leaf: sessions.first().and_then(|session| session.leaf.clone()),
             cwd: Some(name.clone().into_owned()),
-            ..plan.into()
+            ..PlannedChange::new(self, plan, detail)
         };
         drop(name);
         Ok(PlannedUnpack { change, sessions, directory })
+    }
+
+    fn unpacked(&self, pack: &OpenPack, placed: &PlacedSession) -> UnpackedSummary {
+        let session = &pack.manifest.sessions[placed.index];
+        UnpackedSummary {
+            short_id: self.short_id(&placed.id),
+            replaced_id: (placed.id != session.id).then(|| session.id.clone()),
+            title: session.title.clone(),
+            messages: session.messages,
+            agents: session.agents,
+            files: session.files.len(),
+            bytes: session.files.iter().map(|file| file.bytes).sum(),
+            directory: session.directory.clone(),
+            rewritten: placed.rewritten,
+            file: placed.file.clone(),
+        }
     }
 }
 

@@ -1,21 +1,28 @@
 //! Changes: planned, shown, and only then carried out, by the very plan that was shown.
 
+mod files;
+mod hints;
 mod keeper;
 mod new_session;
 mod site;
+mod words;
 
-use ramus_core::edit::{Merged, NewSession, Refusal};
+use ramus_core::edit::{
+    ChangeDetail, ChangeSummary, FileRestoration, Misnamed, Refusal, Thinking, UndoneOperation,
+};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_store::apply::{ApplyError, Done};
-use ramus_store::journal::Journal;
-use ramus_store::live::open_in;
-use ramus_store::plan::{self, Content, Plan, PlanError, Step, TitleError, What};
+use ramus_store::files_at::FilesAt;
+use ramus_store::journal::{Journal, Operation};
+use ramus_store::plan::{self, Plan, PlanError, Step, TitleError};
 use ramus_store::undo::{self, UndoError};
 use ramus_store::{PathError, State};
 
+pub use hints::apply_hint;
 pub use keeper::PlanKeeper;
-pub use new_session::{MergeRequest, NewSessionAt, short_title};
+pub use new_session::{MergeRequest, NewSessionAt};
+pub use ramus_store::plan::{What as ChangeKind, new_id, quoted, resume_command};
 pub use site::Site;
 
 use crate::workspace::Workspace;
@@ -55,55 +62,74 @@ pub enum ChangeRequest<'a> {
         session: &'a str,
         at: Option<u64>,
     },
+    /// Put the files of a project back as they were at a message.
+    RestoreFiles {
+        files: &'a mut FilesAt,
+        /// The path of one file; `None`: every file that a tool changed.
+        only: Option<&'a str>,
+        /// Files outside of the project too.
+        outside: bool,
+    },
+    /// Repair the conversation that Claude Code resumes, in a copy.
+    Fix {
+        site: &'a Site,
+        misnamed: &'a Misnamed,
+        thinking: Thinking,
+    },
 }
 
 /// A change that can be shown, kept and carried out.
 #[derive(Debug)]
 pub struct PlannedChange {
     pub plan: Plan,
+    pub detail: ChangeDetail,
+    /// The start of the id of the plan's session that means no other one.
+    pub(crate) short_session: String,
     /// The last message of what will be resumed.
     pub resume_leaf: Option<String>,
     /// The directory that Claude Code has to be started in, if there is something to resume.
     pub cwd: Option<String>,
-    /// What a fork makes.
-    pub new: Option<NewSession>,
-    /// What a merge makes.
-    pub merged: Option<Merged>,
     /// Somebody must decide first what holds where merged conversations conflict.
     pub stops: bool,
-}
-
-impl From<Plan> for PlannedChange {
-    fn from(plan: Plan) -> Self {
-        Self { plan, resume_leaf: None, cwd: None, new: None, merged: None, stops: false }
-    }
+    /// Why the session itself cannot go to the message. This fork does it instead (R25).
+    pub instead_of: Option<Refusal>,
 }
 
 impl PlannedChange {
-    /// Lists what to know before it is carried out.
-    pub fn warnings(&self) -> Vec<String> {
-        let root = self.plan.root.as_deref();
-        let open = root.and_then(|root| open_in(root, &self.plan.session)).map(|pid| {
-            format!("The session is open in Claude Code (process {pid}); close it there first.")
-        });
-        let others = [open, self.bytes_set_aside()];
-        others.into_iter().flatten().chain(self.plan.resume_words()).collect()
+    pub(crate) fn new(workspace: &Workspace, plan: Plan, detail: ChangeDetail) -> Self {
+        Self {
+            short_session: workspace.short_id(&plan.session),
+            plan,
+            detail,
+            resume_leaf: None,
+            cwd: None,
+            stops: false,
+            instead_of: None,
+        }
     }
 
-    /// Tells what is there now and will not be part of the session.
-    fn bytes_set_aside(&self) -> Option<String> {
-        let [
-            Step::Put {
-                before: Some(now), content: Content::Beginning { stamp: then, .. }, ..
-            },
-        ] = &self.plan.steps[..]
-        else {
-            return None;
+    /// Returns what it comes down to.
+    pub fn summary(&self) -> ChangeSummary<'_> {
+        let is_agent = |step: &&Step| {
+            matches!(step, Step::Make { file, .. }
+                if *file != self.plan.file && file.extension().is_some_and(|end| end == "jsonl"))
         };
-        let more = now.len.checked_sub(then.len).filter(|more| *more > 0)?;
-        Some(format!(
-            "The session has {more} bytes more by now. They are kept; undo brings them back."
-        ))
+        let is_link = |step: &&Step| matches!(step, Step::Link { .. });
+        ChangeSummary {
+            detail: &self.detail,
+            session: &self.plan.session,
+            short_session: &self.short_session,
+            file: &self.plan.file,
+            appended_bytes: self.plan.appended_bytes(),
+            agents: self.plan.steps.iter().filter(is_agent).count(),
+            links: self.plan.steps.iter().filter(is_link).count(),
+            resume_notes: self.plan.resume_words().collect(),
+        }
+    }
+
+    /// Returns what to type to go on, if there is something to resume.
+    pub fn resume_command(&self) -> Option<String> {
+        self.cwd.as_ref().map(|_| plan::resume_command(&self.plan.session))
     }
 }
 
@@ -112,7 +138,9 @@ impl PlannedChange {
 pub enum ChangeError {
     /// The histories do not allow it.
     #[error("cannot {}: {refusal}", verb(*.what))]
-    Refused { what: What, refusal: Refusal },
+    Refused { what: ChangeKind, refusal: Refusal },
+    #[error("the session resumes there already")]
+    AlreadyThere,
     /// Of the conversations that were named, counted from 0, this one is none.
     #[error("the record is no part of a conversation")]
     NoConversation { nth: usize },
@@ -120,6 +148,14 @@ pub enum ChangeError {
     Title(#[from] TitleError),
     #[error("no project is or contains {0:?}")]
     NoProject(String),
+    /// The directory whose files are wanted back.
+    #[error("the session ran in {0}, which is not here")]
+    NoDirectory(String),
+    /// Nothing is to be put back; what is left alone.
+    #[error("the files are as they were then")]
+    FilesAsTheyWere(FileRestoration),
+    #[error("there is nothing to repair")]
+    NothingToRepair,
     #[error("{error}")]
     Undo {
         error: UndoError,
@@ -132,9 +168,10 @@ pub enum ChangeError {
     Read(#[from] PathError),
 }
 
-fn verb(what: What) -> &'static str {
+fn verb(what: ChangeKind) -> &'static str {
     match what {
-        What::Goto => "go there",
+        ChangeKind::Goto => "go there",
+        ChangeKind::Fix => "repair",
         other => other.word(),
     }
 }
@@ -144,7 +181,7 @@ impl ChangeError {
         Self::Undo { error: UndoError::Unknown(op), trashed: None, is_kept: false }
     }
 
-    fn of(what: What) -> impl FnOnce(PlanError) -> Self {
+    fn of(what: ChangeKind) -> impl FnOnce(PlanError) -> Self {
         move |error| match error {
             PlanError::Refused(refusal) => Self::Refused { what, refusal },
             PlanError::Read(error) => Self::Read(error),
@@ -152,74 +189,121 @@ impl ChangeError {
     }
 }
 
-/// How a session gets to a message.
-#[derive(Debug)]
-pub enum Going {
-    /// It resumes there already.
-    There,
-    /// By lines at its end.
-    Here(PlannedChange),
-    /// Only in a new session (R25), if that can be made.
-    Forked { refusal: Refusal, change: Result<PlannedChange, ChangeError> },
-}
-
 impl Workspace {
     /// Plans what was asked for; nothing is written.
     pub fn plan(
         &self,
-        request: &ChangeRequest<'_>,
+        request: ChangeRequest<'_>,
         now: Time,
     ) -> Result<PlannedChange, ChangeError> {
-        match *request {
-            ChangeRequest::Goto { site, node } => {
-                let plan = plan::goto(site.subject(), node, now);
-                let plan = plan.map_err(ChangeError::of(What::Goto))?;
-                Ok(PlannedChange {
-                    resume_leaf: Some(site.leaf(node)),
-                    cwd: Some(site.cwd().to_owned()),
-                    ..plan.into()
-                })
-            }
+        match request {
+            ChangeRequest::Goto { site, node } => self.plan_goto(site, node, now),
             ChangeRequest::Fork { site, node, to } => self.plan_fork(site, node, to, now),
-            ChangeRequest::Merge(ref request) => self.plan_merge(request, now),
+            ChangeRequest::Merge(request) => self.plan_merge(request, now),
             ChangeRequest::Rename { site, title } => {
-                Ok(plan::rename(site.subject(), plan::title(title)?, now)?.into())
+                let title = plan::title(title)?;
+                let detail =
+                    ChangeDetail::Rename { now: site.title.clone(), then: title.to_owned() };
+                Ok(PlannedChange::new(self, plan::rename(site.subject(), title, now)?, detail))
             }
-            ChangeRequest::Trash { site } => Ok(plan::trash(site.subject())?.into()),
-            ChangeRequest::Undo { journal, op } => undo::undo(journal, op, self.roots())
-                .map(PlannedChange::from)
-                .map_err(|error| undo_error(error, journal, op, None)),
+            ChangeRequest::Trash { site } => plan_trash(self, site),
+            ChangeRequest::Undo { journal, op } => self.plan_undo(journal, op),
             ChangeRequest::Restore { journal, session, at } => {
-                let trashed = undo::trashed(journal, session, self.roots());
-                let plan = match trashed.filter(|_| at.is_none()) {
-                    // Its files are whole where `trash` put them.
-                    Some(op) => undo::undo(journal, Some(op), self.roots()),
-                    None => undo::restore(journal, session, at, self.roots()),
-                };
-                plan.map(PlannedChange::from)
-                    .map_err(|error| undo_error(error, journal, at, trashed))
+                self.plan_restore(journal, session, at)
+            }
+            ChangeRequest::RestoreFiles { files, only, outside } => {
+                files::plan_restore_files(self, files, only, outside)
+            }
+            ChangeRequest::Fix { site, misnamed, thinking } => {
+                self.plan_fix(site, misnamed, thinking, now)
             }
         }
     }
 
     /// Plans to resume from a message, by a fork where lines at the session's end cannot do it.
-    pub fn plan_going(&self, site: &Site, node: NodeId, now: Time) -> Result<Going, ChangeError> {
-        let planned = self.plan(&ChangeRequest::Goto { site, node }, now);
+    fn plan_goto(
+        &self,
+        site: &Site,
+        node: NodeId,
+        now: Time,
+    ) -> Result<PlannedChange, ChangeError> {
+        let planned = plan::goto(site.subject(), node, now);
         // At a date in the future the session would go on once, and then go back there.
-        let lasts =
-            !matches!(planned, Err(ChangeError::Refused { refusal: Refusal::Future { .. }, .. }));
+        let lasts = !matches!(planned, Err(PlanError::Refused(Refusal::Future { .. })));
         if lasts && site.resumes_at(node) {
-            return Ok(Going::There);
+            return Err(ChangeError::AlreadyThere);
         }
         match planned {
-            Ok(change) => Ok(Going::Here(change)),
-            Err(ChangeError::Refused { refusal, .. }) if refusal.can_fork() => {
-                let change = self.plan_fork(site, node, NewSessionAt::default(), now);
-                Ok(Going::Forked { refusal, change })
+            Ok(plan) => {
+                let resumed = site.history.branches.resume.map(|resume| site.message(resume.leaf));
+                let detail = ChangeDetail::Goto {
+                    title: site.title.clone(),
+                    now: resumed.transpose()?.flatten(),
+                    then: site.message(node)?,
+                };
+                Ok(PlannedChange {
+                    resume_leaf: Some(site.leaf(node)),
+                    cwd: Some(site.cwd().to_owned()),
+                    ..PlannedChange::new(self, plan, detail)
+                })
             }
-            Err(error) => Err(error),
+            Err(PlanError::Refused(refusal)) if refusal.can_fork() => {
+                let fork = self.plan_fork(site, node, NewSessionAt::default(), now)?;
+                Ok(PlannedChange { instead_of: Some(refusal), ..fork })
+            }
+            Err(error) => Err(ChangeError::of(ChangeKind::Goto)(error)),
         }
     }
+
+    fn plan_undo(&self, journal: &Journal, op: Option<u64>) -> Result<PlannedChange, ChangeError> {
+        let plan = undo::undo(journal, op, self.roots())
+            .map_err(|error| undo_error(error, journal, op, None))?;
+        let undone = plan.undoes.and_then(|op| journal.operation(op));
+        let undone = undone.map(|operation| self.undone_operation(operation));
+        Ok(PlannedChange::new(self, plan, ChangeDetail::Undo(undone)))
+    }
+
+    fn plan_restore(
+        &self,
+        journal: &Journal,
+        session: &str,
+        at: Option<u64>,
+    ) -> Result<PlannedChange, ChangeError> {
+        let trashed = undo::trashed(journal, session, self.roots());
+        let plan = match trashed.filter(|_| at.is_none()) {
+            // Its files are whole where `trash` put them.
+            Some(op) => undo::undo(journal, Some(op), self.roots()),
+            None => undo::restore(journal, session, at, self.roots()),
+        };
+        let plan = plan.map_err(|error| undo_error(error, journal, at, trashed))?;
+        let detail = ChangeDetail::Restore { words: plan.words.clone() };
+        Ok(PlannedChange::new(self, plan, detail))
+    }
+
+    fn undone_operation(&self, operation: &Operation) -> UndoneOperation {
+        UndoneOperation {
+            op: operation.op,
+            kind: operation.what.word(),
+            short_session: self.short_id(&operation.session),
+            words: operation.words.clone(),
+        }
+    }
+}
+
+fn plan_trash(workspace: &Workspace, site: &Site) -> Result<PlannedChange, ChangeError> {
+    let plan = plan::trash(site.subject())?;
+    let conversations = &site.history.branches.conversations;
+    let moved = plan.steps.iter().filter_map(|step| match step {
+        Step::Move { from, .. } => Some(from.clone()),
+        _ => None,
+    });
+    let detail = ChangeDetail::Trash {
+        title: site.title.clone(),
+        conversations: conversations.len(),
+        longest: conversations.iter().map(|one| one.messages).max().unwrap_or(0),
+        moved: moved.collect(),
+    };
+    Ok(PlannedChange::new(workspace, plan, detail))
 }
 
 fn undo_error(
@@ -255,7 +339,7 @@ mod tests {
     use ramus_store::plan::Step;
     use testkit::Home;
 
-    use super::{ChangeRequest, Going, PlannedChange, Site, apply};
+    use super::{ChangeError, ChangeRequest, PlannedChange, Site, apply};
     use crate::workspace::Workspace;
 
     const TWO: &str = "
@@ -283,7 +367,7 @@ mod tests {
     fn to_d(workspace: &Workspace) -> PlannedChange {
         let site = site(workspace);
         let node = site.history.node_at("d").unwrap();
-        workspace.plan(&ChangeRequest::Goto { site: &site, node }, now()).unwrap()
+        workspace.plan(ChangeRequest::Goto { site: &site, node }, now()).unwrap()
     }
 
     #[test]
@@ -320,9 +404,9 @@ mod tests {
         let site = site(&workspace);
         let going = |name| {
             let node = site.history.node_at(name).unwrap();
-            workspace.plan_going(&site, node, now()).unwrap()
+            workspace.plan(ChangeRequest::Goto { site: &site, node }, now())
         };
-        assert!(matches!(going("f"), Going::There));
-        assert!(matches!(going("d"), Going::Here(_)));
+        assert!(matches!(going("f"), Err(ChangeError::AlreadyThere)));
+        assert!(going("d").is_ok_and(|change| change.instead_of.is_none()));
     }
 }

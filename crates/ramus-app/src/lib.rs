@@ -10,8 +10,11 @@ pub mod change;
 pub mod compare;
 pub mod conversation;
 pub mod files_at;
+pub mod list;
+pub mod message;
 pub mod prices;
 pub mod resume;
+pub mod search;
 pub mod usage;
 
 /// Files in short, as [`Workspace`] reads them.
@@ -21,6 +24,7 @@ pub mod survey {
     };
 }
 
+pub mod when;
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
@@ -31,4 +35,5 @@ pub use prices::Prices;
 pub use resume::{
     ClientProgram, FirstStep, ResumeCommand, ResumeDecision, ResumeError, ResumePlan,
 };
+pub use search::{SearchBatch, SearchOrder, SearchRequest};
 pub use workspace::{ProgressSink, SurveyDetail, Workspace};

@@ -11,7 +11,7 @@ use ramus_store::place::is_encoded;
 use ramus_store::plan::quoted;
 
 use crate::address::{AddressError, ResolvedFile, ResolvedProject, Scope};
-use crate::change::{ChangeError, Going, PlannedChange, Site};
+use crate::change::{ChangeError, ChangeRequest, PlannedChange, Site};
 use crate::workspace::{SurveyDetail, Workspace};
 
 /// The Claude Code program on this machine.
@@ -171,11 +171,14 @@ impl Workspace {
     ) -> Result<ResumePlan, ResumeError> {
         let path = &site.found.file.path;
         let root = self.root_of(path).ok_or_else(|| ResumeError::Outside(path.clone()))?;
-        let first = match self.plan_going(site, node, now)? {
-            Going::There => FirstStep::Nothing,
-            Going::Here(change) => FirstStep::GotoOrFork(Box::new(change)),
-            Going::Forked { refusal, change } => {
-                FirstStep::Fork { refusal, change: Box::new(change?) }
+        let first = match self.plan(ChangeRequest::Goto { site, node }, now) {
+            Err(ChangeError::AlreadyThere) => FirstStep::Nothing,
+            planned => {
+                let change = Box::new(planned?);
+                match change.instead_of.clone() {
+                    Some(refusal) => FirstStep::Fork { refusal, change },
+                    None => FirstStep::GotoOrFork(change),
+                }
             }
         };
         let session = &site.found.file.id;

@@ -14,6 +14,7 @@ use ramus_core::history::History;
 use ramus_core::link::Family;
 use ramus_core::name::ShortIds;
 use ramus_core::resume::Rule;
+use ramus_core::retention::Due;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
@@ -25,8 +26,8 @@ use ramus_store::prompts::LostPrompts;
 use ramus_store::reverts::reverts;
 use ramus_store::scan::summaries;
 use ramus_store::survey::{
-    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_each, survey_inspection,
-    survey_keeping, survey_usage, to_time,
+    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_each, survey_family,
+    survey_inspection, survey_keeping, survey_usage, to_time,
 };
 use ramus_store::{PathError, State};
 
@@ -50,6 +51,10 @@ pub trait ProgressSink: Send + Sync {
     fn end(&self) {}
     /// Something could not be read; the rest is answered all the same.
     fn warn(&self, _problem: &PathError) {}
+    /// Whether nobody waits for the answer any more.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 }
 
 /// Hears nothing.
@@ -172,6 +177,11 @@ impl Workspace {
         Self { progress, ..self }
     }
 
+    /// Returns where long work is reported.
+    pub fn progress(&self) -> &dyn ProgressSink {
+        &*self.progress
+    }
+
     /// Returns the Claude directories.
     pub fn roots(&self) -> &[PathBuf] {
         &self.place.roots
@@ -220,16 +230,15 @@ impl Workspace {
         Cleanup::of(&self.place)
     }
 
-    /// Announces which files of a scope the client deletes soon; `None`: none.
-    pub fn due_soon(&self, scope: &Scope, now: Time) -> Option<String> {
+    /// Counts the files of a scope that the client deletes soon; a single session has no answer.
+    pub fn due_files(&self, scope: &Scope, now: Time) -> Due {
         let projects = self.projects();
         let wanted = projects.iter().filter(|project| match scope {
             Scope::All => true,
             Scope::Project(only) => only.dir == project.dir,
             Scope::Session(_) => false,
         });
-        let files = wanted.flat_map(|project| &project.files);
-        self.cleanup().due(files, now).sentence()
+        self.cleanup().due(wanted.flat_map(|project| &project.files), now)
     }
 
     /// Returns the prompts of a scope whose sessions are gone.
@@ -245,11 +254,22 @@ impl Workspace {
         lost
     }
 
-    /// Returns where a session came from and what came out of it; its whole project is read for that.
-    pub fn family(&self, found: &ResolvedFile) -> Family {
-        let scope = Scope::Session(Box::new(found.clone()));
-        let survey = self.survey_scope(scope, SurveyDetail::Digests);
-        survey.family_of(&found.file.path)
+    /// Returns where a session came from and what came out of it; the other sessions of its project are
+    /// read for that.
+    pub fn family(&self, found: &ResolvedFile, history: &History) -> Family {
+        let file = &found.file;
+        let project = match &found.project {
+            Some(project) => Project::clone(project),
+            None => self.lone_project(file.clone()),
+        };
+        let others = project.sessions().filter(|other| other.path != file.path);
+        self.progress.begin(others.map(|other| other.bytes).sum());
+        let on_read = |bytes| self.progress.advance(bytes);
+        let own = (file, history);
+        let (family, problems) = survey_family(self.index(), project, own, self.rule, &on_read);
+        self.progress.end();
+        problems.iter().for_each(|problem| self.progress.warn(problem));
+        family
     }
 
     /// Returns for the prompts that begin a new branch whether the files were put back first (R22).
@@ -294,11 +314,17 @@ impl Workspace {
         projects
     }
 
-    /// Returns the ids of sessions, so that their short forms mean no other one.
+    /// Returns the ids of sessions and sub-agents, so that their short forms mean no other one.
     pub fn short_ids(&self) -> ShortIds {
         let projects = self.projects();
-        let sessions = projects.iter().flat_map(Project::sessions);
-        sessions.map(|file| &*file.id).collect()
+        let files = projects.iter().flat_map(|project| &project.files);
+        let named = files.filter(|file| !matches!(file.role, FileRole::Journal { .. }));
+        named.map(|file| &*file.id).collect()
+    }
+
+    /// Returns the start of an id that means no other session or sub-agent.
+    pub fn short_id(&self, id: &str) -> String {
+        self.short_ids().short(id).to_owned()
     }
 
     /// Reads everything in short, so that the first question need not wait for it.

@@ -1,6 +1,6 @@
-//! What was done in a session: when, with which tools, and how full the context was.
+//! What happened in a session: when, with which tools, and how full the context was.
 //!
-//! Only pictures want this, so only a `Session::with_activity` keeps what it needs.
+//! Only charts need this, so it is collected only by a session made with `Session::with_activity`.
 
 use std::collections::BTreeMap;
 
@@ -61,9 +61,9 @@ pub struct Activity {
     pub calls: Vec<ToolCall>,
     /// The tools, by the numbers that the calls give.
     pub tools: Vec<Box<str>>,
-    /// How many tokens each answer had before it, in file order.
+    /// The context size of each reply in tokens, in file order.
     pub context: Vec<u64>,
-    /// Before which of these answers it was compacted.
+    /// The replies (by index) that come right after a compaction.
     pub compactions: Vec<usize>,
 }
 
@@ -72,7 +72,7 @@ pub struct Activity {
 pub struct ToolCall {
     pub id: Key,
     pub tool: u16,
-    /// `None`: nothing came back.
+    /// `None`: there is no result.
     pub failed: Option<bool>,
     /// How long it took, by the times of call and result.
     pub millis: Option<u64>,

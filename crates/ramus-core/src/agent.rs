@@ -1,4 +1,4 @@
-//! Where agents hang: which call started which sidechain (R6).
+//! Finds the call that started each sub-agent (R6).
 
 use std::collections::VecDeque;
 
@@ -8,18 +8,18 @@ use crate::history::{History, Path};
 use crate::name::Key;
 use crate::session::{NodeId, Session, Spawn};
 
-/// What is known of an agent whose records stand in a file of their own.
+/// What is known about a sub-agent whose records are in a separate file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentHint {
     pub id: String,
-    /// `toolUseId` of the meta file beside it.
+    /// `toolUseId` in the metadata file next to it.
     pub call: Option<Key>,
     /// Key of its first prompt, see [`Session::opening`].
     pub opening: Option<Key>,
 }
 
 impl AgentHint {
-    /// Makes the hint of an agent's session.
+    /// Collects what the session file of a sub-agent shows.
     pub fn new(id: &str, session: &Session, call: Option<&str>) -> Self {
         Self {
             id: id.to_owned(),
@@ -29,12 +29,12 @@ impl AgentHint {
     }
 }
 
-/// The calls of a session that start agents, to be asked about many agents.
+/// The calls of a session that start sub-agents, indexed for many lookups.
 #[derive(Clone, Debug)]
 pub struct SpawnIndex {
     by_call: FxHashMap<Key, Spawn>,
     by_prompt: FxHashMap<Key, Spawn>,
-    /// The record whose call started an agent that a result names, by the agent's id.
+    /// The record whose call started a sub-agent, by the id that a result gives the sub-agent.
     by_result: FxHashMap<Box<str>, NodeId>,
 }
 
@@ -60,31 +60,31 @@ impl SpawnIndex {
         Self { by_call, by_prompt, by_result }
     }
 
-    /// Returns the call that started an agent whose result does not name it; `None` when nothing tells.
+    /// Returns the call that started a sub-agent that no result names; `None`: unknown.
     pub fn spawn_of(&self, hint: &AgentHint) -> Option<&Spawn> {
         let by_call = hint.call.and_then(|call| self.by_call.get(&call));
         by_call.or_else(|| self.by_prompt.get(&hint.opening?))
     }
 
-    /// Returns the record whose call started an agent; `None` when nothing tells.
+    /// Returns the record whose call started a sub-agent; `None`: unknown.
     pub fn call_of(&self, hint: &AgentHint) -> Option<NodeId> {
         let named = self.by_result.get(&*hint.id).copied();
         named.or_else(|| self.spawn_of(hint).map(|spawn| spawn.record))
     }
 
-    /// Whether a result of the session names an agent.
+    /// Whether a result of the session names this sub-agent.
     pub fn names(&self, agent: &str) -> bool {
         self.by_result.contains_key(agent)
     }
 }
 
-/// A sidechain inside a session's own file, as clients up to 2.0 wrote them.
+/// A sidechain inside the session's file, as clients up to 2.0 wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InlineAgent {
     pub root: NodeId,
-    /// The record whose call started it, or the one it hangs at.
+    /// The record whose call started it, or its parent.
     pub call: Option<NodeId>,
-    /// The call itself; `None` when nothing tells.
+    /// The call itself; `None`: unknown.
     pub spawn: Option<Key>,
     pub records: u32,
 }
@@ -109,7 +109,7 @@ fn lane(history: &History, root: NodeId) -> impl Iterator<Item = NodeId> {
 pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
     let History { session, tree, .. } = history;
     let mut agents: Vec<InlineAgent> = Vec::new();
-    // Two calls with one prompt started two agents: each takes the next call.
+    // Two calls with the same prompt started two sub-agents: each gets the next call.
     let mut calls: FxHashMap<Key, VecDeque<&Spawn>> = FxHashMap::default();
     for spawn in session.spawns() {
         if let Some(prompt) = spawn.prompt {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::resume::Rule;
 
-    /// Tells for each sidechain inside a file the call that started it, and its path.
+    /// Lists for each sidechain inside a file the call that started it, and its path.
     #[track_caller]
     fn check(short: &str, expected: &[(Option<&str>, &str)]) {
         let mut session = Session::default();

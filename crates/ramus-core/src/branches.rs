@@ -1,7 +1,8 @@
-//! Where a session forks, which conversations it holds, and which of them is active.
+//! Finds the fork points and conversations of a session, and which of them are active.
 
 use bitcode::{Decode, Encode};
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,11 +19,11 @@ use crate::tree::Tree;
 pub enum ForkKind {
     /// A prompt was edited: prompt | prompt.
     Edit,
-    /// An answer was asked for again: answer | answer.
+    /// A reply was requested again: reply | reply.
     Retry,
-    /// A person spoke before the answer was done: answer | prompt.
+    /// The user wrote before the reply was complete: reply | prompt.
     Interrupt,
-    /// A person went back although the first line had already gone on.
+    /// The user went back although the first branch had already continued.
     Rewind,
 }
 
@@ -52,11 +53,11 @@ impl fmt::Display for ForkKind {
 pub enum Artefact {
     /// Parallel tool calls and their results.
     ParallelTools,
-    /// Progress, hooks, attachments, commands beside the conversation.
+    /// Progress, hooks, attachments and commands next to the conversation.
     Decoration,
     /// Something written again.
     Replay,
-    /// A sub-agent's records.
+    /// Records of a sub-agent.
     Sidechain,
 }
 
@@ -76,14 +77,14 @@ impl Artefact {
     }
 }
 
-/// A place where a person or a retry took two ways.
+/// A message with several branches below it.
 #[derive(Clone, Debug)]
 pub struct Fork {
     pub fold: FoldId,
-    /// The record that the last alternative hangs below.
+    /// The parent of the branch that was written last.
     pub node: NodeId,
     pub kind: ForkKind,
-    /// The ways taken, in file order.
+    /// In file order.
     pub ways: Vec<Way>,
 }
 
@@ -91,9 +92,9 @@ pub struct Fork {
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     pub fold: FoldId,
-    /// The first thing said on it.
+    /// Its first dialogue message.
     pub speech: FoldId,
-    /// No real answer was given on it.
+    /// The model never replied on it.
     pub draft: bool,
     /// It leads to the resume point, or was written last.
     pub current: bool,
@@ -128,14 +129,14 @@ impl fmt::Display for Status {
     }
 }
 
-/// One way through a session, from a root to a leaf (R10).
+/// One path through a session, from a root to a leaf (R10).
 #[derive(Clone, Debug)]
 pub struct Conversation {
     /// Its number in the session, from 1, in file order of the leaves.
     pub n: u32,
     /// The last user or assistant record.
     pub leaf: NodeId,
-    /// The last fold that says something.
+    /// The last dialogue message.
     pub end: FoldId,
     pub status: Status,
     /// The client would continue this one.
@@ -147,10 +148,10 @@ pub struct Conversation {
     /// Records on the path.
     pub records: u32,
     pub compactions: u32,
-    /// No real answer was given since the last fork.
+    /// The model has not replied since the last fork point.
     pub draft: bool,
-    /// The first prompt on the whole path, else what begins it in words: a command, a summary of what was
-    /// compacted, a report.
+    /// The first prompt on the whole path, else other text that begins it: a command, the summary of a
+    /// compaction, a notification.
     pub opening: Option<NodeId>,
 }
 
@@ -164,18 +165,18 @@ pub struct Branches {
     /// The rule that chose it.
     pub rule: Rule,
     fork_at: FxHashMap<FoldId, usize>,
-    /// For each fold the index of its conversation, [`NOWHERE`] if it is on none; made when somebody asks.
+    /// For each message the index of its conversation, or [`NOWHERE`]; computed on first use.
     conversation_at: OnceLock<Vec<u32>>,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
-/// What can begin a conversation in words, the best first.
+/// The roles whose text can introduce a conversation, best first.
 const OPENINGS: [Voice; 5] =
     [Voice::Prompt, Voice::Queued, Voice::Command, Voice::CompactSummary, Voice::Notification];
 
 impl Branches {
-    /// Reads the branches of a session; in an agent's own file its sidechain is the main line.
+    /// Analyses a session; in a sub-agent's file its sidechain is the main chain.
     pub fn new(session: &Session, tree: &Tree, folds: &Folds, rule: Rule) -> Self {
         let lane = Lane::of(session);
         let mut branches = Self { resume: resume(session, tree, rule), rule, ..Self::default() };
@@ -185,7 +186,7 @@ impl Branches {
         branches
     }
 
-    /// Returns the fork at a fold.
+    /// Returns the fork point at a message.
     pub fn fork_at(&self, fold: FoldId) -> Option<&Fork> {
         self.fork_at.get(&fold).map(|index| &self.forks[*index])
     }
@@ -195,10 +196,10 @@ impl Branches {
         self.conversations.iter().find(|conversation| conversation.resumes)
     }
 
-    /// Returns the conversation that is read when only the session is named.
+    /// Returns the conversation that a session stands for if only the session is named.
     ///
-    /// It is the one that the client would continue. Where that is a lone command or a lone prompt
-    /// beside others, it is the last one on which more is said.
+    /// This is the one that the client would continue. If that has a single command or prompt and there
+    /// are others, it is the last one with more messages.
     pub fn main(&self) -> Option<&Conversation> {
         let last = |wanted: fn(&Conversation) -> bool| {
             self.conversations.iter().rfind(|conversation| wanted(conversation))
@@ -292,7 +293,7 @@ impl Branches {
                 let sums = &along[end.index()];
                 let resumes = Some(end) == resuming;
                 let leaf = match self.resume {
-                    // The resume point may be a marker or a command after the last words.
+                    // The resume point may be a marker or a command after the last message.
                     Some(resume) if resumes && in_tail(folds, end, resume.leaf) => resume.leaf,
                     _ => leaf_record(session, tree, folds, end),
                 };
@@ -302,12 +303,12 @@ impl Branches {
                     end,
                     status: if sums.left_at.is_some() { Status::Abandoned } else { Status::Active },
                     resumes,
-                    fork: sums.left_at,
+                    fork: sums.left_at.map(|fork| fork.get() as usize - 1),
                     messages: sums.messages,
                     records: sums.records,
                     compactions: sums.compactions,
                     draft: sums.draft && !folds.is_answered(end),
-                    opening: sums.opening.map(|(_, node)| node),
+                    opening: (sums.opening_rank < NO_RANK).then_some(sums.opening),
                 }
             })
             .collect();
@@ -315,7 +316,7 @@ impl Branches {
         for (n, conversation) in (1..).zip(&mut conversations) {
             conversation.n = n;
         }
-        // The point may lie on a root with nothing said, such as a lone hook record.
+        // The point may be on a root without dialogue, such as a single hook record.
         if self.resume.is_some()
             && !conversations.iter().any(|conversation| conversation.resumes)
             && let Some(last) =
@@ -326,7 +327,7 @@ impl Branches {
         self.conversations = conversations;
     }
 
-    /// Returns the end of the conversation that a node lies on, by the current ways from there.
+    /// Returns the end of the conversation that a node is on, along the current branches.
     pub(crate) fn end_from(&self, folds: &Folds, node: NodeId) -> Option<FoldId> {
         let mut fold = folds.of(node)?;
         while !folds.speaks(fold)
@@ -340,9 +341,9 @@ impl Branches {
         }
     }
 
-    /// Returns the conversation that a fold lies on, by the current ways from there.
+    /// Returns the conversation that a message is on, along the current branches.
     ///
-    /// Asking for every fold of a session takes one walk over it, not one walk each.
+    /// The result for all messages is computed in one pass over the session.
     pub(crate) fn conversation_at(&self, folds: &Folds, fold: FoldId) -> Option<&Conversation> {
         let table = self.conversation_at.get_or_init(|| {
             let mut table = vec![NOWHERE; folds.len()];
@@ -365,7 +366,7 @@ impl Branches {
         self.conversations.get(*table.get(fold.index())? as usize)
     }
 
-    /// Returns the fold that the current way leads to from a fold.
+    /// Returns the next message along the current branch.
     fn next_of(&self, folds: &Folds, fold: FoldId) -> Option<FoldId> {
         match self.fork_at(fold) {
             Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
@@ -387,16 +388,15 @@ impl Branches {
         for (id, fold) in folds.iter() {
             let above =
                 fold.parent.filter(|parent| folds.fold(*parent).sidechain == fold.sidechain);
-            let mut sums =
-                above.map_or_else(Along::default, |parent| along[parent.index()].clone());
+            let mut sums = above.map_or_else(Along::default, |parent| along[parent.index()]);
             if lane.has(fold.sidechain) {
                 sums.messages += u32::from(fold.voice.is_displayable() && !fold.again);
                 sums.compactions += u32::from(fold.voice == Voice::Boundary);
                 let rank = OPENINGS.iter().position(|voice| *voice == fold.voice);
                 if let Some(rank) = rank
-                    && sums.opening.is_none_or(|(held, _)| rank < usize::from(held))
+                    && rank < usize::from(sums.opening_rank)
                 {
-                    sums.opening = Some((rank as u8, fold.head));
+                    (sums.opening_rank, sums.opening) = (rank as u8, fold.head);
                 }
                 sums.draft &= fold.voice != Voice::Answer;
                 sums.records += folds.members(id).len() as u32;
@@ -405,7 +405,7 @@ impl Branches {
                 if let Some((fork, current)) = ways.get(&id) {
                     sums.draft = fold.voice != Voice::Answer;
                     if !current {
-                        sums.left_at = Some(*fork);
+                        sums.left_at = Some(NonZeroU32::MIN.saturating_add(*fork as u32));
                     }
                 }
             }
@@ -415,18 +415,38 @@ impl Branches {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+/// What lies on the path from the root to a fold. There is one for each fold, so it is kept small.
+#[derive(Clone, Copy, Debug)]
 struct Along {
     messages: u32,
     records: u32,
     compactions: u32,
-    left_at: Option<usize>,
+    /// The fork at which the path was left, counted from one.
+    left_at: Option<NonZeroU32>,
+    /// What begins the path in words, if there is a place for it among [`OPENINGS`].
+    opening: NodeId,
+    opening_rank: u8,
     draft: bool,
-    /// What begins the path in words, and its place among [`OPENINGS`].
-    opening: Option<(u8, NodeId)>,
 }
 
-/// Which records are the main conversation: all but sidechains, or in an agent's file all.
+/// Comes after all places among [`OPENINGS`].
+const NO_RANK: u8 = u8::MAX;
+
+impl Default for Along {
+    fn default() -> Self {
+        Self {
+            messages: 0,
+            records: 0,
+            compactions: 0,
+            left_at: None,
+            opening: NodeId(0),
+            opening_rank: NO_RANK,
+            draft: false,
+        }
+    }
+}
+
+/// Which records are the main conversation: all but sidechains, or in a sub-agent's file all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
     Main,
@@ -447,7 +467,7 @@ impl Lane {
     }
 }
 
-/// Returns the first fold that says something at or below a fold, and whether a command led to it.
+/// Returns the first dialogue message at or below a message, and whether a command comes before it.
 fn first_speech(folds: &Folds, fold: FoldId) -> (FoldId, bool) {
     let (mut at, mut command) = (fold, false);
     while !folds.fold(at).voice.speaks() {
@@ -458,7 +478,7 @@ fn first_speech(folds: &Folds, fold: FoldId) -> (FoldId, bool) {
     (at, command)
 }
 
-/// Returns the kind of a fork by its ways, in file order.
+/// Returns the kind of a fork point by its branches, in file order.
 pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind {
     let voices: Vec<Voice> = children
         .iter()
@@ -478,13 +498,10 @@ pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -
         return ForkKind::Retry;
     }
     // The prompt by which a way had gone on, if it did.
-    let went_on = |way: usize| {
-        let below = folds.below(children[way]);
-        match voices[way] {
-            Voice::Prompt => below.prompt(1),
-            Voice::CompactSummary => Some(NodeId(0)),
-            _ => below.prompt(0),
-        }
+    let went_on = |way: usize| match voices[way] {
+        Voice::Prompt => folds.prompt_below(children[way], 1),
+        Voice::CompactSummary => Some(NodeId(0)),
+        _ => folds.prompt_below(children[way], 0),
     };
     let mut earliest: Option<NodeId> = None;
     let went_back = (1..children.len()).any(|later| {
@@ -501,7 +518,7 @@ pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -
     }
 }
 
-/// Returns the folds that conversations end with.
+/// Returns the messages that conversations end with.
 fn ends(session: &Session, folds: &Folds, lane: Lane) -> Vec<FoldId> {
     let mut ends: Vec<FoldId> = folds
         .iter()
@@ -512,8 +529,8 @@ fn ends(session: &Session, folds: &Folds, lane: Lane) -> Vec<FoldId> {
         })
         .map(|(id, _)| id)
         .collect();
-    // A root below which nothing is said is a conversation only if a person or the
-    // model left anything there, such as a command; or if the session has no other.
+    // A root without dialogue below it is a conversation only if a person or the model left
+    // something there, such as a command, or if the session has nothing else.
     let silent = |id: &FoldId| {
         let fold = folds.fold(*id);
         let is_root =

@@ -1,9 +1,9 @@
 //! What the client sends when it resumes a session, and how that differs from what a person reads.
 //!
-//! The reading path runs through compactions and around broken links. The client follows the links
-//! as they are written and stops at the last compaction (R11). [`client_path`] returns the records it
-//! loads, [`sent()`] the messages it makes of them. Both follow the client of the file's version as it
-//! was measured; `tests/fixtures/sent` holds the answers.
+//! The reading path continues through compactions and closes the gaps of broken links. The client
+//! follows the links as written and stops at the last compaction (R11). [`client_path`] returns the
+//! records it loads, [`sent()`] the messages it makes of them. Both follow the client version of the file,
+//! as measured; the results are in `tests/fixtures/sent`.
 
 mod chain;
 mod join;
@@ -23,10 +23,10 @@ use serde_json::Value;
 pub use chain::client_path;
 pub use sent::{Role, Sent, SentMessage, sent};
 
-/// Stands on the reading path before a message at which the client's path differs.
+/// A note on the reading path before a message at which the client path differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResumeNote {
-    /// How many of the messages above, since the last note, the client resumes without.
+    /// The number of messages since the last note that the client resumes without.
     pub without: u32,
     /// How many messages below the point at which the client resumes are not part of it.
     pub below: Option<u32>,
@@ -40,10 +40,10 @@ pub fn messages_left_out(history: &History, point: NodeId) -> u32 {
     history.folds.ancestors(end).filter(left_out).count() as u32
 }
 
-/// Returns the background agents that were started on the way to `point` and whose end is not reported
-/// on it: the client adds a note about each of them when it resumes there.
+/// Returns the background agents that were started before `point` and whose end is not reported
+/// before it: the client adds a note about each of them when it resumes there.
 ///
-/// `line` reads the line of a record; without such agents nothing is read.
+/// `line` reads the line of a record; it is not called if there are no such agents.
 pub fn unreported_agents(
     history: &History,
     point: NodeId,
@@ -78,13 +78,13 @@ pub fn unreported_agents(
 /// The notes on the path of the conversation that the client resumes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResumeNotes {
-    /// By the fold they stand before.
+    /// By the message that they come before.
     pub(crate) before: FxHashMap<FoldId, ResumeNote>,
-    /// The note after the last fold.
+    /// The note after the last message.
     pub(crate) after: Option<(FoldId, ResumeNote)>,
 }
 
-/// Makes the notes on the path of the conversation that the client resumes.
+/// Computes the notes on the path of the conversation that the client resumes.
 pub(crate) fn resume_notes(history: &History) -> ResumeNotes {
     let mut notes = ResumeNotes::default();
     let resumed = history.branches.resume.zip(history.branches.resuming());

@@ -1,8 +1,8 @@
-//! Two conversations beside each other: how far they are one, and what each did after that.
+//! Compares two conversations: what they share, and what each did after that.
 //!
-//! They may be branches of one session or of two. A fork keeps the uuids of what
-//! it copies, so what two sessions have in common is told by the names of their
-//! records. What each side did is gathered turn by turn into a [`Side`].
+//! They may be branches of one session or of two. A fork keeps the uuids of the records that it
+//! copies, so uuids show what two sessions have in common. What each side did is collected turn by
+//! turn in a [`Side`].
 
 mod common;
 

@@ -1,11 +1,9 @@
-//! A cursor that walks over JSON without building anything.
+//! A cursor over JSON that does not allocate.
 //!
-//! It knows where values begin and end, nothing of what they mean. Strings are
-//! jumped over quote by quote; everything between strings is looked at byte by
-//! byte, because in compact JSON that is one or two bytes. It is tolerant where
-//! the client is (duplicate keys, lone surrogates, odd numbers) and strict about
-//! structure: brackets match, strings end, nothing stands between values that
-//! cannot stand there.
+//! It finds where values begin and end and does not interpret them. Strings are skipped quote by
+//! quote; everything between strings is examined byte by byte, because in compact JSON that is one
+//! or two bytes. It is as tolerant as the client (duplicate keys, lone surrogates, odd numbers) and
+//! strict about structure: brackets match, strings end, and nothing unexpected is between values.
 
 use memchr::memchr;
 
@@ -55,7 +53,7 @@ impl<'a> Cursor<'a> {
         Err(Broken { at: self.pos.min(self.bytes.len()) })
     }
 
-    /// Reads the string at the cursor and returns what stands between its quotes, escapes and all.
+    /// Reads the string at the cursor and returns the bytes between its quotes, escapes included.
     #[inline]
     pub(crate) fn string(&mut self) -> Step<&'a [u8]> {
         if self.peek() != Some(b'"') {
@@ -70,7 +68,7 @@ impl<'a> Cursor<'a> {
         Ok(&self.bytes[start..end])
     }
 
-    /// Reads a string if one stands at the cursor, else skips whatever does.
+    /// Reads a string if there is one at the cursor, else skips the value.
     #[inline]
     pub(crate) fn string_or_skip(&mut self) -> Step<Option<&'a [u8]>> {
         if self.peek() == Some(b'"') {
@@ -80,7 +78,7 @@ impl<'a> Cursor<'a> {
         Ok(None)
     }
 
-    /// Skips the value at the cursor and says whether it was `true`.
+    /// Skips the value at the cursor and returns whether it was `true`.
     #[inline]
     pub(crate) fn is_true(&mut self) -> Step<bool> {
         self.peek();
@@ -185,7 +183,7 @@ impl<'a> Cursor<'a> {
         let bytes = self.bytes;
         let mut pos = self.pos;
         let mut depth = 0u32;
-        // One bit a level: is it an object? Levels past the 64th are not told apart.
+        // One bit per level: is it an object? Levels beyond the 64th are not checked.
         let mut objects = 0u64;
         // Whether a value has just ended, so that only `,` or a closing bracket can follow.
         let mut ended = false;
@@ -267,7 +265,7 @@ pub(crate) fn find(byte: u8, bytes: &[u8], from: usize) -> Option<usize> {
     let (words, _) = rest.as_chunks::<8>();
     for (index, word) in words.iter().take(2).enumerate() {
         let differs = u64::from_le_bytes(*word) ^ wanted;
-        // The lowest high bit stands where the first byte is zero.
+        // The lowest set high bit marks the first zero byte.
         let equal = differs.wrapping_sub(ONES) & !differs & HIGHS;
         if equal != 0 {
             return Some(from + index * 8 + equal.trailing_zeros() as usize / 8);
@@ -312,7 +310,7 @@ mod tests {
     use super::Cursor;
     use proptest::prelude::*;
 
-    /// Skips one value and says how far the cursor came.
+    /// Skips one value and returns the cursor's new position.
     fn skip(json: &str) -> Result<usize, usize> {
         let mut cursor = Cursor::new(json.as_bytes(), 0);
         cursor.skip().map(|()| cursor.pos()).map_err(|broken| broken.at)

@@ -1,4 +1,4 @@
-//! What is wrong in the data: a value, never a failure.
+//! Problems in the data. They are values next to the result and never make reading fail.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use bitcode::{Decode, Encode};
 use crate::line::LONGEST_LINE;
 use crate::time::Time;
 
-/// One thing that is wrong in a file, and where.
+/// One problem in a file, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Defect {
     /// Offset of the line in the file.
@@ -17,7 +17,7 @@ pub struct Defect {
     pub kind: DefectKind,
 }
 
-/// What can be wrong with a line or with how records hang together.
+/// What can be wrong with a line or with the links between records.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum DefectKind {
     /// The line is not JSON from this column (in bytes) on.
@@ -38,7 +38,7 @@ pub enum DefectKind {
     Cycle,
     /// The record names itself as its parent.
     SelfParent,
-    /// The name was used before with other content (R4).
+    /// The uuid was used before with different content (R4).
     Version,
     /// A tool call without a result, in the middle of a conversation.
     UnansweredTool,
@@ -48,13 +48,13 @@ pub enum DefectKind {
     MissingDate,
     /// A record that is dated in the future: clients that go by dates resume there until then.
     FutureDate { time: Time },
-    /// A record that names another session than its file, and is no copy.
+    /// A record that names a session other than its file's, and is not a copy.
     OtherSession { session: Box<str> },
-    /// A thinking block without a signature: no server takes it back.
+    /// A thinking block without a signature, which the API rejects.
     UnsignedThinking,
-    /// A message whose id another message has.
+    /// A message with the id of another message.
     ReusedMessageId,
-    /// A tool call whose id a call of another message has.
+    /// A tool call with the id of a call of another message.
     ReusedToolId,
     /// Another project has a session with the same id, in this file.
     SameSessionId { file: Box<str> },
@@ -62,7 +62,7 @@ pub enum DefectKind {
     LostBackup { name: Box<str> },
     /// Checkpoints name file backups, none of which is on disk.
     LostBackups { count: u32 },
-    /// Two turns ran at once; `until`: the line by which both had gone on.
+    /// Two turns ran at the same time; `until`: the line by which both had continued.
     TwoClients { until: u32 },
 }
 

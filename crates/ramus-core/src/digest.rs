@@ -1,7 +1,7 @@
-//! What stays of a session when its records are let go.
+//! What is kept of a session after reading.
 //!
-//! Lists, statistics and links between sessions need one of these per file and
-//! no more, so gigabytes of history can be listed in little memory.
+//! Lists, statistics and links between sessions need only one digest per file, so gigabytes of
+//! history can be listed in little memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::branches::{Artefact, ForkKind, Status};
 use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, Class, History};
 use crate::link::{Family, LinkKind};
-use crate::name::{Key, Name};
+use crate::name::{Key, Name, ShortUuids};
 use crate::pull_request::PullRequest;
 use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Reason, Rule, resume_in};
@@ -30,7 +30,7 @@ pub struct Digest {
     pub agent_class: AgentClass,
     pub facts: Facts,
     pub counts: LineCounts,
-    /// Records by type; a type that is not known goes by its own name.
+    /// Records by type; unknown types appear under their own name.
     pub by_type: BTreeMap<Box<str>, u32>,
     /// Those of them that are not known.
     pub unknown_types: BTreeMap<Box<str>, u32>,
@@ -39,7 +39,7 @@ pub struct Digest {
     /// The same by the day (UTC) since 1970; messages without a time are on none.
     pub days: BTreeMap<i32, u32>,
     pub forks: BTreeMap<ForkKind, u32>,
-    /// Ways taken at all forks together, and at the one with most.
+    /// The number of branches at all fork points together, and the most at one.
     pub ways: u32,
     pub most_ways: u32,
     pub artefacts: BTreeMap<Artefact, u32>,
@@ -52,9 +52,9 @@ pub struct Digest {
     pub last_prompt: Option<Box<str>>,
     /// The first real prompt of the conversation that resumes.
     pub first_prompt: Option<Box<str>>,
-    /// Summaries in this file: their text and the node they name, maybe elsewhere.
+    /// Summaries in this file: their text and the node they name, which may be in another file.
     pub summaries: Vec<(Box<str>, Option<Name>)>,
-    /// Agents whose results stand in this file.
+    /// Sub-agents whose results are in this file.
     pub agents: Vec<Box<str>>,
     /// Sidechains inside this file.
     pub inline_agents: u32,
@@ -74,24 +74,47 @@ pub struct Digest {
     pub chain: Chain,
 }
 
-/// A session's file in short, and what its neighbours say of it.
+/// A session file in short, and what other sessions say about it.
 #[derive(Debug)]
 pub struct Listed<'a> {
     pub id: &'a str,
     /// Its path from the Claude directory on.
     pub file: &'a str,
-    /// The encoded name of its project.
+    /// The encoded directory name of its project.
     pub project: &'a str,
     pub bytes: u64,
     pub digest: &'a Digest,
     pub summaries: &'a Summaries,
-    /// Its agents that did something, in files of their own.
+    /// The number of its sub-agents in separate files, without warm-ups.
     pub agents: usize,
     pub defects: usize,
     /// The sessions it is linked to.
     pub links: Vec<(LinkKind, &'a str)>,
-    /// Where it came from, and what came out of it.
+    /// Its origins and offspring.
     pub family: Family,
+    /// The stable word for what it is (R18).
+    pub class: &'static str,
+    /// The git repository of its project, if it was looked for.
+    pub repository: Option<&'a str>,
+    /// When the client deletes it, should it not be changed before.
+    pub deleted_after: Option<Time>,
+}
+
+/// A project in short.
+#[derive(Clone, Debug)]
+pub struct ListedProject {
+    /// Its encoded name.
+    pub name: String,
+    /// The directory it stands for, if records tell it.
+    pub path: Option<String>,
+    pub dir: String,
+    pub sessions: usize,
+    pub conversations: usize,
+    pub agents: usize,
+    pub bytes: u64,
+    pub last_active: Option<Time>,
+    /// The git repository it belongs to.
+    pub repository: Option<String>,
 }
 
 /// The resume point in short (R11).
@@ -101,24 +124,24 @@ pub struct ResumeDigest {
     /// The point, climbed to the nearest user or assistant record.
     pub leaf: Box<str>,
     pub reason: Reason,
-    /// When the point was written; `None`: its record does not say.
+    /// When the point was written; `None`: the record has no time.
     pub time: Option<Time>,
     /// The line of the record that decided.
     pub line: u32,
-    /// The rule that was asked for, and the client's own era.
+    /// The rule that was requested, and the era of the client.
     pub rule: Rule,
     pub era: Era,
     /// Where clients of other eras (by another rule: of any era) would continue instead.
     pub otherwise: Vec<(Era, Box<str>)>,
 }
 
-/// A node whose parent is somewhere else, or nowhere.
+/// A node whose parent is in another file, or nowhere.
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct Missing {
     pub parent: Name,
-    /// Where it would be a defect; a compaction whose past is gone is none.
+    /// The defect if no session has the parent; a compaction whose past is gone is none.
     pub defect: Option<Defect>,
-    /// Its place in the chain.
+    /// Its position in the chain.
     pub place: u32,
 }
 
@@ -137,7 +160,7 @@ pub struct Raw {
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct ConversationDigest {
     pub leaf: Box<str>,
-    /// The place in the chain of the very last record, which may trail the leaf.
+    /// The position in the chain of the very last record, which may come after the leaf.
     pub place: u32,
     pub status: Status,
     pub resumes: bool,
@@ -150,22 +173,24 @@ pub struct ConversationDigest {
     pub last_active: Option<Time>,
     /// The first prompt since the fork it was left at.
     pub first_prompt: Option<Box<str>>,
+    /// The prompt that a branch without prompts of its own replies to: a retry, or what was interrupted.
+    pub answered_prompt: Option<Box<str>>,
 }
 
-/// The names of a session's nodes and how they hang together, and nothing else.
+/// The uuids of a session's nodes and their links, and nothing else.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Chain {
     pub names: Vec<Name>,
-    /// The place of each node's parent; `u32::MAX` for none in this file.
+    /// The position of each node's parent; `u32::MAX` for none in this file.
     pub parents: Vec<u32>,
-    /// When each was written, in seconds since 1970; 0 where its record does not say.
+    /// When each was written, in seconds since 1970; 0: the record has no time.
     pub times: Vec<u32>,
-    /// The names that merged nodes had where they were copied from, by their place.
+    /// The original uuids of merged nodes, by position.
     pub merged: Vec<(u32, Name)>,
 }
 
 impl Chain {
-    /// Returns the names that tell what a path holds: those of merged nodes where they come from.
+    /// Returns the uuids that identify the content of a path: for merged nodes the original ones.
     pub fn original_names(&self) -> Cow<'_, [Name]> {
         let mut names = Cow::Borrowed(&self.names[..]);
         for (place, origin) in &self.merged {
@@ -174,7 +199,7 @@ impl Chain {
         names
     }
 
-    /// Walks from a place up to its root.
+    /// Walks from a position up to its root.
     pub fn up(&self, place: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(place), |place| {
             self.parents.get(*place as usize).copied().filter(|parent| *parent != u32::MAX)
@@ -183,6 +208,11 @@ impl Chain {
 }
 
 impl Digest {
+    /// Returns what shortens the uuids of the session's nodes.
+    pub fn short_uuids(&self) -> ShortUuids {
+        ShortUuids::new(self.chain.names.iter().copied())
+    }
+
     /// Sums up a session.
     pub fn new(history: &History) -> Self {
         let (told, places) = tell(history);
@@ -211,8 +241,8 @@ impl Digest {
     }
 }
 
-/// Sums up what conversations there are and what they are called; returns also the place of each record
-/// in the chain.
+/// Summarizes the conversations and their titles; also returns the position of each record in the
+/// chain.
 fn tell(history: &History) -> (Digest, Vec<u32>) {
     let History { session, tree, folds, branches, .. } = history;
     let lane = history.lane();
@@ -244,6 +274,7 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
                     .first_prompt(conversation)
                     .or(conversation.opening)
                     .and_then(words),
+                answered_prompt: history.answered_prompt(conversation).and_then(words),
             }
         })
         .collect();
@@ -310,7 +341,7 @@ fn pull_requests(session: &Session) -> Vec<PullRequest> {
     requests
 }
 
-/// Returns when `/clear` was typed, if nothing was said in the session before.
+/// Returns when `/clear` was typed, if the session begins with it.
 fn cleared_at(session: &Session) -> Option<Time> {
     let is_said = |record: &Record| !matches!(record.voice, Voice::Meta | Voice::Decoration);
     let (id, first) = session.nodes().find(|(_, record)| is_said(record))?;
@@ -332,7 +363,7 @@ fn defects(history: &History) -> Vec<Defect> {
 }
 
 impl ResumeDigest {
-    /// Says by whose rule the point was chosen.
+    /// Describes the rule that chose the point.
     pub fn by(&self) -> String {
         match self.rule {
             Rule::Client => self.era.to_string(),
@@ -343,7 +374,7 @@ impl ResumeDigest {
     }
 }
 
-/// Tells of the resume point of a session.
+/// Summarizes the resume point of a session.
 pub fn resume_of(history: &History) -> Option<ResumeDigest> {
     resume_digest(history, &|id| spelling(history, id))
 }
@@ -371,7 +402,7 @@ fn resume_digest(history: &History, spell: &dyn Fn(NodeId) -> Box<str>) -> Optio
     })
 }
 
-/// Folds white space, so that a text fits in one line.
+/// Collapses white space, so that a text fits on one line.
 pub fn one_line(text: &str) -> Box<str> {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -394,7 +425,7 @@ fn chain(history: &History) -> (Chain, Vec<u32>) {
             && let Some(name) = record.name
         {
             places[id.0 as usize] = chain.names.len() as u32;
-            // A version is not what the name first meant, so it goes by another one here.
+            // A version is not the record that its uuid first named, so it gets another uuid here.
             let own = if tree.is_version(id, name) { name.version(record) } else { name };
             chain.names.push(own);
             let seconds = record.time.map_or(0, |time| time.millis() / 1000);
@@ -426,8 +457,8 @@ fn missing(history: &History, places: &[u32]) -> Vec<Missing> {
         .collect()
 }
 
-/// Finds tool calls and results that lack each other. The last message may still be at work: that of the
-/// conversation which resumes, and that of an agent, be it in a file of its own or in this one.
+/// Finds tool calls and results without a counterpart. The last message of the conversation that
+/// resumes and the last message of a sub-agent are skipped, because they may still be in progress.
 fn unpaired(history: &History) -> Vec<Defect> {
     let History { session, tree, folds, branches, .. } = history;
     let mut calls: FxHashMap<Key, NodeId> = FxHashMap::default();

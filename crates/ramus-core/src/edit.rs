@@ -1,8 +1,7 @@
-//! Requests into plans: which lines come, and where the client would go on then.
+//! Plans changes to a history: which lines are added, and where the client would continue then.
 //!
-//! Pure, and able to say no. A plan never changes what is there (R23): it adds
-//! lines to the end of a session, or it makes a new one out of copied lines.
-//! `ramus-store` carries plans out.
+//! Planning does no I/O and may refuse. A plan never changes existing bytes (R23): it appends lines to a
+//! session, or makes a new session out of copied lines. `ramus-store` carries plans out.
 
 mod fix;
 mod fork;
@@ -13,6 +12,7 @@ mod refusal;
 mod relocate;
 mod rename;
 mod splice;
+mod summary;
 mod weave;
 
 pub use fix::{Fixed, Misnamed, Repairs, fix, reattached, to_fix};
@@ -25,6 +25,10 @@ pub use merge::{
 pub use refusal::Refusal;
 pub use relocate::Relocation;
 pub use splice::Splice;
+pub use summary::{
+    ChangeDetail, ChangeSummary, FileRestoration, MessageSummary, RestoredFile, UndoneOperation,
+    UnpackedSummary,
+};
 pub use weave::{Bodies, Mended, Thinking};
 
 use crate::history::History;
@@ -33,12 +37,12 @@ use crate::record::ByteSpan;
 use crate::session::NodeId;
 use crate::time::Time;
 
-/// What a plan has to be told, because nothing here knows the time or makes up ids.
+/// What a plan needs from outside, because nothing here knows the time or makes ids.
 pub struct Writer<'a> {
     /// The id of the session that is written.
     pub session: &'a str,
     pub now: Time,
-    /// Makes a uuid that was never used.
+    /// Makes a new, unique uuid.
     pub new_id: &'a mut dyn FnMut() -> String,
 }
 
@@ -46,7 +50,7 @@ pub struct Writer<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Addition {
     pub bytes: Vec<u8>,
-    /// Where the client goes on then; `None`: where it did before.
+    /// Where the client will continue; `None`: where it did before.
     pub resume: Option<Name>,
 }
 
@@ -56,15 +60,15 @@ pub struct NewSession {
     pub id: String,
     pub title: String,
     pub lines: Vec<NewLine>,
-    /// Where the client goes on in it.
+    /// Where the client will continue.
     pub resume: Name,
-    /// The last message that was taken along.
+    /// The last message that was copied.
     pub leaf: String,
     /// Displayable messages, a split one counted once.
     pub messages: u32,
-    /// How many of them the client goes on without.
+    /// How many of them the client will not load.
     pub left_out: u32,
-    /// Records whose time lay in the future and was set back.
+    /// Records dated in the future, whose time was changed.
     pub set_back: u32,
 }
 
@@ -79,8 +83,8 @@ pub enum NewLine {
 
 /// Returns the last record of the message that a node belongs to (R25).
 ///
-/// After it every tool call has its result. A result that hangs elsewhere is no
-/// end: a client that goes on there would not come by the message. `None`: metadata.
+/// After it every tool call has its result. A result attached elsewhere is not the end: a client that
+/// continued there would miss the message. `None`: metadata.
 pub fn end_of_message(history: &History, node: NodeId) -> Option<NodeId> {
     let fold = history.folds.of(node)?;
     let head = history.folds.fold(fold).head;

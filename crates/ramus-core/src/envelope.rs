@@ -1,4 +1,4 @@
-//! The scan of one line: every field that the tree needs, in one walk.
+//! Scans one line once for every field that the tree needs.
 
 use crate::cursor::{Broken, Cursor};
 use crate::name::fingerprint;
@@ -7,7 +7,7 @@ use crate::record::{Kind, Voice};
 /// What one walk over a line finds. Strings are raw: escapes are not resolved.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Envelope<'a> {
-    /// How many bytes the object takes; what follows belongs to something else.
+    /// The size of the object in bytes; the rest of the line is something else.
     pub(crate) len: usize,
     pub(crate) kind_name: Option<&'a [u8]>,
     pub(crate) uuid: Option<&'a [u8]>,
@@ -33,9 +33,9 @@ pub(crate) struct Envelope<'a> {
     pub(crate) message_id: Option<&'a [u8]>,
     pub(crate) model: Option<&'a [u8]>,
     pub(crate) request_id: Option<&'a [u8]>,
-    /// The object `usage` of an answer, unread.
+    /// The raw `usage` object of a reply.
     pub(crate) usage: Option<&'a [u8]>,
-    /// `costUSD`, unread; only the oldest clients wrote it.
+    /// The raw `costUSD`; only the oldest clients wrote it.
     pub(crate) cost: Option<&'a [u8]>,
     /// The first text that is not wrapped context, else the first text.
     pub(crate) text: Option<&'a [u8]>,
@@ -44,15 +44,15 @@ pub(crate) struct Envelope<'a> {
     /// Thinking blocks, and those whose text is withheld (R17).
     pub(crate) thinking: u32,
     pub(crate) withheld: u32,
-    /// Thinking blocks without a signature, which no server takes back.
+    /// Thinking blocks without a signature, which the API rejects.
     pub(crate) unsigned: u32,
     /// Ids of the tool calls made or answered.
     pub(crate) tool_ids: Vec<&'a [u8]>,
-    /// The tools called, beside the ids of the calls.
+    /// The names of the tools called, parallel to `tool_ids`.
     pub(crate) tool_names: Vec<&'a [u8]>,
     /// Which of the first 64 results are of calls that failed.
     pub(crate) failed_tools: u64,
-    /// Calls that start an agent: the call's id and its raw prompt.
+    /// Calls that start a sub-agent: the id and the raw prompt.
     pub(crate) spawns: Vec<(&'a [u8], Option<&'a [u8]>)>,
     /// `toolUseResult.agentId`.
     pub(crate) result_agent: Option<&'a [u8]>,
@@ -69,7 +69,7 @@ pub(crate) struct Envelope<'a> {
     pub(crate) content: u64,
     /// Fingerprints of the blocks of a message that has no id: what a person sent.
     pub(crate) parts: Vec<u64>,
-    /// What a compaction keeps of the records before it; `None`: all of them.
+    /// The records that a compaction preserves; `None`: all of them.
     pub(crate) preserved: Option<Vec<&'a [u8]>>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
     let mut found = Envelope::default();
     let mut cursor = Cursor::new(bytes, 0);
     if cursor.peek() != Some(b'{') {
-        // A number, a string or an array is JSON too, if not a record anybody knows.
+        // A number, a string or an array is valid JSON too, although not a known record.
         cursor.skip()?;
         found.len = cursor.pos();
         return Ok(found);
@@ -130,7 +130,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
                 content = Some(c.since(start));
             }
             b"requestId" => found.request_id = c.string_or_skip()?,
-            // The oldest records have these beside the message.
+            // The oldest records have these next to the message.
             b"usage" => found.usage = Some(raw(c)?),
             b"costUSD" | b"costUsd" => found.cost = Some(raw(c)?),
             b"model" if found.model.is_none() => found.model = c.string_or_skip()?,
@@ -222,7 +222,7 @@ impl Envelope<'_> {
     }
 }
 
-/// How text begins that is not a person's own words.
+/// Beginnings of text that was not typed by a person.
 const WRAPPERS: &[(&[u8], Voice)] = &[
     (b"<command-name>", Voice::Command),
     (b"<command-message>", Voice::Command),
@@ -255,10 +255,10 @@ const WRAPPERS: &[(&[u8], Voice)] = &[
     (b"<agent-message", Voice::Notification),
 ];
 
-/// The whole text of a record that stands for the empty output of a command.
+/// The text of a record that means the empty output of a command.
 pub(crate) const NO_CONTENT: &[u8] = b"(no content)";
 
-/// Tells whose words a raw text is by how it begins.
+/// Determines the role of a raw text by its beginning.
 fn wrapped(text: &[u8]) -> Voice {
     let mut text = trim_start(text);
     // Clients up to 1.0 wrote this for a command that printed nothing.
@@ -270,7 +270,7 @@ fn wrapped(text: &[u8]) -> Voice {
             return if text.is_empty() { Voice::Meta } else { Voice::Prompt };
         }
         match WRAPPERS.iter().find(|(opening, _)| text.starts_with(opening)) {
-            // A reminder or an open file may stand before what the person typed.
+            // A reminder or an open file may come before what the person typed.
             Some((_, Voice::Meta)) => match behind_wrapper(text) {
                 Some(rest) if !rest.is_empty() => text = rest,
                 _ => return Voice::Meta,
@@ -281,7 +281,7 @@ fn wrapped(text: &[u8]) -> Voice {
     }
 }
 
-/// Returns what stands behind the element that a text begins with.
+/// Returns the text after the element that a text begins with.
 fn behind_wrapper(text: &[u8]) -> Option<&[u8]> {
     let name_end =
         text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"<-_".contains(byte)))?;
@@ -323,7 +323,7 @@ fn message<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broke
     })
 }
 
-/// Keeps the fingerprint of a block of a message that has no id; ids stand before the content.
+/// Adds the fingerprint of a block, if the message has no id; ids come before the content.
 fn note_part(found: &mut Envelope<'_>, bytes: &[u8]) {
     if found.message_id.is_none() {
         found.parts.push(fingerprint(bytes));
@@ -398,7 +398,7 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
     Ok(())
 }
 
-/// Keeps the first text that is a person's own, else the first one.
+/// Keeps the first text that a person typed, else the first text.
 fn note_text<'a>(found: &mut Envelope<'a>, text: Option<&'a [u8]>) {
     let Some(text) = text else { return };
     match found.text {

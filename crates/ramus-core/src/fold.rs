@@ -118,6 +118,9 @@ pub struct Folds {
     children: Lists<FoldId>,
     below: Vec<Below>,
     replays: Vec<NodeId>,
+    /// For each fold the first two prompts at or below it in file order, [`NO_PROMPT`] where there is none;
+    /// made when somebody asks.
+    prompts_below: OnceLock<Vec<[NodeId; 2]>>,
     /// For each fold how many displayable messages lead to it, itself included; made when somebody asks.
     messages_to: OnceLock<Vec<u32>>,
 }
@@ -132,19 +135,10 @@ pub(crate) struct Below {
     /// A user or assistant record of any voice.
     pub(crate) has_message: bool,
     pub(crate) nodes: u32,
-    /// The first two prompts in file order, [`NO_PROMPT`] where there is none.
-    prompts: [NodeId; 2],
 }
 
 /// Comes after all prompts.
 const NO_PROMPT: NodeId = NodeId(u32::MAX);
-
-impl Below {
-    /// Returns the first prompt in file order, or the second.
-    pub(crate) fn prompt(&self, index: usize) -> Option<NodeId> {
-        self.prompts.get(index).copied().filter(|prompt| *prompt != NO_PROMPT)
-    }
-}
 
 impl Folds {
     /// Folds the nodes of a session.
@@ -163,7 +157,7 @@ impl Folds {
             order.iter().filter_map(|fold| Some((folds[fold.index()].parent?.index(), *fold)))
         });
         let below = below(session, &folds, &members);
-        Self { folds, of, members, children, below, replays, messages_to: OnceLock::new() }
+        Self { folds, of, members, children, below, replays, ..Self::default() }
     }
 
     /// Returns the fold.
@@ -231,6 +225,12 @@ impl Folds {
     pub(crate) fn below(&self, id: FoldId) -> &Below {
         step();
         &self.below[id.index()]
+    }
+
+    /// Returns the first prompt at or below a fold in file order, or the second.
+    pub(crate) fn prompt_below(&self, id: FoldId, index: usize) -> Option<NodeId> {
+        let prompts = self.prompts_below.get_or_init(|| prompts_below(&self.folds));
+        prompts[id.index()].get(index).copied().filter(|prompt| *prompt != NO_PROMPT)
     }
 
     /// Whether a node only repeats another one (R8d).
@@ -366,7 +366,7 @@ impl<'a> Folder<'a> {
         let record = self.session.record(id);
         let mut voice = self.voice(id, record);
         let (parent, placement) = self.reading_parent(id, record, voice);
-        let message = self.message_of(record, voice, parent);
+        let message = self.message_of(id, record, voice, parent);
         let linked = self.linked_parent(id);
         let belongs = |message: &FoldId| {
             placement.is_guess()
@@ -497,22 +497,28 @@ impl<'a> Folder<'a> {
     }
 
     /// Finds the message that a record names as its own (R8a, R8b).
-    fn message_of(&self, record: &Record, voice: Voice, parent: Option<FoldId>) -> Option<FoldId> {
+    fn message_of(
+        &self,
+        id: NodeId,
+        record: &Record,
+        voice: Voice,
+        parent: Option<FoldId>,
+    ) -> Option<FoldId> {
         match voice {
             Voice::Answer | Voice::Synthetic => {
                 self.by_message.get(&(record.message?, record.sidechain)).copied()
             }
-            Voice::ToolResult => self.answered_call(record, parent),
+            Voice::ToolResult => self.answered_call(id, record, parent),
             _ => None,
         }
     }
 
-    fn answered_call(&self, record: &Record, parent: Option<FoldId>) -> Option<FoldId> {
+    fn answered_call(&self, id: NodeId, record: &Record, parent: Option<FoldId>) -> Option<FoldId> {
         let ids = self.session.tool_ids(record);
         if let Some(fold) = ids.iter().find_map(|id| self.by_call.get(id)) {
             return Some(*fold);
         }
-        if let Some(source) = record.source {
+        if let Some(source) = self.session.source(id) {
             return self.of[self.tree.find(source)?.index()];
         }
         // Records of the earliest builds name no call: the result follows it.
@@ -711,7 +717,6 @@ fn below(session: &Session, folds: &[Fold], members: &Lists<NodeId>) -> Vec<Belo
             answered: fold.voice == Voice::Answer,
             has_message: matches!(session.record(fold.head).kind, Kind::User | Kind::Assistant),
             nodes: members.of(i).len() as u32,
-            prompts: [if fold.voice == Voice::Prompt { fold.head } else { NO_PROMPT }, NO_PROMPT],
         })
         .collect();
     for (i, fold) in folds.iter().enumerate().rev() {
@@ -725,9 +730,21 @@ fn below(session: &Session, folds: &[Fold], members: &Lists<NodeId>) -> Vec<Belo
         own.answered |= child.answered;
         own.has_message |= child.has_message;
         own.nodes += child.nodes;
-        own.prompts = first_two(own.prompts, child.prompts);
     }
     below
+}
+
+/// Finds the first two prompts of every subtree, children before parents.
+fn prompts_below(folds: &[Fold]) -> Vec<[NodeId; 2]> {
+    let own = |fold: &Fold| if fold.voice == Voice::Prompt { fold.head } else { NO_PROMPT };
+    let mut prompts: Vec<[NodeId; 2]> = folds.iter().map(|fold| [own(fold), NO_PROMPT]).collect();
+    for (i, fold) in folds.iter().enumerate().rev() {
+        let Some(parent) = fold.parent else { continue };
+        if folds[parent.index()].sidechain == fold.sidechain {
+            prompts[parent.index()] = first_two(prompts[parent.index()], prompts[i]);
+        }
+    }
+    prompts
 }
 
 fn first_two(a: [NodeId; 2], b: [NodeId; 2]) -> [NodeId; 2] {

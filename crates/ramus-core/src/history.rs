@@ -1,4 +1,4 @@
-//! One session, read: its records, links, folds and branches together.
+//! One session, fully analysed: records, links, messages and branches.
 
 use bitcode::{Decode, Encode};
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use crate::branches::{Branches, Conversation, Lane};
 use crate::client_path::{ResumeNote, ResumeNotes, resume_notes};
 use crate::fold::{FoldId, Folds};
-use crate::name::{Name, short_id};
+use crate::name::{Name, ShortUuids};
 use crate::record::{Kind, Voice};
 use crate::resume::Rule;
 use crate::session::{NodeId, NoteKind, Session};
@@ -20,38 +20,47 @@ pub struct History {
     pub tree: Tree,
     pub folds: Folds,
     pub branches: Branches,
-    /// Made when somebody reads the session.
+    /// Computed when the session is read.
     resume_notes: OnceLock<ResumeNotes>,
+    /// Made when the first uuid is shortened.
+    short_uuids: OnceLock<ShortUuids>,
 }
 
 impl History {
-    /// Reads a session; `rule` says how to choose its resume point (R11).
+    /// Analyses a session; `rule` says how to choose its resume point (R11).
     pub fn new(session: Session, rule: Rule) -> Self {
         let tree = Tree::new(&session);
         let folds = Folds::new(&session, &tree);
         let branches = Branches::new(&session, &tree, &folds, rule);
-        Self { session, tree, folds, branches, resume_notes: OnceLock::new() }
+        Self {
+            session,
+            tree,
+            folds,
+            branches,
+            resume_notes: OnceLock::new(),
+            short_uuids: OnceLock::new(),
+        }
     }
 
-    /// Returns what stands before a fold where the client resumes with less than a person reads.
+    /// Returns the note before a message at which the client resumes with fewer messages.
     pub fn resume_note(&self, before: FoldId) -> Option<ResumeNote> {
         self.resume_notes.get_or_init(|| resume_notes(self)).before.get(&before).copied()
     }
 
-    /// Returns what stands after the last fold of a path in the same case.
+    /// Returns the note after the last message of a path in the same case.
     pub fn resume_note_after(&self, last: FoldId) -> Option<ResumeNote> {
         let note = self.resume_notes.get_or_init(|| resume_notes(self)).after;
         note.filter(|(fold, _)| *fold == last).map(|(_, note)| note)
     }
 
-    /// Returns the path of a conversation, with all that trails its last words (R13).
+    /// Returns the path of a conversation, including the records after its last message (R13).
     pub fn path(&self, conversation: &Conversation) -> Path {
         self.path_to_fold(conversation.end)
     }
 
-    /// Returns the path from the root to a node, whose message is taken whole.
+    /// Returns the path from the root to a node, with its complete message.
     ///
-    /// `None`: the record is metadata and lies on no path.
+    /// `None`: the record is metadata and is on no path.
     pub fn path_to(&self, node: NodeId) -> Option<Path> {
         self.folds.of(node).map(|fold| self.path_to_fold(fold))
     }
@@ -68,9 +77,9 @@ impl History {
         Path { folds, nodes }
     }
 
-    /// Returns a stretch of a path: a range of its folds with their records.
+    /// Returns a slice of a path: a range of its messages with their records.
     ///
-    /// A reader who sees a screen of a long path needs no more of it.
+    /// A reader who sees one screen of a long path needs no more of it.
     pub fn stretch(&self, path: &Path, range: Range<usize>) -> Path {
         Path {
             folds: path.folds[range.clone()].to_vec(),
@@ -78,14 +87,14 @@ impl History {
         }
     }
 
-    /// Returns the records of a range of folds and what decorates them, fold by fold.
+    /// Returns the records of a range of messages with their decoration, message by message.
     fn nodes_along(&self, path: &[FoldId], range: Range<usize>) -> Vec<NodeId> {
         let mut nodes = Vec::new();
         for index in range {
             let (fold, next) = (path[index], path.get(index + 1));
             let start = nodes.len();
             nodes.extend_from_slice(self.folds.members(fold));
-            // Of all children only the next fold can be on the path.
+            // Of all children only the next message can be on the path.
             let mut open: Vec<FoldId> =
                 self.folds.quiet_children(fold).filter(|child| Some(child) != next).collect();
             while let Some(quiet) = open.pop() {
@@ -97,10 +106,10 @@ impl History {
         nodes
     }
 
-    /// Cuts a path after each fork on it, for [`stretch`](Self::stretch).
+    /// Splits a path after each fork point, for [`stretch`](Self::stretch).
     ///
-    /// Paths of one session that share their beginning share these pieces, so what
-    /// is made of a piece can be kept for the next path.
+    /// Paths of one session with the same beginning share these slices, so what is computed for a slice can
+    /// be reused for another path.
     pub fn pieces(&self, path: &Path) -> Vec<Range<usize>> {
         let pieces = path.folds.split_inclusive(|fold| self.branches.fork_at(*fold).is_some());
         let mut start = 0;
@@ -112,10 +121,10 @@ impl History {
         pieces.map(piece).collect()
     }
 
-    /// Cuts a path into blocks of about `size` folds, each of which reads by itself.
+    /// Splits a path into blocks of about `size` messages that can be rendered independently.
     ///
-    /// A block ends after a fork, or before a prompt or an answer, so that what is
-    /// told together, such as a command and what it printed, stays together.
+    /// A block ends after a fork point, or before a prompt or a reply, so that what belongs together, such as
+    /// a command and its output, stays together.
     pub fn blocks(&self, path: &Path, size: usize) -> Vec<Path> {
         let mut blocks = Vec::new();
         let mut from = 0;
@@ -138,14 +147,14 @@ impl History {
         self.branches.conversation_at(&self.folds, self.folds.of(node)?)
     }
 
-    /// Whether the name of a node leads to another version of it, which is another message (R4).
+    /// Whether the uuid of a node leads to another version of it, which is another message (R4).
     pub fn is_hidden(&self, node: NodeId) -> bool {
         let named = self.session.record(node).name.and_then(|name| self.tree.find(name));
         named.is_some_and(|named| self.folds.of(named) != self.folds.of(node))
     }
 
-    /// Returns what leads to a node within its session: its name, or `@` and the number of its conversation
-    /// where the name leads elsewhere. Empty: nothing does.
+    /// Returns the address of a node within its session: its uuid, or `@` and the number of its conversation
+    /// if the uuid leads elsewhere. Empty: it has no address.
     pub fn place_of(&self, node: NodeId) -> String {
         if self.is_hidden(node)
             && let Some(conversation) = self.conversation_of(node)
@@ -158,21 +167,11 @@ impl History {
 
     /// Returns the start of a record's uuid that means no other record of the session.
     pub fn short_uuid<'a>(&self, uuid: &'a str) -> &'a str {
-        let short = short_id(uuid);
-        let Some(own) = Name::canonical(uuid.as_bytes()) else { return short };
-        let names = self.session.nodes().filter_map(|(_, record)| record.name);
-        let alike = |other: Name| (own.bits() ^ other.bits()).leading_zeros() as usize / 4;
-        let shared = names.filter(|name| *name != own).map(alike).max().unwrap_or(0);
-        // Letters of the uuid, its dashes left out.
-        let end = uuid.bytes().scan(0, |letters, byte| {
-            *letters += usize::from(byte != b'-');
-            Some(*letters)
-        });
-        let end = end.take_while(|letters| *letters <= shared).count() + 1;
-        if end <= short.len() { short } else { uuid.get(..end).unwrap_or(uuid) }
+        let names = || self.session.nodes().filter_map(|(_, record)| record.name);
+        self.short_uuids.get_or_init(|| ShortUuids::new(names())).short(uuid)
     }
 
-    /// Finds the node that such a place leads to.
+    /// Finds the node at such an address.
     pub fn node_at(&self, place: &str) -> Option<NodeId> {
         match place.strip_prefix('@').and_then(|n| n.parse::<u32>().ok()) {
             Some(n) => self
@@ -185,7 +184,7 @@ impl History {
         }
     }
 
-    /// Returns the last thing said below a node.
+    /// Returns the last dialogue below a node.
     pub fn last_below(&self, node: NodeId) -> NodeId {
         let folds = &self.folds;
         let down =
@@ -202,7 +201,17 @@ impl History {
             .map(|fold| self.folds.fold(fold).head)
     }
 
-    /// Walks from the end of a conversation up to its root, in its own lane.
+    /// Returns the prompt that a conversation replies to, if it has no prompt since the fork it was left at.
+    pub fn answered_prompt(&self, conversation: &Conversation) -> Option<NodeId> {
+        if self.first_prompt(conversation).is_some() {
+            return None;
+        }
+        let fork = &self.branches.forks[conversation.fork?];
+        let mut above = self.folds.ancestors(fork.fold).map(|fold| self.folds.fold(fold));
+        above.find(|fold| fold.voice == Voice::Prompt).map(|fold| fold.head)
+    }
+
+    /// Walks from the end of a conversation up to its root, on the same chain.
     fn up(&self, conversation: &Conversation) -> impl Iterator<Item = FoldId> {
         let lane = self.folds.fold(conversation.end).sidechain;
         self.folds
@@ -266,16 +275,16 @@ impl History {
     }
 }
 
-/// One way from a root to an end.
+/// One path from a root to a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The folds on it, root first.
+    /// The messages on it, root first.
     pub folds: Vec<FoldId>,
-    /// All their records and what decorates them, in path order.
+    /// All their records and decoration, in path order.
     pub nodes: Vec<NodeId>,
 }
 
-/// What a session file holds (R18).
+/// What a session file contains (R18).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Class {
     Conversation,
@@ -297,7 +306,7 @@ impl Class {
         Self::Unknown,
     ];
 
-    /// Tells the class of a session.
+    /// Returns the class of a session.
     pub fn of(session: &Session) -> Self {
         let mut seen = [false; 4];
         for record in session.records() {
@@ -331,13 +340,13 @@ impl Class {
         }
     }
 
-    /// Whether lists leave it out unless asked for everything.
+    /// Whether lists omit it by default.
     pub fn is_hidden(self) -> bool {
         !matches!(self, Self::Conversation | Self::Unknown)
     }
 }
 
-/// What an agent's file holds (R18).
+/// What a sub-agent's file contains (R18).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum AgentClass {
     Task,
@@ -346,7 +355,7 @@ pub enum AgentClass {
 }
 
 impl AgentClass {
-    /// Tells the class of an agent's session by its first user message.
+    /// Returns the class of a sub-agent's session by its first user message.
     pub fn of(session: &Session) -> Self {
         let first = session.user_records().next();
         match first.map(|(id, _)| session.words(id)) {

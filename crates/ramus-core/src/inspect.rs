@@ -1,7 +1,7 @@
-//! What only a thorough look at a session finds: records of other sessions, ids that were used twice,
-//! thinking that no server takes back, the backups that its checkpoints need, two clients at once.
+//! Finds problems that only a thorough check looks for: records of other sessions, reused ids,
+//! unsigned thinking, backups that checkpoints need, two clients at the same time.
 //!
-//! Only `check` wants this, so only a `Session::with_inspection` keeps what it needs.
+//! Only `check` needs this, so it is collected only by a session made with `Session::with_inspection`.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -19,18 +19,18 @@ use crate::session::{NodeId, Session, Version};
 
 mod writers;
 
-/// What is noted of the records of one file while it is read.
+/// What is collected about the records of one file during reading.
 #[derive(Clone, Debug, Default)]
 pub struct Inspector {
-    /// From which record on nodes name which session.
+    /// The session that nodes name, from which record on.
     runs: Vec<SessionRun>,
     unsigned: Vec<NodeId>,
     /// The first record of each message id.
     messages: FxHashMap<Key, Answered>,
-    /// Records of a message id that other requests or models used, and those that cannot say.
+    /// Records of a message id that other requests or models used, and undecided ones.
     reused: Vec<NodeId>,
     undecided: Vec<(NodeId, NodeId)>,
-    /// The backups that checkpoints name, each with the first that does.
+    /// The backups that checkpoints name, each with the first record that does.
     backups: BTreeMap<Box<str>, NodeId>,
 }
 
@@ -39,7 +39,7 @@ struct SessionRun {
     first: NodeId,
     session: Option<Box<str>>,
     version: Option<Box<str>>,
-    /// The records say where they were copied from.
+    /// The records state that they are copies.
     copied: bool,
 }
 
@@ -124,7 +124,7 @@ pub struct Inspection {
     /// Records that use the id of another message or of another tool call.
     pub reused: Vec<Flaw>,
     pub others: Vec<Defect>,
-    /// The backups that checkpoints name, each with the first that does.
+    /// The backups that checkpoints name, each with the first record that does.
     pub backups: Vec<NamedBackup>,
 }
 
@@ -146,13 +146,13 @@ pub struct ForeignRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct NamedBackup {
     pub name: Box<str>,
-    /// The record that names it first.
+    /// The first record that names it.
     pub at: u64,
     pub line: u32,
 }
 
 impl Inspection {
-    /// Looks at a session that was read for it; `own` is the id of its file, unless it is an agent's.
+    /// Inspects a session that was read for it; `own` is the id of its file, unless it is a sub-agent's.
     pub fn new(history: &History, own: Option<&str>) -> Self {
         let Some(inspector) = history.session.inspector() else { return Self::default() };
         let session = &history.session;
@@ -188,10 +188,10 @@ fn mixes_sessions(version: Option<&str>) -> bool {
     version.and_then(Version::parse).is_some_and(|version| version.numbers.0 < 2)
 }
 
-/// Finds the records that name another session and that no copy explains.
+/// Finds the records that name another session and are not copies.
 ///
-/// A copied beginning stands before the first record of the file's own session. In files of clients
-/// before 2.0 several sessions are usual.
+/// A copied beginning comes before the first record of the file's own session. Files of clients before
+/// 2.0 often contain several sessions.
 fn foreign(history: &History, inspector: &Inspector, own: &str) -> Vec<ForeignRecord> {
     let History { session, tree, .. } = history;
     let is_own = |run: &SessionRun| run.session.as_deref() == Some(own);
@@ -221,9 +221,10 @@ fn foreign(history: &History, inspector: &Inspector, own: &str) -> Vec<ForeignRe
     found
 }
 
-/// Finds the answers whose message id an earlier, other message has.
+/// Finds the replies whose message id belongs to an earlier, different message.
 ///
-/// Another request or model is another message. Where no request is named, it is the answer to another prompt.
+/// A different request or model means a different message. If no request is recorded, it is a reply to
+/// another prompt.
 fn reused_messages(history: &History, inspector: &Inspector) -> Vec<Flaw> {
     let History { session, tree, .. } = history;
     let mut reused = inspector.reused.clone();
@@ -256,7 +257,7 @@ fn prompts(history: &History) -> Vec<Option<NodeId>> {
     prompts
 }
 
-/// Finds the calls whose id an earlier call of another message has.
+/// Finds the calls whose id belongs to an earlier call of another message.
 fn reused_calls(history: &History) -> Vec<Flaw> {
     let History { session, tree, .. } = history;
     let mut calls: FxHashMap<Key, NodeId> = FxHashMap::default();

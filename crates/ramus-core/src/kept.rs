@@ -1,29 +1,42 @@
-//! What compactions keep of the messages before them, and where the client puts it.
+//! The messages that compactions preserve, and where the client puts them.
 //!
-//! A compaction may name messages that go on to be seen. The client puts them behind the summary, so
-//! what is written below such a message later continues the compaction, although the links of the file
-//! lead to what stood before it.
+//! A compaction may name messages that stay visible. The client puts them after the summary, so what
+//! is later written below such a message continues the compaction, although the links of the file lead
+//! to the records before it.
 
 use rustc_hash::FxHashMap;
 
+use crate::name::Name;
+use crate::record::Voice;
 use crate::session::{NodeId, Session};
 use crate::tree::Tree;
 
-/// A compaction and what it keeps.
+/// A compaction and the messages that it preserves.
 #[derive(Debug)]
 pub(crate) struct Keeping {
     pub(crate) boundary: NodeId,
-    /// The record that the messages are put behind.
+    /// The record after which the messages are put.
     pub(crate) anchor: NodeId,
-    /// Records that stand before it in the file, in file order.
+    /// Records before it in the file, in file order.
     pub(crate) nodes: Vec<NodeId>,
+}
+
+/// Returns the compaction before which the client sees nothing but the messages it names.
+///
+/// Without one that keeps messages, everything stays within reach. With one, the client forgets what
+/// stands before the last compaction of any kind; if that one keeps nothing, so does it.
+pub(crate) fn hiding_compaction(session: &Session) -> Option<(NodeId, &[Name])> {
+    let (keeping, names) = session.preserved().last()?;
+    let boundaries = session.nodes().filter(|(_, record)| record.voice == Voice::Boundary);
+    let last = boundaries.map(|(id, _)| id).last()?;
+    Some((last, if last == *keeping { names } else { &[] }))
 }
 
 /// The compactions of a session that keep messages.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     compactions: Vec<Keeping>,
-    /// By what they keep, the first one first.
+    /// By preserved node, in file order.
     by_node: FxHashMap<NodeId, Vec<usize>>,
 }
 
@@ -43,6 +56,11 @@ impl Kept {
             kept.compactions.push(Keeping { boundary: *boundary, anchor, nodes });
         }
         kept
+    }
+
+    /// Returns the compaction that puts messages behind a record.
+    pub(crate) fn behind(&self, anchor: NodeId) -> Option<&Keeping> {
+        self.compactions.iter().find(|compaction| compaction.anchor == anchor)
     }
 
     /// Returns the last compaction before `from` that keeps a node.

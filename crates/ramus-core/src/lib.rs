@@ -69,6 +69,7 @@ pub mod live;
 mod loader;
 pub mod message;
 pub mod name;
+mod niche;
 pub mod price;
 pub mod pull_request;
 pub mod query;
@@ -86,5 +87,5 @@ pub mod turn;
 pub mod unique;
 pub mod usage;
 
-/// Names the state of this crate's sources: what was learnt with another one may mean something else.
+/// Identifies this crate's sources. Cached values from other sources may have another meaning.
 pub const SOURCES: &str = env!("SOURCES");

@@ -1,21 +1,21 @@
-//! Bytes into lines.
+//! Splits bytes into lines.
 //!
-//! This room knows newlines, offsets and UTF-8. It does not know JSON.
+//! This module knows newlines, offsets and UTF-8. It does not know JSON.
 
 use bitcode::{Decode, Encode};
 use memchr::{memchr, memrchr};
 
-/// How long a line may be to be read; the API takes no message as long as that.
+/// The longest line that is read; the API accepts no message of that size.
 ///
-/// Longer ones are damaged lines: their place and length are known, their bytes are not held, so that
-/// memory does not follow the longest line (R1).
+/// Longer lines are damaged lines: their position and length are known, but their bytes are not kept,
+/// so memory does not depend on the longest line (R1).
 pub const LONGEST_LINE: u64 = 128 * 1024 * 1024;
 
-/// From this length on a torn line gets all the room it may ever need. Room that is not used costs no
-/// memory, and a line that grows in small steps would be copied each time.
+/// From this length on, a torn line reserves the maximum at once. Unused capacity costs no memory,
+/// while a line that grows in small steps would be copied each time.
 const LONG: usize = 4 * 1024 * 1024;
 
-/// One complete line, without its newline, and where it stands in the file.
+/// One complete line without its newline, and where it is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     /// Offset of the first byte of `bytes` in the file.
@@ -41,9 +41,9 @@ pub struct LineBuffer {
     number: u32,
     #[bitcode(skip)]
     tail: Vec<u8>,
-    /// The last line was handed out before its newline came.
+    /// The last line was emitted before its newline arrived.
     early: bool,
-    /// How much of a line was let go that is longer than [`LONGEST_LINE`] and not complete yet.
+    /// The bytes discarded so far of an incomplete line that is longer than [`LONGEST_LINE`].
     let_go: u64,
 }
 
@@ -77,7 +77,7 @@ impl LineBuffer {
         self.keep(torn);
     }
 
-    /// Whether everything that was taken ended with a newline.
+    /// Whether everything pushed so far ended with a newline.
     pub fn is_at_line_end(&self) -> bool {
         !self.is_torn() && !self.early
     }
@@ -96,7 +96,7 @@ impl LineBuffer {
         })
     }
 
-    /// Hands the unterminated last line to `each` as if it were complete.
+    /// Passes the unterminated last line to `each` as if it were complete.
     pub fn take_torn(&mut self, mut each: impl FnMut(Line<'_>)) {
         if self.is_torn() {
             self.lend_tail(&mut each);
@@ -104,7 +104,7 @@ impl LineBuffer {
         }
     }
 
-    /// Keeps the next part of a line that is not complete.
+    /// Stores the next part of an incomplete line.
     fn keep(&mut self, part: &[u8]) {
         let length = self.tail.len() + part.len();
         if self.let_go > 0 || length as u64 > LONGEST_LINE {
@@ -118,7 +118,7 @@ impl LineBuffer {
         self.tail.extend_from_slice(part);
     }
 
-    /// Lends the line that was kept, which is complete now.
+    /// Emits the stored line, which is complete now.
     fn lend_tail(&mut self, each: &mut impl FnMut(Line<'_>)) {
         let let_go = std::mem::take(&mut self.let_go);
         if let_go > 0 {
@@ -168,7 +168,7 @@ fn is_utf8(bytes: &[u8]) -> bool {
 mod tests {
     use super::LineBuffer;
 
-    /// Pushes `input` in pieces of `size` and writes down what came out.
+    /// Pushes `input` in pieces of `size` and records the output.
     fn lines(input: &[u8], size: usize) -> Vec<(u64, u32, Vec<u8>, bool)> {
         let mut buffer = LineBuffer::default();
         let mut seen = Vec::new();

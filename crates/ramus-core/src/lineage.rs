@@ -1,9 +1,9 @@
-//! Which session is the original and which was copied from it.
+//! Determines which session is the original and which was copied from it.
 //!
 //! Forks, resumed copies and merges repeat the records of another session. Only some of them record
 //! where they come from, so the evidence is weighed, strongest first: `forkedFrom`, `mergedFrom`, the
 //! `sessionId` of copied records, the dates of the files, the first record that only one of two
-//! sessions has, and at last which session ended first.
+//! sessions has, and finally which session ended first.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,7 +12,7 @@ use crate::link::LinkKind;
 use crate::name::Name;
 use crate::time::Time;
 
-/// One session, with what tells an original from a copy.
+/// One session, with what distinguishes an original from a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionEntry<'a> {
     pub id: &'a str,
@@ -21,7 +21,7 @@ pub struct SessionEntry<'a> {
     pub created: Option<Time>,
 }
 
-/// Where each of several sessions came from.
+/// The origins of each of several sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Lineage {
     origins: Vec<Vec<(usize, LinkKind)>>,
@@ -72,7 +72,7 @@ impl Lineage {
     }
 }
 
-/// The sessions that hold certain names.
+/// The sessions that contain certain uuids.
 pub(crate) struct Holders(FxHashMap<Name, Vec<usize>>);
 
 impl Holders {
@@ -91,7 +91,7 @@ impl Holders {
         Self(holders)
     }
 
-    /// Returns the sessions that hold a name, in ascending order.
+    /// Returns the sessions that contain a uuid, in ascending order.
     pub(crate) fn sessions(&self, name: Name) -> &[usize] {
         self.0.get(&name).map_or(&[], Vec::as_slice)
     }
@@ -122,7 +122,7 @@ fn recorded_origins(
             let merged = facts.merged_from.iter().filter_map(|id| find(index, id));
             return merged.map(|found| (found, LinkKind::Merge)).collect();
         }
-        // A copy of a copy names both: what it was copied from last comes last.
+        // A copy of a copy names both; the session that it was copied from comes last.
         let foreign = facts.session_ids.iter().rev().filter(|id| ***id != *session.id);
         let copied = foreign.filter_map(|id| find(index, id)).find(|&found| {
             let ids = &sessions[found].digest.facts.session_ids;
@@ -134,7 +134,7 @@ fn recorded_origins(
     origins.collect()
 }
 
-/// Whether the first of two sessions that share records is the original, as far as that shows.
+/// Whether the first of two sessions that share records is the original, as far as can be determined.
 fn is_older(a: &SessionEntry<'_>, b: &SessionEntry<'_>) -> bool {
     let shared = Shared::new(&a.digest.chain, &b.digest.chain);
     let begins_own = |session: &SessionEntry<'_>| {
@@ -145,7 +145,7 @@ fn is_older(a: &SessionEntry<'_>, b: &SessionEntry<'_>) -> bool {
         let created = session.created.map(|time| time.millis() / 1000);
         created.is_some_and(|created| created <= i64::from(shared.last))
     };
-    // A copy gets records of its own only after the last one that it copied.
+    // A copy has records of its own only after the last one that it copied.
     let has_earlier = |own: Option<u32>| own.is_some_and(|own| own < shared.last);
     let evidence = [
         (begins_own(a), begins_own(b)),
@@ -153,7 +153,7 @@ fn is_older(a: &SessionEntry<'_>, b: &SessionEntry<'_>) -> bool {
         (was_there(a), was_there(b)),
         (has_earlier(shared.own.0), has_earlier(shared.own.1)),
         (shared.own.0.is_none(), shared.own.1.is_none()),
-        // A session is copied whole to go on in the copy at once: who went on later is the original.
+        // A session is copied in order to continue in the copy, so the one that continued later is the original.
         (shared.own.0 > shared.own.1, shared.own.1 > shared.own.0),
     ];
     match evidence.into_iter().find(|(a, b)| a != b) {
@@ -165,13 +165,13 @@ fn is_older(a: &SessionEntry<'_>, b: &SessionEntry<'_>) -> bool {
     }
 }
 
-/// What two sessions have in common, and when each begins to be its own; times in seconds.
+/// What two sessions have in common, and when each diverges; times in seconds.
 struct Shared {
     /// The time of the last record that both have.
     last: u32,
     /// The time of the first record that only the first, and only the second has.
     own: (Option<u32>, Option<u32>),
-    /// Whether the first, and the second, dates a shared record earlier: some clients date copies anew.
+    /// Whether the first, and the second, dates a shared record earlier: some clients date copies again.
     dated_before: (bool, bool),
 }
 
@@ -197,7 +197,7 @@ impl Shared {
     }
 }
 
-/// Counts how often each session was copied; what claims to be its own ancestor counts as an original.
+/// Counts how often each session was copied; a session that claims to be its own ancestor is an original.
 fn generations(sessions: &[SessionEntry<'_>], origins: &[Vec<(usize, LinkKind)>]) -> Vec<u32> {
     let mut generations: Vec<u32> = sessions
         .iter()

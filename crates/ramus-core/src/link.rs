@@ -1,4 +1,4 @@
-//! How sessions belong together: forks, resumed copies, continuations, summaries.
+//! Links between sessions: forks, resumed copies, continuations, summaries.
 
 use rustc_hash::FxHashSet;
 
@@ -6,22 +6,22 @@ use crate::digest::Digest;
 use crate::lineage::{Holders, Lineage, SessionEntry};
 use crate::name::Name;
 
-/// How one session stands to another.
+/// How one session relates to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinkKind {
-    /// Its records say `forkedFrom`.
+    /// Its records have `forkedFrom`.
     Fork,
-    /// Its records say `mergedFrom`.
+    /// Its records have `mergedFrom`.
     Merge,
-    /// It begins with records of an older session, without saying so.
+    /// It begins with records of an older session, without naming it.
     Copy,
-    /// A record of it hangs below one of another session.
+    /// The parent of one of its records is in another session.
     Continuation,
     /// A summary in it names a node of another session.
     Summary,
-    /// It was begun with `/clear` in another session.
+    /// It began with `/clear` in another session.
     Clear,
-    /// It is an agent that the session started.
+    /// It is a sub-agent of that session.
     Agent,
 }
 
@@ -40,17 +40,17 @@ impl LinkKind {
     }
 }
 
-/// A session that another one came from, or that came out of it.
+/// A session that another one came from, or that was made from it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Relative {
     pub kind: LinkKind,
-    /// `None`: nothing records which one it was.
+    /// `None`: not recorded.
     pub session: Option<Box<str>>,
     /// Its file was found.
     pub is_found: bool,
 }
 
-/// Where a session came from, and what came out of it.
+/// The origins and the offspring of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Family {
     pub origins: Vec<Relative>,
@@ -58,7 +58,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// Whether nothing is known of where it came from and what came out of it.
+    /// Whether no origin and no offspring is known.
     pub fn is_empty(&self) -> bool {
         self.origins.is_empty() && self.offspring.is_empty()
     }
@@ -79,7 +79,7 @@ impl LinkKind {
     }
 }
 
-/// Puts sessions beside those they came from and those that came out of them.
+/// Collects the origins and offspring of sessions.
 pub fn families(sessions: &[SessionEntry<'_>], links: &[Link]) -> Vec<Family> {
     let mut families = vec![Family::default(); sessions.len()];
     let relative = |kind, index: usize| Relative {
@@ -101,7 +101,7 @@ pub fn families(sessions: &[SessionEntry<'_>], links: &[Link]) -> Vec<Family> {
     families
 }
 
-/// Returns how a session descends from one that it has such a link to; a summary is no descent.
+/// Returns how a session descends from one that it is linked to; a summary is not descent.
 fn descent(kind: LinkKind, digest: &Digest) -> Option<LinkKind> {
     let version = digest.facts.version.as_ref();
     match kind {

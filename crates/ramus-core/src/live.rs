@@ -1,9 +1,8 @@
-//! A growing file, record by record: what each new one tells somebody who watches.
+//! Follows a growing file record by record and reports what is new.
 //!
-//! A history is understood as a whole ([`History`](crate::history::History)); that takes too long
-//! to do again for every line of a large file. Here only what is new is read. What
-//! has to be known of the past (which record hangs where, which calls are open) is
-//! kept for a window of records, so that neither time nor memory grow with the file.
+//! [`History`](crate::history::History) analyses a session as a whole, which takes too long to repeat for
+//! every line of a large file. Here only new lines are read. What has to be known about earlier records
+//! (links, open calls) is kept for a window, so neither time nor memory grows with the file.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,52 +25,52 @@ pub use spending::Spending;
 use strand::{Step, Strand};
 pub use strand::{Switch, SwitchKind};
 
-/// Something a new record tells.
+/// Something that a new record shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct News {
     /// Offset of the record in the file.
     pub offset: u64,
-    /// The name of the record as it is spelled.
+    /// The uuid of the record.
     pub uuid: Option<String>,
     pub time: Option<Time>,
-    /// Said by an agent inside of a session's own file (R6).
+    /// Written by a sub-agent inside the session's file (R6).
     pub sidechain: bool,
-    /// On the conversation that [`Live::follow`] chose; always, when none was chosen.
+    /// On the conversation that [`Live::follow`] chose; always true if none was chosen.
     pub followed: bool,
     pub told: Told,
 }
 
-/// What is told.
+/// What happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
-    /// What a reader sees of the record. An answer has the parts of this record only, its calls no
-    /// results yet.
+    /// A turn, as in a transcript. A reply has only the parts of this record, and its calls have no results
+    /// yet.
     Turn(TurnKind),
-    /// A tool call came to its end.
+    /// A tool call has ended.
     Result {
         call: Box<Call>,
-        /// `None`: when it began, or ended, is not known.
+        /// `None`: its start or end time is unknown.
         millis: Option<u64>,
     },
-    /// The conversation goes another way than before.
+    /// The conversation switched to another branch.
     Switch(Switch),
-    /// The model is done with what it was asked; the sums are since watching began.
+    /// The turn is complete; the totals are since watching began.
     Ended { millis: Option<u64>, spent: Spending },
-    /// A tool asks the user something.
+    /// A tool asks the user a question.
     Waits(String),
-    /// Tokens were spent; the sums are since watching began.
+    /// Tokens were used; the totals are since watching began.
     Spent(Spending),
-    /// The session has a new name.
+    /// The session has a new title.
     Title(String),
 }
 
-/// How many open calls are remembered; what never ends is forgotten some day.
+/// The number of open calls that are remembered; calls that never end are eventually dropped.
 const OPEN: usize = 256;
 
 /// One file as it grows.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
-    /// The file of an agent: all its records are of one sidechain.
+    /// The file of a sub-agent: all its records are one sidechain.
     agent: bool,
     strand: Strand,
     calls: VecDeque<(Box<Call>, Option<Time>)>,
@@ -80,25 +79,25 @@ pub struct Live {
     cwd: Option<Box<str>>,
     session_id: Option<Box<str>>,
     first_prompt: Option<String>,
-    /// When the work began that is going on; `None`: nothing is going on.
+    /// When the current turn began; `None`: no turn is in progress.
     busy: Option<Option<Time>>,
-    /// Text of the model was last, and nothing says whether more comes.
+    /// The last record was text of the model, and it is unknown whether more follows.
     may_have_ended: bool,
 }
 
 impl Live {
-    /// Begins to watch the file of a session, or of an agent.
+    /// Starts to follow the file of a session, or of a sub-agent.
     pub fn new(agent: bool) -> Self {
         Self { agent, ..Self::default() }
     }
 
-    /// Counts what is spent by other prices than those of the public list.
+    /// Uses prices other than those of the public list.
     pub fn priced(mut self, prices: Arc<PriceList>) -> Self {
         self.spending = spending::Ledger::new(prices);
         self
     }
 
-    /// Takes complete lines that begin at an offset of the file.
+    /// Adds complete lines that begin at an offset of the file.
     pub fn take(&mut self, at: u64, lines: &[u8]) -> Vec<News> {
         let mut session = Session::default();
         session.push(lines);
@@ -119,7 +118,7 @@ impl Live {
         news
     }
 
-    /// Takes lines that were there before anybody watched: they tell how things stand, and no news.
+    /// Adds lines that existed before watching began: they set the state and report nothing.
     pub fn prime(&mut self, lines: &[u8]) {
         let mut session = Session::default();
         session.push(lines);
@@ -141,12 +140,12 @@ impl Live {
         self.may_have_ended = false;
     }
 
-    /// Begins again with a file that was rewritten: what was there before is no news.
+    /// Restarts with a file that was rewritten: what it already contained is not reported again.
     pub fn rewritten(&mut self) {
         self.strand.rewritten();
     }
 
-    /// Takes over what the beginning of the same file told: its name and place.
+    /// Takes the title and the directory from the beginning of the same file.
     pub fn learn(&mut self, beginning: &Self) {
         let title = self.title.take();
         let older = beginning
@@ -159,9 +158,9 @@ impl Live {
         self.session_id = beginning.session_id.clone().or(self.session_id.take());
     }
 
-    /// Follows one conversation from now on: the one that the record of this name is on.
+    /// From now on follows the conversation that the record with this uuid is on.
     ///
-    /// `false`: there is no such record within what is remembered.
+    /// `false`: there is no such record in the window.
     pub fn follow(&mut self, uuid: &str) -> bool {
         self.strand.follow(uuid)
     }
@@ -171,32 +170,32 @@ impl Live {
         self.strand.follow_tip();
     }
 
-    /// Whether the conversation that is followed was left for another one.
+    /// Whether the followed conversation was left for another one.
     pub fn has_left(&self) -> bool {
         self.strand.has_left()
     }
 
-    /// Returns what the session calls itself, as far as it was seen (R15).
+    /// Returns the title of the session, as far as it was read (R15).
     pub fn title(&self) -> Option<&str> {
         self.title.as_ref().map(|(_, title)| title.as_str()).or(self.first_prompt.as_deref())
     }
 
-    /// Returns the first directory named.
+    /// Returns the first working directory.
     pub fn cwd(&self) -> Option<&str> {
         self.cwd.as_deref()
     }
 
-    /// Returns the session that the records name as theirs.
+    /// Returns the session id in the records.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
 
-    /// Whether this is an agent that the client started for nothing (R18).
+    /// Whether this is a warm-up sub-agent (R18).
     pub fn is_warmup(&self) -> bool {
         self.agent && self.first_prompt.as_deref() == Some("Warmup")
     }
 
-    /// Returns what was spent since watching began.
+    /// Returns the usage since watching began.
     pub fn spent(&self) -> &Spending {
         self.spending.total()
     }
@@ -206,7 +205,7 @@ impl Live {
         self.calls.iter().map(|(call, since)| (&**call, *since))
     }
 
-    /// Takes the silence after an answer for its end: older clients do not write that it is one.
+    /// Treats silence after a reply as the end of the turn: older clients do not record it.
     pub fn silent(&mut self) -> Option<Told> {
         if !std::mem::take(&mut self.may_have_ended) || !self.calls.is_empty() {
             return None;
@@ -267,7 +266,7 @@ impl Live {
             Voice::Decoration if is_end(&body) => self.end(record.time).into_iter().collect(),
             voice => {
                 if matches!(voice, Voice::Prompt | Voice::Queued) {
-                    // What was asked before is over, whether anybody said so or not.
+                    // The previous turn is over, whether or not that was recorded.
                     self.busy = self.busy.filter(|_| voice == Voice::Queued).or(Some(record.time));
                     if self.first_prompt.is_none() {
                         self.first_prompt = session.words(id).map(str::to_owned);
@@ -367,12 +366,12 @@ impl News {
     }
 }
 
-/// Whether a record says that the model is done.
+/// Whether a record marks the end of a turn.
 fn is_end(body: &Body) -> bool {
     matches!(body, Body::System(system) if matches!(system.kind, SystemKind::TurnDuration(_)))
 }
 
-/// Returns what a call asks the user.
+/// Returns the question that a call asks the user.
 fn question(part: &Part) -> Option<String> {
     use crate::turn::Action;
     let Part::Call(call) = part else { return None };

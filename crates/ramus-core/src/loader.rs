@@ -1,11 +1,11 @@
 //! A session as the client's own loader sees it, for choosing the resume point.
 //!
-//! The loader knows nodes by name, so of two records with one name the later one
-//! wins and the children of both are its own. Compactions cut its chains.
+//! The client identifies nodes by uuid, so of two records with the same uuid the later one wins and gets
+//! the children of both. Compactions end its chains.
 
 use rustc_hash::FxHashMap;
 
-use crate::kept::Kept;
+use crate::kept::{Kept, hiding_compaction};
 use crate::name::Name;
 use crate::record::{Kind, Record, Voice};
 use crate::session::{NodeId, NoteKind, Pointer, Session};
@@ -14,22 +14,23 @@ use crate::tree::Tree;
 pub(crate) struct Loader<'a> {
     pub(crate) session: &'a Session,
     pub(crate) tree: &'a Tree,
-    /// The client whose loader this is.
+    /// The client version.
     pub(crate) version: (u32, u32, u32),
     pub(crate) kept: Kept,
+    hiding: Option<(NodeId, &'a [Name])>,
 }
 
-/// What the scan for pointers ends with.
+/// The state after scanning all pointers.
 #[derive(Default)]
 pub(crate) struct PointerState {
     pub(crate) last: Option<NodeId>,
     pub(crate) held: Option<Held>,
-    /// The pointer record that a later compaction made void.
+    /// The pointer record that a later compaction cancelled.
     pub(crate) voided: Option<NodeId>,
     pub(crate) cleared: bool,
 }
 
-/// A pointer, and whether it still is explicit.
+/// A pointer, and whether it is still explicit.
 pub(crate) struct Held {
     pub(crate) record: NodeId,
     pub(crate) name: Name,
@@ -39,7 +40,8 @@ pub(crate) struct Held {
 
 impl<'a> Loader<'a> {
     pub(crate) fn new(session: &'a Session, tree: &'a Tree, version: (u32, u32, u32)) -> Self {
-        Self { session, tree, version, kept: Kept::new(session, tree) }
+        let (kept, hiding) = (Kept::new(session, tree), hiding_compaction(session));
+        Self { session, tree, version, kept, hiding }
     }
 
     /// Whether a record is a node of the main conversation to this client.
@@ -101,16 +103,16 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Whether `below` hangs below `above`.
+    /// Whether `below` is below `above`.
     pub(crate) fn is_below(&self, above: NodeId, below: NodeId) -> bool {
         self.up(below).skip(1).any(|id| id == above)
     }
 
-    /// Whether a compaction that keeps only some records hides this one.
+    /// Whether a compaction that preserves only some records hides this one.
     pub(crate) fn is_hidden(&self, node: NodeId) -> bool {
         let name = self.session.record(node).name;
-        self.session.preserved().iter().any(|(boundary, kept)| {
-            node < *boundary && !name.is_some_and(|name| kept.contains(&name))
+        self.hiding.is_some_and(|(boundary, kept)| {
+            node < boundary && !name.is_some_and(|name| kept.contains(&name))
         })
     }
 
@@ -118,7 +120,7 @@ impl<'a> Loader<'a> {
         record.parent.filter(|_| record.voice != Voice::Boundary)
     }
 
-    /// Returns the loaded nodes that no other names as its parent, one per name.
+    /// Returns the loaded nodes that are nobody's parent, one per uuid.
     pub(crate) fn leaves(&self) -> Vec<NodeId> {
         let mut by_name: FxHashMap<Name, NodeId> = FxHashMap::default();
         let loaded = || self.session.nodes().filter(|(id, record)| self.is_loaded(*id, record));
@@ -152,7 +154,7 @@ impl<'a> Loader<'a> {
         let mut below = vec![node];
         let mut open: Vec<Name> = name.into_iter().collect();
         while let Some(name) = open.pop() {
-            // Taken out, so that a cycle of names ends.
+            // Removed, so that a cycle of uuids ends.
             for child in children.remove(&name).unwrap_or_default() {
                 below.push(child);
                 open.extend(self.session.record(child).name);
@@ -162,7 +164,7 @@ impl<'a> Loader<'a> {
         self.newest(below.into_iter()).unwrap_or(node)
     }
 
-    /// Runs over the file as the client does, and keeps the pointer that holds at its end.
+    /// Scans the file as the client does and keeps the pointer that is in effect at its end.
     pub(crate) fn pointer(&self) -> PointerState {
         let mut state = PointerState::default();
         let mut notes = self.session.notes().iter().peekable();

@@ -1,6 +1,6 @@
-//! Messages one after the other: who said what, when, with which model and at which price in tokens.
+//! The messages of a conversation in order: role, content, time, model and token usage.
 //!
-//! [`turn`](crate::turn) is richer and made for transcripts; this is for programs that want the words.
+//! [`turn`](crate::turn) has more detail and is made for transcripts; this is for programs that need the text.
 
 use crate::body::{Block, Body, ToolUse, Usage, plain_text};
 use crate::branches::Conversation;
@@ -9,7 +9,7 @@ use crate::record::{ByteSpan, Voice};
 use crate::session::NodeId;
 use crate::time::Time;
 
-/// Who said a message.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageRole {
     User,
@@ -26,24 +26,24 @@ impl MessageRole {
     }
 }
 
-/// One message: a prompt, or an answer with the tool calls it made and their results.
+/// One message: a prompt, or a reply with its tool calls and their results.
 #[derive(Clone, Debug)]
 pub struct Message {
     /// The first record of it.
     pub node: NodeId,
     pub uuid: String,
     pub role: MessageRole,
-    /// The blocks of all its records, in file order; tool results follow the answer that called.
+    /// The blocks of all its records, in file order; tool results follow the reply with the call.
     pub blocks: Vec<Block>,
     pub time: Option<Time>,
     /// `None` on prompts.
     pub model: Option<String>,
-    /// The largest that one of its records states: the first are written while the answer is streaming.
+    /// The largest usage in its records: the first records are written while the reply is streaming.
     pub usage: Option<Usage>,
 }
 
 impl Message {
-    /// Returns the words of the message, without thinking, tool calls and results.
+    /// Returns the text of the message, without thinking, tool calls and results.
     pub fn text(&self) -> String {
         plain_text(&self.blocks)
     }

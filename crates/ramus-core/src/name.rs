@@ -1,40 +1,57 @@
-//! Names of records, and fingerprints of what they hold.
+//! Ids of records, and fingerprints of their content.
 //!
-//! A uuid is a name, not an identity (R4): names repeat in real files. Nearly
-//! all names are canonical uuids and are kept as their 128 bits; anything else
-//! is kept as a 128-bit hash, and its spelling can be read from the line.
+//! A uuid is a label, not an identity (R4): uuids repeat in real files. Nearly all ids are canonical
+//! uuids and are stored as 128 bits; any other id is stored as a 128-bit hash, and its text can be read
+//! from the line.
 
-use bitcode::{Decode, Encode};
 use std::fmt;
+use std::num::NonZeroU64;
 
+use crate::niche::{Niche, encode_plain};
 use crate::record::Record;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// The name of a record: a uuid as a number, or the hash of another spelling.
+/// The uuid of a record as a number, or the hash of any other id.
 ///
 /// It is two halves because a record has three names, and a `u128` would be laid out in steps of 16 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
-    high: u64,
+    /// One more than the number, so that `Option<Name>` takes no more room. What has no number that is
+    /// one more goes by its hash, like any name that is no uuid.
+    high: NonZeroU64,
     low: u64,
 }
 
+encode_plain!(Name as (u64, u64));
+
+impl Niche for Name {
+    type Plain = (u64, u64);
+
+    fn to_plain(self) -> Self::Plain {
+        (self.high.get() - 1, self.low)
+    }
+
+    fn from_plain((high, low): Self::Plain) -> Self {
+        Self { high: NonZeroU64::MIN.saturating_add(high), low }
+    }
+}
+
 impl Name {
-    /// Reads a name from its spelling.
+    /// Makes it from the text of an id.
     pub fn new(spelling: &[u8]) -> Self {
         Self::canonical(spelling).unwrap_or_else(|| Self::of_bits(xxh3_128(spelling)))
     }
 
-    /// Reads a name whose spelling is the one that [`Display`](fmt::Display) gives back.
+    /// Parses an id whose text is the one that [`Display`](fmt::Display) writes.
     pub fn canonical(spelling: &[u8]) -> Option<Self> {
         parse_uuid(spelling)
     }
 
     fn of_bits(bits: u128) -> Self {
-        Self { high: (bits >> 64) as u64, low: bits as u64 }
+        Self::from_plain(((bits >> 64) as u64, bits as u64))
     }
 
-    /// Returns a name for one of several records that go by this name.
+    /// Returns a distinct value for one of several records with this uuid.
     pub(crate) fn version(self, record: &Record) -> Self {
         let mut bytes = [0; 41];
         bytes[..16].copy_from_slice(&self.bits().to_le_bytes());
@@ -44,9 +61,10 @@ impl Name {
         Self::of_bits(xxh3_128(&bytes))
     }
 
-    /// Returns the 128 bits of the name.
+    /// Returns the 128 bits.
     pub fn bits(self) -> u128 {
-        u128::from(self.high) << 64 | u128::from(self.low)
+        let (high, low) = self.to_plain();
+        u128::from(high) << 64 | u128::from(low)
     }
 }
 
@@ -78,7 +96,7 @@ pub fn short_id(id: &str) -> &str {
     if is_hexadecimal { id.get(..8).unwrap_or(id) } else { id }
 }
 
-/// Ids among which a short one must mean a single one of them; only those that begin alike are kept.
+/// Ids that must stay distinct when shortened; only those with equal beginnings are kept.
 #[derive(Clone, Debug, Default)]
 pub struct ShortIds(Vec<Box<str>>);
 
@@ -106,6 +124,38 @@ impl ShortIds {
     }
 }
 
+/// The records of a session whose uuids begin with the same eight letters. Nearly always there are none,
+/// so that shortening many uuids of a large session costs one pass over it.
+#[derive(Clone, Debug)]
+pub struct ShortUuids(Box<[Name]>);
+
+impl ShortUuids {
+    pub fn new(names: impl Iterator<Item = Name>) -> Self {
+        let mut starts: Vec<(u32, Name)> =
+            names.map(|name| ((name.bits() >> 96) as u32, name)).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let alike = starts.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
+        Self(alike.flatten().map(|(_, name)| *name).collect())
+    }
+
+    /// Returns the start of a uuid as [`short_id`] does, longer where another one begins with that.
+    pub fn short<'a>(&self, uuid: &'a str) -> &'a str {
+        let short = short_id(uuid);
+        let Some(own) = Name::canonical(uuid.as_bytes()) else { return short };
+        let shared = |other: &Name| (own.bits() ^ other.bits()).leading_zeros() as usize / 4;
+        let others = self.0.iter().filter(|name| **name != own);
+        let shared = others.map(shared).max().unwrap_or(0);
+        // Letters of the uuid, its dashes left out.
+        let end = uuid.bytes().scan(0, |letters, byte| {
+            *letters += usize::from(byte != b'-');
+            Some(*letters)
+        });
+        let end = end.take_while(|letters| *letters <= shared).count() + 1;
+        if end <= short.len() { short } else { uuid.get(..end).unwrap_or(uuid) }
+    }
+}
+
 fn shared_start(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
@@ -126,10 +176,11 @@ fn parse_uuid(spelling: &[u8]) -> Option<Name> {
     };
     let high = hex(&bytes[..8]) << 32 | hex(&bytes[9..13]) << 16 | hex(&bytes[14..18]);
     let low = hex(&bytes[19..23]) << 48 | hex(&bytes[24..]);
+    let high = NonZeroU64::new(high.wrapping_add(1))?;
     (bad & 16 == 0).then_some(Name { high, low })
 }
 
-/// The value of a lower-case hexadecimal digit; 16 for anything else.
+/// The value of a lower-case hexadecimal digit; 16 for any other byte.
 static DIGITS: [u8; 256] = {
     let mut digits = [16; 256];
     let mut value = 0;
@@ -141,13 +192,27 @@ static DIGITS: [u8; 256] = {
 };
 
 /// A 64-bit key of an id that is only compared: message ids, tool call ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-pub struct Key(u64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(NonZeroU64);
+
+encode_plain!(Key as u64);
+
+impl Niche for Key {
+    type Plain = u64;
+
+    fn to_plain(self) -> u64 {
+        self.0.get()
+    }
+
+    fn from_plain(plain: u64) -> Self {
+        Self(NonZeroU64::new(plain).unwrap_or(NonZeroU64::MIN))
+    }
+}
 
 impl Key {
-    /// Makes the key of an id as it is spelled in the file.
+    /// Hashes an id as it is written in the file.
     pub fn new(spelling: &[u8]) -> Self {
-        Self(xxh3_64(spelling))
+        Self::from_plain(xxh3_64(spelling))
     }
 }
 

@@ -1,7 +1,7 @@
-//! What tokens cost by the public list, in US dollars.
+//! Token prices of the public list, in US dollars.
 //!
-//! The list is compiled in and dated; a file can add models and put other prices
-//! in place of these. For people with a subscription the figure is only a comparison.
+//! The list is built in and dated; a file can add models and replace prices. With a subscription the
+//! amounts are only useful for comparison.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub(crate) struct Row {
     model: std::borrow::Cow<'static, str>,
     rates: Rates,
     fast: f64,
-    /// From how large a prompt on other prices hold, and which.
+    /// The prompt size above which other prices apply, and those prices.
     above: Option<(u64, Rates)>,
 }
 
@@ -95,7 +95,7 @@ static LIST: &[Row] = &[
     row("claude-sonnet-5-5", 2.0, 10.0, 0.1),
     row("claude-sonnet-5", 2.0, 10.0, 0.2),
     row("claude-sonnet-4-6", 3.0, 15.0, 0.3),
-    // The client's own total does not know this tier, so it is lower for long prompts.
+    // The client's own total ignores this tier, so it is lower for long prompts.
     above(200_000, [6.0, 22.5, 0.6], row("claude-sonnet-4-5", 3.0, 15.0, 0.3)),
     above(200_000, [6.0, 22.5, 0.6], row("claude-sonnet-4", 3.0, 15.0, 0.3)),
     row("claude-3-7-sonnet", 3.0, 15.0, 0.3),
@@ -104,7 +104,7 @@ static LIST: &[Row] = &[
     above(100_000, [0.5, 2.5, 0.05], row("claude-haiku-5-5", 0.1, 0.5, 0.01)),
     row("claude-haiku-4-5", 1.0, 5.0, 0.1),
     row("claude-3-5-haiku", 0.8, 4.0, 0.08),
-    // The oldest is the one whose cache was not priced by the rule.
+    // The only model whose cache price does not follow the rule.
     write_5m(0.3, row("claude-3-haiku", 0.25, 1.25, 0.03)),
 ];
 
@@ -158,12 +158,12 @@ impl Default for PriceList {
 }
 
 impl PriceList {
-    /// Tells one list from another.
+    /// Identifies a list.
     pub fn fingerprint(&self) -> u64 {
         fingerprint(format!("{:?}", self.rows).as_bytes())
     }
 
-    /// Reads a file of prices; the models it does not name keep the prices of the list.
+    /// Reads a price file; models that it does not name keep the prices of the list.
     pub fn with_file(text: &str) -> Result<Self, PriceError> {
         let file: PriceFile = serde_json::from_str(text)?;
         let mut list = Self { file_date: file.date, ..Self::default() };
@@ -178,9 +178,9 @@ impl PriceList {
         Ok(list)
     }
 
-    /// Finds the price of a model for a prompt of some length.
+    /// Returns the price of a model for a prompt of some length.
     ///
-    /// A date, a provider and the like may stand around its name. `None`: it is not on the list.
+    /// A date, a provider and the like around the name are ignored. `None`: it is not on the list.
     pub fn price(&self, model: &str, prompt_tokens: u64) -> Option<Price> {
         self.row(model).map(|row| row.price(prompt_tokens))
     }
@@ -214,7 +214,7 @@ impl PriceList {
     }
 }
 
-/// The model that the client names for what it says itself.
+/// The model name of messages that the client wrote itself.
 pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// Returns what the searches of the web cost that the server made for a message.
@@ -287,10 +287,10 @@ impl Row {
         list * fast * batch * place
     }
 
-    /// Whether a name that goes on like this still means the model.
+    /// Whether a name with this suffix still means the model.
     ///
-    /// `claude-opus-4-9` is no `claude-opus-4`: another version may cost something else. Of models
-    /// that a file names, the user knows the names.
+    /// `claude-opus-4-9` is not `claude-opus-4`: another version may have another price. For models that a
+    /// price file names, the name has to match.
     fn allows(&self, rest: &str) -> bool {
         if !self.model.starts_with("claude-") {
             return !rest.starts_with(|next: char| next.is_ascii_alphanumeric());
@@ -310,7 +310,7 @@ impl Row {
     }
 }
 
-/// Whether a part after the name of a model leaves it the same: a date, a revision, a mode.
+/// Whether a suffix does not change the model: a date, a revision, a mode.
 fn is_addition(part: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_date = part.len() == 8 && is_number(part);
@@ -320,7 +320,7 @@ fn is_addition(part: &str) -> bool {
     is_date || is_revision || is_mode
 }
 
-/// Takes away what a provider put before the name, and writes `4.5` as the list does.
+/// Removes a provider prefix and writes `4.5` as in the list.
 fn plain_name(model: &str) -> String {
     let bare = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase().replace('.', "-");
     let is_start =
@@ -330,9 +330,9 @@ fn plain_name(model: &str) -> String {
     swapped_name(name).unwrap_or_else(|| name.to_owned())
 }
 
-/// Writes `claude-4-5-sonnet`, as some gateways do, like `claude-sonnet-4-5`.
+/// Turns `claude-4-5-sonnet`, as some gateways write it, into `claude-sonnet-4-5`.
 ///
-/// Up to 3.7 the version stood first in the names of the list, too.
+/// Up to 3.7 the version comes first in the list too.
 fn swapped_name(name: &str) -> Option<String> {
     let rest = name.strip_prefix("claude-")?;
     let (at, family) = ["opus", "sonnet", "haiku", "fable", "mythos"]
@@ -410,7 +410,7 @@ mod tests {
         check("glm-4.6", 0, None);
         check("", 0, None);
         check("claude-opus-50", 0, None);
-        // Another version or a derived model may cost something else.
+        // Another version or a derived model may have another price.
         for name in [
             "claude-opus-4-9",
             "claude-sonnet-6",

@@ -2,7 +2,7 @@
 
 use bitcode::{Decode, Encode};
 
-/// A pull request as a record names it.
+/// A pull request as recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct PullRequest {
     pub number: Option<u64>,
@@ -12,7 +12,7 @@ pub struct PullRequest {
 }
 
 impl PullRequest {
-    /// Returns what a reader sees of it.
+    /// Returns its description for a reader.
     pub fn words(&self) -> String {
         let number = self.number.map(|number| format!(" #{number}")).unwrap_or_default();
         let of = self.repository.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();

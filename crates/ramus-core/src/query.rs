@@ -1,8 +1,7 @@
-//! What a person looks for, and whether a record says it.
+//! Search queries, and what they match in a record.
 //!
-//! A [`Query`] answers twice. [`Query::lines`] looks at raw bytes and tells
-//! which lines may match, at the speed of memory; [`Query::findings`] reads one
-//! such line and says what in it matches, if anything.
+//! A [`Query`] is applied in two steps. [`Query::lines`] finds the lines that may match by looking at raw
+//! bytes, at memory speed; [`Query::findings`] parses one such line and finds what really matches.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -21,6 +20,7 @@ use term::{Term, split};
 
 mod escaped;
 mod grams;
+mod hit;
 mod kind;
 mod lines;
 mod seen;
@@ -28,44 +28,45 @@ mod term;
 mod texts;
 
 pub use grams::{Clue, Sketch, Sketched};
+pub use hit::{HitBranch, HitContext, HitCopy, Passage, SearchHit};
 pub use kind::{Role, TextKind};
 pub use lines::Lines;
 
-/// What is looked for: all of its terms in one record.
+/// A search query: all of its terms must match in one record.
 #[derive(Clone, Debug)]
 pub struct Query {
     terms: Vec<Term>,
-    /// Only in texts of these kinds; none: in all that are usual.
+    /// Only in texts of these kinds; empty: in all usual kinds.
     pub kinds: Vec<TextKind>,
-    /// Only in what these say; none: in what anybody says.
+    /// Only in texts of these roles; empty: in all.
     pub roles: Vec<Role>,
-    /// Only in records from here on; those without a time are left to the caller.
+    /// Only in records from here on; the caller decides about records without a time.
     pub since: Option<Time>,
     /// Only in records before.
     pub until: Option<Time>,
 }
 
-/// Why a query cannot be one.
+/// Why a query is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct QueryError {
     pub message: String,
-    /// Where in what was typed; `None`: in all of it.
+    /// The invalid part of the input; `None`: all of it.
     pub span: Option<Range<usize>>,
 }
 
-/// How much is wanted of a finding.
+/// How much detail is needed about a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Only that there is one: its text may be empty, and its kind that of any text that matches.
+    /// Only whether there is one: its text may be empty, and its kind that of any text that matches.
     Whether,
     /// The text, and where in it.
     Where,
-    /// How often, too.
+    /// Also how often.
     Count,
 }
 
-/// A record that says what is looked for, and where it says so.
+/// A record that matches, and where.
 #[derive(Clone, Debug)]
 pub struct Finding<'a> {
     /// Where the record begins in its line, and how long it is.
@@ -76,28 +77,28 @@ pub struct Finding<'a> {
     pub time: Option<Time>,
     /// What is the same in all copies of the record, and in no other.
     pub identity: u128,
-    /// The session the record says it belongs to.
+    /// The session id in the record.
     pub session: Option<Cow<'a, str>>,
-    /// It says it was copied from another session.
+    /// The record states that it is a copy.
     pub is_copy: bool,
-    /// It is a sub-agent's.
+    /// It belongs to a sub-agent.
     pub sidechain: bool,
-    /// Key of what was said, to know a prompt that is written twice.
+    /// Hash of the text, to recognise a prompt that was written twice.
     pub said: Key,
     pub text_kind: TextKind,
     /// The text in which most of the terms match.
     pub text: Cow<'a, str>,
     /// The first match in it.
     pub range: Range<usize>,
-    /// How often the terms occur in the record, if that is wanted.
+    /// The number of matches in the record, if requested.
     pub count: u32,
 }
 
-/// How long a query may be, and how many words it may have. Matching takes time in proportion to both.
+/// The maximum length of a query and its number of words. Matching time is proportional to both.
 const LONGEST: usize = 1000;
 const WORDS: usize = 64;
 
-/// Refuses what would take too long to look for.
+/// Rejects queries that would take too long.
 fn check_length(text: &str) -> Result<(), QueryError> {
     let letters = text.chars().count();
     if letters <= LONGEST {
@@ -110,9 +111,9 @@ fn check_length(text: &str) -> Result<(), QueryError> {
 }
 
 impl Query {
-    /// Reads plain text: words, all of which must occur; quotes keep several together.
+    /// Parses plain text: words, all of which must occur; quotes keep several together.
     ///
-    /// Case counts in words that hold an upper-case letter.
+    /// Words with an upper-case letter are case-sensitive.
     pub fn words(text: &str) -> Result<Self, QueryError> {
         check_length(text)?;
         let mut words = split(text);
@@ -133,7 +134,7 @@ impl Query {
         Ok(Self::of(terms))
     }
 
-    /// Reads a regular expression; case counts unless it says `(?i)`.
+    /// Parses a regular expression; it is case-sensitive unless it has `(?i)`.
     pub fn regex(pattern: &str) -> Result<Self, QueryError> {
         check_length(pattern)?;
         Ok(Self::of(vec![Term::regex(pattern)?]))
@@ -156,7 +157,7 @@ impl Query {
         self.terms.iter().filter_map(|term| term.escaped.as_ref()?.clue.as_ref()).collect()
     }
 
-    /// Tells `each` what of a line matches; a damaged line may hold several records (R2).
+    /// Passes the matches in a line to `each`; a damaged line may contain several records (R2).
     pub fn findings<'a>(&self, line: &'a [u8], detail: Detail, mut each: impl FnMut(Finding<'a>)) {
         let mut pos = if line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         pos += line[pos..].iter().take_while(|byte| **byte == 0).count();
@@ -249,7 +250,7 @@ impl Query {
             session: found.session_id.map(unescape),
             is_copy: found.forked_from.is_some(),
             sidechain: found.sidechain,
-            // Only what people say is said again by the queue, and that is short.
+            // Only prompts are repeated, by the queue, and they are short.
             said: Key::new(&raw[..raw.len().min(4096)]),
             text_kind,
             text,
@@ -259,7 +260,7 @@ impl Query {
     }
 }
 
-/// Copies of a message keep its name and its words; the same name with other words is a version (R4).
+/// Copies of a message have the same uuid and text; the same uuid with different text is a version (R4).
 fn identity(record: &[u8], found: &Envelope<'_>, kind: Kind) -> u128 {
     match found.uuid.map(|uuid| Name::new(uuid).bits()) {
         Some(name) if matches!(kind, Kind::User | Kind::Assistant) => {

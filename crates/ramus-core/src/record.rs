@@ -1,7 +1,6 @@
-//! One line into one record: the envelope now, the body on demand.
+//! Records and their kinds.
 //!
-//! Together with [`body`](crate::body) this is the only place that knows the
-//! field names of Claude Code.
+//! Only this module, `envelope` and [`body`](crate::body) know the field names of Claude Code.
 
 use crate::name::{Key, Name};
 use crate::time::Time;
@@ -31,9 +30,9 @@ pub enum Kind {
     System,
     Attachment,
     Progress,
-    /// A tool call on a line of its own, as very old builds wrote.
+    /// A tool call on a separate line, as very old builds wrote it.
     ToolUse,
-    /// A tool result on a line of its own, as very old builds wrote.
+    /// A tool result on a separate line, as very old builds wrote it.
     ToolResult,
     /// A type that is not known but carries `uuid` and `parentUuid`.
     UnknownNode,
@@ -58,7 +57,7 @@ pub enum Kind {
     CostState,
     FrameLink,
     ForkContextRef,
-    /// Records of the client's own bookkeeping, known by name only.
+    /// Internal records of the client, known only by their type.
     Internal,
     /// Lines of a workflow's `journal.jsonl`.
     Journal,
@@ -66,7 +65,7 @@ pub enum Kind {
     Unknown,
 }
 
-/// The kinds that have a `type` of their own.
+/// The kinds with their own `type`.
 const WORDS: &[(&str, Kind)] = &[
     ("user", Kind::User),
     ("assistant", Kind::Assistant),
@@ -98,7 +97,7 @@ const WORDS: &[(&str, Kind)] = &[
     ("fork-context-ref", Kind::ForkContextRef),
 ];
 
-/// Types that are known by name only.
+/// Types of internal records.
 const INTERNAL: &[&[u8]] = &[
     b"task-summary",
     b"attribution-snapshot",
@@ -109,7 +108,7 @@ const INTERNAL: &[&[u8]] = &[
 ];
 
 impl Kind {
-    /// Tells the kind of a record from its `type`.
+    /// Returns the kind of a record by its `type`.
     pub fn from_type(name: &[u8]) -> Self {
         match name {
             // Nearly all records are of these two kinds.
@@ -140,7 +139,7 @@ impl Kind {
         })
     }
 
-    /// Whether the kind tells the `type`; if not, several types share it.
+    /// Whether the kind has exactly one `type`.
     pub(crate) fn has_word(self) -> bool {
         !matches!(self, Self::Internal | Self::Journal | Self::Unknown | Self::UnknownNode)
     }
@@ -159,13 +158,13 @@ impl Kind {
 /// What a node contributes to the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Voice {
-    /// A person speaks.
+    /// Typed by a person.
     Prompt,
-    /// The model speaks.
+    /// Written by the model.
     Answer,
-    /// The client speaks in the model's place: API errors, "No response requested."
+    /// Written by the client in place of the model: API errors, "No response requested."
     Synthetic,
-    /// The summary that stands for what was compacted away.
+    /// The summary that replaces the compacted messages.
     CompactSummary,
     /// The boundary at which a conversation was compacted.
     Boundary,
@@ -175,31 +174,31 @@ pub enum Voice {
     Command,
     /// What a command printed.
     CommandOutput,
-    /// Text the client put in, not meant to be seen.
+    /// Text inserted by the client, not meant to be shown.
     Meta,
     /// `[Request interrupted by user]`.
     Interrupt,
-    /// A background task, an agent or a team mate reports.
+    /// A message from a background task, another agent or a team mate.
     Notification,
-    /// A person speaks while the model works (`attachment/queued_command`).
+    /// Typed by a person while the model was working (`attachment/queued_command`).
     Queued,
     /// Progress, hooks, reminders, durations.
     Decoration,
 }
 
 impl Voice {
-    /// Whether this makes a line of conversation by itself (R9).
+    /// Whether this makes a branch by itself (R9).
     pub fn speaks(self) -> bool {
         matches!(self, Self::Prompt | Self::Answer | Self::Synthetic | Self::CompactSummary)
     }
 
-    /// Whether a message of this voice is displayable and counted (R16).
+    /// Whether a message of this role is displayable and counted (R16).
     pub fn is_displayable(self) -> bool {
         matches!(self, Self::Prompt | Self::Answer | Self::Synthetic)
     }
 }
 
-/// One record: where it is, what it is, and how it hangs together with others.
+/// One record: its position, its kind and its links.
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct Record {
     pub span: ByteSpan,
@@ -219,13 +218,11 @@ pub struct Record {
     pub time: Option<Time>,
     /// `message.id` of an assistant record.
     pub message: Option<Key>,
-    /// `sourceToolAssistantUUID` of a tool result.
-    pub source: Option<Name>,
     /// Fingerprint of the content, for "the same record again" (R4, R8d).
     pub content: u64,
     /// First of its tool call ids in [`Session::tool_ids`](crate::session::Session::tool_ids).
     pub(crate) tools_at: u32,
-    /// How many tool calls it makes (assistant) or answers (user).
+    /// The number of tool calls it makes (assistant) or answers (user).
     pub(crate) tools: u16,
 }
 

@@ -1,9 +1,9 @@
-//! Finds secrets and personal data in lines of JSON or in text, and takes them out.
+//! Finds secrets and personal data in lines of JSON or in text, and removes them.
 //!
-//! A line is changed as bytes, before it is parsed, so no format that is made from it can hold the
+//! A line is changed as bytes, before it is parsed, so nothing that is made from it can contain the
 //! secret. Only text inside strings is replaced, so the line stays valid JSON.
 //!
-//! A scan goes once from left to right. Every look back or ahead is bounded, so it takes linear time
+//! A scan makes one pass from left to right. Every look back or ahead is bounded, so it takes linear time
 //! on any input.
 
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ pub enum Encoding {
     Text,
 }
 
-/// Takes secrets and personal data out of a line of JSON.
+/// Removes secrets and personal data from a line of JSON.
 pub fn redact<'a>(line: Cow<'a, [u8]>, found: &mut Found) -> Cow<'a, [u8]> {
     let line = match plain_ascii(&line) {
         Cow::Borrowed(_) => line,
@@ -55,7 +55,7 @@ pub fn redact<'a>(line: Cow<'a, [u8]>, found: &mut Found) -> Cow<'a, [u8]> {
     replace(line, Encoding::JsonLine, found)
 }
 
-/// Takes secrets and personal data out of a text.
+/// Removes secrets and personal data from a text.
 pub fn redact_text<'a>(text: &'a str, found: &mut Found) -> Cow<'a, str> {
     match replace(Cow::Borrowed(text.as_bytes()), Encoding::Text, found) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -107,9 +107,9 @@ fn replace<'a>(bytes: Cow<'a, [u8]>, encoding: Encoding, found: &mut Found) -> C
     }
 }
 
-/// Writes escapes such as `\u0067` as the letters they stand for, so that they hide nothing.
+/// Replaces escapes such as `\u0067` with the letters they encode, so that they hide nothing.
 ///
-/// Quotes, backslashes and control characters stay escaped: the line means the same as before.
+/// Quotes, backslashes and control characters stay escaped: the meaning of the line does not change.
 fn plain_ascii(line: &[u8]) -> Cow<'_, [u8]> {
     let mut out: Option<Vec<u8>> = None;
     let (mut kept, mut from) = (0, 0);

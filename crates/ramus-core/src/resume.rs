@@ -1,9 +1,8 @@
-//! Which node the client would continue from, and why (R11).
+//! Finds the node that the client would continue from, and why (R11).
 //!
-//! The rule changed several times in the client's life, so the newest version
-//! that wrote to the file decides which one holds. Every answer names the record
-//! that settled it. What each version does was measured with the client itself;
-//! the fixtures under `tests/fixtures/client` hold the answers.
+//! The rule changed several times, so the newest version that wrote to the file decides which rule
+//! applies. Every result names the record that decided. What each version does was measured with the
+//! client itself; the results are in `tests/fixtures/client`.
 
 use bitcode::{Decode, Encode};
 use std::fmt;
@@ -19,7 +18,7 @@ pub enum Rule {
     /// As the client that wrote the file does.
     #[default]
     Client,
-    /// The node named by the last summary that names one of this file.
+    /// The node named by the last summary that names a node of this file.
     Summary,
     /// The newest timestamp, as clients up to 2.1.100 do.
     Newest,
@@ -27,7 +26,7 @@ pub enum Rule {
     FileOrder,
 }
 
-/// The time of the client's life that a version belongs to.
+/// The client versions that share a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Era {
     /// Up to 2.1.100: the newest timestamp, leaf or not.
@@ -71,7 +70,7 @@ impl fmt::Display for Era {
     }
 }
 
-/// The newest version in a file, by its numbers; zeros when no record names one.
+/// The newest version in a file as numbers; zeros if no record has one.
 pub(crate) fn numbers(session: &Session) -> (u32, u32, u32) {
     session.facts().version.as_ref().map_or((0, 0, 0), |version| version.numbers)
 }
@@ -92,10 +91,10 @@ pub struct Resume {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Reason {
     NewestTimestamp,
-    /// No node bears a time, so the first one is as new as any.
+    /// No node has a time, so the first one is as new as any.
     NoTimestamps,
     LastRecord,
-    /// All lines but one were continued.
+    /// All other leaves were continued.
     OnlyLeaf,
     /// There is no pointer.
     NoPointer,
@@ -105,9 +104,9 @@ pub enum Reason {
     HiddenPointer,
     /// The conversation was compacted after the pointer was written.
     PointerBeforeCompaction,
-    /// The pointer names an ancestor of the last record, which has moved on.
+    /// The pointer names an ancestor of the last record: the conversation continued.
     PointerOvertaken,
-    /// An explicit pointer, but the conversation went on below it.
+    /// An explicit pointer, but the conversation continued below it.
     ExplicitOvertaken,
     Pointer,
     ExplicitPointer,
@@ -203,7 +202,7 @@ fn by_time(loader: &Loader<'_>) -> Option<Resume> {
     let reason = if record.time.is_some() { Reason::NewestTimestamp } else { Reason::NoTimestamps };
     match loader.climb(point) {
         Some(leaf) => Some(Resume { point, leaf, reason, decided_by: point }),
-        // Below a boundary without a summary these clients begin anew.
+        // Below a boundary without a summary these clients start a new conversation.
         None if record.voice == Voice::Boundary => None,
         None => Some(Resume { point, leaf: point, reason, decided_by: point }),
     }
@@ -241,7 +240,7 @@ fn at_last(
     Some(Resume { point: newest, leaf, reason: Reason::NothingAbove, decided_by: last })
 }
 
-/// From 2.1.120: what the last `last-prompt` record names, unless the conversation went on.
+/// From 2.1.120: the record that the last `last-prompt` names, unless the conversation continued.
 fn by_pointer(loader: &Loader<'_>) -> Option<Resume> {
     let state = loader.pointer();
     let last = state.last?;

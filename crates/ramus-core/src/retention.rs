@@ -8,15 +8,15 @@ const DAY: i64 = 86_400_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     pub days: u32,
-    /// Its settings say so; else it is the client's default.
+    /// From the settings; else it is the client's default.
     pub from_settings: bool,
 }
 
 impl Retention {
-    /// How long the client keeps sessions when its settings do not say.
+    /// The client's default.
     pub const DEFAULT: Self = Self { days: 30, from_settings: false };
 
-    /// Returns when the client's clean-up takes a file that was last changed then.
+    /// Returns when the client deletes a file that was last changed at `changed`.
     pub fn end(self, changed: Time) -> Time {
         Time::from_millis(changed.millis().saturating_add(i64::from(self.days) * DAY))
     }
@@ -31,7 +31,7 @@ pub struct Due {
     pub sessions: usize,
     /// Files of sub-agents.
     pub agents: usize,
-    /// Sessions and agents whose time is over already: they go when the client is started next.
+    /// Sessions and sub-agents that are overdue: the client deletes them when it starts next.
     pub overdue: usize,
     pub bytes: u64,
     /// When the first of them goes.

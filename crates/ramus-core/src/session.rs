@@ -24,8 +24,10 @@ use crate::usage::Uses;
 mod facts;
 mod table;
 mod window;
+mod words;
 
 pub use facts::{Facts, Version};
+use words::Words;
 
 /// A record's place in file order: its identity (R4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
@@ -49,8 +51,10 @@ pub struct Session {
     lines: LineBuffer,
     records: Vec<Record>,
     tool_ids: Vec<Key>,
+    /// `sourceToolAssistantUUID` of tool results.
+    sources: Vec<(NodeId, Name)>,
     #[bitcode(skip)]
-    words: Vec<(NodeId, Box<str>)>,
+    words: Words,
     spellings: FxHashMap<Name, Box<str>>,
     odd_types: Vec<(NodeId, Box<str>)>,
     notes: Vec<Note>,
@@ -140,6 +144,24 @@ impl Session {
     /// Makes a session that keeps what a thorough check needs, besides what all sessions keep.
     pub fn with_inspection() -> Self {
         Self { inspector: Some(Box::default()), ..Self::default() }
+    }
+
+    /// Returns a copy that holds what the resume point follows from, with room for a few lines more.
+    ///
+    /// Texts, tool calls and agents are left out: a session may have a million records.
+    pub(crate) fn copy_for_resume(&self) -> Self {
+        let mut records = Vec::with_capacity(self.records.len() + 16);
+        records.extend_from_slice(&self.records);
+        Self {
+            lines: self.lines.clone(),
+            records,
+            spellings: self.spellings.clone(),
+            notes: self.notes.clone(),
+            preserved: self.preserved.clone(),
+            briefings: self.briefings.clone(),
+            facts: self.facts.clone(),
+            ..Self::default()
+        }
     }
 
     /// Takes the next bytes of the file.
@@ -325,8 +347,13 @@ impl Session {
 
     /// Returns the first words of a prompt, command, summary or queued prompt.
     pub fn words(&self, id: NodeId) -> Option<&str> {
-        let at = self.words.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        Some(&self.words[at].1)
+        self.words.of(id)
+    }
+
+    /// Returns the record with the call that a tool result names as its source.
+    pub(crate) fn source(&self, id: NodeId) -> Option<Name> {
+        let at = self.sources.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(self.sources[at].1)
     }
 
     /// Returns the type as it is written, where the kind alone does not tell it.
@@ -432,11 +459,14 @@ impl Session {
             parent: found.parent.or(found.logical_parent).map(|uuid| self.name(uuid)),
             time: found.timestamp.and_then(Time::parse),
             message: found.message_id.map(Key::new),
-            source: found.source.map(|uuid| self.name(uuid)),
             content: found.content,
             tools_at,
             tools: found.tool_ids.len().try_into().unwrap_or(u16::MAX),
         };
+        if let Some(source) = found.source {
+            let source = self.name(source);
+            self.sources.push((id, source));
+        }
         self.take_words(id, found, kind, voice);
         self.take_note(id, found, kind);
         if record.is_node() {
@@ -503,7 +533,7 @@ impl Session {
         if has_words(kind, voice)
             && let Some(text) = found.text
         {
-            self.words.push((id, json::unescape_prefix(text, PREVIEW).into()));
+            self.words.push(id, &json::unescape_prefix(text, PREVIEW));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What many sessions are like together (R21).
+//! Statistics over many sessions (R21).
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub struct Stats {
     pub most_complex: Option<(usize, Complexity)>,
 }
 
-/// How sessions branch, by one way of counting.
+/// How sessions branch, by one method of counting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Branching {
     pub sessions: u64,
@@ -65,7 +65,7 @@ pub struct Branching {
 }
 
 impl Branching {
-    /// Returns the mean number of ways at a fork.
+    /// Returns the mean number of branches at a fork point.
     pub fn mean(&self) -> f64 {
         if self.forks == 0 { 0.0 } else { self.ways as f64 / self.forks as f64 }
     }
@@ -101,11 +101,11 @@ impl Flow {
     }
 }
 
-/// How much there is to find one's way through, as parts of a sum.
+/// How complex a session is, as the parts of a sum.
 ///
-/// `3·forks + 2·(conversations − 1) + 2·compactions + agents + (most ways − 2)`
+/// `3·forks + 2·(conversations − 1) + 2·compactions + agents + (most branches − 2)`
 /// plus 3 for a session that was forked or merged from others. A linear session without
-/// agents or compactions scores 0.
+/// sub-agents or compactions scores 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Complexity {
     pub forks: u32,
@@ -135,7 +135,7 @@ impl Descent {
 }
 
 impl Complexity {
-    /// Measures a session that started this many agents in files of their own.
+    /// Measures a session that started this many sub-agents in separate files.
     pub fn new(digest: &Digest, agents: u32, descent: Descent) -> Self {
         Self {
             forks: 3 * digest.forks.values().sum::<u32>(),
@@ -162,16 +162,16 @@ pub struct SessionInput<'a> {
     pub digest: &'a Digest,
     /// When its file was created, where the file system knows.
     pub created: Option<Time>,
-    /// Agents with files of their own, warm-ups left out.
+    /// Sub-agents in separate files, without warm-ups.
     pub agents: u32,
     pub orphans: u32,
 }
 
-/// An agent's file, or another file that is no session.
+/// A sub-agent's file, or another file that is not a session.
 #[derive(Clone, Copy, Debug)]
 pub struct OtherInput<'a> {
     pub digest: &'a Digest,
-    /// `None`: a journal, which belongs to no agent.
+    /// `None`: a journal, which belongs to no sub-agent.
     pub class: Option<AgentClass>,
     pub orphans: u32,
 }
@@ -289,7 +289,7 @@ impl Stats {
     }
 }
 
-/// Tells the shapes of a session.
+/// Returns the shapes of a session.
 pub fn flows(digest: &Digest, agents: u32, descent: Descent) -> Vec<Flow> {
     let mut flows = Vec::new();
     if !digest.forks.is_empty() {

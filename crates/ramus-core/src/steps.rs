@@ -1,11 +1,11 @@
-//! Counts steps in tests, so that work which grows faster than a session shows as a number and not as a time.
+//! Counts steps in tests, so that work that grows faster than a session shows as a number and not as a time.
 
 #[cfg(test)]
 thread_local! {
     static TAKEN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Notes that one record or fold was looked at. It does nothing outside of this crate's tests.
+/// Counts one access to a record or message. It does nothing outside of this crate's tests.
 #[inline(always)]
 pub(crate) fn step() {
     #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
         }
     }
 
-    /// Something that is done with a session, and its name.
+    /// An operation on a session, and its name.
     type Work = (&'static str, fn(&Case));
 
     /// What the commands do with one session.
@@ -151,7 +151,7 @@ mod tests {
         short
     }
 
-    /// Shapes that somebody hostile would make: the first line, what is repeated, and what follows.
+    /// Shapes that an attacker would use: the first line, the repeated part, and the rest.
     const SHAPES: [(&str, &str, &str); 18] = [
         ("chain", "a0 user go", "pN < aM user go N\naN < pN assistant done N"),
         ("children of one record", "a user go", "pN < a user go N\nbN < pN assistant done N"),
@@ -177,7 +177,7 @@ mod tests {
         ("hooks", "h0 user go", "hN < hM attachment x\ngN < hM progress x"),
     ];
 
-    /// Twice the records take at most this many times the steps; twice would be linear.
+    /// Twice the records may take at most this many times the steps; twice would be linear.
     const MOST: f64 = 2.3;
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
             let works = WORK.iter().map(|(name, _)| *name).zip(small.1.into_iter().zip(large.1));
             for (name, (small, large)) in std::iter::once(("read", (small.0, large.0))).chain(works)
             {
-                // A few steps more than nothing are no growth.
+                // A few steps more than none are not growth.
                 if large > 2_000 && large as f64 > small as f64 * MOST {
                     too_much.push(format!("{shape}, {name}: {small} steps, then {large}"));
                 }

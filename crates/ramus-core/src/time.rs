@@ -1,41 +1,68 @@
-//! Points in time as they stand in records.
+//! Points in time as recorded.
 
-use bitcode::{Decode, Encode};
 use std::fmt;
+use std::num::NonZeroU64;
+
+use crate::niche::{Niche, encode_plain};
 
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// A point in time in microseconds since 1970, as a record states it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-pub struct Time(i64);
+///
+/// It is kept with its sign bit turned over, so that `Option<Time>` takes no more room and the order stays.
+/// The one time that has no such form, 292,277 years before 1970, becomes the next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(NonZeroU64);
+
+const SIGN: u64 = 1 << 63;
+
+encode_plain!(Time as i64);
+
+impl Niche for Time {
+    type Plain = i64;
+
+    fn to_plain(self) -> i64 {
+        (self.0.get() ^ SIGN) as i64
+    }
+
+    fn from_plain(plain: i64) -> Self {
+        Self(NonZeroU64::new(plain as u64 ^ SIGN).unwrap_or(NonZeroU64::MIN))
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Time").field(&self.to_plain()).finish()
+    }
+}
 
 impl Time {
     /// Reads an RFC 3339 time; `None` when it is not one.
     pub fn parse(text: &[u8]) -> Option<Self> {
         parse_fixed(text).or_else(|| {
             let stamp: jiff::Timestamp = std::str::from_utf8(text).ok()?.parse().ok()?;
-            Some(Self(stamp.as_microsecond()))
+            Some(Self::from_plain(stamp.as_microsecond()))
         })
     }
 
     /// Makes a time from milliseconds since 1970.
     pub fn from_millis(millis: i64) -> Self {
-        Self(millis.saturating_mul(1000))
+        Self::from_plain(millis.saturating_mul(1000))
     }
 
     /// Returns milliseconds since 1970.
     pub fn millis(self) -> i64 {
-        self.0.div_euclid(1000)
+        self.to_plain().div_euclid(1000)
     }
 
     /// Returns the day of UTC since 1970.
     pub fn day(self) -> i32 {
-        i32::try_from(self.0.div_euclid(DAY)).unwrap_or(0)
+        i32::try_from(self.to_plain().div_euclid(DAY)).unwrap_or(0)
     }
 
     /// Returns the time for calendar arithmetic; times out of its range become 1970.
     pub fn timestamp(self) -> jiff::Timestamp {
-        jiff::Timestamp::from_microsecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+        jiff::Timestamp::from_microsecond(self.to_plain()).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }
 }
 
@@ -76,12 +103,13 @@ fn parse_fixed(text: &[u8]) -> Option<Time> {
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let days =
         365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + day_of_year - 719_468;
-    Some(Time((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000 + milli * 1000))
+    let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
+    Some(Time::from_plain(seconds * 1_000_000 + milli * 1000))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Time, parse_fixed};
+    use super::{Niche, Time, parse_fixed};
 
     #[test]
     fn the_fixed_form_equals_the_full_parser() {
@@ -94,7 +122,11 @@ mod tests {
             "1969-12-28T23:59:59.500Z",
         ] {
             let full: jiff::Timestamp = text.parse().unwrap();
-            assert_eq!(parse_fixed(text.as_bytes()).unwrap().0, full.as_microsecond(), "{text}");
+            assert_eq!(
+                parse_fixed(text.as_bytes()).unwrap().to_plain(),
+                full.as_microsecond(),
+                "{text}"
+            );
             assert_eq!(Time::parse(text.as_bytes()).unwrap().to_string(), text);
         }
     }

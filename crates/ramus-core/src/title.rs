@@ -1,4 +1,4 @@
-//! What a session and its conversations are called (R15).
+//! Titles of sessions and conversations (R15).
 
 use rustc_hash::FxHashMap;
 
@@ -6,7 +6,7 @@ use crate::digest::{ConversationDigest, Digest};
 use crate::name::Name;
 use crate::time::Time;
 
-/// The summaries of a project by the node they name; of several for one node the newest stays.
+/// The summaries of a project by the node they name; of several for one node the newest is kept.
 #[derive(Clone, Debug, Default)]
 pub struct Summaries(FxHashMap<Name, (Time, Box<str>)>);
 
@@ -34,7 +34,7 @@ impl Summaries {
         names.filter_map(|name| Some((*name, &*self.0.get(name)?.1)))
     }
 
-    /// Returns the summary that names the node nearest to the leaf, if any names one of the path.
+    /// Returns the summary that names the node nearest to the leaf of a path, if there is one.
     fn of_path(&self, digest: &Digest, place: u32) -> Option<&str> {
         if self.0.is_empty() {
             return None;
@@ -86,10 +86,10 @@ pub fn conversation_title<'a>(
         .filter(|title| !title.is_empty())
 }
 
-/// Returns the title that tells a conversation from the others of its session, by its number.
+/// Returns the title that distinguishes a conversation from the others of its session, by its number.
 ///
-/// One that is off the resume path goes by its own first prompt: the session's title says little about
-/// one of its branches. Without a number it is the session's title.
+/// A conversation off the resume path gets its own first prompt, or the prompt that it replies to: the
+/// session's title says little about one of its branches. Without a number it is the session's title.
 pub fn branch_title<'a>(
     digest: &'a Digest,
     number: Option<u32>,
@@ -98,8 +98,19 @@ pub fn branch_title<'a>(
     let index = number.and_then(|number| (number as usize).checked_sub(1));
     match index.and_then(|index| digest.conversations.get(index)) {
         Some(own) if !own.resumes => {
-            own.first_prompt.as_deref().or_else(|| conversation_title(digest, own, summaries))
+            let prompt = own.answered_prompt.as_deref().or(own.first_prompt.as_deref());
+            prompt.or_else(|| conversation_title(digest, own, summaries))
         }
         _ => session_title(digest, summaries),
     }
+}
+
+/// Shortens a title that something is added to.
+pub fn short_title(title: &str) -> String {
+    const LONG: usize = 80;
+    let one_line = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if one_line.chars().count() <= LONG {
+        return one_line;
+    }
+    one_line.chars().take(LONG - 1).chain(['…']).collect()
 }

@@ -127,6 +127,11 @@ impl Tree {
         self.names.bearers(name).last().map(|id| self.first(*id))
     }
 
+    /// Returns all nodes of that name, in file order.
+    pub(crate) fn bearers(&self, name: Name) -> &[NodeId] {
+        self.names.bearers(name)
+    }
+
     /// Returns how many records carry a name that was used before.
     pub fn repeated_names(&self) -> u32 {
         self.repeated

@@ -1,8 +1,7 @@
-//! A path into turns: what a reader sees, one thing at a time (R16).
+//! Turns a path into the entries of a transcript (R16).
 //!
-//! A message that was written as many records is one turn, a tool call stands
-//! with its result, a command with what it printed, a compaction with its
-//! summary. What decorates a conversation without saying anything is no turn.
+//! A message that was written as many records is one turn, a tool call has its result, a command its
+//! output, a compaction its summary. Decoration is not a turn.
 
 use serde_json::Value;
 
@@ -31,13 +30,15 @@ pub use fork::fork_turn;
 pub use label::{MessageLabel, message_label};
 pub use walk::{Turns, turns};
 
-/// One thing a reader sees.
+/// One entry of a transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
     /// The records it is made of, the first one first.
     pub nodes: Vec<NodeId>,
-    /// The name of its first record, as it is spelled. `None`: it has none.
+    /// The uuid of its first record. `None`: it has none.
     pub uuid: Option<String>,
+    /// The start of that name which means no other record of the session.
+    pub short_uuid: Option<String>,
     pub time: Option<Time>,
     /// Read out of a damaged line (R2).
     pub recovered: bool,
@@ -49,28 +50,28 @@ pub struct Turn {
 pub enum TurnKind {
     Prompt(Prompt),
     Answer(Answer),
-    /// A result whose call is not beside it, or nowhere.
+    /// A result whose call is not next to it, or nowhere.
     Result(Box<Call>),
     Command(Command),
     Interrupt {
         for_tool_use: bool,
     },
-    /// The client speaks in the model's place.
+    /// Written by the client in place of the model.
     Synthetic(Synthetic),
     Compaction(Compaction),
     Notification(Notification),
     Hook(Hook),
-    /// A file that was laid beside a prompt.
+    /// A file that was attached to a prompt.
     File(Attached),
     Note(Note),
-    /// Text that the client put in for the model: the body of a skill or a command, a reminder.
-    /// Only where it was asked for ([`Turns::with_injected`]).
+    /// Text that the client inserted for the model: the body of a skill or a command, a reminder.
+    /// Only on request ([`Turns::with_injected`]).
     Injected(String),
-    /// Stands before the way that the path takes.
+    /// Comes before the branch that the path takes.
     Fork(Fork),
-    /// The client resumes with less than a person reads, or before the end.
+    /// The client resumes with fewer messages, or before the end.
     Resume(ResumeNote),
-    /// What follows stands here by a guess: no record of the file says so.
+    /// The order is a guess: no record of the file confirms it.
     Guess(Placement),
     /// A record of a kind that is not known here.
     Unknown {
@@ -84,29 +85,29 @@ pub enum TurnKind {
     },
 }
 
-/// Somebody asks.
+/// A prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompt {
     pub text: String,
-    /// Pictures and documents.
+    /// Images and documents.
     pub media: Vec<Media>,
     /// Typed while the model was working.
     pub queued: bool,
-    /// Asked by an agent, not by a person: the prompt of a sidechain (R6).
+    /// Written by another agent, not by a person: the prompt of a sidechain (R6).
     pub delegated: bool,
 }
 
-/// The model answers: one message, however many records it takes.
+/// A reply of the model: one message, however many records it has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     pub model: Option<String>,
-    /// What its requests used, the largest that a record says of each (R20). Mostly one;
+    /// The usage of its requests, the largest that a record has for each (R20). Usually one;
     /// [`reply_usage`](crate::usage::reply_usage) adds them up.
     pub uses: Vec<ReplyUse>,
     pub parts: Vec<Part>,
 }
 
-/// A piece of an answer.
+/// A part of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     Text(String),
@@ -121,7 +122,7 @@ pub enum Part {
     Unknown(Value),
 }
 
-/// What the model thought, as far as it is known (R17).
+/// Thinking of the model, as far as it is known (R17).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Thought {
     Text(String),
@@ -135,7 +136,7 @@ pub enum Thought {
     },
 }
 
-/// A call of a tool with what came of it.
+/// A tool call with its result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Call {
     pub id: String,
@@ -148,20 +149,20 @@ pub struct Call {
     pub agent: Option<String>,
 }
 
-/// What came of a tool call.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The record it stands in. `None`: the one of the call.
+    /// The record with the result. `None`: that of the call.
     pub node: Option<NodeId>,
     pub time: Option<Time>,
     pub is_error: bool,
     /// What the model saw.
     pub content: Vec<Block>,
-    /// What the client kept: richer, and absent where one record answers several calls.
+    /// The output that the client stored: more detailed, and absent if one record answers several calls.
     pub output: Option<ToolOutput>,
-    /// What a person said when refusing.
+    /// What the user wrote when refusing.
     pub feedback: Option<String>,
-    /// The file that holds the output, where it was too large for the record.
+    /// The file with the output, if it was too large for the record.
     pub spilled: Option<String>,
     /// The text of that file, once [`Turn::read_spilled`] has read it.
     pub whole: Option<String>,
@@ -177,7 +178,7 @@ pub struct Command {
     pub stderr: String,
 }
 
-/// What the client said in the model's place.
+/// Text that the client wrote in place of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synthetic {
     pub text: String,
@@ -186,18 +187,18 @@ pub struct Synthetic {
     pub details: Option<String>,
 }
 
-/// The conversation was cut short and goes on from a summary (R7).
+/// The conversation was compacted and continues from a summary (R7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compaction {
     /// `manual` or `auto`.
     pub trigger: Option<String>,
     pub pre_tokens: Option<u64>,
     pub post_tokens: Option<u64>,
-    /// `None`: the boundary stands without a summary.
+    /// `None`: the boundary has no summary.
     pub summary: Option<String>,
 }
 
-/// A background task, an agent or a team mate reports.
+/// A message from a background task, another agent or a team mate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notification {
     /// The task or the sender.
@@ -207,7 +208,7 @@ pub struct Notification {
     pub text: String,
 }
 
-/// A hook stopped something, failed, or had something to say.
+/// A hook blocked something, failed, or had output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hook {
     /// Such as `PostToolUse:Edit`.
@@ -226,17 +227,17 @@ pub enum HookEffect {
     Blocked,
 }
 
-/// A file that the model was shown or told of.
+/// A file that the model was shown or informed about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attached {
     pub path: String,
     /// Someone else changed it since the model read it.
     pub edited: bool,
-    /// `None`: it was only named or is no text.
+    /// `None`: it was only mentioned or is not text.
     pub text: Option<String>,
 }
 
-/// The client notes something.
+/// A note of the client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Note {
     /// The `subtype` of the record: `informational`, `away_summary`, …
@@ -246,37 +247,37 @@ pub struct Note {
     pub text: String,
 }
 
-/// A place where a person or a retry took two ways (R9).
+/// A fork point on the path (R9).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
     pub kind: ForkKind,
-    /// The ways in file order, the one taken too.
+    /// In file order, including the one taken.
     pub ways: Vec<ForkWay>,
     /// How many more there are, see [`fork_turn`].
     pub more: usize,
 }
 
-/// One way of a fork.
+/// One branch of a fork point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForkWay {
-    /// The first record of what is said first on it.
+    /// The first record of its first message.
     pub node: NodeId,
     /// The last record of the conversation it leads to.
     pub leaf: NodeId,
-    /// What comes behind the session in the address of that leaf.
+    /// The part after the session in the address of that leaf.
     pub address: Option<String>,
-    /// The first words on it, or what stands there instead of words; empty for the way taken.
+    /// The first text on it, or what it has instead of text; empty for the branch taken.
     pub words: String,
-    /// Somebody said these words; if not, they name what is there.
+    /// The label is text of the conversation; if not, it names what is there.
     pub said: bool,
     pub time: Option<Time>,
     /// Displayable messages from here to the leaf.
     pub messages: u32,
-    /// No real answer was given on it.
+    /// The model never replied on it.
     pub draft: bool,
     /// It leads to the resume point, or was written last (R12).
     pub current: bool,
-    /// The path goes this way.
+    /// The path takes this branch.
     pub taken: bool,
 }
 
@@ -295,7 +296,7 @@ impl Turn {
         calls.chain(alone)
     }
 
-    /// Takes in the outputs that were too large for their records; `read` gets a path and gives a text.
+    /// Loads the outputs that were too large for their records; `read` gets a path and returns a text.
     pub fn read_spilled(&mut self, read: &mut dyn FnMut(&str) -> Option<String>) {
         let mut fill = |call: &mut Call| {
             if let Some(result) = &mut call.result

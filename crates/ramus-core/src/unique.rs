@@ -1,9 +1,9 @@
-//! Which paths of many sessions hold nothing that another one does not (R14).
+//! Finds the paths of many sessions that are part of another path (R14).
 //!
-//! A resumed or forked session repeats the path it came from. A path is dropped
-//! when its records are a subset of another's. Pairs of paths are never
-//! compared: a path is known by its leaf and by a hash of the way to it, so one
-//! look-up per leaf finds the sessions in which it goes on or ends alike.
+//! A resumed or forked session repeats the path it came from. A path is dropped when its records are a
+//! subset of another's. Pairs of paths are never compared: a path is identified by its leaf and by a hash
+//! of the uuids up to it, so one look-up per leaf finds the sessions in which it continues or ends the
+//! same way.
 
 use std::borrow::Cow;
 
@@ -13,19 +13,19 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::digest::Digest;
 use crate::name::Name;
 
-/// A conversation of one of many sessions: the session's and its own index.
+/// A conversation of one of many sessions: the indices of the session and the conversation.
 pub type PathId = (usize, usize);
 
-/// Where a name stands: a session and a place in its chain.
+/// Where a uuid occurs: a session and a position in its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Spot {
     session: usize,
     place: u32,
 }
 
-/// Returns the paths left after dropping those that another one covers.
+/// Returns the paths that no other path covers.
 ///
-/// `sessions` stand in the order of their age: of equal paths the first stays.
+/// `sessions` are in the order of their age: of equal paths the first is kept.
 pub fn unique_paths(sessions: &[&Digest]) -> Vec<PathId> {
     let names: Vec<Cow<'_, [Name]>> =
         sessions.iter().map(|digest| digest.chain.original_names()).collect();
@@ -59,17 +59,17 @@ fn name(names: &[Name], place: u32) -> Option<Name> {
     names.get(place as usize).copied()
 }
 
-/// The ways that lead to all nodes of all sessions.
+/// The paths to all nodes of all sessions.
 struct Ways<'a> {
     sessions: &'a [&'a Digest],
-    /// The names of each session's nodes; a merged one goes by the name it was copied from.
+    /// The uuids of each session's nodes; for merged nodes the original ones.
     names: &'a [Cow<'a, [Name]>],
-    /// A hash of the names from the root, through links, to each place; of sessions that share an end with
+    /// A hash of the uuids from the root, through links, to each position; for sessions that share an end with
     /// another one, and those they continue.
     hashes: Vec<Vec<u64>>,
-    /// The places at which a conversation ends.
+    /// The positions at which a conversation ends.
     ends: FxHashSet<Spot>,
-    /// The places that a session elsewhere continues.
+    /// The positions that another session continues.
     continued: FxHashSet<Spot>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Ways<'a> {
         ways
     }
 
-    /// Hashes the ways of a session, those of the sessions it continues first.
+    /// Hashes the paths of a session, after those of the sessions it continues.
     fn hash_session(
         &mut self,
         session: usize,
@@ -176,7 +176,7 @@ impl<'a> Ways<'a> {
         self.hashes[spot.session].get(spot.place as usize).copied().unwrap_or(0)
     }
 
-    /// Whether another path holds all of the path that ends at `own`.
+    /// Whether another path contains all of the path that ends at `own`.
     fn is_covered(&self, own: Spot, spots: &FxHashMap<Name, Vec<Spot>>) -> bool {
         if self.continued.contains(&own) {
             return true;
@@ -189,7 +189,7 @@ impl<'a> Ways<'a> {
             match (same_way, ends_there) {
                 (true, true) => other.session < own.session,
                 (true, false) => true,
-                // The way there was linked anew: the names themselves have to tell.
+                // The records were linked differently there, so the uuids themselves have to be compared.
                 (false, _) => {
                     other.session != own.session
                         && self.holds(other, own)
@@ -199,13 +199,13 @@ impl<'a> Ways<'a> {
         })
     }
 
-    /// Whether the way to `other` holds every name on the way to `own`.
+    /// Whether the path to `other` contains every uuid on the path to `own`.
     fn holds(&self, other: Spot, own: Spot) -> bool {
         let held: FxHashSet<Name> = self.names_up(other).collect();
         self.names_up(own).all(|name| held.contains(&name))
     }
 
-    /// Whether a conversation through `other` has a name that the way to `own` lacks.
+    /// Whether a conversation through `other` has a uuid that the path to `own` lacks.
     fn goes_further(&self, other: Spot, own: Spot) -> bool {
         let held: FxHashSet<Name> = self.names_up(own).collect();
         let digest = self.sessions[other.session];

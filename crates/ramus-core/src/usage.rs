@@ -1,11 +1,12 @@
-//! The tokens of many messages, each counted once (R20), and what they cost.
+//! Token usage of many messages, each counted once (R20), and its cost.
 //!
-//! [`Uses`] are read along with a file's lines, an [`Account`] is what stays of them per file, and
-//! [`Books`] put the accounts of many files together.
+//! [`Uses`] are collected while a file is read, an [`Account`] is the usage of one file, and [`Books`] combine
+//! the usage of many files.
 
 mod account;
 mod books;
 mod message;
+mod packed;
 mod reply;
 #[cfg(test)]
 mod tests;
@@ -73,12 +74,12 @@ impl Tokens {
     }
 }
 
-/// Many messages together.
+/// A total over many messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Sum {
     pub messages: u64,
     pub tokens: Tokens,
-    /// Dollars for all messages whose price is known.
+    /// Dollars for all messages with a known price.
     pub cost: f64,
     /// Tokens of models that have no known price.
     pub unpriced: u64,

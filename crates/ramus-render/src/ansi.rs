@@ -1,12 +1,11 @@
-//! Labelled lines into terminal text. The one table from labels to looks.
+//! Turns labelled lines into terminal text. Has the one table from labels to terminal styles.
 
 use std::borrow::Cow;
 
 use crate::span::{Label, Line, Span, SyntaxKind};
 use crate::symbols::Symbols;
 
-/// How labels look: the parameters of an SGR sequence (`1;31`) for each. Empty:
-/// as the terminal writes anyway.
+/// Maps labels to the parameters of an SGR sequence (`1;31`). Empty: the terminal's default.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
     pub sgr: fn(Label) -> Cow<'static, str>,
@@ -14,12 +13,11 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// Base colours and attributes. The terminal's owner chose those to be
-    /// readable on their background; white, black and bright colours are not
-    /// used because each vanishes on some.
+    /// Base colours and attributes, which the user's terminal theme makes readable. White, black
+    /// and bright colours are not used, because each is invisible on some background.
     pub const BASE: Self = Self { sgr: base, symbols: Symbols::Unicode };
 
-    /// No looks at all.
+    /// No styles at all.
     pub const NONE: Self = Self { sgr: |_| Cow::Borrowed(""), symbols: Symbols::Unicode };
 }
 
@@ -47,7 +45,7 @@ pub fn plain(line: &Line) -> String {
     line.0.iter().map(Span::text).collect()
 }
 
-/// Red is for errors.
+/// Without red, which is for errors.
 const LANES: [&str; 10] = ["36", "35", "32", "33", "34", "1;36", "1;35", "1;32", "1;33", "1;34"];
 
 fn base(label: Label) -> Cow<'static, str> {
@@ -57,7 +55,7 @@ fn base(label: Label) -> Cow<'static, str> {
     }
 }
 
-/// Returns the look of a label of ours.
+/// Returns the style of a label.
 fn own(label: Label) -> &'static str {
     match label {
         Label::Printed(_) => "",

@@ -1,14 +1,14 @@
-//! Pictures of numbers in a terminal: bars, sparklines, a calendar.
+//! Draws numbers in a terminal: bars, sparklines, a calendar.
 
 use crate::span::{Label, Line};
 
 /// Eighths of a column.
 const EIGHTHS: [&str; 9] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
 const SPARKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// From nothing to most; told apart without colour too.
+/// From zero to the maximum, distinguishable without colour.
 const HEAT: [char; 5] = ['·', '░', '▒', '▓', '█'];
 
-/// Draws a bar of at most `width` columns; what is not nothing is seen.
+/// Draws a bar of at most `width` columns. A value above zero is always visible.
 pub fn bar(value: f64, most: f64, width: usize) -> String {
     if !(value > 0.0 && most > 0.0) || width == 0 {
         return String::new();
@@ -41,11 +41,11 @@ pub struct Calendar {
 }
 
 const WEEKDAYS: [&str; 7] = ["Mon", "", "Wed", "", "Fri", "", "Sun"];
-/// Where the weeks begin.
+/// The column where the weeks begin.
 const MARGIN: usize = 4;
 
 impl Calendar {
-    /// Draws the weeks as columns, the newest to the right; weeks that do not fit are left out.
+    /// Draws weeks as columns, the newest on the right. Old weeks that do not fit are left out.
     pub fn lines(&self, width: usize) -> Vec<Line> {
         let weeks = (self.first_weekday + self.days.len()).div_ceil(7);
         let room = width.saturating_sub(MARGIN);
@@ -69,7 +69,7 @@ impl Calendar {
         lines
     }
 
-    /// Sorts the days into four levels of equally many, and nothing.
+    /// Sorts the days into level 0 for zero and four levels with equally many days.
     fn levels(&self) -> Vec<usize> {
         let mut some: Vec<f64> = self.days.iter().copied().filter(|value| *value > 0.0).collect();
         some.sort_by(f64::total_cmp);
@@ -98,7 +98,7 @@ impl Calendar {
     }
 }
 
-/// Says what the signs of a calendar mean.
+/// Returns the legend of a calendar.
 pub fn legend() -> Line {
     let mut line = Line::new("less ", Label::Dim);
     for sign in HEAT {

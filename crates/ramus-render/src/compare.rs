@@ -1,8 +1,7 @@
-//! Two conversations beside each other, for a terminal of a given width.
+//! Compares two conversations for a terminal of a given width.
 //!
-//! What both have is told in one line. What differs follows: the exchanges, the
-//! files, the commands, and the numbers. A is written as what was removed, B as
-//! what was added.
+//! One line sums up what both have in common. Then follow the exchanges, files, commands and
+//! totals that differ. A is drawn like removed lines of a diff, B like added lines.
 
 mod opening;
 
@@ -26,16 +25,19 @@ use sheet::Sheet;
 pub use files::lines_changed;
 pub use ramus_core::compare::{Compared, Named};
 
-/// How a comparison is to read.
+/// How many columns a side-by-side comparison needs.
+pub const SIDE_BY_SIDE_WIDTH: usize = 120;
+
+/// How a comparison is written.
 #[derive(Clone, Copy)]
 pub struct CompareConfig<'a> {
     pub width: usize,
-    /// A on the left and B on the right, not A before B.
+    /// A on the left and B on the right, instead of A before B.
     pub side_by_side: bool,
-    /// Leave nothing out for being long.
+    /// Show long texts in full.
     pub full: bool,
     pub highlight: Highlight,
-    /// Paths below this directory are shown without it. Empty: all are shown whole.
+    /// Paths below this directory are shown relative to it. Empty: all paths are absolute.
     pub cwd: &'a str,
     pub time: &'a dyn Fn(Time) -> String,
 }
@@ -56,12 +58,12 @@ pub fn compare(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line>
     talk::write(&mut sheet, compared);
     files::write(&mut sheet, compared.files);
     commands(&mut sheet, compared);
-    sheet.heading("Numbers");
+    sheet.heading("Totals");
     sheet.out.extend(stat::table(compared, config));
     sheet.out
 }
 
-/// Returns the short form: the numbers alone.
+/// Returns only the totals.
 pub fn stat(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
     let mut lines = opening(compared, config);
     if !compared.common.is_all() {

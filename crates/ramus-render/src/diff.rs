@@ -1,5 +1,4 @@
-//! Two texts, or the hunks of a patch, into a unified diff with the changed
-//! words marked.
+//! Draws two texts or the hunks of a patch as a unified diff with changed words marked.
 
 mod words;
 
@@ -11,7 +10,7 @@ const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiffConfig {
-    /// Unchanged lines shown around a change.
+    /// The number of unchanged lines around a change.
     pub context: usize,
     /// Whether each line starts with its old and new line number.
     pub numbers: bool,
@@ -23,30 +22,30 @@ impl Default for DiffConfig {
     }
 }
 
-/// A run of changed lines with its surroundings.
+/// Changed lines with their context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunk {
     pub old_start: usize,
     pub old_lines: usize,
     pub new_start: usize,
     pub new_lines: usize,
-    /// Lines without their newline, after a `' '`, `'+'` or `'-'`. A line with
-    /// `\` first is a remark.
+    /// Lines without their newline, after a `' '`, `'+'` or `'-'`. A line that begins with
+    /// `\` is a remark.
     pub lines: Vec<String>,
 }
 
-/// Returns what changed between two texts. Nothing: they are equal.
+/// Returns the changes between two texts. Empty: they are equal.
 pub fn diff(old: &str, new: &str, config: &DiffConfig) -> Vec<Line> {
     patch(&hunks(old, new, config.context), config)
 }
 
-/// Returns what changed as a patch that programs understand: no words marked, nothing made safe for
-/// a terminal. Empty: the texts are equal.
+/// Returns the changes as a patch for programs: no words marked, not sanitized for a terminal. Empty: the
+/// texts are equal.
 pub fn unified(old: &str, new: &str, names: (&str, &str)) -> String {
     TextDiff::from_lines(old, new).unified_diff().header(names.0, names.1).to_string()
 }
 
-/// Returns how a patch reads.
+/// Draws a patch.
 pub fn patch(hunks: &[Hunk], config: &DiffConfig) -> Vec<Line> {
     let digits = hunks.iter().map(last_number).max().unwrap_or(0).to_string().len();
     let mut page = Page { lines: Vec::new(), digits: config.numbers.then_some(digits) };
@@ -69,7 +68,7 @@ pub fn stat(old: &str, new: &str) -> (usize, usize) {
 /// Returns the differences of two texts as hunks.
 pub fn hunks(old: &str, new: &str, context: usize) -> Vec<Hunk> {
     let diff = TextDiff::from_lines(old, new);
-    // Snippets rarely end in a newline; it is worth a remark only as a change.
+    // Snippets often lack a last newline. Mention it only if it changed.
     let remark = old.ends_with('\n') != new.ends_with('\n') && !old.is_empty() && !new.is_empty();
     diff.grouped_ops(context).iter().map(|ops| hunk(&diff, ops, remark)).collect()
 }
@@ -98,7 +97,7 @@ fn last_number(hunk: &Hunk) -> usize {
     last(hunk.old_start, hunk.old_lines).max(last(hunk.new_start, hunk.new_lines))
 }
 
-/// Lines being written, with the width of a line number if there are any.
+/// Collects lines. `digits` is the width of line numbers, if they are shown.
 struct Page {
     lines: Vec<Line>,
     digits: Option<usize>,
@@ -140,7 +139,7 @@ pub(crate) struct Change {
 }
 
 pub(crate) fn changes(lines: &[String]) -> Vec<Change> {
-    // A file with Windows line ends is not interesting for having them.
+    // If all lines have Windows line ends, do not show them.
     let windows = lines.iter().filter(|line| !line.starts_with('\\')).all(|l| l.ends_with('\r'));
     let lines: Vec<_> = lines
         .iter()

@@ -1,8 +1,8 @@
-//! A path as a document that stands on its own: Markdown, HTML, JSON, text.
+//! Writes a path as a self-contained document: Markdown, HTML, JSON or text.
 //!
-//! A document is a head, its turns one after the other, and a foot. Turns can be
-//! written before the head is known, which holds sums over all of them. Nothing
-//! here depends on when or where it is done: the same path gives the same bytes.
+//! A document has a head, its turns and a foot. Turns can be written before the head, which
+//! contains totals over all of them. The output does not depend on when or where it is written:
+//! the same path gives the same bytes.
 
 mod call;
 
@@ -29,7 +29,7 @@ use ramus_core::turn::{Call, Turn};
 pub use call::{FileDiff, Section, Summary, sections, summary};
 pub use head::{Header, Sibling, Tokens};
 
-/// What a transcript is written as.
+/// The format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Markdown,
@@ -38,27 +38,27 @@ pub enum Format {
     Text,
 }
 
-/// How much of tool calls is told.
+/// How much of tool calls is included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tools {
     None,
-    /// What was asked and what came of it, long texts cut.
+    /// Input and result, with long texts shortened.
     Brief,
     Full,
 }
 
-/// What a document holds, and how it points to others.
+/// What a document contains, and how it links to others.
 #[derive(Clone, Copy)]
 pub struct Config<'a> {
     pub thinking: bool,
     pub tools: Tools,
-    /// Paths below this directory are shown without it.
+    /// Paths below this directory are shown relative to it.
     pub cwd: &'a str,
-    /// Where the transcript of another way is, by the last record of it.
+    /// Returns the link to the transcript of another branch, by the branch's last record.
     pub other: &'a dyn Fn(NodeId) -> Option<String>,
-    /// Where the transcript of the agent is that a call started.
+    /// Returns the link to the transcript of the agent that a call started.
     pub agent: &'a dyn Fn(&Call) -> Option<String>,
-    /// Where a picture is to be had: a `data:` address or a file. `None`: it is only named.
+    /// Returns the address of an image, a `data:` URL or a file. `None`: only its name is shown.
     pub picture: &'a dyn Fn(&Media) -> Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl std::fmt::Debug for Config<'_> {
     }
 }
 
-/// How many ways of a fork are told in one transcript.
+/// How many branches of a fork point are listed in one transcript.
 pub const MOST_WAYS: usize = 100;
 
 /// Writes the head of a document.
@@ -81,7 +81,7 @@ pub fn head(format: Format, header: &Header, out: &mut String) {
     }
 }
 
-/// Returns the first words of a path as the head of a document shows them; every one of its siblings does.
+/// Formats the first words of a path for the heads of documents. All its siblings show them.
 pub fn told(format: Format, words: &str) -> String {
     match format {
         Format::Markdown => markdown::told(words),
@@ -100,7 +100,7 @@ pub fn turn(format: Format, session: &Session, turn: &Turn, config: &Config<'_>,
     }
 }
 
-/// Returns what stands between two turns.
+/// Returns the separator between two turns.
 pub fn between(format: Format) -> &'static str {
     match format {
         Format::Markdown | Format::Html => "",
@@ -119,7 +119,7 @@ pub struct OutlineEntry {
     words: String,
 }
 
-/// What an entry of an outline leads to.
+/// What an outline entry leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutlineKind {
     Prompt,
@@ -127,7 +127,7 @@ pub enum OutlineKind {
     Compaction,
 }
 
-/// Returns the entry of a turn in the outline. `None`: it has none, or the format has no outline.
+/// Returns the outline entry of a turn. `None`: it has none, or the format has no outline.
 pub fn outline_entry(format: Format, turn: &Turn) -> Option<OutlineEntry> {
     match format {
         Format::Html => html::outline_entry(turn),
@@ -135,7 +135,7 @@ pub fn outline_entry(format: Format, turn: &Turn) -> Option<OutlineEntry> {
     }
 }
 
-/// Writes the outline of a document and what closes it.
+/// Writes the outline and the end of a document.
 pub fn foot_with_outline<'a>(
     format: Format,
     outline: impl Iterator<Item = &'a OutlineEntry>,
@@ -147,7 +147,7 @@ pub fn foot_with_outline<'a>(
     }
 }
 
-/// Writes what closes a document.
+/// Writes the end of a document.
 pub fn foot(format: Format, out: &mut String) {
     match format {
         Format::Markdown | Format::Text => {}

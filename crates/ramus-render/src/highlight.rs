@@ -1,10 +1,9 @@
-//! Source code into labelled lines.
+//! Highlights source code as labelled lines.
 //!
-//! A scanner of our own, not a set of regular expressions: grammars made of
-//! those backtrack, and a page of ordinary code could take seconds. Here every
-//! step consumes what it looked at, so the work is proportional to the bytes,
-//! whatever they are. It knows what base colours can show: comments, strings,
-//! numbers, keywords, names of functions, types and keys.
+//! This is a hand-written scanner. Grammars of regular expressions backtrack, and ordinary code
+//! could take seconds. Here every step consumes what it looked at, so the work is proportional to
+//! the size of the text. It recognizes what base colours can show: comments, strings, numbers,
+//! keywords, and the names of functions, types and keys.
 
 use crate::{sanitize::sanitize, span::Line};
 
@@ -23,26 +22,25 @@ mod formats;
 use language::Grammar;
 use painter::Painter;
 
-/// Bytes of one text that are highlighted; what follows is plain. Bounds the
-/// memory for labels, which is several times the size of the text.
+/// How many bytes of a text are highlighted; the rest is plain. This limits the memory for labels,
+/// which is several times the size of the text.
 pub const LIMIT: usize = 256 * 1024;
 
-/// Whether anybody will see the colours.
+/// Whether code is highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Highlight {
     On,
-    /// Code stays plain, without being looked at.
+    /// Code stays plain and is not scanned.
     Off,
 }
 
-/// Returns the lines of `text`, highlighted as `language` says: a name
-/// (`rust`), an extension (`rs`) or a file name (`src/main.rs`). An unknown
-/// language is plain.
+/// Returns the lines of `text`, highlighted. `language` is a name (`rust`), an extension (`rs`) or a
+/// file name (`src/main.rs`). An unknown language gives plain text.
 pub fn code(language: &str, text: &str) -> Vec<Line> {
     limited_code(language, text, LIMIT)
 }
 
-/// Like [`code`], with another number of highlighted bytes.
+/// Like [`code`], with another limit.
 pub(crate) fn limited_code(language: &str, text: &str, limit: usize) -> Vec<Line> {
     let text = sanitize(text);
     let grammar = if limit == 0 { None } else { Grammar::find(language) };
@@ -53,7 +51,7 @@ pub(crate) fn limited_code(language: &str, text: &str, limit: usize) -> Vec<Line
     painter.finish()
 }
 
-/// Returns where the last line ends that lies within `limit` bytes.
+/// Returns the end of the last line within `limit` bytes.
 fn whole_lines(text: &str, limit: usize) -> usize {
     if text.len() <= limit {
         return text.len();

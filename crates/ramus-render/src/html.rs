@@ -1,8 +1,7 @@
-//! Pieces of a transcript as HTML without effect, for a page of ours.
+//! Renders parts of a transcript as harmless HTML for the web app.
 //!
-//! Everything is escaped: nothing in it runs, loads or leads away. Links and
-//! pictures of others become buttons that hand over their address, code becomes
-//! spans with one class for each label.
+//! Everything is escaped: nothing runs, loads external resources or navigates. Links and images
+//! become elements that only carry their address; code becomes spans with one class per label.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -17,10 +16,10 @@ use crate::printed;
 use crate::sanitize::sanitize;
 use crate::span::{Label, Line, SyntaxKind};
 
-/// Bytes of code that are highlighted in one text.
+/// How many bytes of code are highlighted in one text.
 const HIGHLIGHTED: usize = highlight::LIMIT;
 
-/// Returns Markdown as HTML; its own HTML is shown as text.
+/// Renders Markdown as HTML. HTML in it is shown as text.
 pub fn prose(text: &str) -> String {
     let text = sanitize(text);
     let options =
@@ -67,8 +66,8 @@ pub fn prose(text: &str) -> String {
     out
 }
 
-/// Returns source code as a block with its language and a button that copies it.
-/// Without a language it is what a program printed, and has the colours of that.
+/// Returns source code as a block with its language and a copy button. Without a language it is
+/// program output, with its colours.
 pub fn code(language: &str, text: &str) -> String {
     let text = text.trim_matches('\n');
     let lines = match language {
@@ -95,7 +94,7 @@ pub fn block(language: &str, lines: &[Line]) -> String {
     out
 }
 
-/// Returns a diff as a block whose lines are marked over their whole width.
+/// Returns a diff as a block with full-width line marks.
 pub fn diff(lines: &[Line]) -> String {
     let mut out = String::from("<div class=\"code diff\"><pre tabindex=\"0\"><code>");
     for line in lines {
@@ -117,7 +116,7 @@ pub fn diff(lines: &[Line]) -> String {
     out
 }
 
-/// Returns plain text, escaped.
+/// Returns escaped plain text.
 pub fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     escape(&sanitize(text), &mut out);
@@ -167,7 +166,7 @@ fn own_class(label: Label) -> &'static str {
     }
 }
 
-/// Opens an item of a list with the number it was written with.
+/// Opens a list item with the number it was written with.
 pub(crate) fn numbered(lists: &mut Numbering, source: &str) -> Event<'static> {
     match lists.number(source) {
         Some(Number { number, counted: false, .. }) => {
@@ -190,7 +189,7 @@ fn harmless(event: Event<'_>) -> Event<'_> {
             opened("<span class=\"link picture\"", &dest_url)
         }
         Event::End(TagEnd::Image) => Event::InlineHtml(CowStr::Borrowed("</span>")),
-        // Their alignment would be a style of its own, which the page does not allow.
+        // Alignment needs inline styles, which the content security policy forbids.
         Event::Start(Tag::Table(columns)) => {
             Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
         }
@@ -208,7 +207,7 @@ fn harmless(event: Event<'_>) -> Event<'_> {
     }
 }
 
-/// Returns a start tag that carries an address without leading there.
+/// Returns a start tag that carries an address without linking to it.
 fn opened(tag: &str, address: &str) -> Event<'static> {
     let mut html = format!("{tag} data-address=\"");
     escape(address, &mut html);
@@ -218,7 +217,7 @@ fn opened(tag: &str, address: &str) -> Event<'static> {
     Event::InlineHtml(html.into())
 }
 
-/// Headings in a transcript stand below those of the page.
+/// Lowers headings below those of the web app.
 fn below(level: HeadingLevel) -> HeadingLevel {
     match level {
         HeadingLevel::H1 => HeadingLevel::H4,
@@ -227,7 +226,7 @@ fn below(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
-/// Writes text with nothing in it that means something to HTML.
+/// Writes text with HTML special characters escaped.
 pub(crate) fn escape(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) =

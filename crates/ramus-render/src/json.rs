@@ -1,12 +1,12 @@
-//! The machine-readable contract: types made to be written, and nothing else.
+//! The machine-readable output: types that are only serialized.
 //!
-//! Field names are stable. Adding one is allowed; changing one needs a new
-//! number in the schema.
+//! Field names are stable. Adding one is allowed; changing one needs a new schema number.
 
 mod diff;
 mod document;
 mod escape;
 mod files;
+mod hit;
 mod list;
 mod merge;
 mod outline;
@@ -21,10 +21,13 @@ mod written;
 pub use diff::{Diff, diff};
 pub use document::{DemoWritten, Document, Pages};
 pub use escape::write;
-pub use files::{File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file};
+pub use files::{
+    File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file, files_point,
+};
+pub use hit::{SNIPPET_ROOM, hit};
 pub use list::{
-    bookmarks, conversations, lost_agent, pull_request, relative, repositories, resume, session,
-    tree,
+    bookmarks, conversations, lost_agent, project, pull_request, relative, repositories, resume,
+    session, tree,
 };
 pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
 pub use outline::{Outline, OutlineRow, outline_row};
@@ -47,8 +50,6 @@ use ramus_core::digest::one_line;
 use ramus_core::time::Time;
 use serde::{Serialize, Serializer};
 
-use crate::snippet::Snippet;
-
 /// Any answer, with the name of its schema first.
 #[derive(Debug, Serialize)]
 pub struct Answer<T> {
@@ -64,7 +65,7 @@ impl<T: Serialize> Answer<T> {
     }
 }
 
-/// What is remembered to be faster.
+/// The cache.
 #[derive(Debug, Serialize)]
 pub struct Cache {
     /// `None`: nothing is.
@@ -241,11 +242,14 @@ pub struct Conversation {
     pub why: String,
     pub title: Option<String>,
     /// What tells it from the other conversations of its session.
-    #[serde(skip)]
     pub branch_title: Option<String>,
     /// The first prompt since its fork.
     pub prompt: Option<String>,
     pub fork_point: Option<String>,
+    /// The start of its uuid that means no other message; for people.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub short_fork_point: Option<String>,
     pub fork_kind: Option<&'static str>,
     pub messages: u32,
     pub records: u32,
@@ -521,48 +525,8 @@ pub struct Hit {
     pub context: Option<HitContext>,
 }
 
-/// A prompt of a session that is gone.
-#[derive(Debug)]
-pub struct PromptOnly<'a> {
-    pub session: &'a str,
-    /// The directory it was typed in.
-    pub project: Option<&'a str>,
-    /// Its line of `history.jsonl`.
-    pub line: u32,
-    pub time: Option<Time>,
-}
-
 /// The class of sessions of which nothing but prompts is left.
 pub const PROMPT_ONLY: &str = "prompt-only";
-
-/// How many characters of such a prompt are given.
-const PROMPT_ROOM: usize = 240;
-
-/// Tells of a prompt whose session is gone; `range` is what matches.
-pub fn prompt_hit(prompt: &PromptOnly<'_>, text: &str, range: &std::ops::Range<usize>) -> Hit {
-    let snippet = Snippet::new(text, range, PROMPT_ROOM);
-    Hit {
-        address: prompt.session.to_owned(),
-        session: prompt.session.to_owned(),
-        title: None,
-        project: prompt.project.map(str::to_owned),
-        agent: None,
-        file: "history.jsonl".to_owned(),
-        line: prompt.line,
-        uuid: None,
-        role: "user",
-        kind: PROMPT_ONLY,
-        class: Some(PROMPT_ONLY),
-        conversation: None,
-        status: None,
-        resumes: false,
-        timestamp: prompt.time.map(|time| time.to_string()),
-        matched: snippet.range(),
-        snippet: snippet.text(),
-        places: Vec::new(),
-        context: None,
-    }
-}
 
 /// Tells of a session of which nothing but prompts is left: so many, the first of them in words.
 pub fn gone_session(

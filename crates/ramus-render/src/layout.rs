@@ -1,14 +1,14 @@
-//! Lines into columns: measuring, cutting, wrapping and padding.
+//! Fits lines into columns: measuring, truncating, wrapping and padding.
 //!
-//! The unit is the grapheme cluster, so a flag, a family or an accent is never
-//! torn apart, and East Asian characters count two columns.
+//! The unit is the grapheme cluster, so flags, emoji families and accents are never split, and
+//! East Asian characters count as two columns.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::span::{Label, Line};
 
-/// Returns the columns `text` takes in a terminal.
+/// Returns the width of `text` in terminal columns.
 pub fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -16,7 +16,7 @@ pub fn width(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-/// Cuts a line to `width` columns, the last of them `…` when something is lost.
+/// Truncates a line to `width` columns, ending with `…` if something is cut.
 pub fn truncate(line: &Line, width: usize) -> Line {
     if line.width() <= width {
         return line.clone();
@@ -37,20 +37,20 @@ pub fn pad(mut line: Line, width: usize) -> Line {
     line
 }
 
-/// How many columns words need.
+/// The minimum width for wrapped words.
 const LEAST: usize = 16;
 
-/// Breaks a line at spaces so that no part is wider than `width`; all but the
-/// first part start with `indent` spaces.
+/// Wraps a line at spaces so that no part is wider than `width`. All parts but the first
+/// start with `indent` spaces.
 ///
-/// Spaces at a break are lost. A word wider than a line is broken like code (see
-/// [`fold`]), and text in wide characters, which has no spaces, between any two.
+/// Spaces at a break are dropped. A word wider than a line is broken like code (see
+/// [`fold`]). Text in wide characters, which has no spaces, is broken anywhere.
 pub fn wrap(line: &Line, width: usize, indent: usize) -> Vec<Line> {
     if line.width() <= width {
         return vec![line.clone()];
     }
     let width = width.max(1);
-    // Beside an indent there is room for words, or else the indent is small.
+    // If a deep indent leaves too little width for words, use a small one.
     let is_deep = indent * 2 > width && indent + LEAST > width;
     let indent = if is_deep { width / 8 } else { indent };
     let cells = cells(line);
@@ -70,8 +70,8 @@ pub fn wrap(line: &Line, width: usize, indent: usize) -> Vec<Line> {
 
 /// Breaks a line of code so that no part is wider than `width`.
 ///
-/// Unlike [`wrap`] it keeps every character. It breaks after a space or between
-/// tokens when there is such a place in the second half of the width.
+/// Unlike [`wrap`] it keeps every character. It breaks after a space or between tokens, if
+/// there is such a position in the second half of the width.
 pub fn fold(line: &Line, width: usize) -> Vec<Line> {
     if line.width() <= width {
         return vec![line.clone()];
@@ -128,7 +128,7 @@ fn fitting(cells: &[Cell<'_>], width: usize) -> usize {
     full.unwrap_or(cells.len())
 }
 
-/// Returns the best place to break a full row of code or a long path.
+/// Returns the best position to break a full row of code or a long path.
 fn token_end(cells: &[Cell<'_>]) -> usize {
     let half = cells.len() / 2;
     let after = |is_end: fn(&Cell<'_>) -> bool| cells[half..].iter().rposition(is_end);
@@ -175,8 +175,8 @@ impl Page {
         }
     }
 
-    /// Puts a word that needs more than one line. It starts on this line if
-    /// that leaves it a good piece, else a new line looks calmer.
+    /// Adds a word that needs more than one line. It starts on this line if at least half of
+    /// the line is free, otherwise on a new one.
     fn put_long(&mut self, gap: &[Cell<'_>], word: &[Cell<'_>]) {
         if self.used + columns(gap) > self.width / 2 {
             self.next_line();
@@ -186,7 +186,7 @@ impl Page {
         let mut rest = word;
         loop {
             let fits = fitting(rest, self.width.saturating_sub(self.used));
-            // A character wider than the whole line still has to go somewhere.
+            // A character wider than the whole line is placed anyway.
             let fits = if self.used <= self.indent { fits.max(1) } else { fits };
             let end = if fits < rest.len() { token_end(&rest[..fits]) } else { fits };
             self.put(&rest[..end]);

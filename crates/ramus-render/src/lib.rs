@@ -1,8 +1,8 @@
-//! How a Claude Code history reads: text, Markdown, JSON, outlines.
+//! Turns histories into readable output: text, Markdown, HTML, JSON, trees.
 //!
-//! Text comes in, labelled lines go out. A label says what a piece of text
-//! *means*; each front end has one table from labels to looks. Nothing here
-//! reads a file, a clock, an environment or a terminal.
+//! The output is lines of labelled text. A label says what a piece of text *means*; each
+//! front end has one table that maps labels to styles. Nothing here reads files, the clock,
+//! the environment or the terminal.
 
 pub mod span;
 
@@ -22,6 +22,12 @@ pub mod highlight;
 pub mod json;
 
 pub mod diff;
+
+pub mod change;
+
+pub mod files;
+
+pub mod table;
 
 pub mod chart;
 pub mod compare;

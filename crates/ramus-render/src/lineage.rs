@@ -1,22 +1,21 @@
-//! Where a session came from and what came out of it, in words.
+//! Describes the origins and offspring of a session.
 
 use ramus_core::link::{Family, LinkKind, Relative};
 use ramus_core::name::short_id;
 
 use crate::{Label, Line};
 
-/// How many sessions of one kind are named.
+/// How many sessions of one kind are listed.
 const NAMED: usize = 4;
 
-/// Writes where a session came from and what came out of it, each kind as a line; `is_short`: ids by
-/// their first letters.
+/// Returns the origins and offspring of a session, one line for each kind. `is_short`: with short ids.
 pub fn lineage(family: &Family, is_short: bool) -> Vec<Line> {
     let origins = lines(&family.origins, origin_words, is_short);
     let offspring = lines(&family.offspring, offspring_words, is_short);
     origins.into_iter().chain(offspring).collect()
 }
 
-/// Says how a session stands to one that it came from.
+/// Returns the phrase before the id of an origin.
 pub fn origin_words(kind: LinkKind) -> &'static str {
     match kind {
         LinkKind::Fork => "forked from",
@@ -24,12 +23,12 @@ pub fn origin_words(kind: LinkKind) -> &'static str {
         LinkKind::Copy => "copied from",
         LinkKind::Continuation => "continues",
         LinkKind::Summary => "summarizes",
-        LinkKind::Clear => "began with /clear in",
+        LinkKind::Clear => "started with /clear in",
         LinkKind::Agent => "agent of",
     }
 }
 
-/// Says how a session stands to one that came out of it.
+/// Returns the phrase before the id of an offspring session.
 pub fn offspring_words(kind: LinkKind) -> &'static str {
     match kind {
         LinkKind::Fork => "forked into",
@@ -37,7 +36,7 @@ pub fn offspring_words(kind: LinkKind) -> &'static str {
         LinkKind::Copy => "copied to",
         LinkKind::Continuation => "continued in",
         LinkKind::Summary => "summarized in",
-        LinkKind::Clear => "cleared, then",
+        LinkKind::Clear => "cleared, continued in",
         LinkKind::Agent => "started",
     }
 }
@@ -113,10 +112,10 @@ mod tests {
     #[test]
     fn a_clear_may_name_nobody() {
         let nobody = Relative { kind: LinkKind::Clear, session: None, is_found: false };
-        check(&Family { origins: vec![nobody], offspring: Vec::new() }, &["began with /clear"]);
+        check(&Family { origins: vec![nobody], offspring: Vec::new() }, &["started with /clear"]);
         let origins = vec![relative(LinkKind::Clear, "a")];
-        check(&Family { origins, offspring: Vec::new() }, &["began with /clear in a"]);
+        check(&Family { origins, offspring: Vec::new() }, &["started with /clear in a"]);
         let offspring = vec![relative(LinkKind::Clear, "b")];
-        check(&Family { origins: Vec::new(), offspring }, &["cleared, then b"]);
+        check(&Family { origins: Vec::new(), offspring }, &["cleared, continued in b"]);
     }
 }

@@ -1,7 +1,7 @@
-//! Markdown into labelled lines of a given width.
+//! Renders Markdown as labelled lines of a given width.
 //!
-//! Written by models and people for a terminal, so it is read as they saw it: a
-//! line break in the source is a line break here, and HTML is text.
+//! Models and people wrote it for a terminal, so it is rendered as they saw it: a line break in
+//! the source is a line break here, and HTML is text.
 
 mod inline;
 
@@ -26,11 +26,10 @@ use numbering::{Number, Numbering};
 use page::Page;
 use table::Table;
 
-/// Bytes of code that are highlighted in one document.
+/// How many bytes of code are highlighted in one text.
 const HIGHLIGHT_LIMIT: usize = 4 * highlight::LIMIT;
 
-/// Returns the document as lines, none wider than `width` if that leaves room for
-/// anything at all: a dozen columns. Code in it is highlighted if anybody sees that.
+/// Returns the lines of a text, none wider than `width` if that is at least a dozen columns.
 pub fn lines(text: &str, width: usize, highlight: Highlight) -> Vec<Line> {
     let text = sanitize(text);
     let options =
@@ -51,7 +50,7 @@ pub fn lines(text: &str, width: usize, highlight: Highlight) -> Vec<Line> {
     reader.page.lines
 }
 
-/// The walk through the document.
+/// Reads the events of the Markdown parser.
 #[derive(Default)]
 struct Reader {
     page: Page,
@@ -59,7 +58,7 @@ struct Reader {
     lists: Numbering,
     code: Option<Code>,
     table: Table,
-    /// How many bytes of code may still be highlighted.
+    /// How many more bytes of code may be highlighted.
     left: usize,
 }
 
@@ -173,13 +172,13 @@ impl Reader {
         }
     }
 
-    /// Makes room for a new block.
+    /// Starts a new block.
     fn block(&mut self) {
         self.write_tight_text();
         self.page.blank();
     }
 
-    /// Starts an item of a list; `source` is how it was written.
+    /// Starts a list item, which was written as `source`.
     fn item(&mut self, source: &str) {
         let mark = match self.lists.number(source) {
             Some(Number { number, sign, .. }) => format!("{number}{sign} "),
@@ -205,7 +204,7 @@ impl Reader {
         self.page.gap = true;
     }
 
-    /// Writes the text of a list item that is not a paragraph of its own.
+    /// Writes the text of a list item that is not a paragraph.
     fn write_tight_text(&mut self) {
         if !self.inline.is_empty() {
             self.write_text(0);
@@ -238,7 +237,7 @@ impl Reader {
     }
 }
 
-/// Returns the columns of the marks before a heading.
+/// Returns the width of the marks before a heading.
 fn hanging(level: HeadingLevel) -> usize {
     level as usize + 1
 }

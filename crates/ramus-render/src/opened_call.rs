@@ -1,7 +1,7 @@
-//! A tool call opened into sections: what was asked and what came of it.
+//! Splits an opened tool call into sections: its input and its result.
 //!
-//! Which sections a tool has is decided here alone. The terminal (`text::open`), exported documents and the
-//! page (`export::call`) only draw them.
+//! Only this module decides which sections a tool has. The terminal (`text::open`), exported documents and
+//! the web app (`export::call`) only draw them.
 
 use std::borrow::Cow;
 
@@ -13,46 +13,46 @@ use serde_json::Value;
 
 use crate::diff::{self, Hunk};
 
-/// A piece of an opened call.
+/// A section of an opened call.
 #[derive(Debug)]
 pub(crate) enum Section<'a> {
-    /// What the model said a command is for.
+    /// The model's description of a command.
     Description(&'a str),
     Command(&'a str),
-    /// Changes in a file. `numbered`: the hunks know the line numbers of the file.
+    /// Changes in a file. `numbered`: the hunks have the line numbers of the file.
     Diff {
         hunks: Vec<Hunk>,
         numbered: bool,
     },
-    /// The content of a file, or a part of it that begins at `first_line`.
+    /// The content of a file, or the part that begins at `first_line`.
     File {
         path: &'a str,
         text: Cow<'a, str>,
         first_line: usize,
     },
-    /// What was asked of a model, or what it answered.
+    /// A prompt to a model, or its reply.
     Message {
         heading: Option<&'static str>,
         markdown: Cow<'a, str>,
     },
-    /// What a page was to be read for.
+    /// The question for a fetched page.
     Quote(&'a str),
     Todos(Vec<Todo>),
     Questions(Vec<AnsweredQuestion>),
     /// Inputs that no other section shows, by name.
     Inputs(Vec<(&'a str, &'a Value)>),
-    /// What a program printed. `keep_end`: its last lines matter when it is cut.
+    /// Program output. `keep_end`: keep its last lines when it is shortened.
     Output {
         text: Cow<'a, str>,
         keep_end: bool,
     },
     Error(Cow<'a, str>),
-    /// What a person wrote when refusing the call.
+    /// What the user wrote when rejecting the call.
     Feedback(&'a str),
     Media(&'a Media),
 }
 
-/// A question to the person, and the answer if there is one.
+/// A question to the user, and the answer if there is one.
 #[derive(Debug)]
 pub(crate) struct AnsweredQuestion {
     pub(crate) question: Question,
@@ -64,14 +64,14 @@ impl AnsweredQuestion {
         self.answer.as_ref().is_some_and(|answer| answer.contains(option))
     }
 
-    /// Returns an answer in the person's own words. `None`: there is none, or it is one of the options.
+    /// Returns an answer in the user's own words. `None`: there is none, or it is one of the options.
     pub(crate) fn own_words(&self) -> Option<&str> {
         let is_option = |answer: &&String| self.question.options.contains(answer);
         self.answer.as_ref().filter(|answer| !is_option(answer)).map(String::as_str)
     }
 }
 
-/// Opens a call. `all_inputs`: also those inputs that readers rarely need.
+/// Returns the sections of a call. `all_inputs`: include inputs that readers rarely need.
 pub(crate) fn sections(call: &Call, all_inputs: bool) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let input_tells_all = push_input(call, &mut sections);
@@ -89,7 +89,7 @@ pub(crate) fn sections(call: &Call, all_inputs: bool) -> Vec<Section<'_>> {
     sections
 }
 
-/// Returns the pictures and documents of a result.
+/// Returns the images and documents of a result.
 pub(crate) fn result_media(result: &Outcome) -> impl Iterator<Item = &Media> {
     result.content.iter().filter_map(|block| match block {
         Block::Image(media) | Block::Document(media) => Some(media),
@@ -97,8 +97,8 @@ pub(crate) fn result_media(result: &Outcome) -> impl Iterator<Item = &Media> {
     })
 }
 
-/// Returns the text of a result: the whole file it was spilled to, what the
-/// client kept, or what the model saw.
+/// Returns the text of a result: the spilled file, what the client stored, or what the model
+/// saw.
 pub(crate) fn result_text(result: &Outcome) -> Cow<'_, str> {
     if let Some(whole) = &result.whole {
         return Cow::Borrowed(whole);
@@ -131,7 +131,7 @@ pub(crate) fn result_text(result: &Outcome) -> Cow<'_, str> {
     text
 }
 
-/// Returns the text of blocks, most often of the only one.
+/// Returns the text of blocks, borrowed if there is only one.
 fn blocks_text(blocks: &[Block]) -> Cow<'_, str> {
     let mut texts = blocks.iter().filter_map(Block::text);
     match (texts.next(), texts.next()) {
@@ -147,12 +147,12 @@ fn without_tag<'t>(text: &'t str, tag: &str) -> &'t str {
     inside.map_or(text, |inside| inside.strip_suffix(&format!("</{tag}>")).unwrap_or(inside))
 }
 
-/// Whether a file is one in which the client keeps a plan.
+/// Whether a file is a plan file of the client.
 fn is_plan_file(path: &str) -> bool {
     path.contains("/.claude/plans/") && path.ends_with(".md")
 }
 
-/// Adds what was asked; `true`: the result repeats it and need not be shown.
+/// Adds the input. `true`: the result only repeats it and need not be shown.
 fn push_input<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) -> bool {
     let markdown = |text: &'a str| Section::Message { heading: None, markdown: text.into() };
     match call.action() {
@@ -180,7 +180,7 @@ fn push_input<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) -> bool {
             true
         }
         Action::Delegate { prompt, .. } => {
-            sections.push(Section::Message { heading: Some("asked"), markdown: prompt.into() });
+            sections.push(Section::Message { heading: Some("prompt"), markdown: prompt.into() });
             false
         }
         Action::Todos(todos) => {
@@ -226,7 +226,7 @@ fn push_other_inputs<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) {
         Action::Search { .. } => &["query"],
         Action::Ask(_) => &["questions"],
         Action::Plan(_) => &["plan"],
-        // Their row has only the first line of these.
+        // The call's line shows only the first line of these.
         Action::Skill { .. } => &["skill", "command"],
         Action::NewTask { .. } => &["subject", "description"],
         Action::ChangeTask { .. } => &["taskId"],
@@ -263,9 +263,9 @@ fn push_output<'a>(call: &'a Call, result: &'a Outcome, sections: &mut Vec<Secti
         Some(ToolOutput::Agent(agent)) => {
             let reply = plain_text(&agent.content);
             let markdown = if reply.is_empty() { result_text(result) } else { reply.into() };
-            Section::Message { heading: Some("answered"), markdown }
+            Section::Message { heading: Some("reply"), markdown }
         }
-        // The call of recent clients has no plan in it; its result has, or names the file.
+        // With recent clients the plan is in the result, or in a file that the result names.
         Some(ToolOutput::ExitPlanMode(plan)) => {
             message(plan.plan.as_deref().map_or_else(|| result_text(result), Cow::Borrowed))
         }

@@ -1,11 +1,9 @@
 //! A session's tree as rows, and the rows as a drawing.
 //!
-//! The rows are what the command line, the terminal screens and the web page
-//! share; [`draw()`] is the one picture of them in characters. The way to the
-//! resume point is lane 0 and reads as a straight line from the oldest record to
-//! the newest. Whatever was left hangs beside it, one lane further out for each
-//! fork at which it was left. So the lanes tell how far something is from what
-//! counts, not how long the conversation is, and stay few.
+//! All front ends share the rows; [`draw()`] draws them with characters. The path to the resume
+//! point is column 0 and reads as a straight line from the oldest record to the newest. An
+//! abandoned branch is one column further out for each fork point at which it was left. So the
+//! columns show how far something is from the active branch, and stay few.
 
 use ramus_core::body::Body;
 use ramus_core::branches::{ForkKind, Status};
@@ -38,23 +36,23 @@ pub use draw::{draw, legend};
 /// What to show of a tree, and how.
 #[derive(Clone)]
 pub struct OutlineConfig<'a> {
-    /// Every node is a row of its own, instead of one row for a linear stretch.
+    /// One row for every node, instead of one row for a run of messages without forks.
     pub records: bool,
-    /// Show only what is near this node.
+    /// Show only rows near this node.
     pub around: Option<NodeId>,
-    /// How many rows away still is near.
+    /// How many rows away counts as near.
     pub depth: usize,
-    /// The columns there are.
+    /// The width in columns.
     pub width: usize,
-    /// The agents that have files of their own.
+    /// The agents that have their own files.
     pub agents: Vec<AgentLane>,
-    /// Whether the files went back too, by the prompt that begins the new branch; where it is known.
+    /// Whether files were restored at a fork point, by the first prompt of the new branch, if known.
     pub reverts: Reverts,
-    /// Writes a time in its short form.
+    /// Formats a time in its short form.
     pub time: &'a dyn Fn(Time) -> String,
 }
 
-/// An agent whose records are in a file of their own.
+/// An agent whose records are in its own file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentLane {
     /// The call that started it, or its result. `None`: not known.
@@ -62,32 +60,33 @@ pub struct AgentLane {
     pub id: String,
     pub label: String,
     pub records: u32,
-    /// How many agents lie between it and the session. It follows the one that started it.
+    /// How many agents are between it and the session. It follows the agent that started it.
     pub depth: u8,
 }
 
 /// One row of an outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// How far beside the main line, which is 0.
+    /// The distance from the main line, which is 0.
     pub lane: usize,
     pub edge: Edge,
     pub kind: RowKind,
     pub first: NodeId,
-    /// The record to go to from here: the last message of a run, the node at which a fork forks.
+    /// The record that this row leads to: the last message of a run, or the node of a fork point.
     pub last: NodeId,
-    /// The name of `last` as it is spelled in the file; for an agent in a file
-    /// of its own, the agent's id. Empty: there is none.
+    /// The uuid of `last`; for an agent with its own file, the agent's id. Empty: there is none.
     pub id: String,
-    /// The first words said. Answers have none here, because their text is not
-    /// kept; whoever reads the bodies can put them in.
+    /// The start of the id that means no other record of the session.
+    pub short_id: String,
+    /// The first words. Replies have none here, because their text is not kept in memory; callers
+    /// that read bodies can fill them in.
     pub words: Option<Words>,
     /// When it began.
     pub time: Option<Time>,
     /// When it ended.
     pub until: Option<Time>,
     pub status: Status,
-    /// The model never answered here.
+    /// The model never replied on this branch.
     pub draft: bool,
     /// The client would continue from here.
     pub resumes: bool,
@@ -97,44 +96,44 @@ pub struct Row {
     pub marks: Marks,
 }
 
-/// How a row hangs together with the rows above.
+/// How a row is connected to the rows above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     /// Begins a tree.
     Root,
-    /// Goes on in its lane.
+    /// Continues its column.
     Straight,
-    /// Leaves the lane before its own.
+    /// Branches off from the column before.
     Branch,
 }
 
-/// What a row stands for.
+/// What a row represents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowKind {
-    /// A stretch without forks; who opens it.
+    /// Messages without a fork, and the role of the first one.
     Run { opening: Voice },
-    /// A place with several ways. Those that were left follow it, the current one comes last.
+    /// A fork point. Abandoned branches follow it, the current branch comes last.
     Fork { kind: ForkKind, ways: usize, files: Option<Revert> },
-    /// One record; `side`: of an agent.
+    /// One record. `side`: it belongs to an agent.
     Record { kind: Kind, voice: Voice, side: bool },
-    /// The boundary at which the conversation was compacted.
+    /// A compaction.
     Compaction,
-    /// What an agent did. `None`: in this file, where agents have no ids.
+    /// The work of an agent. `None`: it is in this file, where agents have no ids.
     Sidechain { agent: Option<String> },
     /// The heading of one tree among several.
     Tree { n: usize, of: usize },
-    /// Records that hang at no conversation.
+    /// Records that belong to no conversation.
     Loose,
-    /// Rows left out because they are not near.
+    /// Rows that are hidden because they are not near.
     Elided { rows: usize },
 }
 
-/// The beginning of something said.
+/// The first words of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
     pub node: NodeId,
     pub text: String,
-    /// They are those of the answer that opens the row.
+    /// They are from the reply that opens the row.
     pub opens: bool,
 }
 
@@ -147,7 +146,7 @@ pub struct Marks {
     pub errors: u32,
 }
 
-/// All rows of a session's tree, and which of them each node came to.
+/// All rows of a session's tree, and the row of each node.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     pub rows: Vec<Row>,
@@ -155,12 +154,12 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Returns all rows, oldest first, wherever `config` looks around.
+    /// Returns all rows, oldest first, ignoring `config.around`.
     pub fn new(history: &History, config: &OutlineConfig<'_>) -> Self {
         walk::walk(history, config)
     }
 
-    /// Returns the row a node is on. `None`: the record is no node.
+    /// Returns the row of a node. `None`: the record is not a node.
     pub fn row_of(&self, node: NodeId) -> Option<usize> {
         self.row_of.get(node.0 as usize).copied().flatten()
     }
@@ -176,7 +175,8 @@ pub fn outline(history: &History, config: &OutlineConfig<'_>) -> Vec<Row> {
     }
 }
 
-/// Gives the rows that an answer opens its first words, which only the bodies have; and a name to prompts without words.
+/// Fills in the first words of rows that a reply opens, which only the bodies contain, and labels prompts
+/// without words.
 pub fn put_answers(
     history: &History,
     rows: &mut [Row],
@@ -184,7 +184,7 @@ pub fn put_answers(
 ) {
     for row in rows {
         let members = match row.kind {
-            // A prompt further down says less about it than what it opens with.
+            // The reply that opens the row describes it better than a later prompt.
             RowKind::Run { opening: Voice::Answer } => opening_fold(history, row.first),
             RowKind::Run { opening: Voice::Synthetic | Voice::Prompt } if row.words.is_none() => {
                 opening_fold(history, row.first)

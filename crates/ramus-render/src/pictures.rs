@@ -1,4 +1,4 @@
-//! Pictures of a history: bars, a week of hours, a line; in a terminal or as a page.
+//! Charts of a history for the terminal and as an HTML document: bars, hours of a week, a series.
 
 mod html;
 
@@ -10,22 +10,22 @@ use crate::chart::{bar, spark};
 use crate::layout::{pad, truncate};
 use crate::span::{Label, Line};
 
-/// One picture.
+/// One chart.
 #[derive(Clone, Debug)]
 pub enum Picture {
     Bars {
         title: String,
-        /// What the picture is about, in a few words.
+        /// A few words about the chart.
         note: String,
         rows: Vec<BarRow>,
     },
-    /// How much there was at each hour of the days of a week, from Monday on.
+    /// A value for each hour of each weekday, from Monday.
     Week { title: String, hours: Box<[[u64; 24]; 7]> },
-    /// Values one after the other, with marks before some of them.
+    /// A series of values, with marks before some of them.
     Course { title: String, note: String, values: Vec<u64>, marks: Vec<usize> },
 }
 
-/// One bar: a name, its length, and what is written behind it.
+/// One bar: its name, its value, and the text after it.
 #[derive(Clone, Debug)]
 pub struct BarRow {
     pub name: String,
@@ -35,7 +35,7 @@ pub struct BarRow {
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Draws pictures for a terminal.
+/// Draws charts for a terminal.
 pub fn lines(pictures: &[Picture], width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     for picture in pictures {
@@ -60,7 +60,7 @@ pub fn lines(pictures: &[Picture], width: usize) -> Vec<Line> {
     lines.iter().map(|line| truncate(line, width)).collect()
 }
 
-/// Writes what a picture shows; of a long title as much as the note leaves room for.
+/// Writes a title and a note. A long title is truncated to fit.
 fn heading(title: &str, note: &str, width: usize) -> Line {
     let room = width.saturating_sub(note.chars().count() + 2).max(width / 3);
     let mut line = truncate(&Line::new(title, Label::Heading), room);
@@ -75,7 +75,7 @@ fn bars(rows: &[BarRow], width: usize, lines: &mut Vec<Line>) {
     let names = rows.iter().map(|row| Line::plain(&row.name));
     let names: Vec<Line> = names.map(|name| truncate(&name, width / 3)).collect();
     let widest = names.iter().map(Line::width).max().unwrap_or(0);
-    // Numbers stand below each other.
+    // Align the numbers.
     let number = |row: &BarRow| row.text.find(' ').unwrap_or(row.text.len());
     let digits = rows.iter().map(number).max().unwrap_or(0);
     let text = |row: &BarRow| format!("{}{}", " ".repeat(digits - number(row)), row.text);
@@ -102,7 +102,7 @@ fn week(hours: &[[u64; 24]; 7], lines: &mut Vec<Line>) {
     for (name, day) in DAYS.iter().zip(hours) {
         let mut line = Line::new(&format!("  {name} "), Label::Dim);
         for count in day {
-            // Scaled by the whole week, so days can be compared.
+            // Scale by the whole week, so that days can be compared.
             let column = spark(&[*count as f64, most]);
             let column = column.chars().next().unwrap_or(' ');
             let label = if *count == 0 { Label::Dim } else { Label::Bar };
@@ -114,7 +114,7 @@ fn week(hours: &[[u64; 24]; 7], lines: &mut Vec<Line>) {
     }
 }
 
-/// How many rows a course has.
+/// The height of a series in rows.
 const HEIGHT: usize = 6;
 
 fn course(values: &[u64], marks: &[usize], width: usize, lines: &mut Vec<Line>) {
@@ -135,14 +135,14 @@ fn course(values: &[u64], marks: &[usize], width: usize, lines: &mut Vec<Line>) 
         lines.push(line);
     }
     if columns.iter().any(|(_, mark)| *mark) {
-        // Where the context was full, its bar hides the mark.
+        // A full bar hides the mark, so repeat the marks below.
         let marks = columns.iter().map(|(_, mark)| if *mark { '┊' } else { ' ' });
         let marks: String = marks.collect();
         lines.push(Line::new("compacted ", Label::Dim).with(marks.trim_end(), Label::Warning));
     }
 }
 
-/// Puts values into at most so many columns: the largest of each, and whether a mark stands there.
+/// Reduces values to at most `columns`: the maximum of each group, and whether it has a mark.
 pub(crate) fn squeeze(values: &[u64], marks: &[usize], columns: usize) -> Vec<(u64, bool)> {
     let step = values.len().div_ceil(columns.max(1)).max(1);
     let chunks = values.chunks(step).enumerate();

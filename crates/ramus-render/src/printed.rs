@@ -1,14 +1,14 @@
-//! The output of programs, with the colours they printed it in.
+//! Program output with the colours it was printed in.
 //!
-//! Of all that a program can tell a terminal only colours and attributes are
-//! understood (SGR); they become labels, and each front end writes its own code
-//! for those. Colours are told apart as the sixteen of every terminal, because
-//! its owner chose these to be readable, and a page has classes for them.
+//! Of all terminal sequences only colours and attributes (SGR) are interpreted. They become
+//! labels, and each front end writes its own codes for them. Colours are reduced to the sixteen
+//! of every terminal, because the user chose those to be readable, and the web app has CSS
+//! classes for them.
 
 use crate::sanitize::sanitize_with;
 use crate::span::{Label, Line};
 
-/// How a piece of output was printed.
+/// The style of a piece of program output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Printed {
     /// 0 to 7: black, red, green, yellow, blue, magenta, cyan, white; 8 to 15: the same, bright.
@@ -22,9 +22,9 @@ pub struct Printed {
     pub strike: bool,
 }
 
-/// Returns the lines of an output; what has no colour of its own gets `label`.
+/// Returns the lines of an output. Text without its own colour gets `label`.
 ///
-/// A colour holds until the next code, over the ends of lines too.
+/// A colour lasts until the next code, also across lines.
 pub fn lines(text: &str, label: Label) -> Vec<Line> {
     let mut codes: Vec<(usize, Printed)> = Vec::new();
     let mut printed = Printed::default();
@@ -53,9 +53,9 @@ pub fn lines(text: &str, label: Label) -> Vec<Line> {
 }
 
 impl Printed {
-    /// Takes in the parameters of one code. Unknown ones change nothing.
+    /// Applies the parameters of one code. Unknown ones are ignored.
     fn apply(&mut self, parameters: &str) {
-        // `38:2::R:G:B` has a place for a colour space, which is left empty.
+        // `38:2::R:G:B` has an empty field for the colour space.
         let parameters = parameters.replace(":2::", ":2:");
         let mut numbers = parameters.split([';', ':']).map(|number| match number {
             "" => Some(0),
@@ -81,7 +81,7 @@ impl Printed {
                 Some(number @ 100..=107) => self.background = Some((number - 92) as u8),
                 Some(38) => self.foreground = extended(&mut numbers).or(self.foreground),
                 Some(48) => self.background = extended(&mut numbers).or(self.background),
-                // The colour of the underline: its numbers are no codes.
+                // The underline colour: skip its numbers, which are not codes.
                 Some(58) => _ = extended(&mut numbers),
                 Some(39) => self.foreground = None,
                 Some(49) => self.background = None,
@@ -90,10 +90,10 @@ impl Printed {
         }
     }
 
-    /// Returns the parameters of an SGR code for it, fit for any background.
+    /// Returns SGR parameters that are readable on any background.
     ///
-    /// Black and white alone are as invisible on some backgrounds as they are
-    /// useful on others, so they are left to the terminal; grey becomes dim.
+    /// Black and white without a background colour are invisible on some terminals, so they are
+    /// left out; grey becomes dim.
     pub(crate) fn sgr(self) -> String {
         let mut codes: Vec<String> = Vec::new();
         let mut add = |set: bool, code: &str| codes.extend(set.then(|| code.to_owned()));
@@ -114,7 +114,7 @@ impl Printed {
         codes.join(";")
     }
 
-    /// Returns the classes for it in a page.
+    /// Returns its CSS classes.
     pub(crate) fn classes(self) -> String {
         let mut classes: Vec<String> = Vec::new();
         let mut add = |set: bool, class: &str| classes.extend(set.then(|| class.to_owned()));
@@ -175,7 +175,7 @@ fn nearest(red: u16, green: u16, blue: u16) -> u8 {
             _ => 15,
         };
     }
-    // A part counts if it is nearer to the strongest than to the weakest.
+    // A component counts if it is nearer to the strongest than to the weakest.
     let middle = least + (most - least) / 2;
     let is_strong = |part: u16| u8::from(part > middle);
     let hue = is_strong(red) | is_strong(green) << 1 | is_strong(blue) << 2;

@@ -1,25 +1,24 @@
-//! Untrusted text into text that only prints.
+//! Makes untrusted text safe to print.
 //!
-//! A history holds whatever a tool once wrote. Printed as it is, it could set the
-//! clipboard, rename the window, hide lines or reorder them. So every control
-//! becomes a visible sign, with what follows it to be read as it is written, and
-//! characters that reverse the reading direction go. Codes that only set colours
-//! go too: [`printed`](crate::printed) makes labels of them.
+//! A history contains whatever a tool once printed. Unfiltered, it could set the clipboard,
+//! rename the window, hide lines or reorder them. So every control character becomes a visible
+//! symbol, and characters that change the reading direction are removed. Codes that only set
+//! colours are removed too; [`printed`](crate::printed) turns them into labels.
 
 use std::borrow::Cow;
 
 const TAB: usize = 4;
 
-/// Returns `text` with nothing in it but printable characters and `\n`.
+/// Returns `text` with only printable characters and `\n`.
 ///
-/// Tabs become spaces up to the next of the columns 4, 8, 12…; `\r\n` becomes
-/// `\n`; colour codes are left out. Cleaning twice changes nothing more.
+/// Tabs become spaces up to the next multiple of four columns; `\r\n` becomes `\n`; colour
+/// codes are removed. Sanitizing twice changes nothing more.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     sanitize_with(text, |_, _| {})
 }
 
-/// Like [`sanitize`]; `code` gets the parameters of each colour code, and the
-/// place in the cleaned text from which on it holds.
+/// Like [`sanitize`]. `code` gets the parameters of each colour code and the offset in the
+/// sanitized text where it takes effect.
 pub(crate) fn sanitize_with(text: &str, mut code: impl FnMut(usize, &str)) -> Cow<'_, str> {
     let plain = plain_run(text);
     if plain == text.len() || !text[plain..].chars().any(is_unsafe) {
@@ -29,7 +28,7 @@ pub(crate) fn sanitize_with(text: &str, mut code: impl FnMut(usize, &str)) -> Co
     let mut column = 0;
     let mut rest = text;
     loop {
-        // Most text is ASCII and goes through in long runs.
+        // Most text is ASCII and is copied in long runs.
         let (plain, others) = rest.split_at(plain_run(rest));
         clean.push_str(plain);
         column = match memchr::memrchr(b'\n', plain.as_bytes()) {
@@ -67,12 +66,11 @@ pub(crate) fn sanitize_with(text: &str, mut code: impl FnMut(usize, &str)) -> Co
     Cow::Owned(clean)
 }
 
-/// Returns the length of the colour code that a text begins with, and its
-/// parameters: those of an SGR sequence.
+/// Returns the length of the colour code (SGR sequence) that a text begins with, and its
+/// parameters.
 ///
-/// `None` for the parameters: it sets no colour but is written beside codes that
-/// do (`ESC [ K` by grep and gcc, `ESC ( B` by tput), or it was cut off at the end
-/// of its line.
+/// The parameters are `None` if it sets no colour but accompanies codes that do (`ESC [ K` from
+/// grep and gcc, `ESC ( B` from tput), or if it was cut off at the end of its line.
 fn color_code(text: &str) -> Option<(usize, Option<&str>)> {
     if text.starts_with("\x1b(B") {
         return Some((3, None));
@@ -93,7 +91,7 @@ fn color_code(text: &str) -> Option<(usize, Option<&str>)> {
 /// Returns how many bytes at the start of a text are printable ASCII or newlines.
 fn plain_run(text: &str) -> usize {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
-    // Blocks are looked at as a whole, which is many times faster than byte by byte.
+    // Checking whole blocks is many times faster than byte by byte.
     let (blocks, _) = text.as_bytes().as_chunks::<32>();
     let all = |block: &[u8; 32]| block.iter().fold(true, |all, byte| all & is_plain(byte));
     let plain = blocks.iter().take_while(|block| all(block)).count() * 32;
@@ -110,8 +108,8 @@ pub fn is_bidi(char: char) -> bool {
     matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a terminal obeys the character, or a reader is deceived by it, instead of seeing it: controls,
-/// marks of direction, line ends that are none, and tags.
+/// Whether the character controls a terminal or deceives a reader instead of being visible: controls,
+/// direction marks, unusual line separators, and tags.
 pub fn is_obeyed(char: char) -> bool {
     char.is_control()
         || is_bidi(char)
@@ -122,7 +120,7 @@ pub fn is_obeyed(char: char) -> bool {
         )
 }
 
-/// Whether the character is part of a text and is not seen: it can carry words that only a machine reads.
+/// Whether the character is invisible in a text. Such characters can carry words that only a machine reads.
 pub fn is_hidden(char: char) -> bool {
     is_bidi(char)
         || matches!(char,
@@ -133,7 +131,7 @@ pub fn is_hidden(char: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns the visible sign of a C0 control or DEL. `None`: it just goes.
+/// Returns the visible symbol of a C0 control or DEL. `None`: the character is removed.
 fn sign(char: char) -> Option<char> {
     match char {
         '\x00'..='\x1f' => char::from_u32(0x2400 + u32::from(char)),

@@ -1,14 +1,15 @@
-//! The words around a match, on one line and no longer than there is room.
+//! The text around a search match, on one line of limited length.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use ramus_core::query::Passage;
 use unicode_width::UnicodeWidthChar;
 
-use crate::sanitize::sanitize;
+use crate::sanitize::{is_bidi, sanitize};
 use crate::span::{Label, Line};
 
-/// A match with what stands around it; white space is folded.
+/// A match with the text around it. Runs of white space become one space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet {
     pub before: String,
@@ -16,28 +17,24 @@ pub struct Snippet {
     pub after: String,
 }
 
-/// A longer run of letters is data rather than a word.
-const WORD: usize = 40;
-
-/// How many characters at an edge are given up to end with a whole word.
+/// How many characters may be dropped at an edge to end with a whole word.
 const CUT: usize = 20;
 
 impl Snippet {
-    /// Cuts at most `room` characters around the words that a match lies in.
+    /// Cuts out at most `room` characters around the words of a match.
     pub fn new(text: &str, range: &Range<usize>, room: usize) -> Self {
         let range = whole_words(text, range);
         let matched: String = fold(uncoloured(&text[range.clone()]).chars()).take(room).collect();
         let left = room.saturating_sub(matched.chars().count());
-        // Folding may join several characters, never make more of them. Colour codes are longer than what
-        // they colour, seldom by more than this.
-        let near = (left + 1) * 8;
+        // Folding never adds characters.
+        let near = (left + 1) * Passage::BYTES_PER_CHARACTER;
         let start = text.floor_char_boundary(range.start.saturating_sub(near));
         let end = text.ceil_char_boundary((range.end + near).min(text.len()));
         let around = [&text[start..range.start], &text[range.end..end]].map(uncoloured);
         let mut before: Vec<char> = fold(around[0].chars().rev()).take(left + 1).collect();
         before.reverse();
         let mut after: Vec<char> = fold(around[1].chars()).take(left + 1).collect();
-        // White space at the ends of the text goes; where more follows, it shows that it does.
+        // Drop white space at the ends of the text, but keep it where more text follows.
         if before.len() <= left && before.first() == Some(&' ') {
             before.remove(0);
         }
@@ -54,13 +51,13 @@ impl Snippet {
         [&*self.before, &self.matched, &self.after].concat()
     }
 
-    /// Returns from and to which character it matches.
+    /// Returns the character range of the match.
     pub fn range(&self) -> [usize; 2] {
         let start = self.before.chars().count();
         [start, start + self.matched.chars().count()]
     }
 
-    /// Returns it with all matches marked; `marks` finds those beside the first.
+    /// Returns it as a line with all matches marked. `marks` finds the other matches.
     pub fn line(&self, around: Label, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Line {
         let mut line = Line::default();
         push_marked(&mut line, &self.before, around, &marks(&self.before));
@@ -70,9 +67,9 @@ impl Snippet {
     }
 }
 
-/// Returns the range with the rest of the words that it begins and ends in.
+/// Extends a range to whole words.
 fn whole_words(text: &str, range: &Range<usize>) -> Range<usize> {
-    // Scripts without spaces have no words that could be seen; their characters are wide.
+    // Scripts without spaces have no visible words. Their characters are wide.
     let is_letter =
         |char: &char| (char.is_alphanumeric() || *char == '_') && char.width() == Some(1);
     let matched = &text[range.clone()];
@@ -85,12 +82,12 @@ fn whole_words(text: &str, range: &Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// Returns how many bytes some letters take; none if they are too many for a word.
+/// Returns the length of the letters in bytes, or zero if they are too many for a word and so are data.
 fn letters(letters: impl Iterator<Item = char>) -> usize {
     let (count, bytes) = letters
-        .take(WORD + 1)
+        .take(Passage::LONGEST_WORD + 1)
         .fold((0, 0), |(count, bytes), letter| (count + 1, bytes + letter.len_utf8()));
-    if count > WORD { 0 } else { bytes }
+    if count > Passage::LONGEST_WORD { 0 } else { bytes }
 }
 
 /// Returns a text without colour codes.
@@ -115,7 +112,8 @@ fn push_marked(line: &mut Line, text: &str, around: Label, marks: &[Range<usize>
 /// Folds white space into single spaces.
 fn fold(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     let mut was_space = false;
-    chars.filter_map(move |char| {
+    // What turns the direction of reading round is not shown anywhere, and the match must stay where it is told.
+    chars.filter(|char| !is_bidi(*char)).filter_map(move |char| {
         let is_space = char.is_whitespace();
         let kept = !(is_space && was_space);
         was_space = is_space;
@@ -143,8 +141,8 @@ fn first(chars: &[char], room: usize) -> String {
     if room == 0 { String::new() } else { kept.iter().chain(std::iter::once(&'…')).collect() }
 }
 
-/// Returns how many characters at the edge belong to a word that is cut there. What is too much to lose,
-/// or reaches up to the match, stays.
+/// Returns how many characters at the edge belong to a word that was cut there. Zero if that is too much
+/// to drop, or if the word reaches the match.
 fn cut_word<'c>(mut from_edge: impl Iterator<Item = &'c char>) -> usize {
     let space = from_edge.position(|char| *char == ' ');
     space.filter(|space| *space <= CUT).map_or(0, |space| space + 1)
@@ -201,6 +199,11 @@ mod tests {
     fn words_are_not_cut() {
         check("unquestionably harp unquestionably so", 26, "…[harp] unquestionably so");
         check("a misunderstanding of a harp", 22, "…of a [harp]");
+    }
+
+    #[test]
+    fn the_match_is_where_it_says_although_something_goes() {
+        check("a\u{202e}b harp", 40, "ab [harp]");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Text with labels. Knows meanings, not colours.
+//! Text with labels. A label says what a text means, not how it looks.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -33,19 +33,19 @@ pub enum Label {
     Link,
     Added,
     Removed,
-    /// The words that came within an added line.
+    /// The changed words within an added line.
     AddedStrong,
-    /// The words that went within a removed line.
+    /// The changed words within a removed line.
     RemovedStrong,
     Hunk,
     LineNumber,
-    /// A part of a picture of numbers.
+    /// A part of a chart.
     Bar,
     Match,
-    /// One of several speakers that are told apart by colour; the numbers go round.
+    /// One of several speakers with different colours. The numbers wrap around.
     Lane(u8),
     Syntax(SyntaxKind),
-    /// As the program printed it whose output this is.
+    /// Program output with the style that the program printed.
     Printed(Printed),
 }
 
@@ -66,10 +66,10 @@ pub enum SyntaxKind {
     Tag,
 }
 
-/// A piece of text that means one thing.
+/// A piece of text with one label.
 ///
-/// The text is private because it holds a promise: it has no control
-/// characters and no line breaks, so printing it only prints.
+/// The text is private to keep an invariant: it has no control characters and no line
+/// breaks, so printing it is safe.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     text: String,
@@ -77,8 +77,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Makes a span of any text; see [`sanitize`] for what becomes of controls.
-    /// A line break becomes a space.
+    /// Makes a span from any text. Control characters are handled by [`sanitize`]; a line
+    /// break becomes a space.
     pub fn new(text: &str, label: Label) -> Self {
         Self { text: one_line(text).into_owned(), label }
     }
@@ -88,12 +88,12 @@ impl Span {
     }
 }
 
-/// Spans side by side.
+/// A line of text: spans next to each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Line(pub Vec<Span>);
 
 impl Line {
-    /// Returns a line of one span.
+    /// Makes a line with one span.
     pub fn new(text: &str, label: Label) -> Self {
         Self::default().with(text, label)
     }
@@ -121,7 +121,7 @@ impl Line {
         self.push_clean(&one_line(text), label);
     }
 
-    /// Adds text at the end in which some ranges match what is looked for.
+    /// Adds text at the end, with some ranges marked as search matches.
     pub fn push_marked(&mut self, text: &str, label: Label, marks: &[Range<usize>]) {
         let mut done = 0;
         for mark in marks {
@@ -139,7 +139,7 @@ impl Line {
         }
     }
 
-    /// Gives text that has no meaning of its own the meaning of its surroundings.
+    /// Gives plain text the label of its surroundings.
     #[must_use]
     pub fn within(mut self, label: Label) -> Self {
         for span in self.0.iter_mut().filter(|span| span.label == Label::Plain) {
@@ -152,7 +152,7 @@ impl Line {
         self.0.is_empty()
     }
 
-    /// Returns the columns the line takes in a terminal.
+    /// Returns the width of the line in a terminal.
     pub fn width(&self) -> usize {
         self.0.iter().map(|span| layout::width(&span.text)).sum()
     }
@@ -162,7 +162,7 @@ impl Line {
         self.0.iter().map(Span::text).collect()
     }
 
-    /// Adds text that came out of a span and so keeps its promise.
+    /// Adds text that came from a span, so it is already sanitized.
     pub(crate) fn push_clean(&mut self, text: &str, label: Label) {
         match self.0.last_mut() {
             _ if text.is_empty() => {}

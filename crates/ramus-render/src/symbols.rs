@@ -1,22 +1,22 @@
-//! The symbols that the terminal output uses, and what stands for each where a font lacks them.
+//! The symbols of the terminal output, and their ASCII replacements for fonts that lack them.
 //!
-//! Each was looked up in DejaVu Sans Mono, Hack, Liberation Mono, Noto Sans Mono, Fira Code and
-//! JetBrains Mono: at least half of these fonts have it, and no terminal draws it as a picture of
-//! two columns. A symbol that is used and not listed here fails a test (`tests/tidy.rs` of `ramus`).
+//! At least half of these fonts have each symbol: DejaVu Sans Mono, Hack, Liberation Mono, Noto Sans
+//! Mono, Fira Code, JetBrains Mono. No terminal draws one as a two-column emoji. A test fails if a
+//! symbol is used and not listed here (`tests/tidy.rs` of `ramus`).
 
 use std::borrow::Cow;
 
-/// Which symbols are written.
+/// Which set of symbols is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Symbols {
     #[default]
     Unicode,
-    /// Those that every font has.
+    /// Symbols that every font has.
     Ascii,
 }
 
 impl Symbols {
-    /// Writes a text with these symbols. What is no symbol of ours stays as it is.
+    /// Rewrites a text with this set of symbols. Other characters are unchanged.
     pub fn write(self, text: &str) -> Cow<'_, str> {
         if self == Self::Unicode || text.is_ascii() {
             return Cow::Borrowed(text);
@@ -25,10 +25,10 @@ impl Symbols {
     }
 }
 
-/// Returns the ASCII character that stands for a symbol, as wide as it. `None`: it is none of ours.
+/// Returns the ASCII character that replaces a symbol, with the same width. `None`: it is not one of ours.
 pub fn ascii(symbol: char) -> Option<char> {
     Some(match symbol {
-        // The tree and the state of branches.
+        // The tree and the status of branches.
         '●' => '*',
         '○' => 'o',
         '◉' => '@',
@@ -43,7 +43,7 @@ pub fn ascii(symbol: char) -> Option<char> {
         '┆' | '┊' => ':',
         '━' => '=',
         '┌' | '┐' | '└' | '┘' | '┤' | '┬' | '┴' | '┼' => '+',
-        // What happened.
+        // Events and notes.
         '❯' | '›' | '»' | '►' | '▶' | '▸' | '→' | '↪' | '↳' => '>',
         '‹' | '←' => '<',
         '↑' => '^',
@@ -64,7 +64,7 @@ pub fn ascii(symbol: char) -> Option<char> {
         '▆' => '+',
         '▇' | '▓' => '%',
         '■' | '█' | '▐' | '▉' | '▊' | '▋' => '#',
-        // Control characters as they are shown.
+        // Visible symbols of control characters.
         '\u{2400}'..='\u{2421}' => '?',
         _ => return None,
     })

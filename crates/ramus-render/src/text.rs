@@ -1,4 +1,4 @@
-//! Turns as labelled lines for a terminal of a given width.
+//! Writes turns as labelled lines for a terminal of a given width.
 
 mod page;
 
@@ -31,31 +31,31 @@ use crate::span::{Label, Line};
 use crate::{layout, markdown};
 use page::{Last, Page};
 
-pub use amount::{count, tokens};
-pub(crate) use amount::{grouped, media};
+pub(crate) use amount::media;
+pub use amount::{count, grouped, tokens};
 pub(crate) use answer::model_name;
-pub use note::{guess_note, resume_note};
+pub use note::{fork_summary, guess_note, resume_note};
 pub use thoughts::{WithheldThoughts, is_withheld};
 pub use usage::{cost_text, reply_usage_line, usage_line};
 
-/// How a transcript is to read.
+/// How a transcript is written.
 #[derive(Clone, Copy)]
 pub struct TextConfig<'a> {
     pub width: usize,
-    /// Show what the model thought, not only that it did.
+    /// Show the text of thinking, not only that there was some.
     pub thinking: bool,
     /// Open the tool calls: inputs, outputs, diffs.
     pub tools: bool,
-    /// Leave nothing out for being long.
+    /// Show long texts in full.
     pub full: bool,
-    /// Tell where the path forks.
+    /// Show notes about other branches.
     pub branch_notes: bool,
-    /// Tell below each reply what it used, priced by this list.
+    /// Show tokens and cost below each reply, by this price list.
     pub usage: Option<&'a PriceList>,
     pub highlight: Highlight,
-    /// What stands before `:UUID` in the address of another branch: `ramus show 3f9a2b1c`.
+    /// The command before `:UUID` in the address of another branch: `ramus show 3f9a2b1c`.
     pub show: &'a str,
-    /// Paths below this directory are shown without it. Empty: all are shown whole.
+    /// Paths below this directory are shown relative to it. Empty: all paths are absolute.
     pub cwd: &'a str,
     pub time: &'a dyn Fn(Time) -> String,
 }
@@ -66,23 +66,23 @@ impl std::fmt::Debug for TextConfig<'_> {
     }
 }
 
-/// Appends one turn, as if it were the first.
+/// Appends the lines of one turn, as if it were the first.
 pub fn transcript(turn: &Turn, config: &TextConfig<'_>, out: &mut Vec<Line>) {
     Transcript::new(config).turn(turn, out);
 }
 
-/// Turns one after the other: who goes on speaking is not announced again.
+/// Writes turns one after the other. The header is not repeated while the same model continues.
 #[derive(Debug)]
 pub struct Transcript<'a> {
     config: &'a TextConfig<'a>,
     flow: Flow,
 }
 
-/// What the turns before leave to the next: who spoke last, and whether an empty line is due.
+/// The state after the turns so far: who spoke last, and whether an empty line is due.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
     last: Last,
-    /// The model that spoke last, if nobody spoke since.
+    /// The model of the last reply, if nothing else followed.
     speaker: Option<String>,
     withheld: WithheldThoughts,
 }
@@ -92,12 +92,12 @@ impl<'a> Transcript<'a> {
         Self::after(config, Flow::default())
     }
 
-    /// Goes on after turns that were written before.
+    /// Continues after turns that were written before.
     pub fn after(config: &'a TextConfig<'a>, flow: Flow) -> Self {
         Self { config, flow }
     }
 
-    /// Returns what the turns so far leave to the next.
+    /// Returns the state after the turns so far.
     pub fn flow(&self) -> &Flow {
         &self.flow
     }
@@ -134,23 +134,23 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// Returns the name of a call, what was asked and what came of it, each in a few words.
+/// Returns the tool name, the subject and the outcome of a call, each in a few words.
 pub(crate) fn summary(call: &Call, config: &TextConfig<'_>) -> (String, String, String) {
     (tool::name(call), tool::subject(call, config), outcome::outcome(call).text())
 }
 
-/// How a prompt begins with which the client carries out a plan.
+/// The beginning of the prompt that the client sends for an approved plan.
 const PLAN: &str = "Implement the following plan:";
 
 fn write_prompt(page: &mut Page<'_, '_>, turn: &Turn, prompt: &Prompt) {
     let speaker = if prompt.delegated { "Task" } else { "You" };
     let mut header = Line::new(&format!("❯ {speaker}"), Label::Prompt);
     if prompt.queued {
-        header.push("  while it worked", Label::Dim);
+        header.push("  queued", Label::Dim);
     }
     page.header(header, turn);
     let room = page.room(2);
-    // A plan that was approved comes back as a prompt. The client wrote it, in Markdown.
+    // The client sends an approved plan as a prompt, in Markdown.
     let (typed, plan) = match prompt.text.strip_prefix(PLAN) {
         Some(plan) => (PLAN, plan),
         None => (&*prompt.text, ""),

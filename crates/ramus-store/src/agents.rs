@@ -1,4 +1,4 @@
-//! The agents of a session: their files, and the small files beside them.
+//! Finds the sub-agents of a session and the calls that started them (R6).
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -15,25 +15,25 @@ use crate::place::{FileRole, HistoryFile};
 use crate::read::read;
 use crate::regular;
 
-/// An agent with what its files say of it.
+/// A sub-agent with what its files say about it.
 #[derive(Debug)]
 pub struct Agent {
     pub file: HistoryFile,
     pub hint: AgentHint,
     pub meta: AgentMeta,
     pub records: u32,
-    /// The first words of what it was asked.
+    /// The first words of its prompt.
     pub words: Option<String>,
-    /// The id of the agent that started it. `None`: the session did, or nothing tells.
+    /// The id of the agent that started it. `None`: the session did, or it is unknown.
     pub parent: Option<String>,
-    /// How many agents lie between it and the session.
+    /// How many agents are between it and the session.
     pub depth: u8,
-    /// Its own calls that started agents, and the agents that their results name.
+    /// Its calls that started agents, and the agents that their results name.
     spawns: Vec<Spawn>,
     named: Vec<Box<str>>,
 }
 
-/// What `agent-<id>.meta.json` says.
+/// The content of `agent-<id>.meta.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentMeta {
     pub kind: Option<String>,
@@ -43,10 +43,10 @@ pub struct AgentMeta {
     pub parent: Option<String>,
 }
 
-/// How much of a flat agent's file is read to see whose it is.
+/// How much of a flat agent's file is read to find its session.
 const HEAD: u64 = 64 * 1024;
 
-/// Reads the agents of a session among the files of its project, and tells which could not be read.
+/// Reads the agents of a session from the files of its project. Also returns what could not be read.
 pub fn agents_of(files: &[HistoryFile], session: &str) -> (Vec<Agent>, Vec<PathError>) {
     let mut agents = Vec::new();
     let mut problems = Vec::new();
@@ -64,18 +64,18 @@ pub fn agents_of(files: &[HistoryFile], session: &str) -> (Vec<Agent>, Vec<PathE
     (agents, problems)
 }
 
-/// How deep agents start agents; longer chains are not real.
+/// The limit for agents that start agents. Longer chains do not occur.
 const DEEPEST: usize = 64;
 
-/// Finds for each agent the record whose call started it (R6); one that another agent started hangs where
-/// that one does.
+/// Finds for each agent the record in the session whose call started it (R6). For an agent started by
+/// another agent, that is the call that started the other agent.
 pub fn calls(agents: &[Agent], history: &History) -> Vec<Option<NodeId>> {
     let spawns = SpawnIndex::new(&history.session);
     let starters = Starters::new(agents);
     let call = |agent: &Agent| {
         let mut agent = agent;
         for _ in 0..DEEPEST {
-            // What its own file says comes before a prompt that somebody else gave, too.
+            // The agent's own file is more reliable than a prompt that several calls may share.
             let by_meta = agent.meta.parent.as_ref().and_then(|id| starters.by_id.get(id.as_str()));
             if let Some(starter) = by_meta {
                 agent = &agents[*starter];
@@ -90,7 +90,7 @@ pub fn calls(agents: &[Agent], history: &History) -> Vec<Option<NodeId>> {
     agents.iter().map(call).collect()
 }
 
-/// The agents that other agents may have started, by what their files say; of several the first.
+/// Finds the agent that started another one, by id, call or prompt.
 struct Starters<'a> {
     by_id: FxHashMap<&'a str, usize>,
     by_named: FxHashMap<&'a str, Vec<usize>>,
@@ -132,15 +132,15 @@ impl<'a> Starters<'a> {
     }
 }
 
-/// Keeps the first two agents that say the same: one of them may be the agent that is asked about.
+/// Keeps the first two candidates: one of them may be the agent itself.
 fn add_first_two(found: &mut Vec<usize>, index: usize) {
     if found.len() < 2 && found.last() != Some(&index) {
         found.push(index);
     }
 }
 
-/// Finds for each agent the record whose call started it; warm-ups are left out (R6). An agent that
-/// another one started comes right after that one.
+/// Finds for each agent the record whose call started it (R6), without warm-ups. An agent that another
+/// one started comes right after that one.
 pub fn with_calls(mut agents: Vec<Agent>, history: &History) -> Vec<(Option<NodeId>, Agent)> {
     let calls = calls(&agents, history);
     let parents = parents(&agents, history);
@@ -151,7 +151,7 @@ pub fn with_calls(mut agents: Vec<Agent>, history: &History) -> Vec<(Option<Node
     nested(tasks.filter(|(_, agent)| agent.words.as_deref() != Some("Warmup")).collect())
 }
 
-/// Finds the agents that started others, by id, as `calls` does.
+/// Finds for each agent the id of the agent that started it, by the same rules as `calls`.
 fn parents(agents: &[Agent], history: &History) -> Vec<Option<String>> {
     let spawns = SpawnIndex::new(&history.session);
     let starters = Starters::new(agents);
@@ -167,7 +167,7 @@ fn parents(agents: &[Agent], history: &History) -> Vec<Option<String>> {
     agents.iter().map(parent).collect()
 }
 
-/// Puts agents below those that started them, and notes how deep they are.
+/// Sorts agents below those that started them, and sets their depth.
 fn nested(agents: Vec<(Option<NodeId>, Agent)>) -> Vec<(Option<NodeId>, Agent)> {
     let mut children: HashMap<Option<String>, Vec<usize>> = HashMap::new();
     let ids: HashSet<&str> = agents.iter().map(|(_, agent)| &*agent.file.id).collect();
@@ -186,7 +186,7 @@ fn nested(agents: Vec<(Option<NodeId>, Agent)>) -> Vec<(Option<NodeId>, Agent)> 
         open.extend(below.into_iter().rev().map(|index| (index, depth.saturating_add(1))));
         placed.push((call, agent));
     }
-    // Agents that claim to have started each other have no beginning.
+    // Agents in a cycle, which claim to have started each other, come last.
     placed.extend(agents.into_iter().flatten());
     placed
 }
@@ -219,7 +219,7 @@ fn belongs(path: &Path, session: &str) -> Result<bool, PathError> {
     Ok(records.facts().session_ids.first().is_some_and(|id| **id == *session))
 }
 
-/// Reads the meta file beside an agent's; older clients wrote none, and a broken one says nothing.
+/// Reads the meta file next to an agent's file. A missing or broken one gives an empty result.
 pub fn meta(path: &Path) -> AgentMeta {
     let Ok(text) = regular::read(&path.with_extension("meta.json"), regular::SMALL) else {
         return AgentMeta::default();

@@ -1,15 +1,20 @@
 //! The only code that writes a history (R24).
 //!
-//! Lock; finish or take back what a crash left; look whether the file is still
-//! what was planned for and nobody is at work in it; keep a copy; write down
-//! what will be done; write the new contents beside their places and note their
-//! hashes (`prepare`); give them their names (`publish`, `swap`); prove by
-//! the client's own rule that it worked; write down that it is done. Whatever
-//! fails on the way is taken back (`take_back`); what a killed process left is
-//! finished or taken back by the next one (`recover`).
+//! An operation runs in these steps:
 //!
-//! Other programs write at the same time, without locks. What they write is never
-//! lost: `swap` says how, and why.
+//! 1. Take the lock, and finish or roll back what a crash left (`recover`).
+//! 2. Check that each file is what the plan was made for and that no client uses it.
+//! 3. Back up the session and write the operation to the journal.
+//! 4. Write the new contents to temporary files and journal their hashes (`prepare`).
+//! 5. Give the new contents their names (`publish`, `swap`).
+//! 6. Verify by the client's own rule that the session resumes where it should.
+//! 7. Write to the journal that the operation is done.
+//!
+//! Whatever fails on the way is rolled back (`take_back`). If the process is killed,
+//! the next ramus command finishes the operation or rolls it back.
+//!
+//! Other programs may write at the same time, without locks. Nothing they write is
+//! lost; `swap` explains how.
 
 mod file_change;
 mod prepare;
@@ -46,11 +51,11 @@ use crate::state::State;
 pub struct Done {
     pub op: u64,
     pub backup: Option<PathBuf>,
-    /// What else happened: lines of others that were carried over, earlier operations that were finished.
+    /// What else happened, such as lines of other programs that were carried over.
     pub notes: Vec<String>,
 }
 
-/// Why an operation was not carried out. Everything is as it was, unless the error says otherwise.
+/// Why an operation was not applied. All files are unchanged unless the error says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     #[error("session {session} is open in Claude Code (process {pid})")]
@@ -75,10 +80,10 @@ pub enum ApplyError {
     NotPrepared(PathBuf),
     #[error("the session would not go on where it should; the change was taken back")]
     NotProven,
-    /// It was taken back as far as others allow.
+    /// It was rolled back except for what other programs changed in the meantime.
     #[error("{cause}; {}", .left.join("; "))]
     Left { cause: Box<Self>, left: Vec<String> },
-    /// It could not be taken back yet.
+    /// Rolling it back failed too. The next command tries again.
     #[error("{}; taking it back failed as well ({}), the next ramus command tries again", chain(.cause), chain(.error))]
     Stuck { cause: Box<Self>, error: Box<Self> },
     #[error(transparent)]
@@ -87,7 +92,7 @@ pub enum ApplyError {
     Read(#[from] PathError),
 }
 
-/// Returns an error with its causes, for a sentence that goes on behind it.
+/// Returns an error with its causes on one line.
 fn chain(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {}", chain(source)),
@@ -105,7 +110,7 @@ impl ApplyError {
     }
 }
 
-/// Carries a plan out. With `force` an open or growing session is no obstacle.
+/// Applies a plan. `force` allows it while the session is open or growing.
 pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done, ApplyError> {
     let _lock = state.lock()?;
     let Recovered { mut journal, mut notes, unfinished } = recover::settle(state)?;
@@ -145,7 +150,7 @@ pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done,
     }
     notes.extend(progress.notes);
     if let Err(error) = journal.end(recover::done(&operation, progress.kept)) {
-        // The next command sees that everything is there, and writes it down.
+        // The changes are complete. The next command notices that and completes the journal.
         notes
             .push(format!("it is done, but the log could not be completed yet: {}", chain(&error)));
     }
@@ -166,7 +171,7 @@ fn carry_out(
     prove(plan)
 }
 
-/// Takes back what was done so far; returns the error that says how it is now.
+/// Rolls back what was done so far, and returns an error that describes the result.
 fn taken_back(
     state: &State,
     journal: &mut Journal,
@@ -174,7 +179,9 @@ fn taken_back(
     progress: &Progress,
     cause: ApplyError,
 ) -> ApplyError {
-    let back = take_back(state, journal, operation, progress.begun, Some(&progress.appended));
+    // Where nobody knows whether lines were written, they are looked for.
+    let appended = Some(&progress.appended[..]).filter(|ranges| !ranges.is_empty());
+    let back = take_back(state, journal, operation, progress.begun, appended);
     let ended = back.and_then(|TakenBack { left, kept }| {
         let end = End { op: operation.op, notes: left.clone(), kept, ..End::default() };
         journal.end(end)?;
@@ -195,7 +202,7 @@ fn taken_back(
     }
 }
 
-/// Refuses to touch files that an earlier operation left in an unknown state.
+/// Refuses files that an unfinished operation left in an unknown state.
 fn not_unfinished(
     plan: &Plan,
     journal: &Journal,
@@ -222,7 +229,7 @@ fn not_unfinished(
     Ok(())
 }
 
-/// Whether a file is one that clients add lines to: a project may hold files that are called alike.
+/// Whether a file is a history that clients append to. A project may contain other `.jsonl` files.
 fn is_history(plan: &Plan, file: &Path) -> bool {
     let is_here = match &plan.root {
         Some(root) => {
@@ -233,9 +240,9 @@ fn is_history(plan: &Plan, file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "jsonl") && is_here
 }
 
-/// Looks whether everything is as it was planned for.
+/// Checks that every file is still as it was when the plan was made.
 fn check(plan: &Plan, journal: &Journal, force: bool) -> Result<(), ApplyError> {
-    // The client repeats a title that it finds, so titles are safe at any time.
+    // A client that has the session open repeats the title when it ends, so a title can be added any time.
     let is_shared = plan.what == What::Rename || plan.what == What::RestoreFiles || force;
     for step in &plan.steps {
         match step {
@@ -287,7 +294,7 @@ fn check(plan: &Plan, journal: &Journal, force: bool) -> Result<(), ApplyError> 
     Ok(())
 }
 
-/// Refuses a new file in a directory that a link leads out of the Claude directory to.
+/// Refuses a new file if a symbolic link on its path leads out of the Claude directory.
 fn below_root(plan: &Plan, file: &Path) -> Result<(), ApplyError> {
     let Some(root) = plan.root.as_deref().filter(|root| file.starts_with(root)) else {
         return Ok(());
@@ -299,7 +306,7 @@ fn below_root(plan: &Plan, file: &Path) -> Result<(), ApplyError> {
     }
 }
 
-/// Refuses to replace what belongs to somebody else: neither its owner nor its date could stay.
+/// Refuses to replace another user's file, because its owner and date could not be preserved.
 #[cfg(unix)]
 fn is_own(file: &Path) -> Result<(), ApplyError> {
     use std::os::unix::fs::MetadataExt;
@@ -316,7 +323,7 @@ fn is_own(_: &Path) -> Result<(), ApplyError> {
     Ok(())
 }
 
-/// Refuses what somebody else may be writing to.
+/// Refuses a file that another program may be writing to.
 fn alone(plan: &Plan, file: &Path, journal: &Journal, is_shared: bool) -> Result<(), ApplyError> {
     inside(plan.root.as_deref(), file)?;
     if is_shared {
@@ -331,7 +338,7 @@ fn alone(plan: &Plan, file: &Path, journal: &Journal, is_shared: bool) -> Result
     Ok(())
 }
 
-/// Whether the last one that wrote to a file was an operation of ours.
+/// Whether the last write to a file was one of our operations. Then its recent date is no reason to wait.
 fn is_ours(journal: &Journal, file: &Path) -> bool {
     let Ok(len) = fs::metadata(file).map(|meta| meta.len()) else { return false };
     let left = |operation: &Operation| {
@@ -352,7 +359,7 @@ fn is_ours(journal: &Journal, file: &Path) -> bool {
     last == Some(len)
 }
 
-/// Refuses a link that leads out of the Claude directory.
+/// Refuses a symbolic link that leads out of the Claude directory.
 fn inside(root: Option<&Path>, file: &Path) -> Result<(), ApplyError> {
     let read = |path: &Path| {
         path.canonicalize().map_err(|source| ApplyError::Read(PathError::new(path, source)))
@@ -380,7 +387,7 @@ fn free(file: &Path) -> Result<(), ApplyError> {
     }
 }
 
-/// Looks whether the sources of a copy still begin with what was read.
+/// Checks that the sources of a copy still begin with what was read.
 fn begins(content: &Content) -> Result<(), ApplyError> {
     let Content::Lines { sources, .. } = content else { return Ok(()) };
     for (path, stamp) in sources {
@@ -391,7 +398,7 @@ fn begins(content: &Content) -> Result<(), ApplyError> {
     Ok(())
 }
 
-/// Reads the session again: would the client go on where it should? (R11)
+/// Reads the session again and checks that the client would resume at the planned message (R11).
 fn prove(plan: &Plan) -> Result<(), ApplyError> {
     let Some(wanted) = plan.resume else { return Ok(()) };
     let history = from_jsonl(&plan.file, Rule::Client)?;

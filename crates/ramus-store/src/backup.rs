@@ -1,8 +1,8 @@
-//! Copies of sessions as they were before each operation.
+//! Backups of sessions as they were before each operation.
 //!
-//! Histories grow at the end. So one copy, made longer each time, holds all
-//! earlier versions of a file as its beginnings, also one that was cut since;
-//! another one is begun only when a file was changed in another way.
+//! Histories grow at the end. So one copy that is extended each time contains every
+//! earlier version as a prefix. A new copy is started only if a file was changed in
+//! another way.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,7 +15,7 @@ use crate::disk::{self, WriteError, Written};
 use crate::stamp::Stamp;
 use crate::state::State;
 
-/// One version of a file: the beginning of a copy.
+/// One version of a session: a prefix of a copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backup {
     pub copy: PathBuf,
@@ -26,7 +26,7 @@ pub struct Backup {
 const CHUNK: usize = 256 * 1024;
 
 impl Backup {
-    /// Keeps a file as it is now.
+    /// Backs a file up as it is now.
     pub(crate) fn keep(state: &State, path: &Path) -> Written<Self> {
         let dir = state.backups();
         disk::create_dirs(&dir)?;
@@ -58,7 +58,7 @@ impl Backup {
         Ok(kept)
     }
 
-    /// Copies the rest of a file.
+    /// Appends the rest of a file to a copy.
     fn extend(
         mut file: File,
         out: &File,
@@ -80,12 +80,12 @@ impl Backup {
         Ok(Self { copy, len, hash: format!("{:032x}", hash.digest128()) })
     }
 
-    /// Returns what tells the version from any other.
+    /// Returns the stamp of this version.
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp { len: self.len, hash: self.hash.clone() }
     }
 
-    /// Reads the version back, and makes sure that it is what was kept.
+    /// Reads the version back and verifies its hash.
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(self.len as usize);
         File::open(&self.copy)?.take(self.len).read_to_end(&mut bytes)?;
@@ -98,7 +98,7 @@ impl Backup {
     }
 }
 
-/// Reads past what a file has in common with a copy; `None` when neither begins with the other.
+/// Reads past what a file has in common with a copy. `None`: neither is a prefix of the other.
 fn shared(file: &mut File, copy: &Path) -> io::Result<Option<(Xxh3, u64)>> {
     let len = fs::metadata(copy)?.len().min(file.metadata()?.len());
     let mut copy = File::open(copy)?;

@@ -1,4 +1,4 @@
-//! Which files the client's clean-up deletes next.
+//! Predicts which files the client's clean-up deletes next (R35).
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use ramus_core::time::Time;
 use crate::place::{FileRole, HistoryFile, Place, cleanup_period};
 use crate::survey::to_time;
 
-/// How long the files of each Claude directory are kept.
+/// The retention settings of each Claude directory.
 #[derive(Clone, Debug)]
 pub struct Cleanup {
     roots: Vec<(PathBuf, Retention)>,
@@ -30,13 +30,13 @@ impl Cleanup {
         own.or(self.roots.first()).map_or(Retention::DEFAULT, |(_, retention)| *retention)
     }
 
-    /// Returns when the client deletes a file, should it not be changed before.
+    /// Returns when the client deletes a file, if it is not changed before.
     pub fn end(&self, file: &HistoryFile) -> Time {
         self.retention(file).end(to_time(file.modified))
     }
 
-    /// Counts the files that are overdue or due soon. Other files below a session's directory go
-    /// with their session.
+    /// Counts the files that are overdue or due soon. Other files below a session's directory are deleted
+    /// with their session and not counted.
     pub fn due<'a>(&self, files: impl IntoIterator<Item = &'a HistoryFile>, now: Time) -> Due {
         let first = self.roots.first().map_or(Retention::DEFAULT, |(_, retention)| *retention);
         let mut due = Due::new(first);

@@ -1,11 +1,11 @@
-//! The few calls by which ramus changes files, and by which it looks at files that it is about to change.
+//! The few system calls that ramus changes files with, and checks files with before it changes them.
 //!
-//! Everything that writes a history goes through here. So a test can cut the power at any one
-//! of these calls, let any one fail, or let another program write to the files just before any one.
+//! Everything that writes a history goes through here. So a test can simulate a power cut at any of
+//! these calls, make any of them fail, or let another program write just before any of them.
 //!
-//! No call here destroys bytes that ramus did not write: there is no truncation, and every rename
-//! either fails when its target exists ([`move_new`]) or leaves both files there ([`exchange`]).
-//! Only [`remove`] takes a name away, and its callers prove first that the file is their own.
+//! No call here destroys bytes that ramus did not write: nothing truncates, and every rename either
+//! fails if its target exists ([`move_new`]) or keeps both files ([`exchange`]). Only [`remove`] deletes,
+//! and its callers first prove that the file is ours.
 
 #[cfg(test)]
 pub(crate) mod fault;
@@ -20,7 +20,7 @@ use crate::error::PathError;
 use crate::regular;
 use crate::stamp::Stamp;
 
-/// A change that the disk refused.
+/// A write that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}", .path.display())]
 pub struct WriteError {
@@ -37,13 +37,13 @@ impl WriteError {
 
 pub(crate) type Written<T> = Result<T, WriteError>;
 
-/// Opens an existing file for adding to its end; it is never created.
+/// Opens an existing file for appending. It is never created.
 pub(crate) fn open_to_append(path: &Path) -> Written<File> {
     let open = || regular::open_with(OpenOptions::new().read(true).append(true), path);
     fault::step().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
 }
 
-/// Opens a regular file for reading. A link is not followed, a pipe is not waited for.
+/// Opens a regular file for reading. Links are not followed, and a pipe does not block.
 pub(crate) fn open_regular(path: &Path) -> Result<File, PathError> {
     let open = || {
         let mut options = OpenOptions::new();
@@ -78,21 +78,21 @@ pub(crate) fn read_len(path: &Path) -> Result<u64, PathError> {
     meta.map(|meta| meta.len()).map_err(|source| PathError::new(path, source))
 }
 
-/// Reads what a regular file holds from an offset on.
+/// Reads a regular file from an offset to its end.
 pub(crate) fn read_from(path: &Path, from: u64) -> Result<Vec<u8>, PathError> {
     read_open(path, &open_regular(path)?, from)
 }
 
-/// Does the same with a file that is open.
+/// Reads an open file from an offset to its end.
 pub(crate) fn read_open(path: &Path, mut file: &File, from: u64) -> Result<Vec<u8>, PathError> {
     let mut bytes = Vec::new();
     let read = file.seek(io::SeekFrom::Start(from)).and_then(|_| file.read_to_end(&mut bytes));
     read.map(|_| bytes).map_err(|source| PathError::new(path, source))
 }
 
-/// Whether something bears a name: a file, a directory, or a link that leads nowhere.
+/// Whether a path exists: a file, a directory, or even a broken link.
 ///
-/// Only a clear "no" counts as one: what cannot be looked at is an error.
+/// If it cannot be determined, that is an error, not a "no".
 pub(crate) fn exists(path: &Path) -> Result<bool, PathError> {
     match fault::step().and_then(|()| path.symlink_metadata()) {
         Ok(_) => Ok(true),
@@ -101,12 +101,12 @@ pub(crate) fn exists(path: &Path) -> Result<bool, PathError> {
     }
 }
 
-/// Whether an error says that there is nothing at a path.
+/// Whether an error means that a path does not exist.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Creates a file that is not there, for its owner alone.
+/// Creates a new file that only its owner can access.
 pub(crate) fn create(path: &Path) -> Written<File> {
     let open = || {
         let mut options = OpenOptions::new();
@@ -118,17 +118,18 @@ pub(crate) fn create(path: &Path) -> Written<File> {
     fault::step().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
 }
 
-/// Writes all bytes, in one call if the system takes them.
+/// Writes all bytes, in one call if the system allows.
 pub(crate) fn write(path: &Path, mut file: &File, bytes: &[u8]) -> Written<()> {
     fault::write(file, bytes)
         .and_then(|()| file.write_all(bytes))
         .map_err(|source| WriteError::new(path, source))
 }
 
-/// Adds bytes to the end of a file that was opened for that, and notes where they went.
+/// Appends bytes to an open file and records where they went.
 ///
 /// Usually that is one range. Others may write between two calls when the system takes only a part
-/// at a time; `ranges` is right after an error as well.
+/// at a time; `ranges` is right after an error as well. It is empty where the system does not say
+/// where the bytes went: then they have to be looked for.
 pub(crate) fn append(
     path: &Path,
     mut file: &File,
@@ -145,7 +146,10 @@ pub(crate) fn append(
             Err(broken) if broken.kind() == io::ErrorKind::Interrupted => continue,
             Err(broken) => return Err(error(broken)),
         };
-        let end = file.stream_position().map_err(error)?;
+        let end = file.stream_position().map_err(|broken| {
+            ranges.clear();
+            error(broken)
+        })?;
         ranges.push(end - written as u64..end);
         bytes = &bytes[written..];
     }
@@ -154,19 +158,19 @@ pub(crate) fn append(
 
 /// Waits until a file's bytes are on the disk.
 pub(crate) fn sync(path: &Path, file: &File) -> Written<()> {
-    // Tests cut the power between calls; waiting for a disk would only make them slow.
+    // Tests simulate the power cut, so waiting for the disk would only slow them down.
     let wait = || if cfg!(test) { Ok(()) } else { file.sync_all() };
     fault::step().and_then(|()| wait()).map_err(|source| WriteError::new(path, source))
 }
 
-/// Waits until the names in the directory of a file are on the disk.
+/// Waits until the directory entries next to a file are on the disk.
 pub(crate) fn sync_dir_of(path: &Path) -> Written<()> {
     let Some(dir) = path.parent() else { return Ok(()) };
     let synced = fault::step()
         .and_then(|()| File::open(dir))
         .and_then(|dir| if cfg!(test) { Ok(()) } else { dir.sync_all() });
     match synced {
-        // Some file systems cannot do it for directories, and a directory that is gone holds no names.
+        // Some file systems cannot sync directories, and a missing directory has nothing to sync.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput || is_missing(&error) => Ok(()),
         synced => synced.map_err(|source| WriteError::new(dir, source)),
     }
@@ -209,11 +213,12 @@ pub(crate) fn set_owner(_: &Path, _: &File, _: &fs::Metadata) -> Written<()> {
     Ok(())
 }
 
-/// Swaps two files in one step: at no time does either name lead nowhere.
+/// Exchanges two files in one step, so that both names always lead to a file.
 ///
-/// `Unsupported`: the file system or the system cannot do it.
+/// `Unsupported`: the operating system or the file system cannot do it.
 pub(crate) fn exchange(a: &Path, b: &Path) -> Written<()> {
     fault::step()
+        .and_then(|()| fault::crosses(a, b))
         .and_then(|()| fault::rename_flags())
         .and_then(|()| swap_names(a, b))
         .map_err(|source| WriteError::new(b, source))
@@ -230,9 +235,12 @@ fn swap_names(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Moves a file or directory to a name that nothing bears; `AlreadyExists` if something does.
+/// Moves a file or directory to a path that does not exist, or fails with `AlreadyExists`.
 pub(crate) fn move_new(from: &Path, to: &Path) -> Written<()> {
-    let rename = || fault::rename_flags().and_then(|()| rename_new(from, to));
+    let rename = || {
+        fault::crosses(from, to)?;
+        fault::rename_flags().and_then(|()| rename_new(from, to))
+    };
     let moved = fault::step().and_then(|()| match rename() {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => link_and_remove(from, to),
         moved => moved,
@@ -251,7 +259,7 @@ fn rename_new(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Tells "this cannot be done here" from "this failed".
+/// Separates "not supported here" from other failures.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn supported(renamed: rustix::io::Result<()>) -> io::Result<()> {
     use rustix::io::Errno;
@@ -263,13 +271,13 @@ fn supported(renamed: rustix::io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Moves a file where a rename would replace what is there: a hard link never does.
+/// Moves a file by hard link, which never replaces an existing file as a plain rename would.
 fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
     if from.symlink_metadata()?.is_file() {
         match fs::hard_link(from, to) {
             Ok(()) => return fs::remove_file(from),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-            // Not every file system has hard links.
+            // Not every file system supports hard links.
             Err(_) => {}
         }
     }
@@ -279,14 +287,14 @@ fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives a file a second name.
+/// Creates a hard link.
 pub(crate) fn link(from: &Path, to: &Path) -> Written<()> {
     fault::step()
         .and_then(|()| fs::hard_link(from, to))
         .map_err(|source| WriteError::new(to, source))
 }
 
-/// Removes a file that is our own.
+/// Removes a file of ours. It is no error if it does not exist.
 pub(crate) fn remove(path: &Path) -> Written<()> {
     match fault::step().and_then(|()| fs::remove_file(path)) {
         Err(error) if is_missing(&error) => Ok(()),
@@ -294,21 +302,20 @@ pub(crate) fn remove(path: &Path) -> Written<()> {
     }
 }
 
-/// Removes a directory that we made ourselves, if it is empty.
+/// Removes a directory that we created, if it is empty.
 pub(crate) fn remove_empty_dir(path: &Path) -> Written<()> {
     match fault::step().and_then(|()| fs::remove_dir(path)) {
         Err(error) if is_missing(&error) => Ok(()),
-        // Somebody uses it by now.
+        // Another program uses it by now.
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
         removed => removed.map_err(|source| WriteError::new(path, source)),
     }
 }
 
-/// Creates a directory and those above it, for their owner alone.
+/// Creates a directory and its parents, accessible only to their owner.
 pub(crate) fn create_dirs(path: &Path) -> Written<()> {
-    let missing: Vec<PathBuf> =
-        path.ancestors().take_while(|dir| !dir.exists()).map(Path::to_owned).collect();
-    for dir in missing.iter().rev() {
+    let missing = missing_dirs(path).map_err(|error| WriteError::new(&error.path, error.source))?;
+    for dir in missing.into_iter().rev() {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -320,10 +327,27 @@ pub(crate) fn create_dirs(path: &Path) -> Written<()> {
     Ok(())
 }
 
+/// Returns a directory and those above it that are not there, the highest one last.
+pub(crate) fn missing_dirs(path: &Path) -> Result<Vec<&Path>, PathError> {
+    let mut missing = Vec::new();
+    for dir in path.ancestors().filter(|dir| !dir.as_os_str().is_empty()) {
+        if exists(dir)? {
+            break;
+        }
+        missing.push(dir);
+    }
+    Ok(missing)
+}
+
 #[cfg(not(test))]
 mod fault {
     use std::fs::File;
     use std::io;
+    use std::path::Path;
+
+    pub(super) fn crosses(_: &Path, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
 
     pub(super) fn step() -> io::Result<()> {
         Ok(())

@@ -1,4 +1,4 @@
-//! What the disk can refuse.
+//! The error for a file or directory that could not be read or written.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
-//! Files for others to read: a directory of ours, written beside and renamed.
+//! Writes the directory of an export.
 //!
-//! Nothing that was there before is touched unless it is ours: a directory that
-//! holds something and lacks the marker is refused. A file appears under its
-//! name only when it is whole; until then it lies in a directory that goes with
-//! the process, or with the next export if the process was killed.
+//! Only files of an earlier export are replaced: a directory with other content and without
+//! our marker is refused. A file gets its name only when it is complete. Until then it is in
+//! a temporary directory, which is removed at the end, or by the next export if the process
+//! was killed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,12 +18,12 @@ use crate::live::is_alive;
 use crate::regular;
 use crate::spare;
 
-/// The file that says a directory was made here.
+/// The file that marks a directory as an export.
 pub const MARKER: &str = ".ramus-export";
 
-/// How much is gathered before it is written; larger pieces go as they are, without being copied.
+/// The write buffer size. Larger pieces are written directly, without a copy.
 const BUFFER: usize = 32 * 1024;
-/// Drafts up to this size stay in memory.
+/// Buffers up to this size stay in memory.
 const IN_MEMORY: usize = 16 * 1024 * 1024;
 
 /// Why nothing, or not everything, was written.
@@ -43,27 +43,27 @@ pub enum ExportError {
 #[derive(Debug)]
 pub struct Folder {
     pub dir: PathBuf,
-    /// The files that an earlier export wrote here.
+    /// The files that an earlier export wrote.
     earlier: BTreeSet<String>,
-    /// Holds files that are not whole yet.
+    /// The directory for incomplete files.
     partial: TempDir,
 }
 
-/// How the directory of unfinished files begins; the process that writes them follows.
+/// The prefix of the directory for incomplete files. The process id follows.
 const PARTIAL: &str = ".ramus-partial-";
 
-/// Whether a directory holds unfinished files of an export that was killed.
+/// Whether a directory has the incomplete files of an export that was killed.
 fn is_left(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let pid = name.strip_prefix(PARTIAL).and_then(|rest| rest.split('-').next()?.parse().ok());
     pid.is_some_and(|pid| !is_alive(pid))
 }
 
-/// The first line of the marker; below it stand the files that were written.
+/// The first line of the marker. The written files follow.
 const MARK: &str = "This directory was written by `ramus export`.\n";
 
 impl Folder {
-    /// Takes a directory: a new one, an empty one, or one of ours; any other by `force`.
+    /// Opens a directory that is new, empty or an earlier export. `force` allows any other.
     pub fn open(dir: &Path, force: bool) -> Result<Self, ExportError> {
         let error = |source| ExportError::Write { path: dir.to_owned(), source };
         fs::create_dir_all(dir).map_err(error)?;
@@ -75,7 +75,7 @@ impl Folder {
             return Err(ExportError::Foreign(dir.to_owned()));
         }
         for left in left {
-            // Somebody else may remove it at the same time.
+            // Another process may remove it at the same time.
             let _ = fs::remove_dir_all(left);
         }
         let prefix = format!("{PARTIAL}{}-", std::process::id());
@@ -89,18 +89,18 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Marks the directory as ours, with the files that are going to be written, before they are.
+    /// Marks the directory as an export and lists the files that will be written, before they are.
     pub fn claim<'n>(&'n self, names: impl Iterator<Item = &'n str>) -> Result<(), ExportError> {
         let names = names.chain(self.earlier.iter().map(String::as_str));
         self.mark(&names.collect())
     }
 
-    /// Keeps what an earlier export wrote and this one did not: something could not be read just now.
+    /// Keeps the files of an earlier export. Used when something could not be read this time.
     pub fn keep_earlier(&self, names: &BTreeSet<&str>) -> Result<(), ExportError> {
         self.claim(names.iter().copied())
     }
 
-    /// Removes what an earlier export wrote and this one did not; returns how many files that are.
+    /// Removes the files that an earlier export wrote and this one did not. Returns their number.
     pub fn settle(&self, names: &BTreeSet<&str>) -> Result<usize, ExportError> {
         let mut removed = 0;
         for name in self.earlier.iter().filter(|name| !names.contains(name.as_str())) {
@@ -110,7 +110,7 @@ impl Folder {
             }
             fs::remove_file(&path).map_err(|source| self.error(&path, source))?;
             removed += 1;
-            // A directory that holds something stays.
+            // A directory that is not empty stays.
             let dirs = Path::new(name).ancestors().skip(1);
             for dir in dirs.filter(|dir| !dir.as_os_str().is_empty()) {
                 let _ = fs::remove_dir(self.dir.join(dir));
@@ -128,7 +128,7 @@ impl Folder {
         self.write(MARKER, text.as_bytes())
     }
 
-    /// Writes a file whole.
+    /// Writes a complete file.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ExportError> {
         let path = self.dir.join(name);
         let write = || {
@@ -139,13 +139,13 @@ impl Folder {
         write().map_err(|source| self.error(&path, source))
     }
 
-    /// Begins a place for what is made before it is written.
+    /// Returns a buffer for output that is produced before its file is written.
     pub fn draft(&self) -> Draft {
         Draft::new(&self.dir)
     }
 
-    /// Writes a file in pieces: `fill` gets where they go. It has its name once it is whole;
-    /// returns its size.
+    /// Writes a file in pieces, which `fill` produces. The file gets its name once it is complete.
+    /// Returns its size.
     pub fn fill<E: From<ExportError>>(
         &self,
         name: &str,
@@ -175,16 +175,16 @@ impl Folder {
     }
 }
 
-/// Whether a name cannot lead out of a directory.
+/// Whether a relative path stays inside its directory.
 fn is_below(name: &str) -> bool {
     !name.is_empty()
         && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Gives a whole file its name; what an earlier export wrote there is replaced.
+/// Gives a complete file its name, replacing the file of an earlier export.
 fn give_name(file: NamedTempFile, path: &Path) -> io::Result<()> {
     let Err(failed) = file.persist(path) else { return Ok(()) };
-    // Most files have others beside them.
+    // The directory usually exists, so it is created only after a failure.
     if failed.error.kind() != io::ErrorKind::NotFound {
         return Err(failed.error);
     }
@@ -194,7 +194,7 @@ fn give_name(file: NamedTempFile, path: &Path) -> io::Result<()> {
     failed.file.persist(path).map(|_| ()).map_err(|failed| failed.error)
 }
 
-/// A file that is being written, how long it is so far, and what went wrong with it.
+/// Counts the bytes that are written to a file, and keeps the first error.
 struct Counted {
     file: BufWriter<NamedTempFile>,
     length: u64,
@@ -216,7 +216,7 @@ impl Write for Counted {
     }
 }
 
-/// Pieces of documents, kept until they are written: few in memory, many on the disk.
+/// A buffer for parts of documents. It moves from memory to a temporary file when it gets large.
 #[derive(Debug)]
 pub struct Draft {
     dir: PathBuf,
@@ -254,7 +254,7 @@ impl Drop for Draft {
 }
 
 impl Draft {
-    /// Begins a document; what does not fit into memory goes to a nameless file in `dir`.
+    /// Makes an empty buffer. If it gets large, it moves to an unnamed file in `dir`.
     pub fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), length: 0, memory: spare::take(0), spilled: None }
     }
@@ -269,7 +269,7 @@ impl Draft {
         self.length == 0
     }
 
-    /// Copies a piece of what was written.
+    /// Copies a range of what was written.
     pub fn copy_range(&mut self, range: Range<u64>, out: &mut dyn Write) -> io::Result<()> {
         match &mut self.spilled {
             None => out.write_all(&self.memory[range.start as usize..range.end as usize]),
@@ -284,7 +284,7 @@ impl Draft {
     }
 }
 
-/// Works on all items, on as many threads as there are; answers stand in the order of the items.
+/// Processes all items in parallel. The results are in the order of the items.
 pub fn each<T: Sync, R: Send>(items: &[T], work: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
     items.par_iter().with_max_len(1).map(work).collect()
 }

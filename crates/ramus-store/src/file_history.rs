@@ -1,5 +1,6 @@
-//! The client's file backups: from the session's own directory, and from nowhere else.
+//! Reads the client's file backups, only from the directories of their sessions.
 
+use std::cell::RefCell;
 use std::fs::{self, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -7,31 +8,34 @@ use std::path::{Path, PathBuf};
 use ramus_core::files::{Backup, Backups};
 use ramus_core::session::Facts;
 
+use crate::disk::is_missing;
 use crate::error::PathError;
 use crate::place::{HistoryFile, claude_dir, file_history};
 use crate::regular;
 use crate::trace::Part;
 
-/// Larger backups are not held in memory; they can still be copied.
+/// Larger backups are not loaded into memory. They can still be copied.
 const HELD: u64 = 64 * 1024 * 1024;
 
 /// The backups of the sessions that a path runs through.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct FileHistory {
-    /// For each part of the path the directories that may hold its backups, its own first.
+    /// For each part of the path: the directories that may contain its backups, its own first.
     dirs: Vec<Vec<PathBuf>>,
+    /// The first backup that could not be looked at: it may be there all the same.
+    problem: RefCell<Option<PathError>>,
 }
 
 impl FileHistory {
-    /// Finds the backups of each part. `roots` are the Claude directories, for a session file that
-    /// lies outside of them.
+    /// Finds the backup directories of each part. `roots` are the Claude directories, for session files
+    /// outside of them.
     pub fn open(roots: &[PathBuf], parts: &[Part]) -> Self {
         let dirs = |part: &Part| backup_dirs(roots, &part.file, part.history.session.facts());
-        Self { dirs: parts.iter().map(dirs).collect() }
+        Self { dirs: parts.iter().map(dirs).collect(), problem: RefCell::default() }
     }
 
-    /// Returns where a backup lies. `None`: it is not there, or its name is none that the client
-    /// gives: a transcript must not make us open anything else.
+    /// Returns the path of a backup. `None`: it does not exist, or its name does not look like one of the
+    /// client's. A transcript must not make us open other files.
     pub fn path(&self, backup: &Backup) -> Option<PathBuf> {
         self.find(backup).map(|(path, _)| path)
     }
@@ -41,7 +45,7 @@ impl FileHistory {
         self.find(backup).and_then(|(_, meta)| mode(&meta))
     }
 
-    /// Copies the bytes of a backup, however many there are.
+    /// Copies a backup of any size.
     pub fn copy(&self, backup: &Backup, out: &mut dyn Write) -> Result<u64, PathError> {
         let path = self.path(backup).unwrap_or_else(|| PathBuf::from(&backup.name));
         let error = |source| PathError::new(&path, source);
@@ -49,17 +53,29 @@ impl FileHistory {
         io::copy(&mut file, out).map_err(error)
     }
 
+    /// Returns why a backup could not be looked at, if that happened to one.
+    pub(crate) fn take_problem(&self) -> Option<PathError> {
+        self.problem.take()
+    }
+
+    fn note_problem(&self, path: &Path, source: io::Error) {
+        self.problem.borrow_mut().get_or_insert_with(|| PathError::new(path, source));
+    }
+
     fn find(&self, backup: &Backup) -> Option<(PathBuf, Metadata)> {
         if !is_backup_name(&backup.name) {
             return None;
         }
-        let dirs = self.dirs.get(backup.part)?.iter();
-        let mut found = dirs.filter_map(|dir| {
+        for dir in self.dirs.get(backup.part)? {
             let path = dir.join(&backup.name);
-            let meta = fs::symlink_metadata(&path).ok()?;
-            meta.is_file().then_some((path, meta))
-        });
-        found.next()
+            match fs::symlink_metadata(&path) {
+                Ok(meta) if meta.is_file() => return Some((path, meta)),
+                Ok(_) => {}
+                Err(missing) if is_missing(&missing) => {}
+                Err(error) => self.note_problem(&path, error),
+            }
+        }
+        None
     }
 }
 
@@ -74,14 +90,20 @@ impl Backups for FileHistory {
             return None;
         }
         let mut bytes = Vec::with_capacity(meta.len() as usize);
-        regular::open(&path).ok()?.take(HELD).read_to_end(&mut bytes).ok()?;
-        Some(bytes)
+        let read = regular::open(&path).and_then(|file| file.take(HELD).read_to_end(&mut bytes));
+        match read {
+            Ok(_) => Some(bytes),
+            Err(error) => {
+                self.note_problem(&path, error);
+                None
+            }
+        }
     }
 }
 
-/// Returns the directories that may hold the backups of a session, its own first.
+/// Returns the directories that may contain the backups of a session, its own first.
 pub(crate) fn backup_dirs(roots: &[PathBuf], file: &HistoryFile, facts: &Facts) -> Vec<PathBuf> {
-    // A fork brings its backups along, but an earlier copy may have left them behind.
+    // A fork copies its backups, but copies made by older clients may lack them.
     let forked = facts.forked_from.iter().map(|(session, _)| &**session);
     let named = facts.session_ids.iter().map(|id| &**id);
     let ids: Vec<&str> = std::iter::once(&*file.id).chain(forked).chain(named).collect();
@@ -96,7 +118,11 @@ pub(crate) fn backup_dirs(roots: &[PathBuf], file: &HistoryFile, facts: &Facts) 
             true
         }
     });
-    dirs.retain(|dir| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()));
+    // What cannot be looked at stays: then looking for a backup in it fails.
+    dirs.retain(|dir| match fs::symlink_metadata(dir) {
+        Ok(meta) => meta.is_dir(),
+        Err(error) => !is_missing(&error),
+    });
     dirs
 }
 

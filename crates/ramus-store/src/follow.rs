@@ -1,8 +1,8 @@
-//! Changes on disk into events: found, grew, rewritten, moved, gone.
+//! Turns changes on disk into events: found, grew, rewritten, moved, gone.
 //!
-//! The system says where something happened (or, when it cannot, a look at all
-//! files does); what happened is found out by looking. So an event that is lost,
-//! late, doubled or wrong costs a moment at most, never a record.
+//! The operating system says only where something changed (or all files are polled); what
+//! changed is found by looking at the files. So a lost, late, repeated or wrong notification
+//! costs a moment at most, never a record.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,22 +32,22 @@ pub use past::{first_lines, line_at, lines_before};
 /// Something that happened to a history file.
 #[derive(Debug)]
 pub enum Change {
-    /// A file is there. What stands before `at` was there before anybody followed and is not sent.
+    /// A file exists. Its content before `at` was there before following began and is not sent.
     Found { file: HistoryFile, at: u64 },
     /// Complete lines were appended.
     Grew { file: HistoryFile, lines: Lines },
-    /// It was truncated or replaced: what was read of it holds no more. What it holds now
+    /// It was truncated or replaced: what was read of it is no longer valid. Its new content
     /// follows as growth from zero.
     Rewritten { file: HistoryFile },
-    /// The same file has another path; what was read of it still holds.
+    /// The same file has another path. What was read of it is still valid.
     Moved { from: PathBuf, file: HistoryFile },
     /// It was deleted, or moved out of sight.
     Gone { file: HistoryFile },
-    /// All that was there at the start has been told; from here on it is news.
+    /// Everything that existed at the start has been reported. From here on events are new.
     Ready,
-    /// The system does not tell of changes (any more): files are looked at from time to time.
+    /// The system does not report changes (any more), so the files are polled.
     Polling { why: String },
-    /// Something cannot be read. Said once, until it can be read again.
+    /// Something cannot be read. Reported once, until it can be read again.
     Problem(PathError),
 }
 
@@ -65,7 +65,7 @@ impl Lines {
         self.at + self.bytes.len() as u64
     }
 
-    /// Returns what is new to someone who has read up to an offset; `None`: something lies between.
+    /// Returns what is new after an offset that was read already. `None`: bytes between are missing.
     pub fn beyond(&self, have: u64) -> Option<&[u8]> {
         let known = have.checked_sub(self.at)?;
         Some(self.bytes.get(known as usize..).unwrap_or_default())
@@ -88,14 +88,14 @@ pub struct FollowConfig {
 /// How changes are noticed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum How {
-    /// The system tells; where it cannot, as [`Poll`](Self::Poll) every half second.
+    /// The system reports them. Where it cannot, like [`Poll`](Self::Poll) every half second.
     #[default]
     Events,
-    /// All files are looked at this often: for network file systems.
+    /// All files are checked at this interval, for network file systems.
     Poll(Duration),
 }
 
-/// Which lines of the files that are already there are sent.
+/// Which lines of existing files are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
     /// All of them: loading is following from zero.
@@ -105,16 +105,16 @@ pub enum Start {
     End,
 }
 
-/// How often files are looked at when the system does not tell of changes.
+/// How often files are checked if the system does not report changes.
 const POLL: Duration = Duration::from_millis(500);
-/// How often they are looked at although it does, in case it forgot something.
+/// How often they are checked even if it does, in case it missed something.
 const SWEEP: Duration = Duration::from_secs(2);
-/// Looking at everything may take one part in this of the time.
+/// Checking all files may take at most one part in this of the time.
 const SHARE: u32 = 20;
-/// Changes that wait for their reader; then following waits too.
+/// How many events can wait for their reader before following pauses.
 const WAITING: usize = 64;
 
-/// The changes as they come. Following ends when this is dropped.
+/// The events, as an iterator. Following ends when this is dropped.
 #[derive(Debug)]
 pub struct Changes {
     receiver: Option<Receiver<Change>>,
@@ -124,9 +124,9 @@ pub struct Changes {
 
 /// Follows all history files below Claude directories, which need not exist yet.
 ///
-/// Existing files are told first, then [`Change::Ready`], then what happens to
-/// them and to new ones. Each line is sent once, when its newline is there; the
-/// cost of an append does not depend on the size of the file.
+/// Existing files are reported first, then [`Change::Ready`], then what happens to them and
+/// to new ones. Each line is sent once, when its newline is there. The cost of an append does
+/// not depend on the size of the file.
 ///
 /// ```
 /// use ramus_core::session::Session;
@@ -185,11 +185,11 @@ impl Iterator for Changes {
 
 impl Drop for Changes {
     fn drop(&mut self) {
-        // First the receiver, so that a thread that waits to send goes on.
+        // The receiver first, so that a thread that is blocked on sending continues.
         self.receiver = None;
         self.signal.stop();
         if let Some(thread) = self.thread.take() {
-            // It can only have panicked, and then it has said so.
+            // An error means that it panicked, which has been reported.
             let _ = thread.join();
         }
     }

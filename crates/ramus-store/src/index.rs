@@ -1,8 +1,8 @@
-//! What is remembered of files, to be faster the second time.
+//! The cache: what is stored about files to be faster the second time.
 //!
-//! The history files are the truth. What is kept of one counts only while the file is the very one it
-//! was learnt from ([`Identity`]), so deleting all of it changes speed and never an answer. Readers
-//! never wait; of several writers one writes and the others let it be.
+//! An entry is used only while its file is in exactly the state it was made from ([`Identity`]). So
+//! deleting the cache changes the speed and never an answer. Readers never wait. If several processes
+//! want to write, one writes and the others skip it.
 
 mod identity;
 mod pack;
@@ -25,19 +25,19 @@ use crate::error::PathError;
 use crate::place::Project;
 use crate::regular;
 
-/// Rises with every change of what is kept or of how it is written, `bitcode` included. What the
-/// records of a file mean is told by `ramus_core::SOURCES`.
+/// Increase this with every change of what is stored or how, including a new `bitcode`. Changes in how
+/// records are interpreted are covered by `ramus_core::SOURCES`.
 const FORMAT: u32 = 4;
-/// Who makes sketches holds this file.
+/// The lock file of the process that builds gram filters.
 const SKETCHES: &str = "sketching";
 
-/// Where things are remembered, if they are.
+/// The cache directory, if there is one.
 #[derive(Clone, Debug)]
 pub struct Index {
     dir: Option<PathBuf>,
 }
 
-/// How much is remembered.
+/// The size of the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     pub files: u64,
@@ -45,12 +45,12 @@ pub struct Held {
 }
 
 impl Index {
-    /// Remembers nothing.
+    /// Returns a cache that stores nothing.
     pub fn none() -> Self {
         Self { dir: None }
     }
 
-    /// Remembers in a directory, which is made when something is written.
+    /// Returns a cache in a directory, which is created on the first write.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self { dir: Some(dir.into()) }
     }
@@ -60,13 +60,13 @@ impl Index {
         self.dir.as_deref()
     }
 
-    /// Tells how much is remembered, by whatever version.
+    /// Returns the size of the cache, of all versions together.
     pub fn held(&self) -> Result<Held, PathError> {
         let Some(dir) = &self.dir else { return Ok(Held::default()) };
         add_up(dir).map_err(|source| PathError::new(dir, source))
     }
 
-    /// Forgets everything.
+    /// Deletes all entries, of all versions.
     pub fn clear(&self) -> Result<(), PathError> {
         let Some(dir) = &self.dir else { return Ok(()) };
         for version in versions(dir).map_err(|source| PathError::new(dir, source))? {
@@ -75,25 +75,25 @@ impl Index {
         Ok(())
     }
 
-    /// Whether sketches can be made now.
+    /// Whether gram filters can be built now: there is a cache, and no other process is building them.
     pub fn is_open(&self) -> bool {
         matches!(self.lock_as(SKETCHES), Ok(Some(_)))
     }
 
-    /// Returns how many bytes of projects a search has to read because there is no sketch of them.
+    /// Returns how many bytes a search has to read because they have no gram filter.
     pub fn unsketched(&self, projects: &[Project]) -> u64 {
         projects.par_iter().map(|project| sketches::unknown(self, project)).sum()
     }
 
-    /// Makes the sketches that are missing; `on_read` hears the size of each file, from several threads.
+    /// Builds the missing gram filters. `on_read` gets the size of each file, from several threads.
     ///
-    /// `false`: somebody else is at work, or nothing is to be remembered.
+    /// `false`: another process is building them, or there is no cache.
     pub fn sketch(
         &self,
         projects: &[Project],
         on_read: &(dyn Fn(u64) + Sync),
     ) -> Result<bool, PathError> {
-        // It takes a while, and nobody who writes something else should wait for it.
+        // Building takes a while, so it has its own lock and does not block other writers.
         let Some(lock) = self.lock_as(SKETCHES)? else { return Ok(false) };
         if let Some(all) = self.lock() {
             self.sweep(&all);
@@ -106,14 +106,14 @@ impl Index {
         Ok(true)
     }
 
-    /// Makes the sketches that are missing, slowly: whoever waits for something else comes first.
+    /// Builds the missing gram filters on a single thread, so that other work is not slowed down.
     pub fn sketch_aside(&self, projects: &[Project]) {
         let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else { return };
-        // Whoever searches reads what has no sketch.
+        // An error is ignored: a search reads files without a filter.
         drop(pool.install(|| self.sketch(projects, &|_| {})));
     }
 
-    /// Returns the file for what is kept of a directory's files.
+    /// Returns the cache file for a directory or file.
     fn pack(&self, of: &Path, level: &str) -> Option<PathBuf> {
         let name = xxh3_128(pack::whole(of).as_os_str().as_encoded_bytes());
         Some(self.version()?.join(format!("{name:032x}.{level}")))
@@ -123,8 +123,7 @@ impl Index {
         Some(self.dir.as_ref()?.join(format!("{FORMAT}-{}", ramus_core::SOURCES)))
     }
 
-    /// Takes the right to write what is kept of projects; `None`: somebody has it, or there is no place
-    /// to write to.
+    /// Takes the lock for writing project entries. `None`: another process has it, or there is no cache.
     pub(crate) fn lock(&self) -> Option<Lock> {
         let lock = self.lock_as("lock").ok()??;
         self.forget_others(&self.version()?);
@@ -144,29 +143,29 @@ impl Index {
         }
     }
 
-    /// Drops what is about files and directories that are gone, and what was never finished.
+    /// Deletes entries of files and directories that no longer exist, and unfinished cache files.
     fn sweep(&self, _lock: &Lock) {
         let packs = self.version().map(|version| entries(&version)).and_then(Result::ok);
         for pack in packs.unwrap_or_default() {
             let is_half = pack.extension().is_some_and(|extension| extension == "new");
             if is_half || !pack::is_wanted(&pack).unwrap_or(true) {
-                // What stays is in nobody's way.
+                // An error is harmless.
                 drop(fs::remove_file(&pack));
             }
         }
     }
 
-    /// Drops what other versions wrote.
+    /// Deletes the entries of other versions.
     fn forget_others(&self, version: &Path) {
         let all = self.dir.as_deref().map(versions).and_then(Result::ok).unwrap_or_default();
         for other in all.iter().filter(|other| *other != version) {
-            // What stays is in nobody's way.
+            // An error is harmless.
             drop(fs::remove_dir_all(other));
         }
     }
 }
 
-/// The right to write something, which one process has at a time.
+/// Held by the one process that may write. Released when dropped.
 pub(crate) struct Lock {
     _file: File,
 }
@@ -190,7 +189,7 @@ fn add_up(dir: &Path) -> io::Result<Held> {
     Ok(held)
 }
 
-/// Lists what ramus made in a directory, by whatever version; what else is there is not ours.
+/// Lists the directories of all cache versions. Anything else in the directory is not ours.
 fn versions(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
@@ -204,7 +203,7 @@ fn versions(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries(dir)?.into_iter().filter(|path| is_ours(path) && path.is_dir()).collect())
 }
 
-/// Lets nobody else read what is made.
+/// Makes new files readable only by their owner.
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.create(true);
     #[cfg(unix)]

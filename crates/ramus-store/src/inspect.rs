@@ -1,4 +1,4 @@
-//! What is wrong with files that only their neighbours and the disk can tell.
+//! Finds defects that only other files and the disk can reveal (R34).
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,18 +12,18 @@ use crate::file_history::backup_dirs;
 use crate::place::{FileRole, Project};
 use crate::survey::{Survey, Surveyed};
 
-/// What files have in common, to judge each of them by.
+/// Facts about all files together, which each file is checked against.
 #[derive(Debug)]
 pub struct Neighbours<'a> {
     roots: &'a [PathBuf],
-    /// The first file of each session id.
+    /// By session id: the first file with that id.
     sessions: FxHashMap<&'a str, &'a str>,
-    /// How many sessions have a record that one of them says is another session's.
+    /// How many sessions have a record that is marked as another session's.
     holders: FxHashMap<Name, u32>,
 }
 
 impl<'a> Neighbours<'a> {
-    /// Looks for what files share; the survey must be one with inspections.
+    /// Collects the facts. The survey must include inspections.
     pub fn new(roots: &'a [PathBuf], projects: &'a [Project], survey: &Survey) -> Self {
         let mut sessions = FxHashMap::default();
         for file in projects.iter().flat_map(Project::sessions) {
@@ -43,7 +43,7 @@ impl<'a> Neighbours<'a> {
         Self { roots, sessions, holders }
     }
 
-    /// Returns what a thorough look at a file finds.
+    /// Returns all defects that the thorough inspection found in a file.
     pub fn defects(&self, file: &Surveyed) -> Vec<Defect> {
         let Some(found) = inspection(file) else { return Vec::new() };
         let mut defects: Vec<Defect> = found.others.clone();
@@ -54,7 +54,8 @@ impl<'a> Neighbours<'a> {
         defects
     }
 
-    /// Returns the records that belong to another session; what another file has too is a copy.
+    /// Returns the records that belong to another session, without those that are copies of records in
+    /// another file.
     pub fn foreign<'f>(&self, file: &'f Surveyed) -> impl Iterator<Item = &'f Flaw> {
         let foreign = inspection(file).into_iter().flat_map(|found| &found.foreign);
         let is_copy =
@@ -62,7 +63,7 @@ impl<'a> Neighbours<'a> {
         foreign.filter(move |foreign| !is_copy(foreign.name)).map(|foreign| &foreign.flaw)
     }
 
-    /// Finds the backups that are not on disk.
+    /// Finds file backups that do not exist on disk.
     fn lost_backups(&self, file: &Surveyed, found: &Inspection) -> Vec<Defect> {
         if found.backups.is_empty() || file.file.role != FileRole::Session {
             return Vec::new();

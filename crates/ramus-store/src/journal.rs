@@ -1,9 +1,8 @@
-//! The operation log: what ramus did, and how to take it back.
+//! The journal: which operations ramus made, and how to undo them.
 //!
-//! One line says that an operation begins, with all that is needed to finish or
-//! reverse it; one says which new contents lie ready, before any of them gets its
-//! name; another one says how it ended. A line that is not whole was being
-//! written when the power went, and says nothing.
+//! An operation has up to three kinds of lines: it begins, with everything needed to
+//! finish or reverse it; its new contents are ready, before any of them gets its final
+//! name; it ended. An incomplete line was cut off by a crash and is ignored.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,27 +17,27 @@ use crate::regular;
 use crate::stamp::Stamp;
 use crate::state::State;
 
-/// A journal this large is none of ours.
+/// A larger file is not a journal of ours.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// The form of the lines; higher ones are of a newer ramus.
+/// The format of the lines. Higher numbers come from a newer ramus.
 ///
-/// Version 2 notes what will be written (`prepared`) before anything is changed, and where replaced
-/// files are kept. Lines of version 1 are read as before.
+/// Version 2 records what will be written (`prepared`) before anything changes, and where replaced
+/// files go. Lines of version 1 can still be read.
 const VERSION: u32 = 2;
 
-/// Everything ramus did, oldest first.
+/// All operations, oldest first.
 #[derive(Debug, Default)]
 pub struct Journal {
     path: PathBuf,
     pub operations: Vec<Operation>,
-    /// A newer ramus wrote here, in a form that is not known.
+    /// A newer ramus wrote lines in an unknown format.
     is_newer: bool,
-    /// The file does not end with a whole line.
+    /// The file ends with an incomplete line.
     is_torn: bool,
 }
 
-/// Something that was begun.
+/// An operation that was begun.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Operation {
     pub op: u64,
@@ -49,26 +48,26 @@ pub struct Operation {
     pub words: String,
     #[serde(rename = "deeds")]
     pub changes: Vec<Change>,
-    /// The session as it was before.
+    /// The session as it was before the operation.
     pub backup: Option<Backup>,
     pub undoes: Option<u64>,
-    /// A part of the names of files that are being written, so that nobody else uses them.
+    /// A random part of the temporary file names, so that they are unique.
     #[serde(default)]
     pub mark: String,
-    /// New contents that wait beside their places; see [`Prepared`].
+    /// New contents in temporary files; see [`Prepared`].
     #[serde(skip)]
     pub prepared: Vec<Prepared>,
-    /// How it ended; `None`: the process ended first.
+    /// How it ended. `None`: the process was killed first.
     #[serde(skip)]
     pub end: Option<End>,
     #[serde(skip)]
     pub undone_by: Option<u64>,
-    /// The form of the line it was read from.
+    /// The version of the line it was read from.
     #[serde(skip)]
     pub version: u32,
 }
 
-/// What is done to one file, so that it can be taken back.
+/// One step of an operation: what it does to one file, with what is needed to reverse it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do")]
 pub enum Change {
@@ -84,41 +83,41 @@ pub enum Change {
     MakeDir {
         dir: PathBuf,
     },
-    /// Another content for a file. What was there, if something was, goes to `saved`, or to the first
-    /// of `near` that lies on its file system.
+    /// New content for a file. The old file, if there was one, goes to `saved`, or to the first path of
+    /// `near` that is on its file system.
     Put {
         file: PathBuf,
         before: Option<Stamp>,
         saved: Option<PathBuf>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         near: Vec<PathBuf>,
-        /// Other programs add lines to the file: theirs are carried over to the new content.
+        /// Other programs append to the file: their lines are carried over to the new content.
         #[serde(default)]
         carries: bool,
     },
-    /// Another place: `to`, or the first of `near` that lies on the same file system.
+    /// A move to `to`, or to the first path of `near` that is on the same file system.
     Move {
         from: PathBuf,
         to: PathBuf,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         near: Vec<PathBuf>,
-        /// What must have been moved; `None`: whatever was there.
+        /// What the moved file must contain. `None`: anything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<Stamp>,
     },
-    /// A session comes back from `from` although somebody made it again meanwhile: what they wrote is
-    /// added to its end, their file goes to `saved`.
+    /// A session comes back from `from` although the client has created it again. The client's lines are
+    /// appended, and its file goes to `saved`.
     Join {
         from: PathBuf,
         file: PathBuf,
         saved: PathBuf,
         near: Vec<PathBuf>,
     },
-    /// A directory that goes if it is empty.
+    /// A directory that is removed if it is empty.
     Tidy {
         dir: PathBuf,
     },
-    /// Only version 1 cut files.
+    /// A truncation. Only version 1 truncated files.
     Cut {
         file: PathBuf,
         before: Stamp,
@@ -127,7 +126,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns where the old file goes, the best place first; nowhere if none is replaced or moved.
+    /// Returns where the old file may go, preferred path first. Empty: no file is replaced or moved.
     pub(crate) fn places(&self) -> Vec<&Path> {
         match self {
             Self::Put { saved: Some(saved), near, .. }
@@ -145,32 +144,32 @@ impl Change {
     }
 }
 
-/// A new content that is complete but has not got its name yet.
+/// A complete new content that does not have its final name yet.
 ///
-/// It tells our file from everybody else's after a crash: by its inode, and by what it must begin with.
+/// After a crash, its inode and stamp tell our file from those of other programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
-    /// Which change it is for.
+    /// The index of the step it is for.
     pub change: usize,
     pub beside: PathBuf,
-    /// The number of the inode; 0 where there are none.
+    /// The inode number, or 0 on systems without inodes.
     pub inode: u64,
     pub stamp: Stamp,
-    /// What it replaces, where the change does not say so.
+    /// What it replaces, if the step does not say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<Stamp>,
 }
 
-/// A file that was replaced or moved away, which somebody may still have open for writing.
+/// A replaced or moved file in the trash, which another program may still have open for writing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// Where it was.
     pub file: PathBuf,
     /// Where it is.
     pub at: PathBuf,
-    /// What it held when it was replaced, as far as it is accounted for.
+    /// Its content, as far as it has been carried over.
     pub known: Stamp,
-    /// What comes behind that is to be added to `file`.
+    /// Lines that are appended to it later are carried over to `file`.
     #[serde(default)]
     pub carries: bool,
 }
@@ -180,14 +179,14 @@ pub struct Kept {
 pub struct End {
     pub op: u64,
     pub done: bool,
-    /// The files that were made, as they were written.
+    /// The new files, as they were written.
     pub made: Vec<(PathBuf, Stamp)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Kept>,
-    /// What else there is to say, such as what could not be taken back.
+    /// Further remarks, such as what could not be rolled back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Nobody could finish it; a person said to go on without.
+    /// It could not be finished, and the user gave it up.
     #[serde(default)]
     pub set_aside: bool,
 }
@@ -201,13 +200,13 @@ struct Line {
     prepared: Option<(u64, Vec<Prepared>)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     end: Option<End>,
-    /// A kept file was looked at again: what is accounted for by now. `None`: it is gone.
+    /// A file in the trash was checked again: how much has been carried over. `None`: it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     looked: Option<(u64, PathBuf, Option<Stamp>)>,
 }
 
 impl Journal {
-    /// Reads the journal; there is none before the first operation.
+    /// Reads the journal. It is empty before the first operation.
     pub fn read(state: &State) -> Result<Self, PathError> {
         let path = state.journal();
         let bytes = match regular::read(&path, LARGEST) {
@@ -236,7 +235,7 @@ impl Journal {
         let Ok(Line { begin, prepared, end, looked, .. }) = serde_json::from_slice(line) else {
             return;
         };
-        // A number stands for one operation: a second one of the same is not ours to mix up with it.
+        // A number identifies one operation. A second one with the same number is ignored.
         if let Some(begin) = begin.filter(|begin| self.operation(begin.op).is_none()) {
             self.operations.push(Operation { version: v, ..begin });
         }
@@ -277,14 +276,14 @@ impl Journal {
         }
     }
 
-    /// Whether this ramus may add to it.
+    /// Whether this version of ramus may append to it.
     pub(crate) fn is_writable(&self) -> bool {
         !self.is_newer
     }
 
     /// Returns the number of the next operation.
     ///
-    /// No kept file may bear it: a journal can get lost while what was kept is still there.
+    /// It is above every number in the trash as well, because the journal may have been lost.
     pub(crate) fn next(&self, state: &State) -> u64 {
         let told = self.operations.iter().map(|operation| operation.op).max().unwrap_or(0);
         told.max(state.last_kept()) + 1
@@ -305,7 +304,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes new contents, before the first of them gets its name.
+    /// Records new contents, before the first of them gets its final name.
     pub(crate) fn prepare(&mut self, op: u64, prepared: Vec<Prepared>) -> Written<()> {
         if prepared.is_empty() {
             return Ok(());
@@ -323,7 +322,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes what is accounted for of a kept file. `None`: it was removed.
+    /// Records how much of a file in the trash has been carried over. `None`: it was removed.
     pub(crate) fn looked(&mut self, op: u64, at: &Path, known: Option<Stamp>) -> Written<()> {
         self.add(Line { looked: Some((op, at.to_owned(), known.clone())), ..Line::default() })?;
         self.note_look(op, at, known);
@@ -339,7 +338,7 @@ impl Journal {
         let is_new = !self.path.exists();
         let file =
             if is_new { disk::create(&self.path)? } else { disk::open_to_append(&self.path)? };
-        // Should this break off, the next line must not be glued to it.
+        // If this write is cut off, the next line must begin on a new line.
         self.is_torn = true;
         disk::write(&self.path, &file, &bytes)?;
         disk::sync(&self.path, &file)?;
@@ -352,17 +351,17 @@ impl Journal {
 }
 
 impl Operation {
-    /// Whether it was carried out.
+    /// Whether it completed successfully.
     pub fn is_done(&self) -> bool {
         self.end.as_ref().is_some_and(|end| end.done)
     }
 
-    /// Returns the new content of a change, if it was written; the last one if it was written twice.
+    /// Returns the prepared content of a step, the latest if there are several.
     pub(crate) fn prepared_for(&self, change: usize) -> Option<&Prepared> {
         self.prepared.iter().rev().find(|prepared| prepared.change == change)
     }
 
-    /// Returns the files that it is about.
+    /// Returns the files that it changes.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.changes.iter().map(|change| match change {
             Change::Append { file, .. }

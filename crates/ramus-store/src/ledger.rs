@@ -1,4 +1,4 @@
-//! The books of a survey, with the way back from an entry to its session and project.
+//! The usage of all files of a survey, and which session and project each file belongs to.
 
 use ramus_core::name::Key;
 use ramus_core::title::session_title;
@@ -9,18 +9,18 @@ use rustc_hash::FxHashMap;
 use crate::agents::meta;
 use crate::survey::{ProjectSurvey, Survey, Surveyed};
 
-/// Books over the files of a survey.
+/// The usage of a survey's files.
 #[derive(Debug)]
 pub struct Ledger<'a> {
-    /// The files, by the numbers that the entries give.
+    /// The files, by the index that entries refer to.
     pub files: Vec<(&'a ProjectSurvey, &'a Surveyed)>,
     pub accounts: Vec<FileAccount<'a>>,
     pub books: Books,
 }
 
 impl<'a> Ledger<'a> {
-    /// Opens the books of those files of a survey that are wanted; with `each` message in them, or added
-    /// up as far as it goes.
+    /// Collects the usage of the files that `wanted` selects. With `each`, every message is kept; otherwise
+    /// messages are added up where possible.
     pub fn new(survey: &'a Survey, wanted: impl Fn(&Surveyed) -> bool, each: bool) -> Self {
         let (mut files, mut accounts) = (Vec::new(), Vec::new());
         for project in &survey.projects {
@@ -44,7 +44,7 @@ impl<'a> Ledger<'a> {
         Self { files, accounts, books }
     }
 
-    /// Tells whose each file is.
+    /// Returns the session and project of each file.
     pub fn owners(&self) -> Vec<Owner<'a>> {
         let owner = |&(project, file): &(&'a ProjectSurvey, &'a Surveyed)| {
             let parent = file.parent_session();
@@ -62,7 +62,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// Finds the session of each agent, and the call that its own file names where nothing else tells.
+/// Finds the session of each agent, and the call that started it if only the agent's own file names it.
 fn find_parents(files: &[(&ProjectSurvey, &Surveyed)], accounts: &mut [FileAccount<'_>]) {
     let sessions: FxHashMap<(&str, &str), usize> = files
         .iter()

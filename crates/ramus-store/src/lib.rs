@@ -1,6 +1,7 @@
-//! Where Claude Code histories live: directories, files, reading.
+//! Reads, follows and changes the history files of Claude Code.
 //!
-//! Open a Claude directory and list its three levels:
+//! This crate does all file access. What the bytes mean is decided in `ramus-core`.
+//! Open a Claude directory and list its projects, sessions and conversations:
 //!
 //! ```
 //! use ramus_core::resume::Rule;
@@ -26,8 +27,8 @@
 //! # Ok::<(), ramus_store::place::PlaceError>(())
 //! ```
 //!
-//! [`from_jsonl`] reads one file, [`Bodies`] single records of it; [`follow`](follow::follow)
-//! tells what happens to all of them from now on.
+//! [`from_jsonl`] reads one file and [`Bodies`] single records of it.
+//! [`follow`](follow::follow) reports every change from now on.
 
 pub mod agents;
 pub mod apply;

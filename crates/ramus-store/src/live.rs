@@ -1,4 +1,4 @@
-//! Is somebody at work in a session right now? (R24)
+//! Detects whether a session is in use right now (R24).
 
 use std::fs;
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use crate::regular;
 
-/// Returns the process of a client that has a session open.
+/// Returns the process id of a client that has a session open.
 ///
-/// Clients from 2.1 on tell in `sessions/<pid>.json`; older ones cannot be seen.
+/// Clients since 2.1 register in `sessions/<pid>.json`. Older ones cannot be detected.
 pub fn open_in(root: &Path, session: &str) -> Option<u32> {
     let entries = fs::read_dir(root.join("sessions")).ok()?;
     let holds = |path: &Path| {
@@ -25,22 +25,22 @@ pub(crate) fn is_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
         return false;
     };
-    // A process of somebody else is one, too.
+    // A process of another user gives a permission error and is alive too.
     !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
 }
 
-/// Without a way to ask, a client that once told of itself counts as running.
+/// This system offers no way to ask, so a registered client counts as running.
 #[cfg(not(unix))]
 pub(crate) fn is_alive(_: u32) -> bool {
     true
 }
 
-/// A file that was written to this short a while ago may be written to again.
+/// A file written this recently may be written again at any moment.
 const RECENT: Duration = Duration::from_secs(3);
-/// How long such a file is watched.
+/// How long such a file is watched for growth.
 const WATCHED: Duration = Duration::from_millis(250);
 
-/// Whether a file grows while we look at it; one that has rested for a while is not waited for.
+/// Whether a file is growing. Only a recently written file is watched; any other answers at once.
 pub(crate) fn is_growing(path: &Path) -> bool {
     let look = || fs::metadata(path).ok();
     let Some(before) = look() else { return false };
@@ -54,13 +54,16 @@ pub(crate) fn is_growing(path: &Path) -> bool {
     })
 }
 
-/// Whether another process has a file open, as far as the system tells.
+/// Whether another process has a file open.
 ///
-/// Linux tells for the processes of the same user; where nobody tells, the answer is yes.
+/// Linux answers for processes of the same user. Elsewhere the answer is yes, to be safe.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_open_elsewhere(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let Ok(file) = fs::metadata(path) else { return false };
+    let file = match fs::metadata(path) {
+        Ok(file) => file,
+        Err(error) => return !crate::disk::is_missing(&error),
+    };
     let is_it = |entry: fs::DirEntry| {
         fs::metadata(entry.path())
             .is_ok_and(|open| (open.dev(), open.ino()) == (file.dev(), file.ino()))

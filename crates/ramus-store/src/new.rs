@@ -1,4 +1,4 @@
-//! New files beside everything there is; nothing that exists is touched.
+//! Writes new files. Nothing that exists is changed.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ pub fn create(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> 
     write_all(dir, files)
 }
 
-/// Writes files below a directory; one that is there already is an error.
+/// Writes files below a directory. It is an error if one of them exists.
 pub fn write_all(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
     for (name, bytes) in files {
         let path = dir.join(name);

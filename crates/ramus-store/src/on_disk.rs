@@ -1,4 +1,4 @@
-//! What is in a file's place now, for putting an earlier content back.
+//! Compares a file on disk with the content it should get back.
 
 use std::fs;
 use std::io::{self, Read};
@@ -7,25 +7,34 @@ use std::path::Path;
 use ramus_core::files::restore::OnDisk;
 use ramus_core::files::{FileState, Held};
 
+use crate::disk::is_missing;
+use crate::error::PathError;
 use crate::file_history::FileHistory;
 use crate::regular;
 
 /// Looks at the place of a file. Below `cwd` no directory on the way may be a link.
-pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> OnDisk {
+///
+/// Only a clear "no" means that nothing is there: what cannot be looked at is an error.
+pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> Result<OnDisk, PathError> {
     let path = Path::new(&file.path);
-    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     let way = path.ancestors().take_while(|dir| *dir != cwd && dir.starts_with(cwd));
-    if is_link(path) || way.into_iter().any(is_link) {
-        return OnDisk::Link;
+    for step in std::iter::once(path).chain(way) {
+        match fs::symlink_metadata(step) {
+            Ok(meta) if meta.is_symlink() => return Ok(OnDisk::Link),
+            Ok(_) => {}
+            Err(missing) if is_missing(&missing) => {}
+            Err(source) => return Err(PathError::new(step, source)),
+        }
     }
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
         // A file stands where a directory of the way should be.
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return OnDisk::NotAFile,
-        Err(_) => return OnDisk::Absent,
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(OnDisk::NotAFile),
+        Err(missing) if is_missing(&missing) => return Ok(OnDisk::Absent),
+        Err(source) => return Err(PathError::new(path, source)),
     };
     if !meta.is_file() {
-        return OnDisk::NotAFile;
+        return Ok(OnDisk::NotAFile);
     }
     let is_same = match &file.held {
         Held::Bytes(bytes) => {
@@ -37,13 +46,13 @@ pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> OnDisk {
         }
         Held::Absent | Held::Unknown => false,
     };
-    if is_same { OnDisk::Same } else { OnDisk::Other }
+    Ok(if is_same { OnDisk::Same } else { OnDisk::Other })
 }
 
-/// How much of a file is shown at most.
+/// The size limit for files that are shown.
 const SHOWN: u64 = 16 * 1024 * 1024;
 
-/// Returns the text of a file; one that is not there is empty. `None`: it is no text, or too large.
+/// Returns the text of a file, empty if there is none. `None`: it is not text, or too large.
 pub fn text_at(path: &Path) -> Option<String> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() => String::from_utf8(regular::read(path, SHOWN).ok()?).ok(),
@@ -52,7 +61,7 @@ pub fn text_at(path: &Path) -> Option<String> {
     }
 }
 
-/// Whether two files hold the same bytes, read piece by piece.
+/// Whether two files have the same bytes.
 pub(crate) fn same(a: &Path, b: &Path) -> io::Result<bool> {
     let (mut a, mut b) = (regular::open(a)?, regular::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {
@@ -88,7 +97,7 @@ mod tests {
             let held = Held::Bytes(text.as_bytes().to_vec());
             let file =
                 FileState { path, held, source: Source::Write, doubt: None, only_read: false };
-            on_disk(&file, cwd, &FileHistory::default())
+            on_disk(&file, cwd, &FileHistory::default()).unwrap()
         };
         assert_eq!(look("dir/a", "a"), OnDisk::Same);
         assert_eq!(look("dir/a", "b"), OnDisk::Other);

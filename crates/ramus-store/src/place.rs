@@ -1,6 +1,6 @@
-//! The directories: which projects there are, and which files.
+//! The layout of a Claude directory: its projects and their files.
 //!
-//! The only room that knows what `~/.claude` looks like.
+//! No other module knows what `~/.claude` looks like (R19).
 
 use std::fs::{self, DirEntry, Metadata};
 use std::io;
@@ -17,14 +17,14 @@ use crate::regular;
 #[derive(Clone, Debug)]
 pub struct Place {
     pub roots: Vec<PathBuf>,
-    /// Where is remembered what was read of them.
+    /// The cache for what was read from them.
     pub index: Index,
 }
 
 /// A directory under `projects/` and the files in it.
 #[derive(Clone, Debug)]
 pub struct Project {
-    /// The Claude directory it lies in.
+    /// The Claude directory that contains it.
     pub root: PathBuf,
     pub dir: PathBuf,
     /// The encoded name of the directory.
@@ -32,20 +32,20 @@ pub struct Project {
     pub files: Vec<HistoryFile>,
 }
 
-/// A `.jsonl` file and what its place says about it.
+/// A `.jsonl` file and what its path says about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryFile {
     pub path: PathBuf,
-    /// Its path from the Claude directory on, with `/`.
+    /// The path relative to the Claude directory, with `/`.
     pub relative: String,
-    /// The session's or the agent's id: the file's name without ending and `agent-`.
+    /// The session's or the agent's id: the file name without its extension and without `agent-`.
     pub id: String,
     pub role: FileRole,
     pub bytes: u64,
     pub modified: SystemTime,
-    /// When it was created, where the file system knows.
+    /// When it was created, if the file system records that.
     pub created: Option<SystemTime>,
-    /// What it can be recognised by; `None`: it changed a moment ago.
+    /// Identifies this state of the file. `None`: it changed a moment ago and may change again unnoticed.
     pub identity: Option<Identity>,
 }
 
@@ -53,7 +53,7 @@ pub struct HistoryFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileRole {
     Session,
-    /// `agent-<id>.jsonl` beside the sessions; which one it belongs to, its records say.
+    /// `agent-<id>.jsonl` next to the sessions. Its records name the session it belongs to.
     FlatAgent,
     /// `<session>/subagents/**/agent-<id>.jsonl`.
     NestedAgent {
@@ -72,7 +72,7 @@ impl FileRole {
     }
 }
 
-/// Projects found, and what could not be looked at.
+/// The projects that were found, and the paths that could not be read.
 #[derive(Debug, Default)]
 pub struct Listing {
     pub projects: Vec<Project>,
@@ -93,7 +93,7 @@ fn paths(paths: &[PathBuf]) -> String {
 }
 
 impl Place {
-    /// Takes the directories that exist; one that was asked for must exist.
+    /// Keeps the directories that exist. At least one must, and one must have projects.
     pub fn open(candidates: Vec<PathBuf>) -> Result<Self, PlaceError> {
         let roots: Vec<PathBuf> = candidates.iter().filter(|root| root.is_dir()).cloned().collect();
         if roots.is_empty() {
@@ -105,7 +105,7 @@ impl Place {
         Ok(Self { roots, index: Index::none() })
     }
 
-    /// The same, and what was read is remembered.
+    /// Uses a cache for what is read.
     pub fn remembering(self, index: Index) -> Self {
         Self { index, ..self }
     }
@@ -142,7 +142,7 @@ impl Place {
     }
 }
 
-/// Returns `cleanupPeriodDays` of a Claude directory's settings, if they say so.
+/// Returns `cleanupPeriodDays` from a Claude directory's settings, if it is set.
 pub(crate) fn cleanup_period(root: &Path) -> Option<u32> {
     let text = regular::read(&root.join("settings.json"), regular::SMALL).ok()?;
     let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
@@ -157,7 +157,7 @@ impl Project {
         Self { root: root.to_owned(), name: file_name(&dir), dir, files }
     }
 
-    /// Lists the project that a file belongs to as it is now. `None`: the file lies elsewhere.
+    /// Lists the project that contains a file, as it is now. `None`: the file is not in a Claude directory.
     pub fn of(file: &HistoryFile) -> Option<Self> {
         let root = claude_dir(&file.path)?;
         let projects = root.join("projects");
@@ -170,14 +170,14 @@ impl Project {
         self.files.iter().filter(|file| file.role == FileRole::Session)
     }
 
-    /// Returns the directory for what a session keeps outside of its file.
+    /// Returns the directory for a session's sub-agents and spilled outputs.
     pub fn session_dir(&self, id: &str) -> PathBuf {
         self.dir.join(id)
     }
 }
 
 impl HistoryFile {
-    /// Looks at one file, wherever it lies.
+    /// Reads the metadata of one file, in or outside of a Claude directory.
     pub fn at(path: &Path) -> Result<Self, PathError> {
         let meta = fs::metadata(path).map_err(|source| PathError::new(path, source))?;
         Self::new(path, &meta)
@@ -212,7 +212,7 @@ impl HistoryFile {
         })
     }
 
-    /// Looks at what a path below a Claude directory is; `None`: nothing that holds records.
+    /// Reads the metadata of a path below a Claude directory. `None`: it is not a file with records.
     pub(crate) fn within(root: &Path, path: &Path) -> Option<Result<Self, PathError>> {
         let parts: Vec<_> = path.strip_prefix(root.join("projects")).ok()?.iter().collect();
         let session = match parts[..] {
@@ -250,13 +250,13 @@ impl HistoryFile {
     }
 }
 
-/// Returns the Claude directory that a session file lies in. `None`: it lies elsewhere.
+/// Returns the Claude directory that contains a session file. `None`: it is not in one.
 pub fn claude_dir(session: &Path) -> Option<&Path> {
     let projects = session.ancestors().find(|dir| dir.ends_with("projects"))?;
     projects.parent().filter(|root| !root.as_os_str().is_empty())
 }
 
-/// Returns the directory of a session's file backups. `None`: the id is none.
+/// Returns the directory of a session's file backups. `None`: the id is not valid as a directory name.
 pub fn file_history(root: &Path, session: &str) -> Option<PathBuf> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let is_id = !session.is_empty() && session.chars().all(is_name);
@@ -268,7 +268,7 @@ pub fn encode(path: &str) -> String {
     path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// Whether a directory name stands for a path; long names end in a hash of the client's own.
+/// Whether a directory name encodes a path. The client cuts long names and appends a hash, which is not compared.
 pub fn is_encoded(name: &str, path: &str) -> bool {
     let encoded = encode(path);
     if encoded.len() <= 200 { name == encoded } else { name.get(..200) == encoded.get(..200) }
@@ -293,7 +293,7 @@ fn list_project(
     }
 }
 
-/// How deep agents' files may lie: `subagents/workflows/wf_*/`.
+/// How deep the files of agents may be nested: `subagents/workflows/wf_*/`.
 const AGENT_DEPTH: u32 = 4;
 
 fn list_agents(
@@ -316,7 +316,7 @@ fn list_agents(
     }
 }
 
-/// Lists the agents below a session's directory as they are now, and what cannot be looked at.
+/// Lists the agents below a session's directory as they are now, and what could not be read.
 pub(crate) fn nested_agents(
     root: &Path,
     project: &Path,
@@ -336,13 +336,13 @@ fn keep(
 ) {
     match file {
         Ok(file) => files.push(file),
-        // Cleanup may take a file between listing and looking.
+        // The client's clean-up may delete a file between the two calls.
         Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
         Err(problem) => problems.push(problem),
     }
 }
 
-/// Lists a directory; one that is not there is empty.
+/// Lists a directory. A missing directory counts as empty.
 fn entries(dir: &Path, problems: &mut Vec<PathError>) -> Vec<DirEntry> {
     match fs::read_dir(dir) {
         Ok(entries) => {
@@ -367,7 +367,7 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Looks at a file through the directory it was found in, which is shorter than the way from the root.
+/// Reads a file's metadata through its directory entry, which is cheaper than by its full path.
 fn entry_meta(entry: &DirEntry) -> Result<Metadata, PathError> {
     let meta = match entry.file_type() {
         Ok(kind) if !kind.is_symlink() => entry.metadata(),

@@ -1,8 +1,7 @@
-//! A request into the very steps that will be carried out.
+//! Turns a request into the exact steps that will be applied.
 //!
-//! What comes into a session is decided in `ramus_core::edit`; here it is said
-//! which files that touches. A plan holds everything, so that showing it and
-//! doing it cannot differ.
+//! `ramus_core::edit` decides which records a session gets; this module decides which files
+//! that changes. A plan contains everything, so what is shown and what is applied cannot differ.
 
 mod files;
 mod fix;
@@ -33,7 +32,7 @@ pub use merge::{Conversation, merge, merge_brief};
 pub use session::{TitleError, goto, rename, title, trash};
 pub use unpack::{PlacedSession, UnpackTo, unpack};
 
-/// Why there is no plan.
+/// Why no plan could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The histories do not allow it.
@@ -44,7 +43,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// Turns it into an error of the caller, who has words for refusals.
+    /// Turns it into an error of the caller, which writes the text for a refusal.
     pub fn explained<E: From<PathError>>(self, refused: impl FnOnce(&Refusal) -> E) -> E {
         match self {
             Self::Refused(refusal) => refused(&refusal),
@@ -53,28 +52,28 @@ impl PlanError {
     }
 }
 
-/// What is to be done to files, step by step.
+/// What will be done to files, step by step.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub what: What,
-    /// The session it is about: the one that is written, or the new one.
+    /// The session that is changed or created.
     pub session: String,
     pub file: PathBuf,
-    /// The Claude directory that the file lies in.
+    /// The Claude directory that contains the file.
     pub root: Option<PathBuf>,
     /// One sentence for the log.
     pub words: String,
     pub steps: Vec<Step>,
-    /// Where the client must go on afterwards.
+    /// Where the client must resume afterwards.
     pub resume: Option<Name>,
-    /// How many messages that are read up to there Claude Code goes on without.
+    /// How many messages before that point Claude Code will not load.
     pub left_out: u32,
-    /// How many background agents have not reported there; Claude Code adds a note about them.
+    /// How many background agents have not reported by that point. Claude Code adds a note about them.
     pub unreported: u32,
     pub undoes: Option<u64>,
 }
 
-/// The operations.
+/// The kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
@@ -91,7 +90,7 @@ pub enum What {
 }
 
 impl What {
-    /// Returns the stable word for it.
+    /// Returns its stable name.
     pub fn word(self) -> &'static str {
         match self {
             Self::Goto => "goto",
@@ -111,40 +110,39 @@ impl What {
 /// One change to one file.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Whole lines at the end of a session.
+    /// Complete lines at the end of a session.
     Append { file: PathBuf, before: Stamp, bytes: Vec<u8> },
-    /// A file that is not there yet.
+    /// A file that does not exist yet.
     Make { file: PathBuf, content: Content },
-    /// A second name for a file that nobody changes.
+    /// A hard link to a file that never changes.
     Link { from: PathBuf, to: PathBuf },
-    /// Another content for a file; what was there is kept. `before` is `None` if nothing was.
+    /// New content for a file; the old file goes to the trash. `before` is `None` if there was none.
     Put { file: PathBuf, before: Option<Stamp>, content: Content },
-    /// Another place; `to` is left out if it is the trash. `before` is what must be there; `None`:
-    /// anything.
+    /// A move, to the trash if `to` is `None`. `before` is what the file must contain; `None`: anything.
     Move { from: PathBuf, to: Option<PathBuf>, before: Option<Stamp> },
-    /// A session out of the trash, in the place of one that somebody made again; their lines are added.
+    /// A session from the trash that the client has created again; the client's lines are appended.
     Join { from: PathBuf, file: PathBuf },
-    /// The end of a session off, which was added before; `wanted` is what is left.
+    /// Removes lines that were appended to a session; `wanted` is what remains.
     Cut { file: PathBuf, before: Stamp, wanted: Stamp, modified: Moment },
-    /// A directory that was made before, if it is empty.
+    /// Removes a directory that an operation created, if it is empty.
     Tidy { dir: PathBuf },
 }
 
-/// What a file will hold.
+/// What a file will contain.
 #[derive(Clone, Debug)]
 pub enum Content {
     Bytes(Vec<u8>),
     /// The same as another file.
     Copy(PathBuf),
-    /// The beginning of another file, which must still be what was stamped.
+    /// The beginning of another file, which must still match the stamp.
     Beginning {
         path: PathBuf,
         stamp: Stamp,
     },
-    /// Some content, and bytes behind it.
+    /// Some content followed by bytes.
     Joined(Box<Self>, Vec<u8>),
-    /// Some content and the permissions that go with it, not those of the file that was there; with
-    /// the time of the last change, if that is to come back as well.
+    /// Some content with its own permissions instead of those of the replaced file, and optionally with
+    /// its modification time.
     WithMode {
         content: Box<Self>,
         mode: u32,
@@ -162,7 +160,7 @@ pub enum Content {
 pub struct Moment(pub u64, pub u32);
 
 impl Content {
-    /// Hands the content over piece by piece.
+    /// Passes the content on piece by piece.
     pub fn read<E: From<PathError>>(
         &self,
         each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
@@ -230,7 +228,7 @@ fn read_pieces<E: From<PathError>>(
 }
 
 impl Plan {
-    /// Says what Claude Code goes on without, and what it adds.
+    /// Returns sentences about what Claude Code will not load and what it will add.
     pub fn resume_words(&self) -> impl Iterator<Item = String> {
         let left_out = match self.left_out {
             0 => None,
@@ -249,7 +247,7 @@ impl Plan {
         left_out.into_iter().chain(unreported)
     }
 
-    /// Returns how many bytes come into the session itself.
+    /// Returns how many bytes are appended to the session file.
     pub fn appended_bytes(&self) -> u64 {
         let added = self.steps.iter().map(|step| match step {
             Step::Append { bytes, .. } => bytes.len() as u64,
@@ -259,10 +257,10 @@ impl Plan {
     }
 }
 
-/// A session with everything that planning needs to know of its surroundings.
+/// A session with everything around it that planning needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The Claude directory; `None`: the file lies outside of one.
+    /// The Claude directory. `None`: the file is outside of one.
     pub root: Option<&'a Path>,
     /// The directory of its project.
     pub dir: &'a Path,
@@ -274,7 +272,7 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Takes the stamp of what was read; what came later is not part of it.
+    /// Returns the stamp of the part that was read. What was appended since is not included.
     fn stamp(&self) -> Result<Stamp, PathError> {
         stamp(&self.file.path, self.history)
     }
@@ -287,17 +285,17 @@ fn stamp(path: &Path, history: &History) -> Result<Stamp, PathError> {
         .map_err(|source| PathError::new(path, source))
 }
 
-/// Returns the beginning of an id, which is enough for people.
+/// Returns the short form of an id.
 fn short(id: &str) -> &str {
     short_id(id)
 }
 
-/// Returns what to type into a shell to go on with a session in the client.
+/// Returns the shell command that resumes a session in Claude Code.
 pub fn resume_command(session: &str) -> String {
     format!("claude --resume {}", quoted(session))
 }
 
-/// Quotes a word for a shell, if it needs that.
+/// Quotes a word for a shell if necessary.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -307,7 +305,7 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Makes an id that was never used.
+/// Makes a new random id.
 pub fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }

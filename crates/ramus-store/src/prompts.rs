@@ -1,5 +1,6 @@
-//! The prompts that the client notes in `history.jsonl`. It never deletes them, so they outlive the
-//! sessions they were typed in.
+//! Reads the client's prompt history, `history.jsonl`.
+//!
+//! The client never deletes these prompts, so they outlive their sessions.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,12 +15,12 @@ use crate::error::PathError;
 use crate::place::{Project, is_encoded};
 use crate::regular;
 
-/// One prompt as the client noted it.
+/// One prompt of the prompt history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotedPrompt {
     pub text: String,
     pub time: Option<Time>,
-    /// The directory it was typed in.
+    /// The working directory it was typed in.
     pub project: Option<String>,
     /// The session it was typed in.
     pub session: String,
@@ -28,12 +29,12 @@ pub struct NotedPrompt {
 }
 
 impl NotedPrompt {
-    /// Whether it was typed in the directory that a project stands for.
+    /// Whether it was typed in the working directory of a project.
     pub fn is_of(&self, project: &str) -> bool {
         self.project.as_ref().is_some_and(|path| is_encoded(project, path))
     }
 
-    /// Whether it is what is looked for.
+    /// Whether it matches a query.
     pub fn fits(&self, query: &Query) -> bool {
         query.wants(TextKind::Prompt)
             && self.time.is_none_or(|time| query.is_in_time(time))
@@ -41,27 +42,27 @@ impl NotedPrompt {
     }
 }
 
-/// The prompts of sessions that have no file any more.
+/// The prompts of sessions that no longer have a file.
 #[derive(Debug, Default)]
 pub struct LostPrompts {
-    /// The newest first.
+    /// Newest first.
     pub prompts: Vec<NotedPrompt>,
     pub problems: Vec<PathError>,
 }
 
-/// A session of which nothing but its prompts is left.
+/// A session of which only the prompts are left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoneSession {
     pub id: String,
     pub project: Option<String>,
-    /// The oldest first.
+    /// Oldest first.
     pub prompts: Vec<NotedPrompt>,
 }
 
 impl LostPrompts {
     /// Reads the prompts of sessions that are not among the projects of these Claude directories.
     ///
-    /// A prompt that names no session is left out: its session may still be there.
+    /// Prompts without a session id are skipped, because their session may still exist.
     pub fn read(roots: &[PathBuf], projects: &[Project]) -> Self {
         let files = projects.iter().flat_map(|project| &project.files);
         let known: HashSet<&str> = files.map(|file| &*file.id).collect();
@@ -78,7 +79,7 @@ impl LostPrompts {
         lost
     }
 
-    /// Puts the prompts of each session together, the session that was used last first.
+    /// Groups the prompts by session, most recently used session first.
     pub fn sessions(self) -> Vec<GoneSession> {
         let mut sessions: Vec<GoneSession> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -96,15 +97,15 @@ impl LostPrompts {
 }
 
 impl GoneSession {
-    /// Returns when its first and its last prompt were sent.
+    /// Returns the times of its first and last prompt.
     pub fn times(&self) -> (Option<Time>, Option<Time>) {
         let time = |prompt: Option<&NotedPrompt>| prompt.and_then(|prompt| prompt.time);
         (time(self.prompts.first()), time(self.prompts.last()))
     }
 }
 
-/// Reads the prompts noted in a Claude directory, oldest first; a line that is no note, or that names no
-/// session, is passed over.
+/// Reads the prompt history of a Claude directory, oldest first. Invalid lines and prompts without a
+/// session id are skipped.
 pub(crate) fn noted_prompts(root: &Path) -> Result<Vec<NotedPrompt>, PathError> {
     let path = root.join("history.jsonl");
     let file = match regular::open(&path) {

@@ -1,13 +1,13 @@
-//! Opening files that others put in place.
+//! Opens files that other programs created.
 //!
-//! Where a file should be there may be a pipe, on which one waits for ever, or a device without an end.
-//! Everything is opened without waiting and then looked at: only a regular file is read or written.
+//! A path may lead to a pipe, which would block for ever, or to an endless device. So every file is
+//! opened without blocking and checked: only regular files are read or written.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// How much a small file of settings or of notes about a session may hold.
+/// The size limit for settings and for small files next to a session.
 pub(crate) const SMALL: u64 = 16 * 1024 * 1024;
 
 /// Opens a regular file for reading.
@@ -15,7 +15,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// Opens a regular file in another way; one that is made is regular.
+/// Opens a regular file with the given options.
 pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(
@@ -27,7 +27,7 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<Fi
     Ok(file)
 }
 
-/// Refuses what is not a regular file.
+/// Returns an error unless it is a regular file.
 pub(crate) fn check(meta: &Metadata) -> io::Result<()> {
     if meta.is_file() {
         return Ok(());
@@ -37,7 +37,7 @@ pub(crate) fn check(meta: &Metadata) -> io::Result<()> {
     Err(io::Error::new(kind, "not a regular file"))
 }
 
-/// Reads a whole file that has no reason to be larger than `limit`.
+/// Reads a whole file. A file larger than `limit` is an error.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(limit + 1).read_to_end(&mut bytes)?;

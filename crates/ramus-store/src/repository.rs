@@ -1,31 +1,31 @@
-//! Which git repository a directory belongs to, as its files tell; git itself is never run.
+//! Finds the git repository that a directory belongs to (R33). Git itself is never run.
 //!
-//! Directories come from records, so they may name anything: only `.git`, `commondir` and `config` are
-//! read, only if they are regular and small, and of `config` only the address of a remote is kept.
+//! The directories come from records, so they could be anything. Only `.git`, `commondir` and `config` are
+//! read, only if they are small regular files, and of `config` only the address of a remote is kept.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::regular;
 
-/// How long a file that holds one path may be, and one of settings.
+/// The size limits of a file with one path, and of a config file.
 const LONGEST_PATH: u64 = 8 * 1024;
 const LONGEST_CONFIG: u64 = 1024 * 1024;
-/// How many directories are looked at on the way up.
+/// How many parent directories are checked.
 const DEEPEST: usize = 64;
 
 /// A git repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {
-    /// What all its worktrees and clones share: the address of its remote, else its common directory.
+    /// Shared by all its worktrees and clones: the address of its remote, or else its common directory.
     pub name: String,
     /// The directory that all its worktrees share.
     pub common_dir: PathBuf,
-    /// `host/owner/name`; `None`: it has none.
+    /// `host/owner/name`. `None`: it has no remote.
     pub remote: Option<String>,
 }
 
-/// Finds the repositories of directories, in the same order. `None`: it belongs to none, or nobody can know.
+/// Finds the repositories of directories, in the same order. `None`: not in a repository, or unknown.
 pub fn repositories(dirs: &[Option<&str>]) -> Vec<Option<Repository>> {
     let mut known: HashMap<&Path, Repository> = HashMap::new();
     let mut roots: HashMap<&Path, Repository> = HashMap::new();
@@ -45,23 +45,24 @@ pub fn repositories(dirs: &[Option<&str>]) -> Vec<Option<Repository>> {
     dirs.iter().map(|dir| dir.and_then(find)).collect()
 }
 
-/// Whether a directory is not there any more.
+/// Whether a directory no longer exists.
 fn gone(dir: &Path) -> bool {
     dir.is_absolute() && !dir.exists()
 }
 
-/// Finds the repository that a directory which is gone lay in: a session ran at its root.
+/// Finds the repository of a directory that no longer exists, if a session ran at the repository's root.
 fn root_above<'a>(dir: &Path, roots: &'a HashMap<&Path, Repository>) -> Option<&'a Repository> {
     dir.ancestors().take(DEEPEST).find_map(|above| roots.get(above))
 }
 
-/// Returns the directory that the client made a worktree of: it puts them into `.claude/worktrees`.
+/// Returns the directory that a worktree of the client was made from. The client puts them into
+/// `.claude/worktrees`.
 fn made_from(dir: &Path) -> Option<&Path> {
     let mut above = dir.ancestors().take(DEEPEST);
     above.find(|above| above.ends_with(".claude/worktrees"))?.parent()?.parent()
 }
 
-/// Finds the repository that a directory lies in, and where its worktree begins.
+/// Finds the repository that contains a directory, and the root of its worktree.
 fn repository_above(dir: &Path) -> Option<(&Path, Repository)> {
     if !dir.is_dir() {
         return None;
@@ -91,7 +92,7 @@ fn common_dir(git: &Path) -> Option<PathBuf> {
     let git_dir = git.parent()?.join(pointer.strip_prefix("gitdir:")?.trim());
     let common = match one_path(&git_dir.join("commondir")) {
         Some(common) => git_dir.join(common),
-        // A worktree that git has forgotten still names where it was kept.
+        // A worktree that was pruned from git still names its old location.
         None if !git_dir.exists() => git_dir.parent()?.parent()?.to_owned(),
         None => git_dir,
     };
@@ -107,7 +108,7 @@ fn one_path(file: &Path) -> Option<String> {
     Some(text.trim().to_owned()).filter(|path| !path.is_empty() && !path.contains('\0'))
 }
 
-/// Returns the address of `origin`, else of the first remote, without what differs between its spellings.
+/// Returns the normalized address of `origin`, or else of the first remote.
 fn remote(config: &str) -> Option<String> {
     let mut section = "";
     let mut remotes: Vec<(&str, &str)> = Vec::new();
@@ -126,7 +127,7 @@ fn remote(config: &str) -> Option<String> {
     Some(plain_url(url)).filter(|url| !url.is_empty())
 }
 
-/// Writes the address of a remote as `host/path`: no scheme, user, port or ending.
+/// Normalizes the address of a remote to `host/path`, without scheme, user, port or `.git`.
 fn plain_url(url: &str) -> String {
     let (rest, is_url) = match url.split_once("://") {
         Some((_, rest)) => (rest, true),
@@ -134,7 +135,7 @@ fn plain_url(url: &str) -> String {
     };
     let slash = rest.find('/').unwrap_or(rest.len());
     let (mut host, mut path) = rest.split_at(slash);
-    // `host:owner/name`, as ssh has it.
+    // The short form of ssh: `host:owner/name`.
     if let Some((before, after)) =
         rest.split_once(':').filter(|(host, _)| !is_url && !host.contains('/'))
     {

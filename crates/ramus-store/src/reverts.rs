@@ -1,10 +1,11 @@
-//! Where a person went back: whether the files went back, too.
+//! Finds out whether the files were restored when a person went back to an earlier prompt (R32).
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ramus_core::branches::{Fork, ForkKind};
 use ramus_core::files::{Revert, Reverts, revert};
+use ramus_core::fold::FoldId;
 use ramus_core::history::{History, Path};
 use ramus_core::record::Voice;
 use ramus_core::resume::Rule;
@@ -13,11 +14,11 @@ use ramus_core::session::NodeId;
 use crate::files_at::FilesAt;
 use crate::place::HistoryFile;
 
-/// How many bytes of sessions are read for it; forks beyond that stay untold.
+/// How many bytes are read at most. Fork points beyond that have no answer.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Tells for the prompts that begin a new branch whether the files were put back first, where the client's
-/// checkpoints tell (R22). What cannot be read tells nothing.
+/// Returns for prompts that begin a new branch whether the files were restored first, if the client's
+/// checkpoints show it (R22). What cannot be read is skipped.
 pub fn reverts(
     roots: &[PathBuf],
     beside: &[HistoryFile],
@@ -49,8 +50,8 @@ pub fn reverts(
     reverts
 }
 
-/// Returns the prompts between which a person went back: that which began the branch before, and that which
-/// began the new one.
+/// Returns pairs of prompts between which a person went back: the first prompt of the earlier branch and of
+/// the new branch.
 fn returns(history: &History, fork: &Fork) -> Vec<(NodeId, NodeId)> {
     let prompt = |speech| {
         let fold = history.folds.fold(speech);
@@ -62,11 +63,17 @@ fn returns(history: &History, fork: &Fork) -> Vec<(NodeId, NodeId)> {
     pairs.filter_map(|pair| Some((prompt(pair[0].speech)?, prompt(pair[1].speech)?))).collect()
 }
 
-/// Returns the path of the branch that a prompt began, and the last message on it when another prompt was
-/// sent.
+/// Returns the path of the branch that `old` begins, and the last message on it before `new` was sent.
 fn end_before(history: &History, old: NodeId, new: NodeId) -> Option<(Path, NodeId)> {
+    let folds = &history.folds;
+    let start = folds.of(old)?;
+    // Parents come before their children, so a walk up that is past the prompt will not meet it.
+    let leads_to = |end: FoldId| {
+        folds.ancestors(end).take_while(|fold| *fold >= start).any(|fold| fold == start)
+    };
     let conversations = history.branches.conversations.iter();
-    let paths = conversations.map(|conversation| history.path(conversation));
+    let below = conversations.filter(|conversation| leads_to(conversation.end));
+    let paths = below.map(|conversation| history.path(conversation));
     let ends = paths.filter_map(|path| {
         let start = path.nodes.iter().position(|node| *node == old)?;
         let is_said = |node: &&NodeId| {

@@ -1,8 +1,8 @@
-//! A query over many files: raw bytes in parallel, parsing only lines that may match.
+//! Searches many files in parallel: scans raw bytes and parses only lines that may match.
 //!
-//! No index: files are read in pieces that stay in the cache, and of each piece
-//! only lines that hold the needle in one of its spellings are looked at. What is
-//! kept of a hit is where it stands; texts are read again when they are shown.
+//! Files are read in chunks that stay in the CPU cache. In each chunk only lines that contain
+//! the search text in one of its JSON spellings are parsed. Of a match only its location is
+//! kept; the text is read again when it is shown.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 
 use crate::error::PathError;
 use crate::index::Sight;
-use crate::place::{FileRole, HistoryFile, Project};
+use crate::place::{FileRole, HistoryFile};
 
 mod again;
 mod filter;
@@ -36,7 +36,7 @@ mod whereabouts;
 pub use again::Again;
 pub use filter::Filter;
 pub use merge::{Hit, Order};
-pub use newest::{Batch, newest};
+pub use newest::Batch;
 pub(crate) use pieces::{LeftOut, pieces};
 use pieces::{Piece, last_time, stretches};
 pub(crate) use spill::is_real_dir;
@@ -44,46 +44,37 @@ pub use spill::spills;
 pub use summary::summaries;
 pub(crate) use summary::{Named, collect as summaries_in};
 pub use tool::ToolFilter;
-pub use whereabouts::{Branch, Histories, Spot, Whereabouts};
+pub use whereabouts::{Histories, Spot, Whereabouts};
 
-/// A file to look into.
+/// A file to search.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub file: HistoryFile,
     pub content: Content,
-    /// Index of its project; `None`: it lies outside of the Claude directories.
+    /// The index of its project. `None`: it is outside of the Claude directories.
     pub project: Option<usize>,
-    /// Only records that say they belong to this session.
+    /// Search only records of this session.
     pub only_session: Option<String>,
-    /// Only records of sub-agents, or only those of nobody else; `None`: all.
+    /// Search only records of sub-agents (`true`) or only others (`false`). `None`: all.
     pub sidechain: Option<bool>,
 }
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     Records,
-    /// A tool's result that was too long for its record.
+    /// Plain text: a tool result that was too long for its record.
     Spilled,
 }
 
 impl Source {
-    /// Returns all there is to look into of a project, which has this index.
-    pub fn of_project(index: usize, project: &Project) -> Vec<Self> {
-        let source = |file: HistoryFile, content| Self {
-            file,
-            content,
-            project: Some(index),
-            only_session: None,
-            sidechain: None,
-        };
-        let files = project.files.iter().map(|file| source(file.clone(), Content::Records));
-        let spilled = spills(project, None).into_iter();
-        files.chain(spilled.map(|file| source(file, Content::Spilled))).collect()
+    /// Returns a source that is searched whole.
+    pub fn new(file: HistoryFile, content: Content, project: Option<usize>) -> Self {
+        Self { file, content, project, only_session: None, sidechain: None }
     }
 }
 
-/// Where a record stands that says what is looked for.
+/// The location of a record that matches.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Index of its source.
@@ -91,18 +82,18 @@ pub struct Place {
     /// Line number, from 1.
     pub line: u32,
     pub span: ByteSpan,
-    /// The time it says, else the last one its file says.
+    /// The record's time, or the last time in its file.
     pub time: Option<Time>,
     pub identity: u128,
-    /// Its text says how well it fits; higher is better.
+    /// How relevant it is; higher is better.
     pub score: u32,
-    /// It says its time itself.
+    /// The time is the record's own.
     is_dated: bool,
-    /// It says it was copied, or belongs to another session.
+    /// The record is marked as a copy, or belongs to another session.
     is_copy: bool,
 }
 
-/// What a scan found, and what it could not read.
+/// All matches of a scan, and what could not be read.
 #[derive(Debug, Default)]
 pub struct Scan {
     pub places: Vec<Place>,
@@ -110,12 +101,12 @@ pub struct Scan {
     pub problems: Vec<PathError>,
 }
 
-/// What files say of sessions, beside what is looked for.
+/// Facts about sessions that were collected during a scan.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     /// The session that an agent's records name, by source.
     pub sessions: BTreeMap<u32, String>,
-    /// Summaries by project; they may name nodes of other files.
+    /// Summaries by project. They may name nodes of other files.
     pub summaries: BTreeMap<Option<usize>, Summaries>,
 }
 
@@ -132,7 +123,7 @@ impl Said {
     }
 }
 
-/// What was found in one file.
+/// The matches in one file.
 struct Found {
     source: usize,
     places: Vec<Place>,
@@ -140,87 +131,80 @@ struct Found {
     summaries: Vec<summary::Named>,
 }
 
-/// Looks into all sources.
-///
-/// Only if they are wanted by relevance it is found out how well texts fit.
-/// `on_read` hears the size of each file when it has been read; it is called
-/// from several threads.
-pub fn scan(
-    sources: &[Source],
-    query: &Query,
-    tool: Option<&ToolFilter>,
-    order: Order,
-    filter: &Filter,
-    on_read: &(dyn Fn(u64) + Sync),
-) -> Scan {
-    scan_while(sources, query, tool, order, filter, on_read, &|| true)
+/// A search of many files. The functions are called from several threads.
+#[derive(Clone, Copy)]
+pub struct ScanJob<'a> {
+    pub sources: &'a [Source],
+    pub query: &'a Query,
+    pub tool: Option<&'a ToolFilter>,
+    pub filter: &'a Filter,
+    /// Gets the size of each file when it has been read.
+    pub on_read: &'a (dyn Fn(u64) + Sync),
+    /// Whether anybody still waits; otherwise the search ends early, with what was found by then.
+    pub go_on: &'a (dyn Fn() -> bool + Sync),
+    /// Use half of the threads, so that other parallel work need not wait.
+    pub in_background: bool,
 }
 
-/// Runs work whose parts run in parallel on threads of its own, half of those there are, so that what
-/// others do in parallel meanwhile does not wait for it.
-pub fn on_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
-        let threads = rayon::current_num_threads().div_ceil(2);
-        ThreadPoolBuilder::new().num_threads(threads).build().ok()
-    });
-    match &*POOL {
-        Some(pool) => pool.install(work),
-        None => work(),
+impl ScanJob<'_> {
+    /// Searches all sources. Relevance is computed only for [`Order::Relevance`].
+    pub fn find_all(&self, order: Order) -> Scan {
+        let found = self.on_threads(|| self.look_everywhere(order));
+        let mut scan = Scan::default();
+        for places in found {
+            match places {
+                Ok(mut found) => {
+                    scan.said.take(self.sources, &mut found);
+                    scan.places.extend(found.places);
+                }
+                // The client's clean-up may delete a file after it was listed.
+                Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
+                Err(problem) => scan.problems.push(problem),
+            }
+        }
+        scan
     }
-}
 
-/// Like [`scan`], but ends early, with what was found by then, once `go_on` says no.
-pub fn scan_while(
-    sources: &[Source],
-    query: &Query,
-    tool: Option<&ToolFilter>,
-    order: Order,
-    filter: &Filter,
-    on_read: &(dyn Fn(u64) + Sync),
-    go_on: &(dyn Fn() -> bool + Sync),
-) -> Scan {
-    let sights = filter.sights(sources, query);
-    let detail = match order {
-        Order::Time => Detail::Whether,
-        Order::Relevance => Detail::Count,
-    };
-    let mut largest: Vec<usize> = (0..sources.len()).collect();
-    // The largest first, so that no thread is left with one at the end.
-    largest.sort_by_key(|index| Reverse(sources[*index].file.bytes));
-    let found: Vec<Result<Found, PathError>> = largest
-        .par_iter()
-        .with_max_len(1)
-        .map(|&index| {
+    fn look_everywhere(&self, order: Order) -> Vec<Result<Found, PathError>> {
+        let Self { sources, query, tool, filter, on_read, go_on, .. } = *self;
+        let sights = filter.sights(sources, query);
+        let detail = match order {
+            Order::Time => Detail::Whether,
+            Order::Relevance => Detail::Count,
+        };
+        let mut largest: Vec<usize> = (0..sources.len()).collect();
+        // Largest first, so that no thread is still busy with a large file at the end.
+        largest.sort_by_key(|index| Reverse(sources[*index].file.bytes));
+        let look = |&index: &usize| {
             let sight = if go_on() { &sights[index] } else { &Sight::Nothing };
             let sight = Seeing { filter, sight, titles: order == Order::Relevance, go_on };
             let found = look(index, &sources[index], query, tool, detail, sight);
             on_read(sources[index].file.bytes);
             found
-        })
-        .collect();
-    let mut scan = Scan::default();
-    for places in found {
-        match places {
-            Ok(mut found) => {
-                scan.said.take(sources, &mut found);
-                scan.places.extend(found.places);
-            }
-            // Cleanup may take a file between listing and reading.
-            Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
-            Err(problem) => scan.problems.push(problem),
+        };
+        largest.par_iter().with_max_len(1).map(look).collect()
+    }
+
+    fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+            let threads = rayon::current_num_threads().div_ceil(2);
+            ThreadPoolBuilder::new().num_threads(threads).build().ok()
+        });
+        match &*POOL {
+            Some(pool) if self.in_background => pool.install(work),
+            _ => work(),
         }
     }
-    scan
 }
 
-/// How much of a file is looked at.
+/// What to search in a file, and for how long.
 #[derive(Clone, Copy)]
 struct Seeing<'a> {
     filter: &'a Filter,
     sight: &'a Sight,
-    /// Titles of other sessions are wanted, too.
+    /// Collect summaries, which are titles of other sessions.
     titles: bool,
-    /// Whether anybody still wants to know.
+    /// Returns `false` when the search was cancelled.
     go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -310,7 +294,7 @@ fn records(
             pieces(&source.file.path, &mut take)?;
         }
     }
-    // The queue tells of prompts that stand in the file themselves.
+    // A queued prompt usually appears again as a prompt of its own. Drop the queue entry then.
     let mut drop: FxHashSet<usize> =
         queue.iter().filter(|(_, said)| !persons.insert(*said)).map(|(at, _)| *at).collect();
     if let Some(tool) = tool
@@ -358,7 +342,7 @@ fn place(index: usize, source: &Source, finding: &Finding<'_>, at: u64, line: u3
     }
 }
 
-/// Says how well a text fits: short texts of people and models first, and whole words.
+/// Returns the relevance of a match: short texts, prompts and replies, and whole words count more.
 fn score(finding: &Finding<'_>) -> u32 {
     let weight = match finding.text_kind {
         TextKind::Title | TextKind::Summary => 8,

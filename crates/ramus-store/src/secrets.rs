@@ -1,4 +1,4 @@
-//! Where secrets are in the files of a history.
+//! Finds secrets in history files.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -8,10 +8,10 @@ use ramus_core::redact::{Encoding, Finding, each_secret};
 
 use crate::error::PathError;
 
-/// The most that is held in memory; a longer line is looked at in pieces.
+/// The memory limit. A longer line is searched in pieces.
 const PIECE: u64 = 32 * 1024 * 1024;
 
-/// Calls back with the line of each secret in a file, the secret and its bytes.
+/// Calls `each` with the line number, the finding and the bytes of every secret in a file.
 pub fn find_secrets(
     path: &Path,
     encoding: Encoding,
@@ -32,7 +32,7 @@ fn read(
         bytes.clear();
         match encoding {
             Encoding::JsonLine => file.by_ref().take(PIECE).read_until(b'\n', &mut bytes)?,
-            // A key in plain text has several lines.
+            // A private key in plain text spans several lines.
             Encoding::Text => file.by_ref().take(PIECE).read_to_end(&mut bytes)?,
         };
         if bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! The bytes of one session file, for reading it and then its records.
+//! One open session file: reads all of it once, then single records through a window in memory.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,25 +15,25 @@ use crate::place::HistoryFile;
 use crate::regular;
 use crate::spare;
 
-/// How much is read at once: small enough to stay in a near cache until it is looked at.
+/// How much is read at once. Small enough to stay in the CPU cache until it is parsed.
 const WINDOW: u64 = 512 * 1024;
 
-/// An open session file with a piece of it in memory, which follows what is asked for.
+/// An open session file. A part of it is in memory and moves to what is asked for.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
     file: File,
-    /// What is appended later is for the next time.
+    /// The length when it was opened. What is appended later is ignored.
     length: u64,
-    /// Where the piece begins.
+    /// The offset of the window in the file.
     at: u64,
     window: Vec<u8>,
 }
 
 impl Source {
-    /// Opens a session file and reads its records, unless they are known already.
+    /// Opens a session file and reads its records.
     ///
-    /// `known` is what was read before; it counts if the file has not changed since it was listed.
+    /// `known` is an earlier reading. It is used instead if the file has not changed since it was listed.
     pub fn read(
         file: &HistoryFile,
         known: Option<Arc<History>>,
@@ -62,7 +62,7 @@ impl Source {
         Ok(self.loaded(span.at, span.end()))
     }
 
-    /// Returns the whole line that a record stands in, without its newline.
+    /// Returns the whole line that contains a record, without its newline.
     pub fn line(&mut self, span: ByteSpan) -> Result<&[u8], PathError> {
         let (start, end) =
             self.line_of(span).map_err(|source| PathError::new(&self.path, source))?;
@@ -88,7 +88,7 @@ impl Source {
         Ok(())
     }
 
-    /// Makes sure that a part of the file is in memory, with what follows it.
+    /// Loads a part of the file and what follows it, unless the part is already in memory.
     fn load(&mut self, from: u64, to: u64) -> io::Result<()> {
         if self.at <= from && to <= self.at + self.window.len() as u64 {
             return Ok(());
@@ -108,12 +108,12 @@ impl Source {
         }
     }
 
-    /// Returns what was loaded.
+    /// Returns bytes that were loaded.
     fn loaded(&self, from: u64, to: u64) -> &[u8] {
         &self.window[(from - self.at) as usize..(to - self.at) as usize]
     }
 
-    /// Finds the line that a record stands in, and loads it.
+    /// Finds the line that contains a record, and loads it.
     fn line_of(&mut self, span: ByteSpan) -> io::Result<(u64, u64)> {
         let start = self.line_start(span.at)?;
         let end = self.line_end(span.end())?;

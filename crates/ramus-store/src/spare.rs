@@ -1,10 +1,10 @@
-//! Memory used again: files come one after the other, and each needs room for all of it.
+//! Buffers that are reused from file to file.
 //!
-//! Fresh pages cost more than what is done with them; a thread keeps a few.
+//! Page faults on fresh memory cost more than the work itself, so each thread keeps a few buffers.
 
 use std::cell::RefCell;
 
-/// How many pieces of memory a thread keeps, and how large each may be.
+/// How many buffers a thread keeps, and how large each may be.
 const KEPT: usize = 3;
 const LARGEST: usize = 16 * 1024 * 1024;
 
@@ -12,7 +12,7 @@ thread_local! {
     static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns empty memory with room for at least so much.
+/// Returns an empty buffer with at least this capacity.
 pub(crate) fn take(room: usize) -> Vec<u8> {
     SPARE.with_borrow_mut(|spare| match spare.iter().position(|memory| memory.capacity() >= room) {
         Some(at) => spare.swap_remove(at),
@@ -20,12 +20,12 @@ pub(crate) fn take(room: usize) -> Vec<u8> {
     })
 }
 
-/// Takes memory back that is not needed any more.
+/// Returns a buffer that is no longer needed.
 pub(crate) fn give(mut memory: Vec<u8>) {
     memory.clear();
     if (1..=LARGEST).contains(&memory.capacity()) {
         SPARE.with_borrow_mut(|spare| {
-            // The smallest goes: what fits a large file fits the others.
+            // Keep the largest: they fit every file.
             spare.push(memory);
             spare.sort_by_key(|memory| std::cmp::Reverse(memory.capacity()));
             spare.truncate(KEPT);

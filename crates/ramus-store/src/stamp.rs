@@ -1,4 +1,4 @@
-//! How to tell that a file is still the one that was planned for (R24).
+//! Length and hash of a file, to notice that it changed after a plan was made (R24).
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -11,7 +11,7 @@ use crate::regular;
 
 /// A file's length and the hash of its bytes.
 ///
-/// All of them: a word that is replaced by one as long near the beginning of a long file is a change, too.
+/// All bytes are hashed: an edit near the beginning that keeps the length must be noticed too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     pub len: u64,
@@ -20,14 +20,14 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Takes the stamp of a whole file.
+    /// Returns the stamp of a whole file.
     pub fn at(path: &Path) -> io::Result<Self> {
         let file = regular::open(path)?;
         let len = file.metadata()?.len();
         Self::of(&file, len)
     }
 
-    /// Takes the stamp of the first `len` bytes of a file.
+    /// Returns the stamp of the first `len` bytes of a file.
     pub(crate) fn of(mut file: &File, len: u64) -> io::Result<Self> {
         file.seek(SeekFrom::Start(0))?;
         let mut hasher = Xxh3::new();
@@ -37,14 +37,14 @@ impl Stamp {
         Ok(Self { len, hash: format!("{:032x}", hasher.digest128()) })
     }
 
-    /// Whether a file still begins with what was stamped.
+    /// Whether a file still begins with the stamped content.
     pub(crate) fn begins(&self, path: &Path) -> io::Result<bool> {
         let file = regular::open(path)?;
         Ok(file.metadata()?.len() >= self.len && Self::of(&file, self.len)? == *self)
     }
 }
 
-/// Takes the stamp of bytes as they go by.
+/// Computes a stamp from bytes that arrive piece by piece.
 #[derive(Default)]
 pub(crate) struct Stamper {
     hasher: Xxh3,

@@ -1,4 +1,4 @@
-//! Ramus's own directory: the lock, the journal, backups and the trash.
+//! The directory for ramus's own data: lock, journal, session backups and trash.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use crate::disk::{self, WriteError, Written};
 use crate::regular;
 
-/// Where ramus remembers what it did; never inside of a Claude directory.
+/// The directory that holds the journal and everything needed to undo. It is never inside a Claude directory.
 #[derive(Clone, Debug)]
 pub struct State {
     dir: PathBuf,
 }
 
-/// The right to write, which one process has at a time.
+/// Held by the one process that may write. Released when dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl State {
-    /// Takes a directory; it is made when something is written.
+    /// Uses a directory, which is created on the first write.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
@@ -33,35 +33,35 @@ impl State {
         self.dir.join("journal.jsonl")
     }
 
-    /// Returns where copies of sessions are kept.
+    /// Returns the directory of session backups.
     pub(crate) fn backups(&self) -> PathBuf {
         self.dir.join("backups")
     }
 
-    /// Returns where an operation puts what it takes away.
+    /// Returns the directory for files that an operation replaces or removes.
     pub(crate) fn trash(&self, op: u64) -> PathBuf {
         self.dir.join("trash").join(op.to_string())
     }
 
-    /// Returns the highest number of an operation that anything is kept of.
+    /// Returns the highest operation number in the trash.
     pub(crate) fn last_kept(&self) -> u64 {
         let entries = std::fs::read_dir(self.dir.join("trash")).into_iter().flatten().flatten();
         let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
         entries.filter_map(number).max().unwrap_or(0)
     }
 
-    /// Writes a file that only its owner can read, in place of one of that name.
+    /// Writes a file that only its owner can read, replacing one of that name.
     pub fn write_private(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, WriteError> {
         disk::create_dirs(&self.dir)?;
         let path = self.dir.join(name);
-        // A file that is there may be readable by others, and would stay so.
+        // An existing file may be readable by others, and writing would not change that.
         disk::remove(&path)?;
         let file = disk::create(&path)?;
         disk::write(&path, &file, bytes)?;
         Ok(path)
     }
 
-    /// Reads such a file; `None`: there is none, or others can read it too.
+    /// Reads such a file. `None`: there is none, or others can read it too.
     pub fn read_private(&self, name: &str) -> Option<String> {
         let path = self.dir.join(name);
         let meta = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
@@ -73,12 +73,12 @@ impl State {
         std::fs::read_to_string(path).ok()
     }
 
-    /// Removes such a file, if it is there.
+    /// Removes such a file if it exists.
     pub fn remove_private(&self, name: &str) -> Result<(), WriteError> {
         disk::remove(&self.dir.join(name))
     }
 
-    /// Waits until no other ramus writes.
+    /// Waits until no other ramus process is writing.
     pub(crate) fn lock(&self) -> Written<Lock> {
         disk::create_dirs(&self.dir)?;
         let path = self.dir.join("lock");

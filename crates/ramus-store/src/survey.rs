@@ -1,4 +1,6 @@
-//! All sessions of a place in short, read in parallel.
+//! Reads all files of a listing in parallel and keeps a digest of each.
+//!
+//! Files that have not changed come from an earlier survey or from the cache.
 
 mod count;
 mod family;
@@ -21,7 +23,7 @@ use ramus_core::link::{Family, LinkKind, Relative};
 use ramus_core::name::Name;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
-use ramus_core::session::Session;
+use ramus_core::session::{Facts, Session};
 use ramus_core::time::Time;
 use ramus_core::title::Summaries;
 use ramus_core::usage::Account;
@@ -36,11 +38,11 @@ use crate::repository::{Repository, repositories};
 use family::Kin;
 use remembered::{Fresh, More, Remembered, Unread, Wants, remember};
 
-/// Everything found, in short.
+/// The digests of all files that were read.
 #[derive(Debug, Default)]
 pub struct Survey {
     pub projects: Vec<ProjectSurvey>,
-    /// What could not be read; the rest is here all the same.
+    /// What could not be read. Everything else is included.
     pub problems: Vec<PathError>,
 }
 
@@ -49,33 +51,33 @@ pub struct Survey {
 pub struct ProjectSurvey {
     pub name: String,
     pub dir: PathBuf,
-    /// The project's directory as its records name it (R19); `None` when no record does.
+    /// The working directory of the project according to its records (R19). `None`: no record names one.
     pub path: Option<String>,
     pub sessions: Vec<Surveyed>,
     pub agents: Vec<Surveyed>,
-    /// Other files below the sessions' directories.
+    /// Other files below the sessions' directories, such as workflow journals.
     pub journals: Vec<Surveyed>,
     pub summaries: Summaries,
 }
 
-/// One file in short.
+/// One file with its digest.
 #[derive(Debug)]
 pub struct Surveyed {
     pub file: HistoryFile,
     pub digest: Arc<Digest>,
     /// Nodes whose parent is in no session of the project (R5).
     pub orphans: Vec<Defect>,
-    /// All that was read; only [`survey_keeping`] keeps it.
+    /// The parsed history; only set by [`survey_keeping`].
     pub history: Option<Arc<History>>,
-    /// What its messages used (R20); only [`survey_usage`] tells.
+    /// The tokens and cost of its messages (R20); only set by [`survey_usage`].
     pub account: Option<Arc<Account>>,
-    /// What was done in it; only [`survey_activity`] tells.
+    /// Its activity; only set by [`survey_activity`].
     pub activity: Option<Arc<Activity>>,
-    /// What a thorough look found; only [`survey_inspection`] tells.
+    /// The result of a thorough inspection; only set by [`survey_inspection`].
     pub inspection: Option<Arc<Inspection>>,
 }
 
-/// How many records are kept; they take some 80 MB.
+/// The number of records that are kept in memory, about 80 MB.
 const KEPT: usize = 250_000;
 
 impl Surveyed {
@@ -91,22 +93,18 @@ impl Surveyed {
         }
     }
 
-    /// Returns the session an agent's file belongs to.
+    /// Returns the session that an agent's file belongs to.
     pub fn parent_session(&self) -> Option<&str> {
-        match &self.file.role {
-            FileRole::NestedAgent { session } | FileRole::Journal { session } => Some(session),
-            FileRole::FlatAgent => self.digest.facts.session_ids.first().map(|id| &**id),
-            FileRole::Session => None,
-        }
+        parent_session(&self.file, &self.digest.facts)
     }
 
-    /// Returns what tells an original from a copy.
+    /// Returns the facts that tell an original from a copy.
     pub fn entry(&self) -> SessionEntry<'_> {
         let created = self.file.created.map(to_time);
         SessionEntry { id: &self.file.id, digest: &self.digest, created }
     }
 
-    /// Whether an agent did more than warm up.
+    /// Whether an agent did more than a warm-up.
     fn is_at_work(&self) -> bool {
         self.digest.agent_class != AgentClass::Warmup
     }
@@ -115,6 +113,27 @@ impl Surveyed {
     pub fn defects(&self) -> impl Iterator<Item = &Defect> {
         self.digest.defects.iter().chain(&self.orphans)
     }
+}
+
+/// Returns the session that an agent's file belongs to.
+fn parent_session<'a>(file: &'a HistoryFile, facts: &'a Facts) -> Option<&'a str> {
+    match &file.role {
+        FileRole::NestedAgent { session } | FileRole::Journal { session } => Some(session),
+        FileRole::FlatAgent => facts.session_ids.first().map(|id| &**id),
+        FileRole::Session => None,
+    }
+}
+
+fn family_of_agent<'a>(
+    session: Option<&str>,
+    mut sessions: impl Iterator<Item = &'a HistoryFile>,
+) -> Family {
+    let origin = |id: &str| Relative {
+        kind: LinkKind::Agent,
+        session: Some(id.into()),
+        is_found: sessions.any(|session| session.id == *id),
+    };
+    Family { origins: session.map(origin).into_iter().collect(), offspring: Vec::new() }
 }
 
 impl ProjectSurvey {
@@ -128,7 +147,7 @@ impl ProjectSurvey {
         self.agents.iter().filter(move |agent| agent.parent_session() == Some(session))
     }
 
-    /// Returns how many agents each session started, warm-ups left out; one without any is not there.
+    /// Returns how many agents each session started, without warm-ups. Sessions without agents are not included.
     pub fn agent_counts(&self) -> FxHashMap<&str, usize> {
         let mut counts = FxHashMap::default();
         for agent in self.agents.iter().filter(|agent| agent.is_at_work()) {
@@ -139,7 +158,7 @@ impl ProjectSurvey {
         counts
     }
 
-    /// Returns the sessions for a list, each with the sessions it is linked to.
+    /// Returns list entries for all sessions, with the sessions each is linked to.
     fn linked(&self, kin: Kin) -> impl Iterator<Item = Listed<'_>> {
         let mut links = kin.links.into_iter().peekable();
         let agents = self.agent_counts();
@@ -152,8 +171,8 @@ impl ProjectSurvey {
         })
     }
 
-    /// Returns the agents whose session has no file any more, each with that session's id; warm-ups are
-    /// left out.
+    /// Returns the agents whose session no longer has a file, each with that session's id, without
+    /// warm-ups.
     pub fn lost_agents(&self) -> impl Iterator<Item = (&str, &Surveyed)> {
         let ids: FxHashSet<&str> = self.sessions.iter().map(|session| &*session.file.id).collect();
         let agents = self.agents.iter().filter(|agent| agent.is_at_work());
@@ -163,16 +182,11 @@ impl ProjectSurvey {
 
     /// Returns where an agent came from.
     pub fn family_of_agent(&self, agent: &Surveyed) -> Family {
-        let origin = |id: &str| Relative {
-            kind: LinkKind::Agent,
-            session: Some(id.into()),
-            is_found: self.sessions.iter().any(|session| session.file.id == *id),
-        };
-        let origins = agent.parent_session().map(origin).into_iter().collect();
-        Family { origins, offspring: Vec::new() }
+        let sessions = self.sessions.iter().map(|session| &session.file);
+        family_of_agent(agent.parent_session(), sessions)
     }
 
-    /// Returns a session for a list, its links left out.
+    /// Returns the list entry of a session, without its links.
     pub fn listed<'a>(&'a self, session: &'a Surveyed) -> Listed<'a> {
         let agents = self.agents_of(&session.file.id).filter(|agent| agent.is_at_work()).count();
         Listed { agents, ..self.row(session) }
@@ -190,23 +204,26 @@ impl ProjectSurvey {
             defects: session.defects().count(),
             links: Vec::new(),
             family: Family::default(),
+            class: session.digest.class.word(),
+            repository: None,
+            deleted_after: None,
         }
     }
 }
 
 impl Survey {
-    /// Returns the git repository of each project, as far as the disk tells.
+    /// Returns the git repository of each project, if it can be found on disk.
     pub fn repositories(&self) -> Vec<Option<Repository>> {
         let dirs: Vec<Option<&str>> = self.projects.iter().map(|one| one.path.as_deref()).collect();
         repositories(&dirs)
     }
 
-    /// Returns where each session came from and what came out of it, project by project.
+    /// Returns the origins and offspring of all sessions, by project.
     pub fn families(&self) -> Vec<Vec<Family>> {
         family::kin(self).into_iter().map(|kin| kin.families).collect()
     }
 
-    /// Returns where one session or agent came from and what came out of it.
+    /// Returns the origins and offspring of one session or agent.
     pub fn family_of(&self, file: &Path) -> Family {
         let is_it = |one: &Surveyed| one.file.path == file;
         for (p, project) in self.projects.iter().enumerate() {
@@ -220,13 +237,13 @@ impl Survey {
         Family::default()
     }
 
-    /// Makes something of all projects, each with its number, on all threads.
+    /// Maps all projects with their index, in parallel.
     pub fn map<T: Send>(self, each: impl Fn(usize, ProjectSurvey) -> T + Sync) -> Vec<T> {
         let projects = self.projects.into_par_iter().with_max_len(1).enumerate();
         projects.map(|(at, project)| each(at, project)).collect()
     }
 
-    /// Makes something of all sessions, project by project, on all threads.
+    /// Maps all sessions in project order, in parallel.
     pub fn list<T: Send>(
         &self,
         each: impl Fn(&ProjectSurvey, &Surveyed, Listed<'_>) -> Option<T> + Sync,
@@ -242,8 +259,8 @@ impl Survey {
 
 /// Reads every file of a listing.
 ///
-/// `on_read` hears the size of each file when it has been read; it is called
-/// from several threads.
+/// `on_read` gets the size of each file when it has been read. It is called from several
+/// threads.
 pub fn survey(
     index: &Index,
     listing: Listing,
@@ -253,9 +270,8 @@ pub fn survey(
     resurvey(index, &Survey::default(), listing, rule, on_read)
 }
 
-/// Reads every file of a listing; `each` hears of each file when it has been
-/// read, with what is known of it alone, and of those that need not be read
-/// nothing but that. It is called from several threads.
+/// Reads every file of a listing. `each` is called for each file, from several threads: with its
+/// digest if the file was read, with `None` if that was not necessary.
 pub fn survey_each(
     index: &Index,
     listing: Listing,
@@ -275,7 +291,7 @@ pub fn survey_each(
     )
 }
 
-/// Reads only the files of a listing that changed since an earlier survey by the same rule.
+/// Like [`survey`], but reads only files that changed since an earlier survey by the same rule.
 pub fn resurvey(
     index: &Index,
     earlier: &Survey,
@@ -293,7 +309,34 @@ pub fn resurvey(
     )
 }
 
-/// The same, keeping the histories of sessions for who reads their bodies next, as long as there is room.
+/// Returns where a session or agent came from and what came out of it, and what could not be read.
+///
+/// The session itself is open already; of its project only the other sessions are read, for an agent nothing.
+pub fn survey_family(
+    index: &Index,
+    project: Project,
+    (file, history): (&HistoryFile, &History),
+    rule: Rule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> (Family, Vec<PathError>) {
+    if file.role != FileRole::Session {
+        let session = parent_session(file, history.session.facts());
+        let session = session.filter(|_| file.role.is_agent());
+        return (family_of_agent(session, project.sessions()), Vec::new());
+    }
+    let own = Surveyed::new(file.clone(), Digest::new(history));
+    let known = Survey {
+        projects: vec![project_survey(Project { files: Vec::new(), ..project.clone() }, vec![own])],
+        problems: Vec::new(),
+    };
+    let listing = Listing { projects: vec![project], problems: Vec::new() };
+    let wants = Wants { agents: false, ..Wants::digests(rule) };
+    let look = keeping(index, rule, 0);
+    let survey = read_all(index, wants, &known, listing, &sizes(on_read), &look);
+    (survey.family_of(&file.path), survey.problems)
+}
+
+/// Reads every file of a listing, keeping the histories of sessions for who reads their bodies next, as long as there is room.
 pub fn survey_keeping(
     index: &Index,
     listing: Listing,
@@ -304,8 +347,8 @@ pub fn survey_keeping(
     read_all(index, Wants::digests(rule), &Survey::default(), listing, &sizes(on_read), &look)
 }
 
-/// Reads every file of a listing, and what its messages used; what an earlier survey by the same rule
-/// knows of files is not held twice.
+/// Like [`survey`], and adds up what messages used. Digests of an earlier survey by the same rule are
+/// shared, not duplicated.
 pub fn survey_usage(
     index: &Index,
     earlier: &Survey,
@@ -314,7 +357,7 @@ pub fn survey_usage(
     prices: &PriceList,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let wants = Wants { rule, more: More::Accounts(prices.fingerprint()) };
+    let wants = Wants::and(rule, More::Accounts(prices.fingerprint()));
     read_all(index, wants, earlier, listing, &sizes(on_read), &|file, digest| {
         let history = History::new(index.read_with_uses(&file.path)?, rule);
         let account = Some(Arc::new(Account::new(&history, prices)));
@@ -322,14 +365,14 @@ pub fn survey_usage(
     })
 }
 
-/// Reads every file of a listing like [`survey`], and what pictures of it need.
+/// Like [`survey`], and collects the activity that charts show.
 pub fn survey_activity(
     index: &Index,
     listing: Listing,
     rule: Rule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let wants = Wants { rule, more: More::Activities };
+    let wants = Wants::and(rule, More::Activities);
     read_all(index, wants, &Survey::default(), listing, &sizes(on_read), &|file, digest| {
         let history = History::new(read_as(Session::with_activity(), &file.path)?, rule);
         let activity = Some(Arc::new(Activity::new(&history)));
@@ -337,14 +380,14 @@ pub fn survey_activity(
     })
 }
 
-/// Reads every file of a listing like [`survey`], and what only a thorough look at it finds.
+/// Like [`survey`], and inspects each file thoroughly.
 pub fn survey_inspection(
     index: &Index,
     listing: Listing,
     rule: Rule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let wants = Wants { rule, more: More::Inspections };
+    let wants = Wants::and(rule, More::Inspections);
     read_all(index, wants, &Survey::default(), listing, &sizes(on_read), &|file, digest| {
         let history = History::new(read_as(Session::with_inspection(), &file.path)?, rule);
         let own = (file.role == FileRole::Session).then_some(&*file.id);
@@ -357,16 +400,16 @@ fn known_or_new(digest: Option<&Arc<Digest>>, history: &History) -> Arc<Digest> 
     digest.cloned().unwrap_or_else(|| Arc::new(Digest::new(history)))
 }
 
-/// Reads a file, of which the digest may be known.
+/// Reads a file whose digest may already be available.
 type Look<'a> =
     dyn Fn(&HistoryFile, Option<&Arc<Digest>>) -> Result<Surveyed, PathError> + Sync + 'a;
 
-/// Tells how large each file is, whatever is known of it.
+/// Reports the size of each file.
 fn sizes(on_read: &(dyn Fn(u64) + Sync)) -> impl Fn(&HistoryFile, Option<&Surveyed>) + Sync {
     |file, _| on_read(file.bytes)
 }
 
-/// Looks at a file, and keeps what was read of it while there is room for so many records.
+/// Returns a reader that keeps parsed histories until they have `room` records together.
 fn keeping(
     index: &Index,
     rule: Rule,
@@ -404,7 +447,7 @@ fn read_all(
         .enumerate()
         .flat_map(|(at, project)| project.unread.iter().map(move |file| (at, file)))
         .collect();
-    // The largest first, so that no thread is left with one at the end.
+    // Largest first, so that no thread is still busy with a large file at the end.
     unread.sort_by_key(|(_, unread)| std::cmp::Reverse(unread.file.bytes));
     let read: Vec<(usize, Result<Fresh, PathError>)> = unread
         .par_iter()
@@ -437,14 +480,14 @@ fn read_all(
     Survey { projects, problems }
 }
 
-/// Returns what is known of each file from earlier.
+/// Returns the files of an earlier survey by path.
 fn known(earlier: &Survey) -> FxHashMap<&Path, &Surveyed> {
     let lists = earlier.projects.iter().flat_map(ProjectSurvey::files);
     lists.map(|one| (&*one.file.path, one)).collect()
 }
 
 fn project_survey(project: Project, mut files: Vec<Surveyed>) -> ProjectSurvey {
-    // Names that are not UTF-8 may look alike.
+    // Names that are not UTF-8 may have the same lossy form, so compare paths too.
     files.sort_by(|a, b| (&a.file.relative, &a.file.path).cmp(&(&b.file.relative, &b.file.path)));
     let mut summaries = Summaries::default();
     for Surveyed { file, digest, .. } in &files {
@@ -474,7 +517,7 @@ fn project_survey(project: Project, mut files: Vec<Surveyed>) -> ProjectSurvey {
     survey
 }
 
-/// Returns the names of missing parents that another file of the project has (R5).
+/// Returns the uuids of missing parents that exist in another file of the project (R5).
 fn names_elsewhere(files: &[Surveyed]) -> FxHashSet<Name> {
     let wanted: FxHashSet<Name> = files
         .iter()
@@ -487,7 +530,7 @@ fn names_elsewhere(files: &[Surveyed]) -> FxHashSet<Name> {
     names.filter(|name| wanted.contains(name)).copied().collect()
 }
 
-/// Finds the directory a project stands for: a `cwd` of its newest sessions that encodes to its name.
+/// Finds the working directory of a project: the newest `cwd` that encodes to the project's name.
 fn project_path(name: &str, files: &[Surveyed]) -> Option<String> {
     let mut sessions: Vec<&Surveyed> =
         files.iter().filter(|found| found.digest.facts.cwd.is_some()).collect();
@@ -499,7 +542,7 @@ fn project_path(name: &str, files: &[Surveyed]) -> Option<String> {
     cwds.iter().find(|cwd| is_encoded(name, cwd)).or(cwds.first()).map(|cwd| (*cwd).to_owned())
 }
 
-/// Turns a file's time into a record's.
+/// Converts a file time to a record time.
 pub fn to_time(time: SystemTime) -> Time {
     let millis = match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
@@ -555,6 +598,28 @@ mod tests {
         let orphans: Vec<(&str, usize)> =
             sessions.map(|session| (&*session.file.id, session.orphans.len())).collect();
         assert_eq!(orphans, [("s1", 0), ("s2", 0), ("s3", 1), ("s4", 1)]);
+    }
+
+    #[test]
+    fn the_family_of_an_open_session_is_that_of_a_survey_of_its_project() {
+        let home = Home::new();
+        testkit::corpus(&home, 5, 12);
+        let index = Index::none();
+        let mut relatives = 0;
+        for project in Place::open(vec![home.claude()]).unwrap().projects().projects {
+            let listing = Listing { projects: vec![project.clone()], problems: Vec::new() };
+            let whole = survey(&index, listing, Rule::Client, &|_| {});
+            for file in &project.files {
+                let history = History::new(index.read(&file.path).unwrap(), Rule::Client);
+                let own = (file, &history);
+                let (family, problems) =
+                    survey_family(&index, project.clone(), own, Rule::Client, &|_| {});
+                assert_eq!(family, whole.family_of(&file.path), "{}", file.relative);
+                assert!(problems.is_empty());
+                relatives += family.origins.len() + family.offspring.len();
+            }
+        }
+        assert!(relatives > 0, "the corpus has related sessions");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A path through linked sessions: where a conversation began in another file (R13).
+//! Follows a path into the earlier sessions that it continues (R13).
 
 use std::io::{self, Read};
 use std::path::Path as FilePath;
@@ -14,7 +14,7 @@ use crate::place::{FileRole, HistoryFile};
 use crate::read::from_jsonl;
 use crate::regular;
 
-/// A piece of a path that lies in one file.
+/// The part of a path that is in one file.
 #[derive(Debug)]
 pub struct Part {
     pub file: HistoryFile,
@@ -22,10 +22,10 @@ pub struct Part {
     pub path: Path,
 }
 
-/// How many sessions a path may run through; longer chains are not real.
+/// The limit for the number of sessions in a path. Longer chains do not occur.
 const LONGEST: usize = 64;
 
-/// Follows a path to its beginning, through the sessions that it continues; the oldest part first.
+/// Follows a path back through the sessions that it continues. Returns the oldest part first.
 pub fn trace(
     files: &[HistoryFile],
     file: HistoryFile,
@@ -65,7 +65,7 @@ fn earlier(files: &[HistoryFile], parts: &[Part], rule: Rule) -> Result<Option<P
     Ok(None)
 }
 
-/// Whether a file holds a spelling anywhere, read in pieces.
+/// Whether a file contains a text anywhere.
 fn mentions(path: &FilePath, spelling: &str) -> Result<bool, PathError> {
     let finder = Finder::new(spelling);
     let mut held = Vec::new();
@@ -82,7 +82,7 @@ fn mentions(path: &FilePath, spelling: &str) -> Result<bool, PathError> {
         if finder.find(&held).is_some() {
             return Ok(true);
         }
-        // A spelling may lie across two pieces.
+        // The text may span two chunks.
         held.drain(..held.len().saturating_sub(spelling.len()));
     }
 }

@@ -1,10 +1,10 @@
-//! A tree of files, written out: each beside its place and renamed, none outside of the directory.
+//! Writes a directory tree: each file through a temporary file, and none outside of the directory.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// Why a tree, or a file of it, was not written.
+/// Why a tree or one of its files was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
     #[error("{} is not empty", .0.display())]
@@ -28,7 +28,7 @@ pub struct TreeFolder {
 }
 
 impl TreeFolder {
-    /// Takes a directory: a new or an empty one, any other by `force`.
+    /// Opens a new or empty directory. `force` allows any other.
     pub fn open(dir: &Path, force: bool) -> Result<Self, TreeError> {
         let error = |source| TreeError::Write { path: dir.to_owned(), source };
         fs::create_dir_all(dir).map_err(error)?;
@@ -39,7 +39,7 @@ impl TreeFolder {
         Ok(Self { dir: dir.to_owned() })
     }
 
-    /// Writes one file; `place` is where it goes, with `/`. Returns its path.
+    /// Writes one file. `place` is its path relative to the directory, with `/`. Returns its path.
     pub fn write(
         &self,
         place: &str,
@@ -59,7 +59,7 @@ impl TreeFolder {
         Ok(path)
     }
 
-    /// Returns the path of a place, if the way there stays in the directory.
+    /// Returns the full path, if it stays inside the directory.
     fn inside(&self, place: &str) -> Result<PathBuf, TreeError> {
         let odd = || TreeError::Odd(place.to_owned());
         let mut path = self.dir.clone();
@@ -69,7 +69,7 @@ impl TreeFolder {
         }
         for part in parts {
             let Component::Normal(part) = part else { return Err(odd()) };
-            // A link at the very end is replaced, one on the way would be followed.
+            // A link as the last component is replaced. One before it would be followed.
             if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink()) && path != self.dir {
                 return Err(TreeError::Link(path));
             }
@@ -79,7 +79,7 @@ impl TreeFolder {
     }
 }
 
-/// Gives a new file the permissions it is to have; a temporary one is for its owner alone.
+/// Sets the permissions of a new file. Temporary files are private by default.
 #[cfg(unix)]
 fn allow(file: &File, mode: Option<u32>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

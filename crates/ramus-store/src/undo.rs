@@ -1,4 +1,4 @@
-//! Back: what an operation did is undone, or an earlier version of a session brought back (R28).
+//! Plans to undo an operation, or to restore an earlier version of a session (R28).
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub enum UndoError {
     Read(#[from] PathError),
 }
 
-/// Plans to undo an operation; without a number the last one below one of the roots.
+/// Plans to undo an operation. Without a number: the last one below one of the roots.
 pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Plan, UndoError> {
     let operation = match op {
         Some(op) => journal.operation(op).ok_or(UndoError::Unknown(op))?,
@@ -72,7 +72,7 @@ pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Pla
     })
 }
 
-/// Finds the operation that moved a session to the trash, if that is where it is.
+/// Finds the operation that moved a session to the trash, if the session is still there.
 pub fn trashed(journal: &Journal, session: &str, roots: &[PathBuf]) -> Option<u64> {
     let of_session = |operation: &&Operation| {
         operation.session == session && is_below(operation, roots) && is_open(operation)
@@ -81,13 +81,13 @@ pub fn trashed(journal: &Journal, session: &str, roots: &[PathBuf]) -> Option<u6
     (last.what == What::Trash && !last.file.exists()).then_some(last.op)
 }
 
-/// Whether an operation was carried out and not taken back; what came after it may still forbid that.
+/// Whether an operation was completed and not undone. Later changes may still prevent an undo.
 pub fn is_open(operation: &Operation) -> bool {
     operation.is_done() && operation.undone_by.is_none() && operation.undoes.is_none()
 }
 
-/// Whether a session can be brought back as it was before an operation, and is not so now. Out of
-/// the trash it comes by undoing.
+/// Whether a session can be restored to its state before an operation and differs from it now. A session
+/// in the trash is restored by undoing.
 pub fn can_restore(operation: &Operation) -> bool {
     match &operation.backup {
         Some(backup) => is_other(operation, backup),
@@ -95,25 +95,25 @@ pub fn can_restore(operation: &Operation) -> bool {
     }
 }
 
-/// Whether a kept version is not what is there now. Histories grow: their length tells.
+/// Whether a backup differs from the current file. Histories only grow, so the length is enough.
 fn is_other(operation: &Operation, backup: &Backup) -> bool {
     let now = std::fs::metadata(&operation.file).map(|meta| meta.len());
     now.ok() != Some(backup.len)
 }
 
-/// Whether an operation was about a file in one of the directories.
+/// Whether an operation changed a file in one of the directories.
 pub fn is_below(operation: &Operation, roots: &[PathBuf]) -> bool {
     root_of(&operation.file, roots).is_some()
 }
 
 fn root_of(file: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    // The file itself may be gone; its directory rarely is.
+    // The file may no longer exist; its directory usually does.
     let place = file.parent().map(real).unwrap_or_default();
     roots.iter().find(|root| place.starts_with(real(root)) || file.starts_with(root)).cloned()
 }
 
-/// Returns the steps that take a change back, if nothing came after it.
+/// Returns the steps that reverse a journal step, if the file has not changed since.
 fn reversed(operation: &Operation, change: &Change) -> Result<Vec<Step>, UndoError> {
     let op = operation.op;
     let went_on = |file: &Path| UndoError::WentOn { op, file: file.to_owned() };
@@ -153,17 +153,17 @@ fn reversed(operation: &Operation, change: &Change) -> Result<Vec<Step>, UndoErr
             bring_back(operation, kept, from, &mut steps)?;
             steps
         }
-        // Only an undo does these.
+        // Only an undo has these steps, and an undo cannot be undone.
         Change::Cut { .. } | Change::Join { .. } | Change::Tidy { .. } => Vec::new(),
     })
 }
 
-/// Returns the first of some places where something is.
+/// Returns the first path that exists.
 fn there<'a>(mut places: impl Iterator<Item = &'a PathBuf>) -> Option<&'a Path> {
     places.find(|place| place.symlink_metadata().is_ok()).map(|place| &**place)
 }
 
-/// Returns the content of a replaced file, with its mode and date.
+/// Returns the earlier content of a replaced file, with its mode and date.
 fn as_it_was(saved: &Path, before: &Stamp) -> Result<Content, PathError> {
     let error = |source| PathError::new(saved, source);
     let meta = saved.metadata().map_err(error)?;
@@ -176,8 +176,8 @@ fn as_it_was(saved: &Path, before: &Stamp) -> Result<Content, PathError> {
     Ok(Content::WithMode { content: Box::new(content), mode, modified })
 }
 
-/// Plans to move something back out of the trash. Where somebody made it again, lines are joined and
-/// directories merged.
+/// Plans to move something back out of the trash. If it has been created again, session lines are joined and
+/// directories are merged.
 fn bring_back(
     operation: &Operation,
     kept: &Path,
@@ -190,7 +190,8 @@ fn bring_back(
         steps.push(Step::Move { from, to, before: None });
     } else if is_dir(kept) && is_dir(to) {
         let entries = kept.read_dir().map_err(|source| PathError::new(kept, source))?;
-        for entry in entries.flatten() {
+        for entry in entries {
+            let entry = entry.map_err(|source| PathError::new(kept, source))?;
             bring_back(operation, &entry.path(), &to.join(entry.file_name()), steps)?;
         }
         steps.push(Step::Tidy { dir: kept.to_owned() });
@@ -213,9 +214,9 @@ fn ends_with(file: &Path, text: &[u8]) -> bool {
     read.is_ok() && end == text
 }
 
-/// Plans to bring back a session as it was before an operation.
+/// Plans to restore a session as it was before an operation.
 ///
-/// Without a number: the newest version kept that is not what is there now.
+/// Without a number: the newest backup that differs from the current file.
 pub fn restore(
     journal: &Journal,
     session: &str,

@@ -8,13 +8,15 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ramus_app::Workspace;
+use ramus_app::{Address, Workspace};
 use ramus_core::session::NodeId;
+use ramus_render::highlight::Highlight;
 use ramus_render::symbols::Symbols;
 use ramus_render::{Label, Line};
+use ramus_store::PathError;
 use ratatui::crossterm::event as terminal_event;
 
-use crate::event::{Chapter, Deed, Effect, Event, OpenRequest, Page, Question, Target};
+use crate::event::{Chapter, Deed, Effect, Event, NodeAddress, OpenRequest, Question, Target};
 use crate::outside::InputGate;
 use crate::panes::list::List;
 use crate::panes::transcript::Transcript;
@@ -26,8 +28,9 @@ use crate::terminal::Screen;
 use crate::theme::Theme;
 use crate::update::update;
 use crate::view::view;
+use crate::work::pages::{self, PageStyle};
 use crate::work::render::Want;
-use crate::work::{self, Desk, agents, answers, draw, find, follow, open, render, survey};
+use crate::work::{self, Desk, agents, answers, changes, draw, find, follow, open, render, survey};
 
 /// What the screens are about.
 #[derive(Debug)]
@@ -43,34 +46,16 @@ pub struct Options {
     /// The home directory, which is written as `~`. Empty: nothing is.
     pub home: String,
     pub clock: Clock,
-}
-
-/// What only the command line knows how to do.
-pub struct Actions {
-    /// Writes the sample history and returns its directory.
-    pub demo: Box<dyn Fn() -> Result<PathBuf, String> + Send + Sync>,
-    /// Exports a conversation, by its address, to a file of a format; returns what to tell.
-    pub export: Box<Export>,
-    /// Finds out something, for a page of some columns.
-    pub read: Box<dyn Fn(Question, u16) -> Result<Page, Vec<Line>> + Send + Sync>,
+    /// Writes the sample history into a new directory.
+    pub write_demo: fn(&Path) -> Result<(), PathError>,
+    /// Exports a conversation to a directory in a format; returns what to tell.
+    pub export: Export,
     /// Starts Claude Code at an address of a Claude directory, in the plain terminal, and waits for its end.
-    pub resume: Box<Resume>,
-    /// Plans a change, asks, and makes it; returns what to tell.
-    pub write: Box<Write>,
+    pub resume: Resume,
 }
 
-type Export = dyn Fn(&str, &'static str) -> Result<String, String> + Send + Sync;
-type Resume = dyn Fn(Option<&Path>, &str) -> io::Result<()> + Send + Sync;
-type Write = dyn Fn(Deed, Ask) -> Result<Vec<Line>, Vec<Line>> + Send + Sync;
-
-/// Shows a plan with a question and waits for the answer.
-pub type Ask = Box<dyn Fn(Vec<Line>, &str) -> bool + Send>;
-
-impl std::fmt::Debug for Actions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Actions")
-    }
-}
+type Export = fn(&Workspace, Address, &'static str) -> Result<String, String>;
+type Resume = fn(Option<&Path>, &str) -> io::Result<()>;
 
 /// How long drawing waits for what is about to be seen, so that it does not flicker.
 const PATIENCE: Duration = Duration::from_millis(8);
@@ -84,7 +69,7 @@ const PATIENCE: Duration = Duration::from_millis(8);
 /// # Panics
 ///
 /// When work on another thread did; the payload is what that one said.
-pub fn run(options: Options, actions: Actions) -> io::Result<()> {
+pub fn run(options: Options) -> io::Result<()> {
     let (sender, events) = channel();
     let mut screen = Screen::open()?;
     let list = List::new(options.all, &options.home);
@@ -96,7 +81,7 @@ pub fn run(options: Options, actions: Actions) -> io::Result<()> {
     listen(&sender, gate.clone());
     #[cfg(unix)]
     signals::listen(&sender)?;
-    let mut desks = Desks::new(&sender, options, actions);
+    let mut desks = Desks::new(&sender, options);
     desks.survey();
     loop {
         if std::mem::take(&mut state.changed) {
@@ -227,7 +212,11 @@ fn listen(sender: &Sender<Event>, gate: Arc<InputGate>) {
 pub(crate) struct Desks {
     sender: Sender<Event>,
     workspace: Arc<Workspace>,
-    actions: Arc<Actions>,
+    style: PageStyle,
+    write_demo: fn(&Path) -> Result<(), PathError>,
+    export: Export,
+    #[cfg(unix)]
+    resume_program: Resume,
     watched: follow::Watched,
     open: Desk<OpenRequest>,
     earlier: Desk<(Arc<Chapter>, NodeId)>,
@@ -240,8 +229,10 @@ pub(crate) struct Desks {
 }
 
 impl Desks {
-    pub(crate) fn new(sender: &Sender<Event>, options: Options, actions: Actions) -> Self {
-        let Options { workspace, clock, .. } = options;
+    pub(crate) fn new(sender: &Sender<Event>, options: Options) -> Self {
+        let Options { workspace, clock, all, color, write_demo, export, .. } = options;
+        let highlight = if color { Highlight::On } else { Highlight::Off };
+        let style = PageStyle { clock: clock.clone(), highlight, all };
         let prices = Arc::new(workspace.prices().list.clone());
         Self {
             open: open::desk(sender.clone(), workspace.clone()),
@@ -254,7 +245,11 @@ impl Desks {
             all: find::all_desk(sender.clone(), workspace.clone()),
             sender: sender.clone(),
             workspace,
-            actions: Arc::new(actions),
+            style,
+            write_demo,
+            export,
+            #[cfg(unix)]
+            resume_program: options.resume,
             watched: follow::Watched::default(),
         }
     }
@@ -271,19 +266,9 @@ impl Desks {
     }
 
     fn write(&self, deed: Deed) {
-        let actions = self.actions.clone();
+        let (workspace, clock) = (self.workspace.clone(), self.style.clock.clone());
         work::spawn(self.sender.clone(), move |events| {
-            let asker = events.clone();
-            let ask = move |lines: Vec<Line>, question: &str| {
-                let (answer, answered) = channel();
-                let asked = Event::Asked(lines, question.to_owned(), answer);
-                asker.send(asked).is_ok() && answered.recv().unwrap_or(false)
-            };
-            let event = match (actions.write)(deed, Box::new(ask)) {
-                Ok(told) => Event::Said(in_one(told)),
-                Err(why) => could_not(why),
-            };
-            let _ = events.send(event);
+            let _ = events.send(changes::change(&deed, &workspace, &clock, events));
         });
     }
 
@@ -303,14 +288,13 @@ impl Desks {
             }
         };
         let root = self.workspace.root_of(&request.file.path);
-        (self.actions.resume)(root.as_deref(), &address).map_err(|error| error.to_string())
+        (self.resume_program)(root.as_deref(), &address).map_err(|error| error.to_string())
     }
 
     fn ask(&self, question: Question, width: u16) {
-        let actions = self.actions.clone();
+        let (workspace, style) = (self.workspace.clone(), self.style.clone());
         work::spawn(self.sender.clone(), move |events| {
-            let found = (actions.read)(question, width).map_or_else(could_not, Event::Page);
-            let _ = events.send(found);
+            let _ = events.send(pages::page(&question, &workspace, width, &style));
         });
     }
 
@@ -343,8 +327,12 @@ impl Desks {
                 let _ = events.send(Event::Text(render::words(&want), "the message"));
             }),
             Effect::Export(side, format) => {
-                let actions = self.actions.clone();
-                self.tell(move || (actions.export)(&side.full_address(), format));
+                let (workspace, export) = (self.workspace.clone(), self.export);
+                self.tell(move || {
+                    let NodeAddress { file, node } = side.node_address();
+                    let address = workspace.address_in(&file, node);
+                    export(&workspace, address.map_err(|error| error.to_string())?, format)
+                });
             }
             Effect::WriteDemo => self.write_demo(),
             Effect::Watch(chapters) => self.watched.set(chapters),
@@ -374,33 +362,23 @@ impl Desks {
     }
 
     fn write_demo(&mut self) {
-        match (self.actions.demo)() {
-            Ok(dir) => {
-                let told = format!("a sample history in {}", dir.display());
-                let _ = self.sender.send(Event::Said(Line::new(&told, Label::Dim)));
-                self.workspace = Arc::new(self.workspace.at(vec![dir]));
+        let dir = PathBuf::from("ramus-demo");
+        // Commands that name it are typed elsewhere.
+        let dir = std::path::absolute(&dir).unwrap_or(dir);
+        let written = (self.write_demo)(&dir);
+        let event = match written {
+            Err(error) if !dir.join("projects").is_dir() => {
+                Event::Said(Line::new(&format!("{error}: {}", error.source), Label::Error))
+            }
+            // One that was written before is as good.
+            _ => {
+                self.workspace = Arc::new(self.workspace.at(vec![dir.clone()]));
                 self.all = find::all_desk(self.sender.clone(), self.workspace.clone());
                 self.survey();
+                let told = format!("a sample history in {}", dir.display());
+                Event::Said(Line::new(&told, Label::Dim))
             }
-            Err(why) => {
-                let _ = self.sender.send(Event::Said(Line::new(&why, Label::Error)));
-            }
-        }
+        };
+        let _ = self.sender.send(event);
     }
-}
-
-/// Returns what was done in one line: how to go on, which is told last, and then what it was.
-fn in_one(told: Vec<Line>) -> Line {
-    let mut told = told.into_iter();
-    let first = told.next().unwrap_or_default();
-    match told.next_back() {
-        Some(last) => last.with("  ", Label::Plain).join(&first),
-        None => first,
-    }
-}
-
-/// Tells why something was not done, as a page: reasons are long, and come with hints.
-fn could_not(lines: Vec<Line>) -> Event {
-    let title = Line::new("This could not be done", Label::Warning);
-    Event::Page(Page { title, lines, links: Vec::new() })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 
+use ramus_app::NodeSelector;
 use ramus_app::survey::to_time;
 use ramus_core::digest::Digest;
 use ramus_core::edit::Policy;
@@ -137,34 +138,41 @@ pub(crate) enum Effect {
     Answer(Sender<bool>, bool),
 }
 
-/// Something to read that takes a while to find out, by addresses.
+/// A message or a conversation of a session's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Question {
+pub(crate) struct NodeAddress {
+    pub(crate) file: PathBuf,
+    pub(crate) node: NodeSelector,
+}
+
+/// Something to read that takes a while to find out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
     /// How two conversations differ.
-    Compare(String, String),
+    Compare(NodeAddress, NodeAddress),
     /// Which files there were at a message.
-    Files(String),
+    Files(NodeAddress),
     /// What one of them held.
-    File(String, String),
+    File(NodeAddress, String),
 }
 
 /// What there is to read: a title, lines, and which of them lead on to other pages.
 #[derive(Clone, Debug, Default)]
-pub struct Page {
-    pub title: Line,
-    pub lines: Vec<Line>,
-    pub links: Vec<(usize, Question)>,
+pub(crate) struct Page {
+    pub(crate) title: Line,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) links: Vec<(usize, Question)>,
 }
 
-/// A change of the history, by addresses.
+/// A change of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub(crate) enum Deed {
     /// Resume from this message.
-    Goto(String),
+    Goto(NodeAddress),
     /// A new session up to this message.
-    Fork(String),
+    Fork(NodeAddress),
     /// A new session out of two conversations; what holds where both changed a file.
-    Merge(String, String, Policy),
+    Merge(NodeAddress, NodeAddress, Policy),
     /// Take back what was done last.
     Undo,
 }
@@ -256,12 +264,15 @@ pub(crate) struct Side {
 impl Side {
     /// Returns the address as a person types it.
     pub(crate) fn address(&self) -> String {
-        format!("{}@{}", self.chapter.short_id(), self.conversation)
+        let file = &self.chapter.file;
+        let agent = if file.role.is_agent() { "agent-" } else { "" };
+        format!("{agent}{}@{}", short_id(&file.id), self.conversation)
     }
 
     /// Returns the address that nothing else can be meant by.
-    pub(crate) fn full_address(&self) -> String {
-        format!("{}@{}", self.chapter.file.path.display(), self.conversation)
+    pub(crate) fn node_address(&self) -> NodeAddress {
+        let node = NodeSelector::Nth(self.conversation as usize);
+        NodeAddress { file: self.chapter.file.path.clone(), node }
     }
 }
 
@@ -286,13 +297,18 @@ impl Chapter {
         title.as_deref()
     }
 
-    /// Returns the beginning of the session's id, as it is typed.
-    pub(crate) fn short_id(&self) -> String {
-        let id = short_id(&self.file.id);
-        if self.file.role.is_agent() { format!("agent-{id}") } else { id.to_owned() }
+    /// Returns the address of a node, which holds while the file grows.
+    pub(crate) fn node_address(&self, node: NodeId) -> NodeAddress {
+        let place = self.history.place_of(node);
+        let node = match place.strip_prefix('@').and_then(|n| n.parse().ok()) {
+            Some(n) => NodeSelector::Nth(n),
+            None if place.is_empty() => NodeSelector::Resume,
+            None => NodeSelector::Uuid(place),
+        };
+        NodeAddress { file: self.file.path.clone(), node }
     }
 
-    /// Returns the address of a node that nothing else can be meant by.
+    /// Returns the address of a node, as it is typed, that nothing else can be meant by.
     pub(crate) fn full_address(&self, node: NodeId) -> String {
         let path = self.file.path.display();
         match self.history.place_of(node) {
@@ -317,9 +333,10 @@ impl Chapter {
         names.filter(|name| *name != own).all(|name| !name.starts_with(start))
     }
 
-    /// Returns the address of a node.
-    pub(crate) fn address(&self, node: NodeId) -> String {
-        let id = self.short_id();
+    /// Returns the address of a node, with the id of the session that is given.
+    pub(crate) fn address(&self, id: &str, node: NodeId) -> String {
+        let agent = if self.file.role.is_agent() { "agent-" } else { "" };
+        let id = format!("{agent}{id}");
         match self.history.place_of(node) {
             place if place.is_empty() || place.starts_with('@') => format!("{id}{place}"),
             name => format!("{id}:{}", self.history.short_uuid(&name)),

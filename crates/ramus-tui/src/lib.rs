@@ -24,6 +24,5 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub use app::{Actions, Ask, Options, run};
-pub use event::{Deed, Page, Question};
+pub use app::{Options, run};
 pub use state::Clock;

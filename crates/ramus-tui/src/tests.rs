@@ -2,7 +2,6 @@ mod agents;
 
 mod found;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -20,8 +19,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 use testkit::Home;
 
-use crate::app::{Actions, Desks, Options};
-use crate::event::{Deed, Effect, Event, Page, Question};
+use crate::app::{Desks, Options};
+use crate::event::{Effect, Event};
 use crate::panes::list::List;
 use crate::panes::transcript::Transcript;
 use crate::state::{Clock, State};
@@ -96,34 +95,13 @@ impl Screens {
             symbols: Symbols::Unicode,
             home: "/home/dev".to_owned(),
             clock: clock.clone(),
-        };
-        let actions = Actions {
-            demo: Box::new(|| Ok(PathBuf::from("nowhere"))),
-            export: Box::new(|_, format| Ok(format!("exported as {format}"))),
-            resume: Box::new(|_, _| Ok(())),
-            read: Box::new(|question, _| {
-                let file = |name: &str| Question::File("here".to_owned(), name.to_owned());
-                let links = match &question {
-                    Question::Files(_) => vec![(1, file("a.rs")), (2, file("b.rs"))],
-                    _ => Vec::new(),
-                };
-                let text = format!("{question:?}").replace('"', "");
-                let text = text.rsplit('/').next().unwrap_or_default().to_owned();
-                let lines = [&*text, "first", "second", "third"].map(Line::plain).into();
-                Ok(Page { title: Line::plain("found"), lines, links })
-            }),
-            write: Box::new(|deed, ask| {
-                let plan = match deed {
-                    Deed::Goto(address) => format!("goes to {}", &address[address.len() - 2..]),
-                    other => format!("{other:?}"),
-                };
-                let yes = ask(vec![Line::plain(&plan)], "Go there?");
-                Ok(vec![Line::plain(if yes { "done" } else { "nothing was written" })])
-            }),
+            write_demo: |_| Ok(()),
+            export: |_, _, format| Ok(format!("exported as {format}")),
+            resume: |_, _| Ok(()),
         };
         let theme = Theme { color: true, symbols: Symbols::Unicode };
         let (sender, events) = channel();
-        let desks = Desks::new(&sender, options, actions);
+        let desks = Desks::new(&sender, options);
         let mut state = State::new(clock, theme, List::new(false, "/home/dev"));
         state.size = (width, height);
         desks.survey();
@@ -264,7 +242,7 @@ fn wide_characters_keep_their_columns() {
 fn the_tree_moves_the_transcript() {
     let mut screens = Screens::open(120, 24);
     screens.type_in("t");
-    screens.shows("edit, 2 ways");
+    screens.shows("edited prompt: 2 branches");
     screens.shows("Steep it well");
     assert_snapshot!(screens.text());
     screens.press(KeyCode::Down);
@@ -272,7 +250,7 @@ fn the_tree_moves_the_transcript() {
     screens.shows("Rather coffee");
     screens.shows("418 I'm a teapot");
     screens.type_in("t");
-    assert!(!screens.text().contains("edit, 2 ways"));
+    assert!(!screens.text().contains("edited prompt: 2 branches"));
 }
 
 #[test]
@@ -293,7 +271,7 @@ fn two_marked_branches_are_compared() {
     screens.type_in(")");
     screens.press(KeyCode::Right);
     screens.type_in("d");
-    screens.shows("0a1b2c3d-0000-4000-8000-000000000000.jsonl@2)");
+    screens.shows("2 messages in common");
     assert_snapshot!(screens.text());
 }
 
@@ -429,33 +407,87 @@ fn a_search_finds_here_and_everywhere() {
 #[test]
 fn a_change_shows_its_plan_and_asks() {
     let mut screens = Screens::open(80, 16);
+    let file = screens.home.claude().join("projects/-home-dev-app");
+    let file = file.join("0a1b2c3d-0000-4000-8000-000000000000.jsonl");
+    let before = std::fs::read(&file).unwrap();
+    for refusal in [KeyCode::Char('n'), KeyCode::Esc] {
+        screens.type_in("g");
+        let text = screens.shows("will resume");
+        assert!(text.contains("Which tea?") && text.contains("Go there?"), "{text}");
+        screens.press(refusal);
+        screens.shows("nothing was written");
+        assert_eq!(std::fs::read(&file).unwrap(), before);
+    }
     screens.type_in("g");
-    screens.shows("goes to :a");
-    assert_snapshot!(screens.text());
-    screens.type_in("n");
-    screens.shows("nothing was written");
-    screens.type_in("g");
-    screens.shows("goes to :a");
+    screens.shows("will resume");
     screens.type_in("y");
-    screens.shows("done");
+    screens.shows("claude --resume 0a1b2c3d-0000-4000-8000-000000000000  Done as operation 1.");
+    let after = std::fs::read(&file).unwrap();
+    assert!(after.len() > before.len() && after.starts_with(&before));
+    screens.type_in("u");
+    screens.shows("Undoes 1 goto");
+    screens.type_in("y");
+    screens.shows("Done as operation 2.");
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn there_is_nothing_to_do_where_the_session_resumes_already() {
+    let mut screens = Screens::open(120, 40);
+    screens.press(KeyCode::End);
     screens.type_in("g");
-    screens.shows("goes to :a");
-    screens.press(KeyCode::Esc);
-    screens.shows("nothing was written");
+    screens.shows("The session resumes there already; nothing was written.");
+}
+
+#[test]
+fn a_fork_is_offered_where_the_session_cannot_go() {
+    let home = Home::new();
+    let ahead = testkit::jsonl(
+        "a user v=2.0.74 one\nb < a assistant v=2.0.74 two\nc < b user v=2.0.74 three",
+    );
+    let ahead = ahead.replace("2026-01-01T00:00:02", "2999-01-01T00:00:02");
+    home.write("-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl", ahead);
+    let mut screens = Screens::over(home, 100, 30);
+    screens.press(KeyCode::Enter);
+    screens.shows("You  00:00  a");
+    screens.type_in("g");
+    let text = screens.shows("Cannot go there in this session:");
+    assert!(text.contains("New session") && text.contains("Make it?"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_planned_says_why() {
+    let mut screens = Screens::open(80, 16);
+    screens.type_in("u");
+    let text = screens.shows("This could not be done");
+    assert!(text.contains("there is nothing to undo"), "{text}");
 }
 
 #[test]
 fn files_as_of_a_message_are_listed_and_opened() {
-    let mut screens = Screens::open(90, 12);
+    let home = Home::new();
+    let id = "0a1b2c3d-0000-4000-8000-000000000000";
+    let backups = home.claude().join("file-history").join(id);
+    std::fs::create_dir_all(&backups).unwrap();
+    for (letter, text) in [("a", "fn first() {}"), ("b", "fn second() {}")] {
+        std::fs::write(backups.join(format!("{}@v1", letter.repeat(16))), text).unwrap();
+    }
+    let session = "a user Which files?\n- snapshot:a a.rs=aaaaaaaaaaaaaaaa@v1 b.rs=bbbbbbbbbbbbbbbb@v1\n\
+                   b < a assistant These.";
+    home.session(&format!("-home-dev-app/{id}.jsonl"), session);
+    let mut screens = Screens::over(home, 90, 12);
+    screens.press(KeyCode::Enter);
+    screens.shows("You  00:00  a");
     screens.type_in("o");
-    screens.shows("0a1b2c3d-0000-4000-8000-000000000000.jsonl:a)");
+    let text = screens.shows("Files as of this message");
+    assert!(text.contains("Before a") && text.contains("a.rs") && text.contains("b.rs"), "{text}");
     screens.press(KeyCode::Down);
     screens.press(KeyCode::Enter);
-    screens.shows("File(here, b.rs)");
+    screens.shows("fn second() {}");
     screens.type_in("q");
-    assert!(screens.text().contains("0a1b2c3d-0000-4000-8000-000000000000.jsonl:a)"));
+    assert!(screens.text().contains("Files as of this message"));
     screens.type_in("q");
-    assert!(screens.text().contains("Which tea?"));
+    assert!(screens.text().contains("Which files?"));
 }
 
 #[test]

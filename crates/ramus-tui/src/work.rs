@@ -5,10 +5,12 @@
 
 pub(crate) mod agents;
 pub(crate) mod answers;
+pub(crate) mod changes;
 pub(crate) mod draw;
 pub(crate) mod find;
 pub(crate) mod follow;
 pub(crate) mod open;
+pub(crate) mod pages;
 pub(crate) mod render;
 pub(crate) mod survey;
 

@@ -10,7 +10,7 @@ use ramus_core::resume::Rule;
 use ramus_store::State;
 use ramus_store::index::Index;
 use ramus_store::place::Place;
-use ramus_tui::{Actions, Clock, Options};
+use ramus_tui::{Clock, Options};
 use testkit::{Home, Terminal};
 
 /// What breaks, as the terminal's shell hears it.
@@ -37,15 +37,11 @@ fn screens_that_break() {
             }),
             message: Arc::new(|time| time.to_string()),
         },
+        write_demo: |_| Ok(()),
+        export: |_, _, _| panic!("the work broke"),
+        resume: |_, _| Ok(()),
     };
-    let actions = Actions {
-        demo: Box::new(|| Err(String::new())),
-        export: Box::new(|_, _| panic!("the work broke")),
-        read: Box::new(|_, _| Err(Vec::new())),
-        resume: Box::new(|_, _| Ok(())),
-        write: Box::new(|_, _| Ok(Vec::new())),
-    };
-    let run = AssertUnwindSafe(|| ramus_tui::run(options, actions));
+    let run = AssertUnwindSafe(|| ramus_tui::run(options));
     match panic::catch_unwind(run) {
         Ok(ended) => ended.unwrap(),
         // What broke beside the screens is told by who started them.

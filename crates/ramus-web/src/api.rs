@@ -15,7 +15,6 @@ mod turns;
 mod usage;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
@@ -104,13 +103,10 @@ async fn answer<T: Serialize + Send + 'static>(
 }
 
 /// Sends what `step` makes, piece by piece as the reader takes it: a slow reader holds no thread.
-///
-/// `stop` is set when nobody reads any more.
 fn pieces<W: Send + 'static>(
     state: Arc<State>,
     task: Task,
     mut worker: W,
-    stop: Arc<AtomicBool>,
     step: fn(&mut W) -> std::io::Result<Option<Bytes>>,
 ) -> Body {
     let (sender, receiver) = channel::<std::io::Result<Bytes>>(1);
@@ -122,10 +118,7 @@ fn pieces<W: Send + 'static>(
             });
             let made = tokio::select! {
                 made = work => made,
-                () = sender.closed() => {
-                    stop.store(true, Ordering::Relaxed);
-                    return;
-                }
+                () = sender.closed() => return,
             };
             // The reader shall not take half an answer for a whole one.
             let failed = |error: &'static str| Err(std::io::Error::other(error));
@@ -217,9 +210,8 @@ mod tests {
             let _ = made.send(());
             Ok(Some(Bytes::from_static(b"piece")))
         };
-        let bodies: Vec<Body> = (0..20)
-            .map(|_| pieces(state.clone(), Task::Exports, made.clone(), Arc::default(), step))
-            .collect();
+        let bodies: Vec<Body> =
+            (0..20).map(|_| pieces(state.clone(), Task::Exports, made.clone(), step)).collect();
         // Others that write the same kind of thing get their turn.
         assert!(work(state.clone(), Task::Exports, |_| Ok(())).await.is_ok());
         let mut stream = bodies.into_iter().next_back().unwrap().into_data_stream();
@@ -228,29 +220,5 @@ mod tests {
         }
         drop(stream);
         assert!(count.try_iter().count() < 100 + 20 * 4, "nothing is made that nobody takes");
-    }
-
-    #[tokio::test]
-    async fn what_is_abandoned_is_told_to_stop() {
-        let home = Home::new();
-        let stop = Arc::new(AtomicBool::new(false));
-        let (begun, waits) = mpsc::channel();
-        let worker = (begun, stop.clone());
-        let body = pieces(state(&home), Task::Searches, worker, stop, |(begun, stop)| {
-            let _ = begun.send(());
-            while !stop.load(Ordering::Relaxed) {
-                std::thread::yield_now();
-            }
-            let _ = begun.send(());
-            Ok(None)
-        });
-        let waited = tokio::task::spawn_blocking(move || {
-            waits.recv().unwrap();
-            waits
-        });
-        let waits = waited.await.unwrap();
-        drop(body);
-        // Without being told it would work for ever.
-        tokio::task::spawn_blocking(move || waits.recv().unwrap()).await.unwrap();
     }
 }

@@ -6,7 +6,9 @@
 mod tests;
 
 use std::borrow::Cow;
+use std::path::Path;
 
+use ramus_store::PathError;
 use rust_embed::RustEmbed;
 
 #[derive(RustEmbed)]
@@ -30,4 +32,11 @@ pub(crate) fn files() -> Vec<DemoFile> {
     let mut files: Vec<DemoFile> = Sample::iter().filter_map(file).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
+}
+
+/// Writes the sample into a directory that does not exist yet.
+pub(crate) fn write(dir: &Path) -> Result<(), PathError> {
+    let files: Vec<(String, Vec<u8>)> =
+        files().into_iter().map(|file| (file.path, file.bytes)).collect();
+    ramus_store::new::create(dir, &files)
 }

@@ -1,6 +1,8 @@
 //! What went wrong, for a person: a message, its cause, and what to do next.
 
-use ramus_app::AddressError;
+use ramus_app::files_at::FileError;
+use ramus_app::when::TimeError;
+use ramus_app::{AddressError, ChangeError};
 use std::fmt;
 use std::io;
 
@@ -67,6 +69,37 @@ impl From<AddressError> for CommandError {
             _ => ErrorKind::User,
         };
         let hints = error.hint().map(str::to_owned).into_iter().collect();
+        Self { kind, error: error.into(), hints }
+    }
+}
+
+impl From<TimeError> for CommandError {
+    fn from(error: TimeError) -> Self {
+        Self::user(error).hinted(TimeError::HINT)
+    }
+}
+
+impl From<ChangeError> for CommandError {
+    fn from(error: ChangeError) -> Self {
+        let hints = error.hint().into_iter().collect();
+        match error {
+            ChangeError::Read(error) => error.into(),
+            error => Self { kind: ErrorKind::User, error: error.into(), hints },
+        }
+    }
+}
+
+impl From<FileError> for CommandError {
+    fn from(error: FileError) -> Self {
+        let (kind, hint) = match error {
+            FileError::Ambiguous { .. } => (ErrorKind::User, Some("give more of the path")),
+            FileError::NotNamed(_) => {
+                let hint = "`ramus files ADDRESS --all` lists the files it knew";
+                (ErrorKind::Nothing, Some(hint))
+            }
+            _ => (ErrorKind::Nothing, None),
+        };
+        let hints = hint.map(str::to_owned).into_iter().collect();
         Self { kind, error: error.into(), hints }
     }
 }

@@ -12,14 +12,12 @@ mod panic;
 mod perform;
 mod prices;
 mod project;
-mod refusal;
-mod table;
 mod ui;
-mod when;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use ramus_render::table;
 
 fn main() -> ExitCode {
     panic::guard(|| {

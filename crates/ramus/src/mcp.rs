@@ -1,7 +1,6 @@
 //! The Model Context Protocol over stdio: lets an agent use its own past.
 //!
-//! Every tool is a command of ramus whose answer is caught instead of printed,
-//! made short, and cut to what the agent can take.
+//! Every tool asks `ramus-app`, makes the answer short, and cuts it to what the agent can take.
 
 mod brief;
 mod page;
@@ -25,10 +24,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt, tool_handler};
 
-use crate::args::{Args, Global};
-use crate::commands;
+use crate::args::Global;
 use crate::error::CommandError;
-use crate::ui::Ui;
 use stdio::Stdio;
 
 /// What the client tells its model about this server.
@@ -218,39 +215,4 @@ fn clip(message: &str) -> String {
         None => line.to_owned(),
     };
     message.lines().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Runs a command of ramus and returns what it would have printed.
-///
-/// Options go in as `--name=value` and what was said by the client behind `--`, so that nothing of
-/// it can be taken for an option.
-fn run(global: &Global, options: &[String], words: &[&str]) -> Result<String, CommandError> {
-    use clap::Parser;
-    let typed = std::iter::once("ramus".to_owned()).chain(options.iter().cloned());
-    let typed = typed.chain(["--".to_owned()]).chain(words.iter().map(|word| (*word).to_owned()));
-    let mut args = Args::try_parse_from(typed).map_err(|error| refused(&error))?;
-    args.global = Global { json: args.global.json, all: args.global.all, ..global.clone() };
-    let mut ui = Ui::caught(&args.global);
-    commands::run(&mut ui, &args)?;
-    Ok(ui.take())
-}
-
-/// Says in the words of a call what its arguments cannot be.
-fn refused(error: &clap::Error) -> CommandError {
-    use clap::error::{ContextKind, ContextValue};
-    let one = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let named =
-        one(ContextKind::InvalidArg).and_then(|arg| arg.strip_prefix("--")?.split(' ').next());
-    if let (Some(name), Some(value), Some(ContextValue::Strings(valid))) =
-        (named, one(ContextKind::InvalidValue), error.get(ContextKind::ValidValue))
-    {
-        let valid = valid.join(", ");
-        return CommandError::user(format!("`{name}` cannot be {value:?}; it can be {valid}"));
-    }
-    let told = error.to_string();
-    let first = told.lines().next().unwrap_or_default();
-    CommandError::user(first.trim_start_matches("error: "))
 }

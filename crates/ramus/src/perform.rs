@@ -3,21 +3,20 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use ramus_app::change::apply;
+use ramus_app::change::{apply, apply_hint};
 use ramus_app::{PlannedChange, Site};
 use ramus_core::client_path::messages_left_out;
-use ramus_core::fold::FoldId;
-use ramus_core::name::short_id;
 use ramus_core::session::NodeId;
+use ramus_render::change::{
+    ChangeStyle, change_lines, change_question, done_line, resume_note_lines,
+};
 use ramus_render::json::{Answer, Written};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 use ramus_store::apply::{ApplyError, Done};
 use ramus_store::plan::{self, Content, Plan, Step, What};
-use ramus_store::{Bodies, PathError};
 use serde::Serialize;
 
-use crate::commands::neighbour;
 use crate::env::{self, Clock};
 use crate::error::{CommandError, ErrorKind};
 use crate::ui::Ui;
@@ -47,64 +46,23 @@ impl WriteArgs {
     }
 }
 
-/// How a session that is written to or from speaks of its messages.
-pub(crate) trait SiteWords {
-    /// Tells of a message in one line: its id, who speaks, and the first words.
-    fn words(&self, node: NodeId) -> Result<Line, CommandError>;
-
-    fn fold_words(&self, bodies: &mut Bodies, fold: FoldId) -> Result<Line, PathError>;
+/// Says what a change comes down to.
+pub(crate) fn show_change(ui: &Ui, change: &PlannedChange) {
+    let summary = change.summary();
+    for line in with_style(ui, |style| change_lines(&summary, style)) {
+        ui.say(&truncate(&line, ui.width));
+    }
+    resume_note_lines(&summary).iter().for_each(|line| ui.say(line));
 }
 
-impl SiteWords for Site {
-    fn words(&self, node: NodeId) -> Result<Line, CommandError> {
-        let mut bodies = Bodies::open(&self.found.file.path)?;
-        let Some(fold) = self.history.folds.of(node) else { return Ok(Line::default()) };
-        let mut words = self.fold_words(&mut bodies, fold)?;
-        // What says nothing itself is known by what was said before it.
-        for above in self.history.folds.ancestors(fold) {
-            let said = neighbour(&self.history, &mut bodies, above)?;
-            if !said.text.is_empty() {
-                if above != fold {
-                    words.push(&format!("after {}: ", said.role), Label::Dim);
-                    words.push(&said.text, Label::Plain);
-                }
-                break;
-            }
-        }
-        Ok(words)
-    }
-
-    fn fold_words(&self, bodies: &mut Bodies, fold: FoldId) -> Result<Line, PathError> {
-        let said = neighbour(&self.history, bodies, fold)?;
-        let time = self.history.session.record(self.history.folds.fold(fold).head).time;
-        let time = time.map(|time| Clock::new().message(time)).unwrap_or_default();
-        let id = said.uuid.unwrap_or_default();
-        let label = if said.role == "user" { Label::Prompt } else { Label::Plain };
-        Ok(Line::new(short_id(&id), Label::Id)
-            .with(&format!("  {time}  "), Label::Time)
-            .with(&format!("{}: ", said.role), Label::Dim)
-            .with(&said.text, label))
-    }
-}
-
-/// What is proposed to a person, and told to a program.
-pub(crate) struct Proposal<'a> {
-    pub(crate) change: &'a PlannedChange,
-    /// What it comes down to, in words.
-    pub(crate) lines: Vec<Line>,
-    pub(crate) question: &'a str,
-}
-
-impl Proposal<'_> {
-    /// Says what it comes down to.
-    pub(crate) fn show(&self, ui: &Ui) {
-        for line in &self.lines {
-            ui.say(&truncate(line, ui.width));
-        }
-        for words in self.change.plan.resume_words() {
-            ui.say(&Line::new(&format!("  {words}"), Label::Warning));
-        }
-    }
+/// Draws something of a plan for this terminal.
+pub(crate) fn with_style<T>(ui: &Ui, write: impl FnOnce(&ChangeStyle<'_>) -> T) -> T {
+    let clock = Clock::new();
+    write(&ChangeStyle {
+        width: ui.width,
+        short_time: &|time| clock.short(time),
+        message_time: &|time| clock.message(time),
+    })
 }
 
 /// Shows a plan, asks, carries it out and tells of it.
@@ -112,9 +70,9 @@ pub(crate) fn perform(
     ui: &mut Ui,
     schema: &'static str,
     args: &WriteArgs,
-    proposal: &Proposal<'_>,
+    change: &PlannedChange,
 ) -> Result<(), CommandError> {
-    perform_as(ui, schema, args, proposal, |written| written)
+    perform_as(ui, schema, args, change, |written| written)
 }
 
 /// Does the same, and tells a program more about it.
@@ -122,28 +80,27 @@ pub(crate) fn perform_as<T: Serialize>(
     ui: &mut Ui,
     schema: &'static str,
     args: &WriteArgs,
-    proposal: &Proposal<'_>,
+    change: &PlannedChange,
     answer: impl FnOnce(Written) -> T,
 ) -> Result<(), CommandError> {
-    let plan = &proposal.change.plan;
     if !ui.json {
-        proposal.show(ui);
+        show_change(ui, change);
     }
     if args.dry_run {
         return if ui.json {
-            ui.json(&Answer::new(schema, answer(written(proposal.change, None))))
+            ui.json(&Answer::new(schema, answer(written(change, None))))
         } else {
-            show_bytes(ui, plan)
+            show_bytes(ui, &change.plan)
         };
     }
     args.can_confirm(ui)?;
-    if !args.yes && !ui.confirm(proposal.question) {
+    if !args.yes && !ui.confirm(&change_question(&change.detail)) {
         return Err(CommandError::nothing("nothing was written"));
     }
-    let done = apply(&env::state(), proposal.change, args.force, env::now()).map_err(explained)?;
+    let done = apply(&env::state(), change, args.force, env::now()).map_err(explained)?;
     ui.complete();
     let op = done.op;
-    if let Err(problem) = tell_done(ui, schema, proposal, done, answer)
+    if let Err(problem) = tell_done(ui, schema, change, done, answer)
         && problem.kind != ErrorKind::BrokenPipe
     {
         // A failure would say that nothing happened.
@@ -160,26 +117,21 @@ pub(crate) fn perform_as<T: Serialize>(
 fn tell_done<T: Serialize>(
     ui: &mut Ui,
     schema: &'static str,
-    proposal: &Proposal<'_>,
+    change: &PlannedChange,
     done: Done,
     answer: impl FnOnce(Written) -> T,
 ) -> Result<(), CommandError> {
-    let plan = &proposal.change.plan;
     for note in &done.notes {
         ui.say(&Line::new("Note: ", Label::Note).with(note, Label::Plain));
     }
     if ui.json {
-        let written = written(proposal.change, Some((done.op, done.backup)));
+        let written = written(change, Some((done.op, done.backup)));
         ui.json(&Answer::new(schema, answer(written)))?;
         return Ok(ui.flush()?);
     }
-    let mut line = Line::new(&format!("Done as operation {}. ", done.op), Label::Active);
-    if plan.undoes.is_none() {
-        line = line.with("`ramus undo` takes it back.", Label::Plain);
-    }
-    ui.say(&line);
-    if let Some(cwd) = proposal.change.cwd.as_deref() {
-        resume_command(ui, &plan.session, cwd)?;
+    ui.say(&done_line(done.op, change.plan.undoes.is_some()));
+    if let Some(cwd) = change.cwd.as_deref() {
+        resume_command(ui, &change.plan.session, cwd)?;
     }
     Ok(ui.flush()?)
 }
@@ -223,7 +175,7 @@ pub(crate) fn written(change: &PlannedChange, done: Option<(u64, Option<PathBuf>
         resume_leaf: change.resume_leaf.clone(),
         appended_bytes: plan.appended_bytes(),
         backup: backup.flatten().map(|copy| copy.display().to_string()),
-        resume_command: change.cwd.as_ref().map(|_| plan::resume_command(&plan.session)),
+        resume_command: change.resume_command(),
         left_out: plan.left_out,
         undoes: plan.undoes,
     }
@@ -283,28 +235,6 @@ fn put_line(file: &Path, before: Option<u64>, content: &Content) -> Result<Line,
 }
 
 pub(crate) fn explained(error: ApplyError) -> CommandError {
-    let hint = match &error {
-        ApplyError::Open { .. } => Some(
-            "end it there first; Claude Code would take the change back when it ends (`--force` does it all the same)",
-        ),
-        ApplyError::Growing(_) => Some(
-            "wait until it rests, or end the client that writes it (`--force` does it all the same)",
-        ),
-        ApplyError::Changed(_) => Some("nothing was written; run the command again to plan anew"),
-        ApplyError::Outside(_) => Some("name the file or directory that the link leads to"),
-        ApplyError::NotOwner(_) => Some("nothing was written; let its owner do it"),
-        ApplyError::InUse(_) => Some("nothing was written; close it there first"),
-        ApplyError::Unfinished { .. } => {
-            Some("`ramus log --repair` gives that operation up; what it left stays where it is")
-        }
-        ApplyError::Newer(_) => {
-            Some("use the newer ramus, or another directory by `RAMUS_STATE_DIR`")
-        }
-        _ => None,
-    };
-    let error = CommandError::from(error);
-    match hint {
-        Some(hint) => error.hinted(hint),
-        None => error,
-    }
+    let hints = apply_hint(&error).map(str::to_owned).into_iter().collect();
+    CommandError { hints, ..CommandError::from(error) }
 }

@@ -30,32 +30,15 @@ pub(crate) struct Ui {
     pager: bool,
     /// A line stands at the end that goes when the next one comes.
     status: bool,
-    /// The screen belongs to somebody else, who is spoken to instead.
-    behind: Option<Behind>,
     /// Something could not be read; the rest was shown.
     incomplete: Arc<AtomicBool>,
     /// What stands on a screen of its own.
     drawn: Vec<Line>,
 }
 
-/// Somebody else's screen: what was said waits, and questions are passed on.
-struct Behind {
-    said: Arc<Mutex<Vec<Line>>>,
-    ask: Ask,
-}
-
-/// Shows what was said with a question and waits for the answer.
-type Ask = Box<dyn Fn(Vec<Line>, &str) -> bool + Send>;
-
 enum Out {
-    /// Kept for whoever asked, such as an agent.
-    Caught(Vec<u8>),
     Plain(BufWriter<io::Stdout>),
-    Nowhere(io::Sink),
-    Pager {
-        child: Child,
-        pipe: BufWriter<std::process::ChildStdin>,
-    },
+    Pager { child: Child, pipe: BufWriter<std::process::ChildStdin> },
 }
 
 /// How wide lines are when nobody says.
@@ -82,50 +65,9 @@ impl Ui {
             terminal,
             status: false,
             pager: terminal && !global.no_pager && !global.json,
-            behind: None,
             incomplete: Arc::default(),
             drawn: Vec::new(),
         }
-    }
-
-    /// Makes one that keeps what would be printed.
-    pub(crate) fn caught(global: &Global) -> Self {
-        Self {
-            out: Out::Caught(Vec::new()),
-            theme: Theme::NONE,
-            error_theme: Theme::NONE,
-            width: WIDTH,
-            json: global.json,
-            terminal: false,
-            status: false,
-            pager: false,
-            behind: None,
-            incomplete: Arc::default(),
-            drawn: Vec::new(),
-        }
-    }
-
-    /// Returns what was kept.
-    pub(crate) fn take(self) -> String {
-        match self.out {
-            Out::Caught(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Out::Plain(_) | Out::Nowhere(_) | Out::Pager { .. } => String::new(),
-        }
-    }
-
-    /// Returns one for work behind the terminal screens: it writes nothing, and asks them.
-    pub(crate) fn behind(global: &Global, ask: Ask) -> Self {
-        let behind = Some(Behind { said: Arc::default(), ask });
-        let global = Global { json: false, ..global.clone() };
-        Self { out: Out::Nowhere(io::sink()), behind, pager: false, ..Self::new(&global) }
-    }
-
-    /// Returns what was said since somebody was asked.
-    pub(crate) fn told(&self) -> Vec<Line> {
-        self.behind
-            .as_ref()
-            .map(|behind| std::mem::take(&mut *lock(&behind.said)))
-            .unwrap_or_default()
     }
 
     /// Whether a person sits at the screen and the keys.
@@ -174,10 +116,6 @@ impl Ui {
 
     /// Writes a labelled line to stdout.
     pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
-        if let Some(behind) = &self.behind {
-            lock(&behind.said).push(line.clone());
-            return Ok(());
-        }
         self.clear_status()?;
         let text = to_ansi(line, &self.theme);
         writeln!(self.out(), "{}", text.trim_end())
@@ -256,9 +194,7 @@ impl Ui {
     /// Writes raw bytes to stdout.
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         match &mut self.out {
-            Out::Caught(bytes) => bytes,
             Out::Plain(out) => out,
-            Out::Nowhere(out) => out,
             Out::Pager { pipe, .. } => pipe,
         }
     }
@@ -291,9 +227,6 @@ impl Ui {
 
     /// Says something beside the data.
     pub(crate) fn say(&self, line: &Line) {
-        if let Some(behind) = &self.behind {
-            return lock(&behind.said).push(line.clone());
-        }
         say(line, &self.error_theme);
     }
 
@@ -328,15 +261,11 @@ impl Ui {
 
     /// Whether there is somebody to ask.
     pub(crate) fn can_ask(&self) -> bool {
-        let caught = matches!(self.out, Out::Caught(_));
-        self.behind.is_some() || !caught && io::stdin().is_terminal() && io::stderr().is_terminal()
+        io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Asks a person; `false` when there is nobody to ask.
     pub(crate) fn confirm(&self, question: &str) -> bool {
-        if let Some(behind) = &self.behind {
-            return (behind.ask)(std::mem::take(&mut *lock(&behind.said)), question);
-        }
         let answer = self.ask(&format!("{question} [Y/n] "));
         answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "Y" | "yes"))
     }
@@ -349,7 +278,7 @@ impl Ui {
 
     /// Asks for a line; `None`: nobody answers.
     pub(crate) fn ask(&self, question: &str) -> Option<String> {
-        if self.behind.is_some() || !self.can_ask() {
+        if !self.can_ask() {
             return None;
         }
         let _ = write!(io::stderr(), "{question}");
@@ -360,7 +289,7 @@ impl Ui {
 
     /// Shows how far long work has come; never in a pipe.
     pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
-        progress_bar(bytes, self.behind.is_some())
+        progress_bar(bytes)
     }
 
     /// Returns what hears how far long work has come, and what could not be read.
@@ -368,7 +297,6 @@ impl Ui {
         Arc::new(UiSink {
             bar: Mutex::default(),
             theme: self.error_theme,
-            said: self.behind.as_ref().map(|behind| behind.said.clone()),
             incomplete: self.incomplete.clone(),
         })
     }
@@ -419,18 +347,16 @@ impl ProgressSink for WarningsOnly {
     }
 }
 
-/// Shows long work on stderr, unless the screen belongs to somebody else.
+/// Shows long work on stderr.
 struct UiSink {
     bar: Mutex<Option<ProgressBar>>,
     theme: Theme,
-    /// Where somebody else's screen takes what is said from.
-    said: Option<Arc<Mutex<Vec<Line>>>>,
     incomplete: Arc<AtomicBool>,
 }
 
 impl ProgressSink for UiSink {
     fn begin(&self, bytes: u64) {
-        *lock(&self.bar) = Some(progress_bar(bytes, self.said.is_some()));
+        *lock(&self.bar) = Some(progress_bar(bytes));
     }
 
     fn advance(&self, bytes: u64) {
@@ -447,19 +373,13 @@ impl ProgressSink for UiSink {
 
     fn warn(&self, problem: &PathError) {
         self.incomplete.store(true, Ordering::Relaxed);
-        match &self.said {
-            Some(said) => lock(said).push(warning(problem)),
-            None => say(&warning(problem), &self.theme),
-        }
+        say(&warning(problem), &self.theme);
     }
 }
 
-fn progress_bar(bytes: u64, is_hidden: bool) -> ProgressBar {
-    let target = if is_hidden || is_dumb() {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr()
-    };
+fn progress_bar(bytes: u64) -> ProgressBar {
+    let target =
+        if is_dumb() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(bytes), target);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {msg}") {
         bar.set_style(style);

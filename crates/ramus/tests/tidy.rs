@@ -158,15 +158,6 @@ fn is_solid(symbol: char) -> bool {
 /// Questions are answered in `ramus-app`, once; front ends draw.
 #[test]
 fn front_ends_read_through_the_app() {
-    // Search and what writes are not moved yet.
-    let not_yet = [
-        "/find.rs",
-        "/results.rs",
-        "/api/act",
-        "/mcp/write.rs",
-        "/mcp/page.rs",
-        "/update/reading.rs",
-    ];
     for room in ["ramus-tui/src", "ramus-web/src", "ramus/src/mcp"] {
         let mut files = Vec::new();
         sources(&root().join("crates").join(room), &mut files);
@@ -174,10 +165,12 @@ fn front_ends_read_through_the_app() {
             let name = file.to_string_lossy();
             let text = fs::read_to_string(file).unwrap();
             let code = text.split("#[cfg(test)]").next().unwrap();
-            let may_scan = not_yet.iter().any(|part| name.contains(part));
             assert!(!code.contains("store::survey"), "{name} reaches store::survey");
-            assert!(may_scan || !code.contains("store::scan"), "{name} reaches store::scan");
-            assert!(may_scan || !code.contains("store::plan"), "{name} reaches store::plan");
+            assert!(!code.contains("store::scan"), "{name} reaches store::scan");
+            let plans = ["store::plan", "store::undo::undo", "store::undo::restore"];
+            for path in plans {
+                assert!(!code.contains(path), "{name} reaches {path}");
+            }
         }
     }
 }

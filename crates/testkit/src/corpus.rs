@@ -1,14 +1,14 @@
-//! A corpus with its truth: sessions made by rule, so that what they hold is known.
+//! Generates a corpus of sessions together with the expected counts.
 //!
-//! The maker keeps its own book while it writes. It knows nothing of how a
-//! reader finds forks or leaves; it only remembers what it meant.
+//! The generator counts what it writes. It does not know how a reader finds forks or leaves; it
+//! only records what it intended.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::Home;
 
-/// What a corpus holds.
+/// The expected counts of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
     pub sessions: u64,
@@ -28,7 +28,7 @@ pub struct Truth {
     pub orphans: u64,
     pub tasks: u64,
     pub warmups: u64,
-    /// For each session the last user or assistant record of the line it was last writing to.
+    /// By session: the last user or assistant record of the branch that was written last.
     pub active: BTreeMap<String, String>,
 }
 
@@ -73,7 +73,7 @@ pub fn corpus(home: &Home, seed: u64, sessions: usize) -> Truth {
     truth
 }
 
-/// A small fixed source of chance.
+/// A small deterministic random generator.
 struct Dice(u64);
 
 impl Dice {
@@ -93,13 +93,13 @@ fn uuid(session: usize, n: usize) -> String {
     format!("{session:08x}-{n:04x}-4000-8000-{:012x}", session * 100_000 + n)
 }
 
-/// A record as it was meant.
+/// A record as it was intended.
 #[derive(Clone)]
 struct Node {
     uuid: String,
     parent: Option<usize>,
     kind: &'static str,
-    /// It ends no line and forks none: a parallel result, progress.
+    /// It neither ends nor forks a branch: a parallel result, or progress.
     noise: bool,
     sidechain: bool,
     line: String,
@@ -110,7 +110,7 @@ struct Writer<'a> {
     id: String,
     number: usize,
     nodes: Vec<Node>,
-    /// Lines in file order: a node, or a text of no node.
+    /// Lines in file order: a node, or text that is not a node.
     lines: Vec<Result<usize, String>>,
     tip: Option<usize>,
     prompts: Vec<Option<usize>>,
@@ -148,7 +148,7 @@ impl<'a> Writer<'a> {
                 _ => {}
             }
         }
-        // A rewind that nobody followed leaves the tip inside: go on once more.
+        // A rewind without a prompt after it leaves the tip inside the tree, so write one more turn.
         if self.nodes.iter().any(|node| node.parent == self.tip && self.tip.is_some()) {
             self.turn();
         }
@@ -191,7 +191,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// One message with one to three calls; the line goes on from the result written last.
+    /// One message with one to three calls. The branch continues from the result written last.
     fn tools(&mut self) {
         let message = self.name();
         let count = 1 + self.dice.below(3) as usize;
@@ -370,7 +370,7 @@ impl<'a> Writer<'a> {
         self.nodes.len() - 1
     }
 
-    /// Copies the line up to the tip into a session of its own, as a resume of old did.
+    /// Copies the branch up to the tip into a new session, as old clients did on resume.
     fn copy(&mut self) -> (Option<(String, String, String)>, bool) {
         let mut line = Vec::new();
         let mut at = self.tip;
@@ -385,7 +385,7 @@ impl<'a> Writer<'a> {
             text.push('\n');
             *self.book.records.entry(self.nodes[*node].kind).or_default() += 1;
         }
-        // The copy is one line, and covers the one it was taken from.
+        // The copy has one path, which covers the original one.
         self.book.leaves += 1;
         self.book.raw_leaves += 1;
         (Some((uuid(self.number, 0xfffe), text, self.active(self.tip))), true)
@@ -401,7 +401,7 @@ impl<'a> Writer<'a> {
         String::new()
     }
 
-    /// Closes the book: counts forks and leaves of what was meant.
+    /// Finishes a session: counts the intended forks and leaves.
     fn settle(mut self, truth: &mut Truth, copied: bool) -> (String, Vec<(String, String)>) {
         let mut real = vec![0u64; self.nodes.len()];
         let mut raw = vec![0u64; self.nodes.len()];
@@ -458,7 +458,7 @@ impl Truth {
     }
 }
 
-/// What the answer after so many records used.
+/// The model and usage of the reply after this many records.
 fn used(records: usize) -> String {
     let model = ["claude-opus-5", "claude-sonnet-4-5", "glm-5"][records % 3];
     let (output, read) = (records % 97 + 1, records * 31);

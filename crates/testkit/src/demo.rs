@@ -1,9 +1,8 @@
-//! A small history to try everything on: three projects, three ages of the client, every pattern.
+//! Generates the sample history: three projects, three generations of the client, every pattern.
 //!
-//! The stories (`kettle`, `menu`, `teapot`) are played by a `Script`,
-//! which writes what the client would have written. Nothing is random: the same
-//! bytes come out every time. `ramus demo` writes these files; they are embedded in it from
-//! `crates/ramus/demo`, and a test there holds that they are what this makes.
+//! The stories (`kettle`, `menu`, `teapot`) are run by a `Script`, which writes what the client would
+//! have written. The output is always the same. `ramus demo` embeds these files from
+//! `crates/ramus/demo`, and a test there verifies that they match this generator.
 
 use serde_json::json;
 
@@ -31,12 +30,12 @@ pub use teapot_more::LOAD_TEST;
 /// One file of the sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DemoFile {
-    /// Its path from the Claude directory on, with `/`.
+    /// The path relative to the Claude directory, with `/`.
     pub path: String,
     pub bytes: Vec<u8>,
 }
 
-/// Returns the whole sample: sessions, agents, backups, prompt history, settings.
+/// Returns all files of the sample: sessions, agents, backups, prompt history, settings.
 pub fn files() -> Vec<DemoFile> {
     let mut scripts: Vec<Script> = kettle::sessions();
     scripts.extend(menu::sessions());

@@ -1,11 +1,11 @@
-//! A home directory that exists for one test.
+//! A temporary home directory for one test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::short::jsonl;
 
-/// A scratch home with a Claude directory in it; gone when dropped.
+/// A temporary home with a Claude directory. Removed when dropped.
 #[derive(Debug)]
 pub struct Home {
     dir: tempfile::TempDir,
@@ -16,7 +16,7 @@ impl Home {
     ///
     /// # Panics
     ///
-    /// When the disk refuses; tests cannot go on then.
+    /// If the directory cannot be created.
     pub fn new() -> Self {
         let home =
             Self { dir: tempfile::tempdir().expect("because tests need a scratch directory") };
@@ -39,7 +39,7 @@ impl Home {
     ///
     /// # Panics
     ///
-    /// When the disk refuses.
+    /// If the file cannot be written.
     pub fn write(&self, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.claude().join("projects").join(relative);
         let parent = path.parent().expect("because the path lies below projects");

@@ -1,6 +1,6 @@
-//! Short-form sessions, hermetic homes and real terminals for tests.
+//! Helpers for tests: sessions in short form, isolated home directories and real terminals.
 //!
-//! A session is written one record a line:
+//! A session in short form has one record per line:
 //!
 //! ```text
 //! NAME [< PARENT]  KIND[:ARG…]  [#MESSAGE] [@SECONDS] [v=VERSION]  TEXT
@@ -13,9 +13,8 @@
 //! -        last-prompt:e:explicit
 //! ```
 //!
-//! Names serve as uuids as they are. Records are a second apart unless `@`
-//! says otherwise; an assistant record is a message of its own unless `#` says
-//! which one it belongs to. The client's file checkpoints are
+//! Names are used as uuids. Records are one second apart unless `@` sets a time. An assistant
+//! record is a message of its own unless `#` names another message. File checkpoints are
 //!
 //! ```text
 //! -        snapshot:PROMPT[:MESSAGE]  src/a.rs=0123456789abcdef@v1 new.txt=null@v1

@@ -1,4 +1,4 @@
-//! The short form of a session into the lines the client would write.
+//! Turns the short form of a session into the lines that the client would write.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ pub const START: i64 = 1_767_225_600;
 ///
 /// # Panics
 ///
-/// On a line that is not of the form; fixtures are part of a test.
+/// If a line is not valid short form. Fixtures are part of the test.
 pub fn jsonl(short: &str) -> String {
     let mut out = String::new();
     let rows = short.lines().map(str::trim).filter(|row| !row.is_empty() && !row.starts_with("//"));
@@ -163,14 +163,14 @@ impl<'a> Row<'a> {
                 json!({"type": "file-history-delta", "messageId": self.arg(2), "snapshotMessageId": self.arg(1),
                     "trackingPath": path, "backup": backup})
             }
-            // Any other word is a type nobody knows; with a name it is a node.
+            // Any other word is an unknown record type. With a name it is a node.
             kind if self.name == "-" => json!({"type": kind, "text": self.text}),
             kind => self.other(kind, json!({"text": self.text})),
         }
     }
 
-    /// A prompt as the client writes it: `user`, as a list of blocks (`user:list`), with a picture
-    /// (`user:picture`), or the picture alone (`user:only-picture`).
+    /// The content of a prompt: text (`user`), a list of blocks (`user:list`), with an image
+    /// (`user:picture`), or only an image (`user:only-picture`).
     fn prompt(&self) -> Value {
         let text = json!({"type": "text", "text": self.text});
         let picture = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}});

@@ -1,14 +1,14 @@
-//! What a test does when something it needs is not here.
+//! Skips tests that lack a program or data.
 
 use std::path::{Path, PathBuf};
 
 /// Reports that a test is skipped, and why. With `RAMUS_REQUIRE_ALL=1` the test fails instead.
 ///
-/// Every test that cannot run for lack of a program or of material calls this, and nothing else decides it.
+/// Every test that lacks a program or data calls this; nothing else decides it.
 ///
 /// # Panics
 ///
-/// When everything is required.
+/// If everything is required.
 #[expect(clippy::print_stderr, reason = "a test that is skipped reports it")]
 #[track_caller]
 pub fn skip(missing: &str) {
@@ -17,14 +17,13 @@ pub fn skip(missing: &str) {
     eprintln!("skipped: {missing}");
 }
 
-/// Finds a part of the shared material (samples of real histories, generators) beside the project.
+/// Finds a part of the shared test data (samples of real histories, generators) next to the repository.
 ///
-/// It is expected where its directory is: a checkout without one goes without, even if everything is
-/// required.
+/// A checkout without that directory skips it, even if everything is required.
 ///
 /// # Panics
 ///
-/// When everything is required and the directory lacks the part.
+/// If everything is required and the directory lacks the part.
 #[expect(clippy::print_stderr, reason = "a test that is skipped reports it")]
 #[track_caller]
 pub fn shared(part: &str) -> Option<PathBuf> {

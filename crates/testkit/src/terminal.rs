@@ -1,4 +1,4 @@
-//! A real terminal that exists for one test.
+//! A real terminal (tmux) for one test.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -7,19 +7,18 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// A terminal of 100 by 30 in a home of its own; gone when dropped, with all that runs in it.
+/// A terminal of 100 by 30 with its own home directory. It and everything in it end when dropped.
 #[derive(Debug)]
 pub struct Terminal {
     pub dir: TempDir,
 }
 
 impl Terminal {
-    /// Starts a shell command in it, with a directory of programs before all others; `None` when
-    /// there is no tmux here.
+    /// Starts a shell command, with `programs` first in `PATH`. `None`: tmux is not installed.
     ///
     /// # Panics
     ///
-    /// When tmux cannot start; tests cannot go on then.
+    /// If tmux cannot start.
     pub fn start(command: &str, programs: &Path) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             crate::skip("tmux is not installed");
@@ -38,22 +37,22 @@ impl Terminal {
         Some(terminal)
     }
 
-    /// Tells its tmux something.
+    /// Runs a tmux command.
     ///
     /// # Panics
     ///
-    /// When tmux is gone.
+    /// If tmux has ended.
     pub fn tmux(&self, args: &[&str]) -> Output {
         let mut tmux = Command::new("tmux");
         tmux.arg("-S").arg(self.dir.path().join("tmux")).args(args);
         tmux.output().expect("because tmux was there before")
     }
 
-    /// Waits until the screen shows a text, and returns it with its escape codes.
+    /// Waits until the screen shows a text, and returns the screen with escape codes.
     ///
     /// # Panics
     ///
-    /// When it never does.
+    /// If it does not within 30 seconds.
     #[track_caller]
     pub fn wait(&self, text: &str) -> String {
         if let Err(screen) = self.comes(|screen| screen.contains(text)) {
@@ -62,11 +61,11 @@ impl Terminal {
         self.told(&["capture-pane", "-p", "-e"])
     }
 
-    /// Waits until the screen is as it should be.
+    /// Waits until the screen satisfies a condition.
     ///
     /// # Panics
     ///
-    /// When it never is.
+    /// If it does not within 30 seconds.
     #[track_caller]
     pub fn wait_for(&self, is_right: impl Fn(&str) -> bool) {
         if let Err(screen) = self.comes(is_right) {
@@ -88,23 +87,23 @@ impl Terminal {
         }
     }
 
-    /// Presses keys by their names.
+    /// Presses keys, given by their tmux names.
     pub fn keys(&self, keys: &[&str]) {
         for key in keys {
             self.tmux(&["send-keys", key]);
         }
     }
 
-    /// Types a text as it is.
+    /// Types a literal text.
     pub fn type_in(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
     }
 
-    /// Clicks at the first place of the screen where a text stands.
+    /// Clicks on the first occurrence of a text.
     ///
     /// # Panics
     ///
-    /// When it does not stand there.
+    /// If the text is not on the screen.
     #[track_caller]
     pub fn click(&self, text: &str) {
         let screen = self.screen();
@@ -116,7 +115,7 @@ impl Terminal {
         self.type_in(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
     }
 
-    /// Turns the wheel by a notch in the middle of the screen.
+    /// Scrolls down by one step in the middle of the screen.
     pub fn wheel_down(&self) {
         self.type_in("\x1b[<65;50;15M");
     }
@@ -126,7 +125,7 @@ impl Terminal {
         self.told(&["capture-pane", "-p"])
     }
 
-    /// Returns what tmux says to a question about the terminal, such as `#{alternate_on}`.
+    /// Returns the value of a tmux format, such as `#{alternate_on}`.
     pub fn ask(&self, question: &str) -> String {
         self.told(&["display-message", "-p", question]).trim().to_owned()
     }

@@ -45,7 +45,7 @@ export function Details({
             )}
             <a class="to" href={route.session(id, one.leaf)} aria-current={one.leaf === leaf ? "true" : undefined}>
               <span class={`status ${one.status}`}>{one.resumes ? "▶" : one.status === "active" ? "●" : "○"}</span>
-              <span class="words">{(one.resumes ? one.title : one.prompt) ?? one.title ?? "(no words)"}</span>
+              <span class="words">{one.branch_title ?? "(no words)"}</span>
               <span class="facts">
                 @{one.n} · {several(one.messages, "message")}
                 {one.fork_kind ? ` · left at ${one.fork_kind}` : ""}

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::PlannedChange;
+use super::{PlannedChange, new_id};
 
 /// How long a plan may be looked at, and how many there may be.
 const KEPT: Duration = Duration::from_secs(15 * 60);
@@ -23,9 +23,11 @@ struct Shown {
 }
 
 impl PlanKeeper {
-    /// Keeps a change under a name; the oldest gives way if there are too many.
-    pub fn keep(&self, name: String, change: PlannedChange) {
-        self.keep_at(name, change, Instant::now());
+    /// Keeps a change and returns its name; the oldest gives way if there are too many.
+    pub fn keep(&self, change: PlannedChange) -> String {
+        let name = new_id();
+        self.keep_at(name.clone(), change, Instant::now());
+        name
     }
 
     fn keep_at(&self, name: String, change: PlannedChange, at: Instant) {
@@ -59,12 +61,13 @@ impl PlanKeeper {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use ramus_core::edit::ChangeDetail;
     use ramus_store::plan::{Plan, What};
 
-    use super::{KEPT, PLANS, PlanKeeper};
+    use super::{KEPT, PLANS, PlanKeeper, PlannedChange};
 
-    fn plan() -> Plan {
-        Plan {
+    fn change() -> PlannedChange {
+        let plan = Plan {
             what: What::Goto,
             session: String::new(),
             file: "x".into(),
@@ -75,14 +78,23 @@ mod tests {
             left_out: 0,
             unreported: 0,
             undoes: None,
+        };
+        PlannedChange {
+            plan,
+            detail: ChangeDetail::Undo(None),
+            short_session: String::new(),
+            resume_leaf: None,
+            cwd: None,
+            stops: false,
+            instead_of: None,
         }
     }
 
     #[test]
     fn a_plan_is_kept_for_one_attempt_and_for_some_time() {
         let (keeper, now) = (PlanKeeper::default(), Instant::now());
-        keeper.keep_at("a".to_owned(), plan().into(), now);
-        keeper.keep_at("b".to_owned(), plan().into(), now);
+        keeper.keep_at("a".to_owned(), change(), now);
+        keeper.keep_at("b".to_owned(), change(), now);
         let late = now + KEPT;
         assert!(keeper.take_at("a", late.checked_sub(Duration::from_nanos(1)).unwrap()).is_some());
         assert!(keeper.take_at("a", now).is_none());
@@ -93,7 +105,7 @@ mod tests {
     fn the_oldest_plan_gives_way() {
         let (keeper, now) = (PlanKeeper::default(), Instant::now());
         for n in 0..=PLANS {
-            keeper.keep_at(n.to_string(), plan().into(), now);
+            keeper.keep_at(n.to_string(), change(), now);
         }
         assert!(keeper.take_at("0", now).is_none());
         assert!(keeper.take_at("1", now).is_some());

@@ -2,15 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use ramus_core::edit::{Merge, MergeBrief, Policy, Strategy, end_of_message};
+use ramus_core::edit::{
+    ChangeDetail, Merge, MergeBrief, Misnamed, Policy, Strategy, Thinking, end_of_message, to_fix,
+};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
+use ramus_core::title::short_title;
 use ramus_store::PathError;
 use ramus_store::place::encode;
-use ramus_store::plan::{self, Conversation, Destination, What};
+use ramus_store::plan::{self, Conversation, Destination};
 use ramus_store::trace::{Part, trace};
 
-use super::{ChangeError, PlannedChange, Site};
+use super::{ChangeError, ChangeKind, PlannedChange, Site};
 use crate::address::Scope;
 use crate::workspace::{SurveyDetail, Workspace};
 
@@ -84,19 +87,18 @@ impl Workspace {
         let place = to.place(self, site)?;
         let title = to.title(|| format!("{} (fork)", short_title(&site.title)))?;
         let to = Destination { dir: &place.dir, cwd: place.cwd.as_deref(), title: &title };
-        let (plan, new) =
-            plan::fork(site.subject(), &parts, to, now).map_err(ChangeError::of(What::Fork))?;
+        let (plan, new) = plan::fork(site.subject(), &parts, to, now)
+            .map_err(ChangeError::of(ChangeKind::Fork))?;
         Ok(PlannedChange {
             resume_leaf: Some(new.leaf.clone()),
             cwd: Some(place.cwd.unwrap_or_else(|| site.cwd().to_owned())),
-            new: Some(new),
-            ..plan.into()
+            ..PlannedChange::new(self, plan, ChangeDetail::Fork { new, up_to: site.message(node)? })
         })
     }
 
     pub(super) fn plan_merge(
         &self,
-        request: &MergeRequest<'_>,
+        request: MergeRequest<'_>,
         now: Time,
     ) -> Result<PlannedChange, ChangeError> {
         let Some((first, _)) = request.conversations.first() else {
@@ -105,8 +107,12 @@ impl Workspace {
         let parts = self.parts_of_all(request.conversations)?;
         let place = request.to.place(self, first)?;
         let title = request.to.title(|| merged_title(request.conversations))?;
+        let digest = match &request.strategy {
+            Strategy::Assisted(text) if !text.is_empty() => Some(text.clone()),
+            _ => None,
+        };
         let merge = Merge {
-            strategy: request.strategy.clone(),
+            strategy: request.strategy,
             no_base: request.no_base,
             policy: request.policy,
             title: &title,
@@ -114,14 +120,52 @@ impl Workspace {
         };
         let conversations = conversations(request.conversations, &parts);
         let (plan, merged) = plan::merge(&conversations, &merge, &place.dir, now)
-            .map_err(ChangeError::of(What::Merge))?;
+            .map_err(ChangeError::of(ChangeKind::Merge))?;
+        let policy = request.policy;
         Ok(PlannedChange {
             resume_leaf: Some(merged.new.leaf.clone()),
             cwd: Some(place.cwd.unwrap_or_else(|| first.cwd().to_owned())),
-            stops: request.policy == Policy::Stop && !merged.conflicts.is_empty(),
-            merged: Some(merged),
-            ..plan.into()
+            stops: policy == Policy::Stop && !merged.conflicts.is_empty(),
+            ..PlannedChange::new(
+                self,
+                plan,
+                ChangeDetail::Merge { merged: Box::new(merged), policy, digest },
+            )
         })
+    }
+
+    pub(super) fn plan_fix(
+        &self,
+        site: &Site,
+        misnamed: &Misnamed,
+        thinking: Thinking,
+        now: Time,
+    ) -> Result<PlannedChange, ChangeError> {
+        let detail = |repairs, is_copy| ChangeDetail::Fix {
+            of: site.found.file.id.clone(),
+            short_of: site.short_id.clone(),
+            title: site.title.clone(),
+            repairs,
+            is_copy,
+        };
+        let target = to_fix(&site.history, now);
+        let parts = target.map(|target| self.parts(site, target)).transpose()?.flatten();
+        if let Some(parts) = parts {
+            let title = format!("{} (repaired)", short_title(&site.title));
+            let fixed = plan::fix(site.subject(), &parts, misnamed, &title, thinking, now)
+                .map_err(ChangeError::of(ChangeKind::Fix))?;
+            if let Some((plan, fixed)) = fixed {
+                return Ok(PlannedChange {
+                    resume_leaf: Some(fixed.new.leaf),
+                    cwd: Some(site.cwd().to_owned()),
+                    ..PlannedChange::new(self, plan, detail(fixed.repairs.words(), true))
+                });
+            }
+        }
+        let plan = plan::end_line(site.subject())?.ok_or(ChangeError::NothingToRepair)?;
+        let words =
+            "the last line broke off: it is ended, so that the next one is not lost with it";
+        Ok(PlannedChange::new(self, plan, detail(vec![words.to_owned()], false)))
     }
 
     /// Writes what somebody needs to know who writes the digest of a merge.
@@ -132,7 +176,7 @@ impl Workspace {
     ) -> Result<MergeBrief, ChangeError> {
         let parts = self.parts_of_all(chosen)?;
         plan::merge_brief(&conversations(chosen, &parts), no_base)
-            .map_err(ChangeError::of(What::Merge))
+            .map_err(ChangeError::of(ChangeKind::Merge))
     }
 
     fn parts_of_all(&self, chosen: &[(&Site, NodeId)]) -> Result<Vec<Vec<Part>>, ChangeError> {
@@ -166,14 +210,4 @@ fn merged_title(chosen: &[(&Site, NodeId)]) -> String {
         [one] => format!("{one} (merge)"),
         several => short_title(&several.join(" + ")),
     }
-}
-
-/// Shortens a title that something is added to.
-pub fn short_title(title: &str) -> String {
-    const LONG: usize = 80;
-    let one_line = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    if one_line.chars().count() <= LONG {
-        return one_line;
-    }
-    one_line.chars().take(LONG - 1).chain(['…']).collect()
 }

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ramus_core::edit::end_of_message;
+use ramus_core::edit::{MessageSummary, end_of_message};
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::title::session_title;
-use ramus_store::PathError;
 use ramus_store::plan::Subject;
+use ramus_store::{Bodies, PathError};
 
 use crate::address::{AddressError, NodeSelector, ResolvedFile};
+use crate::message::message_summary;
 use crate::workspace::Workspace;
 
 /// A session that is written to or from, read.
@@ -19,6 +20,8 @@ pub struct Site {
     pub found: ResolvedFile,
     pub history: Arc<History>,
     pub title: String,
+    /// The start of the session's id that means no other one.
+    pub short_id: String,
     root: Option<PathBuf>,
     dir: PathBuf,
 }
@@ -30,7 +33,8 @@ impl Site {
         let title = session_title(&digest, &summaries).unwrap_or(&found.file.id).to_owned();
         let root = workspace.root_of(&found.file.path);
         let dir = found.dir().to_owned();
-        Ok(Self { found, history, title, root, dir })
+        let short_id = workspace.short_id(&found.file.id);
+        Ok(Self { found, history, title, short_id, root, dir })
     }
 
     pub fn subject(&self) -> Subject<'_> {
@@ -65,6 +69,25 @@ impl Site {
     /// Returns the directory that the session ran in; empty if it does not say.
     pub fn cwd(&self) -> &str {
         self.history.session.facts().cwd.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the message of a node in one line; `None`: the record is no part of a message.
+    pub fn message(&self, node: NodeId) -> Result<Option<MessageSummary>, PathError> {
+        let folds = &self.history.folds;
+        let Some(fold) = folds.of(node) else { return Ok(None) };
+        let mut bodies = Bodies::open(&self.found.file.path)?;
+        let mut message = message_summary(&self.history, &mut bodies, fold)?;
+        if message.text.is_empty() {
+            for above in folds.ancestors(fold).skip(1) {
+                let MessageSummary { role, text, .. } =
+                    message_summary(&self.history, &mut bodies, above)?;
+                if !text.is_empty() {
+                    message.above = Some((role, text));
+                    break;
+                }
+            }
+        }
+        Ok(Some(message))
     }
 
     /// Whether Claude Code resumes at the message of a node now.

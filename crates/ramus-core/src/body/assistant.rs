@@ -21,17 +21,17 @@ pub struct AssistantBody {
     pub usage: Option<Usage>,
     /// What the server cleared from the context.
     pub context_management: Option<Value>,
-    /// `None` where the answer did not come from the model's own server.
+    /// `None` if the reply did not come from the API itself but through a gateway.
     pub request_id: Option<String>,
     /// The record that a merge copied; the copy may have another id.
     pub merged_from: Option<String>,
-    /// The text is an error of the server, told by the client.
+    /// The text is an API error, reported by the client.
     pub is_api_error: bool,
     pub api_error_status: Option<u64>,
     pub error: Option<String>,
     pub error_details: Option<String>,
     pub is_aborted_mid_stream: bool,
-    /// Records that this one takes the place of.
+    /// Records that this one replaces.
     pub supersedes: Vec<String>,
     /// `low`, `medium`, `high`, …; `None` before 2.1.212.
     pub effort: Option<String>,
@@ -42,7 +42,7 @@ pub struct AssistantBody {
     pub duration_ms: Option<u64>,
 }
 
-/// On whose behalf the model spoke. Written since 2.1.123.
+/// The sub-agent, skill or plugin for which the model wrote this. Written since 2.1.123.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attribution {
     pub agent: Option<String>,
@@ -55,7 +55,7 @@ pub struct Attribution {
 impl AssistantBody {
     pub(super) fn of(mut fields: Fields) -> Self {
         let mut message = fields.object("message").unwrap_or_default();
-        // A message that is no object is a bare text.
+        // A message that is not an object is plain text.
         let text = fields.json("message").filter(|text| text.text().is_some());
         let content = message.json("content").or(text).or_else(|| fields.json("content"));
         Self {
@@ -65,7 +65,7 @@ impl AssistantBody {
             content: blocks(content),
             stop_reason: message.text("stop_reason"),
             stop_sequence: message.text("stop_sequence"),
-            // The oldest records have it beside the message.
+            // The oldest records have it next to the message.
             usage: message.usage().or_else(|| fields.usage()),
             context_management: message.take("context_management"),
             request_id: fields.text("requestId"),
@@ -89,20 +89,20 @@ impl AssistantBody {
         }
     }
 
-    /// Returns what stays the same where a merge gave the copy of an answer another id: its request,
+    /// Returns a key that stays the same when a merge gives the copy of a reply a new id: its request,
     /// else the record that was copied.
     pub(crate) fn origin(&self) -> Option<Key> {
         let record = self.merged_from.as_ref()?;
         Some(Key::new(self.request_id.as_ref().unwrap_or(record).as_bytes()))
     }
 
-    /// Says whether the client wrote this, not a model.
+    /// Whether the client wrote this, not a model.
     pub fn is_synthetic(&self) -> bool {
         self.model.as_deref() == Some("<synthetic>")
     }
 }
 
-/// Takes a text, or a value as its JSON.
+/// Takes a string, or any other value as its JSON.
 fn words(fields: &mut Fields, key: &str) -> Option<String> {
     fields.text(key).or_else(|| fields.take(key).map(|value| value.to_string()))
 }

@@ -1,4 +1,4 @@
-//! What the client laid beside a prompt: queued prompts, hook output, files.
+//! What the client attaches to a prompt: queued prompts, hook output, files.
 
 use super::block::{Block, blocks};
 use super::fields::Fields;
@@ -30,7 +30,7 @@ pub struct QueuedCommand {
 }
 
 impl QueuedCommand {
-    /// Says whether a person wrote it, not a task that reports.
+    /// Whether a person wrote it, rather than a task that reports its state.
     pub fn is_human(&self) -> bool {
         match &self.origin {
             Some(origin) => origin.is_human(),
@@ -48,7 +48,7 @@ pub struct HookAttachment {
     /// Such as `PostToolUse`.
     pub event: String,
     pub tool_use_id: Option<String>,
-    /// What it said to the model or the person.
+    /// Its output for the model or the user.
     pub text: String,
     pub command: Option<String>,
     pub stdout: String,
@@ -70,21 +70,21 @@ pub enum HookKind {
     Other(String),
 }
 
-/// A file or directory that the model was shown or told of.
+/// A file or directory that the model was shown or informed about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileAttachment {
     pub kind: FileKind,
     pub path: String,
     /// The path as it was shown, most often relative.
     pub display_path: Option<String>,
-    /// What was shown of it; `None` if it was only named or is no text.
+    /// The part that was shown; `None` if it was only mentioned or is not text.
     pub text: Option<String>,
 }
 
 /// Why a file was attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// Named with `@`.
+    /// Mentioned with `@`.
     File,
     /// Changed by someone else since the model read it.
     Edited,
@@ -96,7 +96,7 @@ pub enum FileKind {
     /// Known before a compaction.
     CompactReference,
     Plan,
-    /// Named with `@`, a PDF too large to show.
+    /// Mentioned with `@`, a PDF too large to show.
     PdfReference,
 }
 
@@ -190,7 +190,7 @@ impl FileAttachment {
     }
 }
 
-/// Takes the text of a `content` that is an object, as files and memories have it.
+/// Takes the text out of a `content` that is an object, as files and memories have it.
 fn inner(fields: &mut Fields) -> Option<String> {
     let mut content = fields.object("content")?;
     content.text("content").or_else(|| content.object("file")?.text("content"))

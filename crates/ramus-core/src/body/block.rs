@@ -39,7 +39,7 @@ pub struct Thinking {
 }
 
 impl Thinking {
-    /// Says whether the text was left out when it was written, as recent versions always do (R17).
+    /// Whether the text was omitted when the record was written, as recent versions always do (R17).
     pub fn is_withheld(&self) -> bool {
         self.text.is_empty()
     }
@@ -51,7 +51,7 @@ pub struct ToolUse {
     pub id: String,
     pub name: String,
     pub input: Value,
-    /// Who called: the model itself, or code that it runs on its server.
+    /// The caller: the model itself, or code that it runs on the API's servers.
     pub caller: Option<Value>,
 }
 
@@ -78,7 +78,7 @@ pub struct WebHit {
     pub url: String,
 }
 
-/// A picture or a document.
+/// An image or a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
     pub media_type: Option<String>,
@@ -96,12 +96,12 @@ pub enum MediaSource {
     Url(String),
     /// In a file store on the server, by its id.
     File(String),
-    /// Not recorded, or recorded in a way not known here.
+    /// Not recorded, or recorded in an unknown form.
     Absent,
 }
 
 impl Media {
-    /// Returns the length of what the record holds: base64 letters or bytes of text.
+    /// Returns the size of the data in the record: base64 characters or bytes of text.
     pub fn data_len(&self) -> usize {
         match &self.source {
             MediaSource::Base64(data) | MediaSource::Text(data) => data.len(),
@@ -118,7 +118,7 @@ impl Media {
                 Some("text") => source.text("data").map(MediaSource::Text),
                 Some("url") => source.text("url").map(MediaSource::Url),
                 Some("file") => source.text("file_id").map(MediaSource::File),
-                // MCP servers write the data beside the type.
+                // MCP servers write the data next to the type.
                 _ => source.text("data").or_else(|| fields.text("data")).map(MediaSource::Base64),
             }
             .unwrap_or(MediaSource::Absent),

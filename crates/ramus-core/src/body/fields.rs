@@ -16,7 +16,7 @@ use super::usage::Usage;
 #[derive(Debug, Default)]
 pub(super) struct Fields<'a>(Json<'a>, Option<Asked>);
 
-/// Notes which keys were asked for, so that the others can be kept; `message/id` is one in an object.
+/// Records which keys were read, so that the others can be kept; a key inside an object is `message/id`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     prefix: String,
@@ -32,7 +32,7 @@ impl Asked {
         Self { prefix: format!("{}{key}/", self.prefix), keys: Rc::clone(&self.keys) }
     }
 
-    /// Returns the members of an object that nobody asked for; of objects that were looked into, theirs.
+    /// Returns the members of an object that were not read, and those of its objects that were only partly read.
     pub(super) fn unknown(&self, object: Value) -> Map<String, Value> {
         let Value::Object(object) = object else { return Map::new() };
         let keys = self.keys.borrow();
@@ -56,17 +56,17 @@ impl Asked {
 }
 
 impl<'a> Fields<'a> {
-    /// Returns the fields of an object, and no fields for anything else.
+    /// Returns the fields of an object; empty for any other value.
     pub(super) fn of(value: Json<'a>) -> Self {
         Self::object_of(value).unwrap_or_default()
     }
 
-    /// Returns the fields of an object; `None` for anything else.
+    /// Returns the fields of an object; `None` for any other value.
     pub(super) fn object_of(value: Json<'a>) -> Option<Self> {
         matches!(value, Json::Object(_)).then_some(Self(value, None))
     }
 
-    /// Notes from here on which keys are asked for.
+    /// Starts recording which keys are read.
     pub(super) fn noting(self, asked: &Asked) -> Self {
         Self(self.0, Some(asked.clone()))
     }
@@ -82,7 +82,7 @@ impl<'a> Fields<'a> {
         Self::of(Json::parse(json.as_bytes()).unwrap())
     }
 
-    /// Returns the object again, null where values were taken.
+    /// Returns the object, with null for every value that was taken.
     pub(super) fn into_value(self) -> Value {
         match self.0 {
             Json::Null => Value::Object(serde_json::Map::new()),
@@ -90,13 +90,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Says whether the key is there, be it null.
+    /// Whether the key exists, even if its value is null.
     pub(super) fn has(&self, key: &str) -> bool {
         self.note(key);
         self.0.get(key).is_some()
     }
 
-    /// Says whether all the keys are there, be they null.
+    /// Whether all the keys exist, even if their values are null.
     pub(super) fn have(&self, keys: &[&str]) -> bool {
         keys.iter().all(|key| self.has(key))
     }
@@ -112,13 +112,13 @@ impl<'a> Fields<'a> {
         self.peek(key)?.text()
     }
 
-    /// Takes a value as it is; a null stays in its place, so the order of keys is kept.
+    /// Takes a value as it is and leaves null, which keeps the order of the keys.
     pub(super) fn json(&mut self, key: &str) -> Option<Json<'a>> {
         self.note(key);
         self.0.take(key).filter(|value| !matches!(value, Json::Null))
     }
 
-    /// Takes a value whole.
+    /// Takes a value, fully decoded.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
         self.json(key).map(Json::into_value)
     }
@@ -144,7 +144,7 @@ impl<'a> Fields<'a> {
         self.peek_text(key).map_or(0, |text| text.len())
     }
 
-    /// Takes a text, empty if absent: for keys that are always written.
+    /// Takes a string, empty if absent: for keys that are always written.
     pub(super) fn string(&mut self, key: &str) -> String {
         self.text(key).unwrap_or_default()
     }
@@ -187,7 +187,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads the tokens that an answer cost.
+    /// Reads the token usage of a reply.
     pub(super) fn usage(&self) -> Option<Usage> {
         match self.peek("usage")? {
             Json::Usage(raw) => Some(Usage::read(raw)),
@@ -195,7 +195,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes the values of a list.
+    /// Takes the items of a list.
     pub(super) fn list(&mut self, key: &str) -> Vec<Json<'a>> {
         match self.peek(key) {
             Some(Json::List(_)) => {}
@@ -207,17 +207,17 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes the values of a list whole.
+    /// Takes the items of a list, fully decoded.
     pub(super) fn values(&mut self, key: &str) -> Vec<Value> {
         self.list(key).into_iter().map(Json::into_value).collect()
     }
 
-    /// Takes the texts of a list and passes over what is no text.
+    /// Takes the strings of a list and skips everything else.
     pub(super) fn texts(&mut self, key: &str) -> Vec<String> {
         self.list(key).iter().filter_map(|value| value.text().map(Cow::into_owned)).collect()
     }
 
-    /// Takes the objects of a list and passes over what is no object.
+    /// Takes the objects of a list and skips everything else.
     pub(super) fn objects(&mut self, key: &str) -> impl Iterator<Item = Self> + use<'a> {
         self.list(key).into_iter().filter_map(Self::object_of)
     }

@@ -1,8 +1,8 @@
-//! Bytes into JSON values, and the inside of a JSON string into text.
+//! Parses JSON that a strict parser would reject.
 //!
-//! Histories hold lines that a strict parser refuses whole: lone surrogate
-//! escapes, bytes that are not UTF-8, raw control characters. They are repaired
-//! in a copy, here and only here; the bytes on disk stay as they are (R2).
+//! Histories contain lines with lone surrogate escapes, bytes that are not UTF-8, and raw control
+//! characters. They are repaired in a copy, here and only here; the bytes on disk stay as they
+//! are (R2).
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub enum JsonError {
     /// The line stops in the middle of a value: it was cut, or is being written.
     #[error("the line ends too early")]
     Torn,
-    /// Anything else, two records on one line included.
+    /// Anything else, including two records on one line.
     #[error("not JSON: {0}")]
     Syntax(serde_json::Error),
 }

@@ -1,4 +1,4 @@
-//! Records about a session that are no part of its tree. The last of a kind counts.
+//! Records about a session that are not part of its tree. The last one of each kind counts.
 
 use super::fields::Fields;
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub enum Metadata {
     FileHistoryDelta(FileHistoryDelta),
     /// The worktree the session is in; `None`: it has left it.
     WorktreeState(Option<Worktree>),
-    /// The session goes on in another directory.
+    /// The session continues in another directory.
     Relocated {
         cwd: String,
     },
@@ -45,14 +45,14 @@ pub enum Metadata {
         title: Option<String>,
     },
     ForkContextRef(ForkContextRef),
-    /// A kind that is known to exist and says nothing to a reader.
+    /// A known kind without any content for a reader.
     Other {
         kind: String,
         value: Value,
     },
 }
 
-/// The last prompt, and from 2.1.120 where the session goes on (R11).
+/// The last prompt, and from 2.1.120 on the record to resume from (R11).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastPrompt {
     pub last_prompt: Option<String>,
@@ -62,7 +62,7 @@ pub struct LastPrompt {
     pub rewound: bool,
 }
 
-/// A `leafUuid`, of which absence and null mean different things.
+/// A `leafUuid`. A missing value and null mean different things.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeafUuid {
     Absent,
@@ -97,7 +97,7 @@ pub struct Worktree {
     pub original_cwd: Option<String>,
 }
 
-/// A tool result that the model now sees as something shorter.
+/// A tool result that is sent to the model in a shorter form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replaced {
     pub kind: Option<String>,
@@ -114,7 +114,7 @@ pub struct BridgeSession {
     pub owner_organization_uuid: Option<String>,
 }
 
-/// The first line of a sub-agent that knows what its parent knew.
+/// The first line of a sub-agent that starts with its parent's context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForkContextRef {
     pub agent_id: String,
@@ -162,7 +162,7 @@ impl Metadata {
     }
 }
 
-/// Says whether a type is one that the client keeps for itself.
+/// Whether a type is internal to the client.
 fn is_internal(kind: &str) -> bool {
     const INTERNAL: &[&str] = &[
         "task-summary",

@@ -1,9 +1,8 @@
-//! The bodies of records: the bytes of one line into typed values, on demand.
+//! Parses the bodies of records: the bytes of one line become typed values, on demand.
 //!
-//! Nothing here fails for what a record says: unknown keys are passed over (and kept by
-//! [`WholeRecord`]),
-//! values of the wrong type are absent, and records of unknown types are kept as
-//! they are. Only a line that is not JSON is an error.
+//! No content makes this fail: unknown keys are skipped (and kept by [`WholeRecord`]), values of
+//! the wrong type count as absent, and records of unknown types are kept as they are. Only a line
+//! that is not JSON is an error.
 
 use std::borrow::Cow;
 
@@ -55,7 +54,7 @@ pub use usage::{CacheWrites, Iteration, Usage, Word};
 pub use user::{Origin, ThinkingMetadata, UserBody};
 pub use whole::{RecordHead, WholeRecord};
 
-/// What a record says.
+/// The content of a record, by its type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     User(Box<UserBody>),
@@ -63,19 +62,19 @@ pub enum Body {
     System(Box<SystemBody>),
     Attachment(Box<AttachmentBody>),
     Progress(Box<ProgressBody>),
-    /// A call of a tool with a record of its own; only the oldest clients wrote these.
+    /// A tool call in a separate record; only the oldest clients wrote these.
     ToolUse(Box<ToolRecord>),
-    /// The answer to a [`Body::ToolUse`].
+    /// The result of a [`Body::ToolUse`].
     ToolResult(Box<ToolRecord>),
     Metadata(Box<Metadata>),
     /// A record without a type, of a type not known here, or no record at all.
     Unknown(Value),
 }
 
-/// What a text begins with that stands for an output too large for its record.
+/// The beginning of a text that replaces an output too large for its record.
 pub(crate) const STUB: &str = "<persisted-output>";
 
-/// A tool call or its answer as a record of its own.
+/// A tool call or its result in a separate record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolRecord {
     pub content: Vec<Block>,
@@ -99,8 +98,8 @@ impl Body {
         })
     }
 
-    /// Reads what a transcript that is drawn can show: as [`parse_shown`](Self::parse_shown), and without what
-    /// the model saw of an output where the client kept the output itself.
+    /// Parses what a drawn transcript shows: like [`parse_shown`](Self::parse_shown), but without the output
+    /// as the model saw it if the client kept the output itself.
     pub fn parse_drawn(line: &[u8]) -> Result<Self, JsonError> {
         Self::read(line, |mut value| {
             forget_unseen(&mut value);
@@ -147,7 +146,7 @@ impl Body {
         }
     }
 
-    /// Returns the blocks of what was said, if this record can say something.
+    /// Returns the content blocks, if this type of record has any.
     pub fn blocks(&self) -> &[Block] {
         match self {
             Self::User(body) => &body.content,
@@ -162,7 +161,7 @@ impl Body {
     }
 }
 
-/// Takes out the files as they were before an edit.
+/// Removes the files as they were before an edit.
 fn forget_unseen(value: &mut Json<'_>) {
     const CHANGE: [&str; 2] = ["filePath", "structuredPatch"];
     const UNSEEN: [&str; 4] = ["originalFile", "originalFileContents", "oldString", "newString"];
@@ -175,7 +174,7 @@ fn forget_unseen(value: &mut Json<'_>) {
     }
 }
 
-/// Takes out what the model saw of a command or a file that is whole in `toolUseResult`.
+/// Removes the output as the model saw it if `toolUseResult` has all of it.
 fn forget_repeated(value: &mut Json<'_>) -> Option<()> {
     let result = value.get("toolUseResult")?;
     let has = |key: &str| result.get(key).is_some();
@@ -189,7 +188,7 @@ fn forget_repeated(value: &mut Json<'_>) -> Option<()> {
     let is_error = matches!(block.get("is_error"), Some(Json::Bool(true)));
     let seen = block.get_mut("content").filter(|_| !is_error)?;
     let Json::Text(raw) = seen else { return None };
-    // A stub names the file that the output went to.
+    // The stub names the file that has the output.
     let start = &raw[..raw.len().min(STUB.len() * 2)];
     if memchr::memmem::find(start, STUB.as_bytes()).is_none() {
         *seen = Json::Null;
@@ -207,7 +206,7 @@ impl ToolRecord {
             tool_use_id: fields.text("tool_use_id").or_else(|| fields.text("id")),
             input: fields.take("input").or(inner_input),
             content: user::content(&mut fields),
-            // The oldest results wrap what the tool said.
+            // The oldest results wrap the tool's output.
             tool_use_result: ToolUseResult::of(result.take("result").unwrap_or(result)),
         }
     }

@@ -1,7 +1,7 @@
-//! What a tool gave back, as the client kept it: richer than what the model saw.
+//! The output of a tool as the client stored it, with more detail than the model saw.
 //!
-//! The record does not name its tool, so the shape is told by its keys. Any tool
-//! can instead have left a text: an error or a refusal.
+//! The record does not name its tool, so the keys of the output tell which tool it was. Any tool
+//! can return plain text instead: an error or a refusal.
 
 use super::block::{Block, blocks};
 use super::fields::Fields;
@@ -38,7 +38,7 @@ pub struct ToolUseResult {
     pub persisted: Option<PersistedOutput>,
 }
 
-/// An output that was written to a file of its own.
+/// An output that was written to a separate file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PersistedOutput {
     pub path: String,
@@ -49,7 +49,7 @@ pub struct PersistedOutput {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolOutput {
     Bash(BashOutput),
-    /// What a shell in the background had said so far (`BashOutput`).
+    /// The output of a background shell so far (`BashOutput`).
     Shell(ShellOutput),
     Read(ReadOutput),
     Edit(EditOutput),
@@ -115,7 +115,7 @@ impl ToolUseResult {
         Some(Self { output, persisted })
     }
 
-    /// Returns the changes made to a file, with its name, if this tool made any.
+    /// Returns the patch and the path of the file, if this tool changed one.
     pub fn patch(&self) -> Option<(&str, &StructuredPatch)> {
         match &self.output {
             ToolOutput::Edit(edit) => Some((&edit.file_path, &edit.patch)),

@@ -1,7 +1,7 @@
-//! What the text of a user record means: typed by a person, or put in by the client.
+//! Classifies the text of a user record: typed by a person, or inserted by the client.
 //!
-//! The client wraps what it puts in into tags. A tag counts only where the text
-//! begins with it: a person may well write about tags.
+//! The client wraps what it inserts into tags. A tag counts only at the beginning of the text,
+//! because people write about tags too.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use tag::{Tag, open, tag, text_of};
 /// What the text of a user record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said<'a> {
-    /// Words of a person; the text may still hold tags that [`human_text`] takes out.
+    /// Typed by a person; the text may still contain tags that [`human_text`] removes.
     Prompt(&'a str),
     /// A slash command. `name` has its slash.
     Command {
@@ -24,7 +24,7 @@ pub enum Said<'a> {
         stdout: &'a str,
         stderr: &'a str,
     },
-    /// The note that what follows was no prompt.
+    /// The note that the following text is not a prompt.
     Caveat,
     /// A shell command typed with `!`.
     BashInput(&'a str),
@@ -36,20 +36,20 @@ pub enum Said<'a> {
         for_tool_use: bool,
     },
     TaskNotification(TaskNotification<'a>),
-    /// What a hook added; `hook` is the name of the tag.
+    /// Text added by a hook; `hook` is the name of the tag.
     HookOutput {
         hook: &'a str,
         text: &'a str,
     },
     /// Something to remember, typed with `#`.
     MemoryInput(&'a str),
-    /// A message of another agent or session.
+    /// A message from another agent or session.
     AgentMessage {
         from: &'a str,
         summary: Option<&'a str>,
         text: &'a str,
     },
-    /// The client asked the model to go on after a break.
+    /// The client asked the model to continue after an interruption.
     Resume,
     /// A clock tick or a goal, sent without a person.
     Signal {
@@ -70,7 +70,7 @@ pub struct TaskNotification<'a> {
     pub result: Option<&'a str>,
 }
 
-/// Tags that stand beside what a person typed.
+/// Tags that can accompany what a person typed.
 const AMBIENT: &[&str] = &[
     "system-reminder",
     "ide_opened_file",
@@ -83,7 +83,7 @@ const AMBIENT: &[&str] = &[
     "fork-boilerplate",
 ];
 
-/// Tells what the text of a user record is.
+/// Classifies the text of a user record.
 pub fn said(text: &str) -> Said<'_> {
     let mut text = text.trim();
     loop {
@@ -112,8 +112,8 @@ pub fn human_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns what stands for a text in titles and rows: what the person typed, or `skill NAME` for the
-/// body of a skill, which says nothing about the conversation.
+/// Returns the label of a text for titles and rows: what the person typed, or `skill NAME` instead
+/// of the body of a skill, which would say nothing about the conversation.
 pub fn label_text(text: &str) -> Cow<'_, str> {
     const SKILL: &str = "Base directory for this skill:";
     let human = human_text(text);
@@ -222,7 +222,7 @@ fn notification(text: &str) -> TaskNotification<'_> {
     }
 }
 
-/// Takes the surroundings out of a prompt, wherever they stand.
+/// Removes ambient tags from a prompt, wherever they are.
 fn without_ambient(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut rest = text;

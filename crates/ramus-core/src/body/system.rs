@@ -1,4 +1,4 @@
-//! What the client noted down for itself: compactions, hooks, errors, durations.
+//! Notes of the client: compactions, hooks, errors, durations.
 
 use super::fields::Fields;
 use serde_json::Value;
@@ -54,14 +54,14 @@ pub struct CompactMetadata {
     pub duration_ms: Option<u64>,
     pub cumulative_dropped_tokens: Option<u64>,
     pub messages_summarized: Option<u64>,
-    /// What the person asked to keep.
+    /// What the user asked to keep.
     pub user_context: Option<String>,
     pub discovered_tools: Vec<String>,
     pub preserved_segment: Option<PreservedSegment>,
     pub preserved_messages: Option<PreservedMessages>,
 }
 
-/// A run of records that stays in view after a compaction, hung at its anchor.
+/// A run of records that stay visible after a compaction, attached to its anchor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreservedSegment {
     pub head_uuid: Option<String>,
@@ -77,7 +77,7 @@ pub struct PreservedMessages {
     pub all_uuids: Vec<String>,
 }
 
-/// Tool results taken out of the model's view without a summary.
+/// Tool results that were removed from the model's view without a summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MicrocompactMetadata {
     pub trigger: Option<String>,
@@ -116,7 +116,7 @@ pub struct TurnDuration {
 /// A failed request that was tried again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ApiError {
-    /// What the server said, if it can be found in `error`.
+    /// The server's message, if `error` contains it.
     pub message: Option<String>,
     pub status: Option<u64>,
     pub error: Value,

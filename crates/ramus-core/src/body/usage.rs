@@ -1,4 +1,4 @@
-//! The tokens of one answer, as the model's server counted them.
+//! Token counts of one reply, as reported by the API.
 
 use std::ops::Deref;
 
@@ -33,7 +33,7 @@ pub struct Usage {
     pub iterations: Vec<Iteration>,
 }
 
-/// A word of the server's; the usual ones take no memory of their own.
+/// A string from the API; the usual ones need no allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Word {
     Standard,
@@ -79,13 +79,13 @@ pub struct CacheWrites {
 }
 
 impl Usage {
-    /// Reads a `usage` object as it stands in a line; what is broken or of another type is absent.
+    /// Parses a raw `usage` object; what is broken or has the wrong type counts as absent.
     ///
-    /// Every answer of a history goes through here when its cost is asked for, so nothing is built
+    /// Every reply of a history passes through here when cost is computed, so nothing is allocated
     /// that is not kept.
     pub fn read(raw: &[u8]) -> Self {
         let mut usage = Self::default();
-        // What was read before the break is kept.
+        // What was read before the error is kept.
         let _ = usage.walk(&mut Cursor::new(raw, 0), &mut None);
         usage
     }
@@ -149,7 +149,7 @@ impl Usage {
         CacheWrites { five_minutes: rest.max(self.ephemeral_5m_input_tokens), one_hour }
     }
 
-    /// Returns how much the model had before it when it began to answer.
+    /// Returns the size of the context that the model started from.
     pub fn context_tokens(&self) -> u64 {
         let writes = self.cache_writes();
         [self.input_tokens, self.cache_read_input_tokens, writes.five_minutes, writes.one_hour]
@@ -157,12 +157,12 @@ impl Usage {
             .fold(0, u64::saturating_add)
     }
 
-    /// Returns everything that was read, written and said.
+    /// Returns all tokens: input, cache and output.
     pub fn total_tokens(&self) -> u64 {
         self.context_tokens().saturating_add(self.output_tokens)
     }
 
-    /// Says whether the answer was made in fast mode, which has its own price.
+    /// Whether the reply was made in fast mode, which has its own price.
     pub fn is_fast(&self) -> bool {
         self.speed.as_deref() == Some("fast")
     }

@@ -8,20 +8,20 @@ use serde_json::Value;
 /// The body of a `user` record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserBody {
-    /// `user`; `None` in records that are no message.
+    /// `user`; `None` in records that are not messages.
     pub role: Option<String>,
     pub content: Vec<Block>,
     pub tool_use_result: Option<ToolUseResult>,
     /// Put in by the client, not typed by a person.
     pub is_meta: bool,
-    /// The summary that stands for what was compacted away (R7).
+    /// The summary that replaces the compacted messages (R7).
     pub is_compact_summary: bool,
     pub is_visible_in_transcript_only: bool,
     pub permission_mode: Option<String>,
     pub prompt_id: Option<String>,
     /// `typed`, `queued`, `system`, `sdk`, …; `None` before 2.1.161.
     pub prompt_source: Option<String>,
-    /// Who spoke; `None` before 2.1.83.
+    /// Who wrote it; `None` before 2.1.83.
     pub origin: Option<Origin>,
     /// On the text of a skill: the call that loaded it.
     pub source_tool_use_id: Option<String>,
@@ -33,7 +33,7 @@ pub struct UserBody {
     pub image_paste_ids: Vec<u64>,
     /// The plan that this prompt carries out.
     pub plan_content: Option<String>,
-    /// What a person said when refusing a tool.
+    /// What the user wrote when refusing a tool call.
     pub user_feedback: Option<String>,
     pub tool_denial_kind: Option<String>,
     pub tool_ends_turn: bool,
@@ -45,7 +45,7 @@ pub struct UserBody {
     pub thinking_metadata: Option<ThinkingMetadata>,
 }
 
-/// Who spoke.
+/// Who wrote a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// `human`, `task-notification`, `peer`, `coordinator`, …
@@ -56,13 +56,13 @@ pub struct Origin {
     pub body: Option<String>,
 }
 
-/// How hard the model was asked to think.
+/// How much thinking was requested.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ThinkingMetadata {
     pub level: Option<String>,
     pub disabled: bool,
     pub max_thinking_tokens: Option<u64>,
-    /// The words of the prompt that asked for it.
+    /// The words of the prompt that requested it.
     pub triggers: Vec<Value>,
 }
 
@@ -105,7 +105,7 @@ impl UserBody {
     }
 }
 
-/// Takes what a record says, be it in a message, a bare text, or the record itself.
+/// Takes the content from a message object, a plain string, or the record itself.
 pub(super) fn content(fields: &mut Fields) -> Vec<Block> {
     if let Some(mut message) = fields.object("message") {
         return blocks(message.json("content"));
@@ -132,7 +132,7 @@ impl Origin {
         })
     }
 
-    /// Says whether a person spoke.
+    /// Whether a person wrote it.
     pub fn is_human(&self) -> bool {
         self.kind == "human"
     }

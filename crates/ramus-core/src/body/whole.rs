@@ -1,4 +1,4 @@
-//! A record with everything it says: the fields of its type, those of every record, and the rest.
+//! One record in full: the fields of its type, the fields of all records, and everything else.
 
 use serde_json::{Map, Value};
 
@@ -24,7 +24,7 @@ use super::json::{self, Json, JsonError};
 pub struct WholeRecord {
     pub head: RecordHead,
     pub body: Body,
-    /// What neither names, as it is written; of objects such as `message`, what is not named in them.
+    /// The remaining fields, as written; for objects such as `message`, their remaining members.
     pub unknown: Map<String, Value>,
 }
 
@@ -43,7 +43,7 @@ pub struct RecordHead {
     pub git_branch: Option<String>,
     /// The name of the plan file; written since 2.0.51.
     pub slug: Option<String>,
-    /// `external` for everybody outside of Anthropic.
+    /// `external` for everyone outside Anthropic.
     pub user_type: Option<String>,
     /// `cli`, `sdk-ts`, …
     pub entrypoint: Option<String>,
@@ -73,7 +73,7 @@ impl WholeRecord {
         let head = RecordHead::of(&mut fields);
         let body = Body::of_fields(fields);
         let unknown = match body {
-            // It is kept whole already.
+            // It is already kept in full.
             Body::Unknown(_) => Map::new(),
             _ => asked.unknown(value),
         };
@@ -83,7 +83,7 @@ impl WholeRecord {
 
 impl RecordHead {
     fn of(fields: &mut Fields<'_>) -> Self {
-        // Looked at and left in place: a record of an unknown type is kept whole.
+        // Read without taking: a record of an unknown type is kept in full.
         let text = |key: &str| fields.peek_text(key).map(std::borrow::Cow::into_owned);
         Self {
             uuid: text("uuid"),

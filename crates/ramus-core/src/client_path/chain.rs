@@ -57,12 +57,16 @@ impl Chain<'_> {
                 at = Some(keeping.anchor);
                 continue;
             }
-            at = tree.parent(node).or_else(|| self.before(node, record));
+            // What a compaction hides is lost to who resumes behind it.
+            let is_lost =
+                |above: &NodeId| self.loader.is_hidden(*above) && !self.loader.is_hidden(point);
+            let parent = tree.parent(node).filter(|above| !is_lost(above));
+            at = parent.or_else(|| self.before(node, record));
         }
         path
     }
 
-    /// Returns the record before one whose parent is lost, where the client goes on there.
+    /// Returns the record before one whose parent is lost, if this client version continues there.
     fn before(&self, node: NodeId, record: &Record) -> Option<NodeId> {
         record.parent.filter(|_| self.client.goes_on_before_lost_parents())?;
         let earlier = (0..node.0).rev().map(NodeId);
@@ -72,7 +76,7 @@ impl Chain<'_> {
         found.map(|(id, _)| self.history.tree.first(id))
     }
 
-    /// Puts what a compaction keeps of the messages before it behind the record it names.
+    /// Inserts the messages that a compaction preserves after the record that it names.
     fn with_preserved(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let History { session, tree, .. } = self.history;
         let Some(boundary) =
@@ -107,12 +111,12 @@ impl Chain<'_> {
         spliced
     }
 
-    /// Puts the calls of a message that hang beside the path, and their results, where the message is.
+    /// Inserts the calls of a message that are beside the path, and their results, next to the message.
     fn with_parallel_calls(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let session = &self.history.session;
-        let on_path: FxHashSet<NodeId> = path.iter().copied().collect();
-        let names: FxHashSet<Name> =
-            path.iter().filter_map(|id| session.record(*id).name).collect();
+        // A path may have a million records: what nearly all of them have is kept by their number.
+        let mut on_path = vec![false; session.records().len()];
+        path.iter().for_each(|node| on_path[node.index()] = true);
         // The last record of a message on the path is followed by what hangs beside it.
         let mut last: FxHashMap<Key, NodeId> = FxHashMap::default();
         for &node in &path {
@@ -131,22 +135,21 @@ impl Chain<'_> {
                 if let Some(name) = record.name {
                     called.insert(name, message);
                 }
-                let is_new = record.name.is_none_or(|name| !names.contains(&name));
-                if is_new && !on_path.contains(&node) {
+                if !on_path[node.index()] && !self.is_named_on_path(record, &on_path) {
                     calls.entry(message).or_default().push(node);
                 }
             }
         }
         for (id, record) in self.loader.nodes() {
             let above = record.parent.and_then(|parent| called.get(&parent)).copied();
-            let is_beside = self.history.tree.is_first(id) && !on_path.contains(&id);
+            let is_beside = self.history.tree.is_first(id) && !on_path[id.index()];
             let is_result = record.voice == Voice::ToolResult || record.kind == Kind::Attachment;
             if is_beside
                 && is_result
                 && let Some(message) = above
             {
                 results.entry(message).or_default().push(id);
-                // What hooks said of a result hangs below it.
+                // Hook output about a result is below that result.
                 called.extend(record.name.map(|name| (name, message)));
             }
         }
@@ -166,15 +169,36 @@ impl Chain<'_> {
         joined
     }
 
+    /// Whether a record on the path has the same name.
+    fn is_named_on_path(&self, record: &Record, on_path: &[bool]) -> bool {
+        let named = record.name.map(|name| self.history.tree.bearers(name)).unwrap_or_default();
+        named.iter().any(|node| on_path[node.index()])
+    }
+
     /// Puts attachments that hang beside the path behind the prompt or result they were written for.
     fn with_attachments(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let History { session, tree, .. } = self.history;
         let mut taken: FxHashSet<NodeId> = path.iter().copied().collect();
         let mut joined = Vec::with_capacity(path.len());
-        for node in path {
+        // What hangs below a summary comes behind the messages that are kept there.
+        let mut anchor = None;
+        for (at, &node) in path.iter().enumerate() {
             joined.push(node);
-            let mut open =
-                if session.record(node).kind == Kind::User { vec![node] } else { Vec::new() };
+            let is_kept = |next: &NodeId, anchor: NodeId| {
+                self.loader.kept.behind(anchor).is_some_and(|kept| kept.nodes.contains(next))
+            };
+            let next = path.get(at + 1);
+            let mut open = Vec::new();
+            if session.record(node).kind == Kind::User {
+                open.push(node);
+            }
+            if next.is_some_and(|next| is_kept(next, node)) {
+                anchor = open.pop();
+            } else if !next.zip(anchor).is_some_and(|(next, anchor)| is_kept(next, anchor)) {
+                // The last one of these is the first to be looked at.
+                open.extend(anchor.take());
+                open.reverse();
+            }
             while let Some(above) = open.pop() {
                 for &below in tree.children(above) {
                     let record = session.record(below);

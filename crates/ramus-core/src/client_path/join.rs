@@ -1,4 +1,4 @@
-//! Pieces into messages: neighbours of one role are one message.
+//! Joins pieces into messages: neighbours of the same role become one message.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ impl Join {
         }
     }
 
-    /// Joins an answer to the other parts of its message, across the results of its calls.
+    /// Joins a reply to the other parts of its message, across the results of its calls.
     fn add_answer(&mut self, piece: Piece) {
         let results = |piece: &&mut Piece| piece.role == Role::User && is_results(&piece.blocks);
         let above = self.pieces.iter_mut().rev().find(|piece| !results(piece));
@@ -57,7 +57,7 @@ impl Join {
         }
     }
 
-    /// Joins words of the user to those before them; what the system says goes below both.
+    /// Joins user text to the user text before it; system text goes below both.
     fn add_words_of_user(&mut self, piece: Piece) {
         let mut before = self.pieces.iter_mut().rev().skip_while(|last| last.role == Role::System);
         let above = before.next().filter(|above| above.role == Role::User && !piece.is_later);

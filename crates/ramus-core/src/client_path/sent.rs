@@ -1,4 +1,4 @@
-//! The messages that the client makes of the records it loads.
+//! Builds the messages of the request from the records that the client loads.
 
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::record::{Kind, Voice};
 use crate::resume::numbers;
 use crate::session::NodeId;
 
-/// Who a message is from.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     User,
@@ -20,7 +20,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns the word that stands in the request.
+    /// Returns the word used in the request.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -42,7 +42,7 @@ pub struct SentMessage {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sent {
     pub messages: Vec<SentMessage>,
-    /// Attachments that the client puts into words which the file does not hold, with their types.
+    /// Attachments for which the client sends text that the file does not contain, with their types.
     pub unworded: Vec<(NodeId, String)>,
     /// Background agents that have not reported, about each of which the client adds a note.
     pub unreported: Vec<String>,
@@ -53,12 +53,12 @@ pub struct Sent {
 pub(super) struct Client(pub(super) (u32, u32, u32));
 
 impl Client {
-    /// Whether calls of one message that hang in several places are sent together.
+    /// Whether the calls of one message are sent together if they are in several places.
     pub(super) fn joins_parallel_calls(self) -> bool {
         self.0 >= (2, 1, 150)
     }
 
-    /// Whether the chain goes on above a record of a type that the client does not know.
+    /// Whether the chain continues above a record of a type that the client does not know.
     pub(super) fn passes_unknown_records(self) -> bool {
         self.0 >= (2, 1, 150)
     }
@@ -68,17 +68,17 @@ impl Client {
         self.0 >= (2, 1, 150)
     }
 
-    /// Whether a call without a result at the end is kept and answered.
+    /// Whether a call without a result at the end is kept and gets a result.
     pub(super) fn answers_open_calls(self) -> bool {
         self.0 >= (2, 1, 281)
     }
 
-    /// Whether an answer that is an API error is left out.
+    /// Whether a reply that is an API error is left out.
     pub(super) fn drops_api_errors(self) -> bool {
         self.0 >= (2, 0, 0)
     }
 
-    /// Whether results stand before other words of their message.
+    /// Whether tool results come before other text of their message.
     pub(super) fn puts_results_first(self) -> bool {
         self.0 >= (2, 0, 0)
     }
@@ -88,7 +88,7 @@ impl Client {
         self.0 >= (2, 1, 0)
     }
 
-    /// Whether it is kept where no answer stands before it.
+    /// Whether it is kept if there is no reply before it.
     pub(super) fn keeps_first_result(self) -> bool {
         self.0 < (2, 1, 150)
     }
@@ -98,7 +98,7 @@ impl Client {
         self.0 >= (2, 1, 150)
     }
 
-    /// Whether a picture that a person sent is only named.
+    /// Whether an image from the user is only mentioned.
     pub(super) fn names_pictures(self) -> bool {
         ((2, 1, 0)..(2, 1, 150)).contains(&self.0)
     }
@@ -108,29 +108,29 @@ impl Client {
         ((2, 1, 0)..(2, 1, 150)).contains(&self.0)
     }
 
-    /// Whether a turn that broke off after a result is asked to go on.
+    /// Whether the client asks to continue a turn that stopped after a result.
     pub(super) fn asks_to_continue(self) -> bool {
         ((2, 1, 0)..(2, 1, 281)).contains(&self.0)
     }
 
-    /// Whether the client notes, when it resumes, that an agent in the background has not reported.
+    /// Whether the client notes on resume that a background agent has not reported.
     pub(super) fn notes_unreported_agents(self) -> bool {
         self.0 >= (2, 1, 150)
     }
 
-    /// Whether a notification is marked as none of a person's words, at length.
+    /// Whether a notification is marked at length as not written by the user.
     pub(super) fn says_that_nobody_answered(self) -> bool {
         self.0 >= (2, 1, 281)
     }
 
-    /// Whether texts of one message that were several are told apart by a line end.
+    /// Whether a newline separates texts that are joined into one message.
     pub(super) fn ends_joined_texts(self) -> bool {
         self.0 >= (2, 1, 150)
     }
 }
 
 impl Client {
-    /// Makes less of a block, as this client does.
+    /// Shortens a block as this client version does.
     fn reduce(self, block: &mut Value) {
         if self.names_pictures() && block["type"] == "image" {
             *block = json!({"type": "text", "text": "[image]"});
@@ -143,8 +143,8 @@ impl Client {
 
 /// Returns what the client sends if it resumes at `point`; `line` reads the line of a record.
 ///
-/// What the client adds of its own at that moment (the date, the project's notes, lists of tools) is
-/// not part of it: no file holds that.
+/// Text that the client adds at that time (the date, project notes, lists of tools) is not included,
+/// because no file contains it.
 pub fn sent(
     history: &History,
     point: NodeId,
@@ -165,7 +165,7 @@ pub fn sent(
         }
         match record.kind {
             Kind::User => {
-                // Nobody answers what a command printed.
+                // Command output gets no reply.
                 ends_with_prompt = record.voice != Voice::CommandOutput;
                 pieces.extend(said(client, &mut line, Role::User, record.voice));
             }
@@ -202,6 +202,9 @@ pub fn sent(
             _ => {}
         }
     }
+    if model.is_empty() {
+        model = last_model(history, line).unwrap_or_default();
+    }
     if !has_system_turns(&model) {
         pieces.iter_mut().for_each(Piece::say_as_user);
     }
@@ -233,10 +236,18 @@ pub fn sent(
     Sent { messages: join.finish(), unworded, unreported }
 }
 
+/// Returns the model that answered last, anywhere in a session.
+fn last_model(history: &History, line: &mut dyn FnMut(NodeId) -> Option<Value>) -> Option<String> {
+    let is_answer = |id: &NodeId| history.session.record(*id).voice == Voice::Answer;
+    let last = history.session.nodes().map(|(id, _)| id).filter(is_answer).last()?;
+    Some(line(last)?["message"]["model"].as_str()?.to_owned())
+}
+
 /// Whether the client tells a model things in messages of the system; others get reminders.
 ///
 /// Measured with Opus 4.8 and 5.5, which get such messages, and Sonnet 4, which does not. Which model
-/// will be asked is not known; it is taken to be the one that answered last.
+/// will be asked is not known; it is taken to be the one that answered last on the path, and where
+/// nobody answered yet, elsewhere in the session.
 fn has_system_turns(model: &str) -> bool {
     let mut numbers = model.split('-').filter_map(|part| part.parse::<u32>().ok());
     let Some(family) = numbers.next() else { return true };
@@ -261,10 +272,10 @@ pub(super) struct Piece {
     pub(super) blocks: Vec<Value>,
     /// It was one text, and stays one unless something is joined to it.
     pub(super) is_text: bool,
-    /// The id of the message, of an answer.
+    /// The id of the message, for a reply.
     pub(super) message: Value,
     is_attachment: bool,
-    /// Words of the client beside a prompt, which go before it.
+    /// Text of the client about a prompt, which goes before it.
     pub(super) is_reminder: bool,
     /// Where it follows a result, it becomes a part of its text.
     pub(super) goes_into_results: bool,
@@ -294,7 +305,7 @@ impl Piece {
         Self { is_text: true, ..Self::blocks(role, vec![json!({"type": "text", "text": text})]) }
     }
 
-    /// Makes words of the system a reminder.
+    /// Turns system text into a reminder.
     fn say_as_user(&mut self) {
         if self.role == Role::System
             && let Some(block) = self.blocks.first_mut()
@@ -333,12 +344,12 @@ fn said(client: Client, line: &mut Value, role: Role, voice: Voice) -> Option<Pi
     }
 }
 
-/// Whether a block is sent: the server takes no empty texts.
+/// Whether a block is sent: the API rejects empty texts.
 fn is_sendable(block: &Value) -> bool {
     block["type"] != "text" || block["text"].as_str().is_some_and(|text| !text.trim().is_empty())
 }
 
-/// Returns what the client wrote down that it sends for an attachment; `None`: it wrote nothing down.
+/// Returns the text that the client recorded for an attachment; `None`: it recorded none.
 fn attached(line: &mut Value, voice: Voice) -> Option<Vec<Piece>> {
     let role = match line["renderedRole"].as_str()? {
         // What a person typed meanwhile is a person's.
@@ -369,7 +380,7 @@ fn attached(line: &mut Value, voice: Voice) -> Option<Vec<Piece>> {
     Some(rendered.into_iter().enumerate().filter_map(piece).collect())
 }
 
-/// Returns what clients send for something queued that they did not put into words themselves.
+/// Returns what clients send for a queued prompt without recorded text.
 fn queued(client: Client, attachment: &Value) -> Option<Piece> {
     let prompt = match &attachment["prompt"] {
         Value::String(prompt) => prompt,
@@ -387,7 +398,7 @@ fn queued(client: Client, attachment: &Value) -> Option<Piece> {
     Some(Piece { is_attachment: true, ..Piece::text(Role::System, &text) })
 }
 
-/// Returns what is sent for an attached file: its picture, if it is one. Nobody wrote down the words.
+/// Returns what is sent for an attached file: its image, if it is one. The text is not recorded.
 fn pictured(content: &Value) -> Piece {
     let file = &content["file"];
     let (data, kind) = (&file["base64"], &file["type"]);
@@ -400,13 +411,13 @@ fn pictured(content: &Value) -> Piece {
     Piece { is_reminder: !blocks.is_empty(), ..Piece::attachment(Role::User, blocks) }
 }
 
-/// Takes the mark of a reminder off: in a message of the system there is nobody to tell it from.
+/// Removes the reminder tag, which a system message does not need.
 fn unwrapped(text: &str) -> &str {
     let inside = text.strip_prefix("<system-reminder>\n");
     inside.and_then(|text| text.trim_end().strip_suffix("\n</system-reminder>")).unwrap_or(text)
 }
 
-/// Leaves out answers that were only thought.
+/// Removes replies that consist only of thinking.
 fn drop_mere_thoughts(pieces: &mut Vec<Piece>) {
     let is_thought =
         |block: &Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
@@ -437,9 +448,9 @@ fn raise_reminders(pieces: &mut Vec<Piece>) {
     *pieces = raised;
 }
 
-/// Leaves out calls without a result and results without a call, as far as the client does.
+/// Removes calls without a result and results without a call, as far as the client does.
 ///
-/// Returns whether calls at the end were answered in place of what did not come.
+/// Returns whether calls at the end got a substitute result.
 fn pair_calls(client: Client, pieces: &mut Vec<Piece>) -> bool {
     let ids = |pieces: &[Piece], kind: &str, id: &str| -> FxHashSet<String> {
         let blocks = pieces.iter().flat_map(|piece| &piece.blocks);

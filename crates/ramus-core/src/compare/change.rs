@@ -28,11 +28,11 @@ pub(crate) fn changed_path<'c>(output: Option<&'c ToolOutput>, call: &'c Call) -
     })
 }
 
-/// Tells what a call did to a file that held `now` as far as is known.
+/// Returns what a call did to a file with the content `now`, as far as is known.
 pub(crate) fn change(output: Option<&ToolOutput>, call: &Call, now: &Content) -> Option<Change> {
     let none = StructuredPatch::default();
     let known = |original: &Option<String>| match original {
-        // The client may have kept only the beginning of a large file.
+        // The client may have stored only the beginning of a large file.
         Some(original) => match now {
             Content::Text(now) if now.len() > original.len() && now.starts_with(original) => {
                 Content::Text(now.clone())
@@ -69,7 +69,7 @@ pub(crate) fn change(output: Option<&ToolOutput>, call: &Call, now: &Content) ->
             removed: 0,
         },
         Some(ToolOutput::NotebookEdit(_)) => return None,
-        // Several results in one record, or a client that kept no more than the text.
+        // Several results in one record, or a client that stored only text.
         _ => match call.action() {
             Action::Edit { replacements, .. } => edited(now.clone(), &replacements, &none, false),
             Action::Write { content, .. } if call.name != "NotebookEdit" => Change {

@@ -1,4 +1,4 @@
-//! How far two paths are the same.
+//! Finds the records that two paths share.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,11 +21,13 @@ pub struct Stretch<'a> {
 pub struct Common {
     /// Displayable messages that both begin with (R16).
     pub messages: u32,
-    /// The last of them, as it is spelled.
+    /// The uuid of the last of them.
     pub node: Option<String>,
-    /// When it was said.
+    /// The start of its uuid that means no other record of its session.
+    pub short_node: Option<String>,
+    /// When it was written.
     pub time: Option<Time>,
-    /// The records of each side that the other has not, stretch by stretch.
+    /// The records that only one side has, by part of the path.
     pub own: [Vec<FxHashSet<NodeId>>; 2],
     /// The displayable messages among them.
     pub own_messages: [u32; 2],
@@ -34,7 +36,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// Whether neither side has anything of its own.
+    /// Whether neither side has records of its own.
     pub fn is_all(&self) -> bool {
         self.own.iter().flatten().all(FxHashSet::is_empty)
     }
@@ -52,7 +54,10 @@ pub fn common(a: &[Stretch<'_>], b: &[Stretch<'_>]) -> Common {
         if head.voice.is_displayable() {
             let record = step.stretch.history.session.record(head.head);
             common.messages += 1;
-            common.node = record.name.map(|name| step.stretch.history.session.spell(name));
+            let history = step.stretch.history;
+            common.node = record.name.map(|name| history.session.spell(name));
+            common.short_node =
+                common.node.as_deref().map(|node| history.short_uuid(node).to_owned());
             common.time = record.time;
         }
     }
@@ -64,7 +69,7 @@ pub fn common(a: &[Stretch<'_>], b: &[Stretch<'_>]) -> Common {
     common
 }
 
-/// One fold of a path that may run through several files.
+/// One message of a path that may run through several files.
 struct Step<'a> {
     stretch: Stretch<'a>,
     part: usize,
@@ -72,7 +77,7 @@ struct Step<'a> {
     name: Option<Name>,
 }
 
-/// What a message is looked for by in another path: its name, else what it says and when.
+/// Identifies a message in another path: by its uuid, else by content and time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Identity {
     Named(Name),
@@ -87,10 +92,10 @@ impl Step<'_> {
     }
 }
 
-/// A path as one row of folds.
+/// A path as a list of messages.
 struct Steps<'a> {
     steps: Vec<Step<'a>>,
-    /// Names that several versions of a record go by (R4), file by file.
+    /// Uuids that several versions of a record share (R4), by file.
     versions: Vec<FxHashSet<Name>>,
 }
 
@@ -110,7 +115,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Returns the places at which something is said.
+    /// Returns the indices of the dialogue messages.
     fn speaking(&self) -> impl Iterator<Item = usize> {
         let speaks = |step: &Step<'_>| step.stretch.history.folds.fold(step.fold).voice.speaks();
         self.steps.iter().enumerate().filter(move |(_, step)| speaks(step)).map(|(at, _)| at)
@@ -120,7 +125,7 @@ impl<'a> Steps<'a> {
         self.steps.iter().filter_map(|step| step.name).collect()
     }
 
-    /// Goes on over commands and notes that the other path has too.
+    /// Skips commands and notes that the other path has too.
     fn quiet_end(&self, mut end: usize, other: &FxHashSet<Name>) -> usize {
         while let Some(step) = self.steps.get(end)
             && !step.stretch.history.folds.fold(step.fold).voice.speaks()
@@ -155,9 +160,9 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Returns the place of the nearest fold at or above one that has a place.
+/// Returns the position of the nearest message at or above one that has a position.
 ///
-/// What it passes gets the same place: decoration can hang below decoration, however deep.
+/// It caches the result for every message it passes, because decoration can be nested to any depth.
 fn place_above(
     folds: &Folds,
     fold: FoldId,
@@ -186,10 +191,10 @@ fn times(stretches: &[Stretch<'_>], own: &[FxHashSet<NodeId>]) -> Option<(Time, 
     span
 }
 
-/// Returns the places of what one path begins with and the other has too.
+/// Returns the positions of the messages at the beginning of one path that the other path has too.
 ///
-/// It need not stand in the same order there: the client's own `/branch` puts what a compaction kept
-/// behind its summary.
+/// The order may differ: the client's own `/branch` puts preserved messages after the summary of a
+/// compaction.
 fn shared(side: &Steps<'_>, other: &Steps<'_>) -> Vec<usize> {
     let there: FxHashMap<Identity, usize> =
         other.speaking().map(|at| (other.steps[at].identity(), at)).collect();
@@ -223,7 +228,7 @@ fn same(sides: [&Steps<'_>; 2], at: usize, bt: usize) -> bool {
     }
 }
 
-/// Returns the names of what was said and answered in a message.
+/// Returns the uuids of the user and assistant records of a message.
 fn members(step: &Step<'_>) -> Vec<Option<Name>> {
     let Stretch { history, .. } = step.stretch;
     let records = history.folds.members(step.fold).iter().map(|id| history.session.record(*id));

@@ -1,4 +1,4 @@
-//! An edit, done again on the text it was made in.
+//! Applies a recorded edit to a text again.
 
 use std::borrow::Cow;
 
@@ -33,8 +33,8 @@ fn replaced(text: &str, edits: &[Replacement], patch: &StructuredPatch) -> Optio
         let delta = patch.added() as i64 - patch.removed() as i64;
         patch.hunks.is_empty() || lines(new) - lines(text) == delta
     };
-    // Taking a text away takes its line along, in most versions of the client;
-    // the number of lines in the hunks tells. Nothing else can be told apart by it.
+    // In most client versions, deleting a text also deletes its newline. The number of lines in the
+    // hunks shows which one it was; nothing else does.
     let plain = run(false)?;
     if fits(&plain) {
         return Some(plain);
@@ -55,7 +55,7 @@ fn replaced_once(text: &str, edit: &Replacement, with_newline: bool) -> Option<S
     Some(if *all { text.replace(old.as_str(), new) } else { text.replacen(old.as_str(), new, 1) })
 }
 
-/// Applies hunks, each of whose lines must be where it says.
+/// Applies hunks; every line must be where the hunk says.
 fn patched(text: &str, patch: &StructuredPatch) -> Option<String> {
     if patch.hunks.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Which exchange of one side stands beside which of the other.
+//! Aligns the exchanges of two conversations.
 
 use std::hash::{Hash, Hasher};
 
@@ -7,7 +7,7 @@ use rustc_hash::FxHasher;
 use super::side::Own;
 use crate::turn::{Prompt, TurnKind};
 
-/// A prompt and everything answered to it; the first may be answers alone.
+/// A prompt and everything up to the next prompt; the first one may have no prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
     pub prompt: Option<&'a Prompt>,
@@ -22,20 +22,20 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Exchanges that stand beside each other; at least one is there.
+/// Two aligned exchanges; at least one of them is present.
 pub type Pair<'a> = (Option<Exchange<'a>>, Option<Exchange<'a>>);
 
-/// How alike two texts must be to be told by their differences.
+/// The similarity from which on two texts are shown by their differences.
 const ALIKE: f32 = 0.55;
-/// Words of a text that are looked at.
+/// The number of words of a text that are compared.
 const WORDS: usize = 2_000;
-/// Exchanges of one side times those of the other that are still matched by what they ask.
+/// The number of pairs up to which exchanges are matched by their prompts.
 const MOST: usize = 1_000_000;
 
-/// Puts the exchanges of two sides beside each other.
+/// Aligns the exchanges of two conversations.
 ///
-/// Those that ask alike come together, in order; between them the first stands
-/// by the first, as the two ways of a fork do.
+/// Exchanges with similar prompts are aligned, in order; the exchanges between them are paired
+/// one by one, as the branches of a fork point are.
 pub fn pairs<'a>(a: &'a [Own], b: &'a [Own]) -> Vec<Pair<'a>> {
     let (a, b) = (exchanges(a), exchanges(b));
     let mut pairs = Vec::new();
@@ -74,7 +74,7 @@ fn exchange(turns: &[Own]) -> Exchange<'_> {
     Exchange { prompt, turns }
 }
 
-/// Finds the pairs that ask alike: the row of them with the most likeness in all.
+/// Finds the pairs with similar prompts: the sequence with the highest total similarity.
 fn anchors(a: &[Exchange<'_>], b: &[Exchange<'_>]) -> Vec<(usize, usize)> {
     if a.is_empty() || b.is_empty() || a.len() * b.len() > MOST {
         return Vec::new();
@@ -106,7 +106,7 @@ fn anchors(a: &[Exchange<'_>], b: &[Exchange<'_>]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Returns the words of a text as sorted hashes.
+/// Returns the hashes of the words of a text, sorted.
 fn words(text: &str) -> Vec<u64> {
     let hash = |word: &str| {
         let mut hasher = FxHasher::default();
@@ -119,7 +119,7 @@ fn words(text: &str) -> Vec<u64> {
     words
 }
 
-/// Returns which part of the words of two texts is in both, from 0 to 1.
+/// Returns the share of words that two texts have in common, from 0 to 1.
 fn similarity(a: &[u64], b: &[u64]) -> f32 {
     if a.is_empty() || b.is_empty() {
         return 0.0;

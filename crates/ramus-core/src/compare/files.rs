@@ -1,7 +1,7 @@
-//! What files hold at the end of a conversation, as far as its tools tell.
+//! The content of files at the end of a conversation, as far as its tool calls show it.
 //!
-//! The client writes down what a tool wrote, and mostly what was there before.
-//! Commands change files without a trace: only a later read shows it.
+//! The client records what a tool wrote, and usually what was there before. Commands change files
+//! without a record: only a later read shows it.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::change::{change, changed_path};
 use crate::body::{ReadContent, ReadOutput, ToolOutput};
 use crate::turn::{Action, Attached, Call, Turn, TurnKind};
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Content {
     Text(String),
-    /// There is no such file.
+    /// The file does not exist.
     Absent,
-    /// Nobody wrote it down.
+    /// The content is not recorded.
     #[default]
     Unknown,
 }
@@ -47,9 +47,9 @@ impl Content {
 pub struct FileChange {
     /// Whether this side changed it at all.
     pub changed: bool,
-    /// What it held where the two sides part.
+    /// The content where the two conversations diverge.
     pub before: Content,
-    /// What it holds in the end.
+    /// The content at the end.
     pub after: Content,
     /// Lines added and removed, summed over all changes.
     pub added: usize,
@@ -97,17 +97,17 @@ pub fn files(a: &Side, b: &Side) -> Vec<FilePair> {
     paths.into_iter().filter_map(pair).collect()
 }
 
-/// All files that tools touched so far; `after` is what they hold now.
+/// All files that tools touched so far; `after` is their current content.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files(BTreeMap<String, FileChange>);
 
 impl Files {
-    /// Takes what a turn did; `own`: after the two sides parted.
+    /// Applies a turn; `own`: it comes after the two conversations diverge.
     pub(super) fn take(&mut self, turn: &Turn, own: bool) {
         if let TurnKind::File(Attached { path, edited: true, .. }) = &turn.kind
             && let Some(file) = self.0.get_mut(path)
         {
-            // Someone else changed it, and only a part of it was written down.
+            // Something else changed it, and only a part of it was recorded.
             file.after = Content::Unknown;
         }
         for call in turn.calls() {

@@ -1,4 +1,4 @@
-//! What one conversation did of its own.
+//! What one conversation did after the common part.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use super::files::Files;
 use crate::turn::{Action, Call, Turn, TurnKind};
 use crate::usage::Tally;
 
-/// What one of two conversations has that the other has not.
+/// What one of two conversations has and the other has not.
 ///
-/// Every turn of the path goes in, in order: the common ones only to know what
-/// the files held, the own ones to be counted and kept.
+/// All turns of the path are added in order: common turns only to know the content of files, own
+/// turns to be counted and kept.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     pub turns: Vec<Own>,
-    /// Without what was typed while the model worked, which is no message of its own (R16).
+    /// Without prompts typed while the model was working, which are not separate messages (R16).
     pub prompts: u32,
     pub answers: u32,
-    /// Agents that were called; what they did is counted with the rest.
+    /// The number of sub-agents started; what they did is included in the counts.
     pub agents: u32,
     /// How often each tool was used.
     pub tools: BTreeMap<String, Calls>,
@@ -26,7 +26,7 @@ pub struct Side {
     pub usage: Tally,
 }
 
-/// A turn and the stretch of the path that it lies in.
+/// A turn and the part of the path that it is on.
 #[derive(Clone, Debug)]
 pub struct Own {
     pub part: usize,
@@ -48,12 +48,12 @@ pub struct Ran {
 }
 
 impl Side {
-    /// Takes a turn that both sides have.
+    /// Adds a turn that both sides have.
     pub fn shared(&mut self, turn: &Turn) {
         self.files.take(turn, false);
     }
 
-    /// Takes a turn that only this side has. Forks and notes on resuming are no part of the conversation.
+    /// Adds a turn that only this side has. Fork points and notes on resuming are not counted.
     pub fn own(&mut self, part: usize, turn: Turn) {
         self.files.take(&turn, true);
         match &turn.kind {
@@ -66,7 +66,7 @@ impl Side {
         self.turns.push(Own { part, turn });
     }
 
-    /// Takes a turn of an agent that this side called: what it did counts, what it said does not.
+    /// Adds a turn of a sub-agent that this side started: its calls count, its messages do not.
     pub fn agent(&mut self, turn: &Turn) {
         self.files.take(turn, true);
         self.calls(turn);
@@ -79,7 +79,7 @@ impl Side {
         }
     }
 
-    /// Counts a call; a result that stands alone adds only how it ended.
+    /// Counts a call; a result without its call adds only how it ended.
     fn count(&mut self, call: &Call, alone: bool) {
         let failed = call.result.as_ref().is_some_and(|result| result.is_error);
         if !call.name.is_empty() {

@@ -1,13 +1,14 @@
-//! What keeps a session from being resumed whole, and a copy of it without that.
+//! Makes a copy of a session without what prevents it from being resumed.
 //!
-//! Nothing that is there is changed. The conversation that the client would go on
-//! with is woven anew: records whose parent is lost follow what stands before them
-//! in the file, every call has a result, times rise and do not lie in the future.
+//! Nothing is changed in place. The conversation that the client would continue is linearized: records
+//! whose parent is lost follow the record before them in the file, every call has a result, and times
+//! rise and are not in the future.
 
 use rustc_hash::FxHashSet;
 
 use super::fork::{Origin, Sidechains, nodes};
 use super::goto::last_prompt;
+use super::splice::Provenance;
 use super::weave::{self, Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
 use super::{NewSession, Refusal, Writer};
 use crate::history::{History, Path};
@@ -27,9 +28,9 @@ pub struct Fixed {
 /// What a copy puts right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repairs {
-    /// Records whose parent is nowhere, or that are their own ancestor.
+    /// Records whose parent does not exist, or that are their own ancestor.
     pub lost_parents: u32,
-    /// Records that stood on a damaged line.
+    /// Records on a damaged line.
     pub recovered: u32,
     /// Records of other sessions.
     pub foreign: u32,
@@ -38,7 +39,7 @@ pub struct Repairs {
     pub mended: Mended,
 }
 
-/// Records that an inspection found to be called wrongly.
+/// Records that an inspection found to have wrong ids.
 #[derive(Clone, Debug, Default)]
 pub struct Misnamed {
     /// Those of other sessions.
@@ -48,7 +49,7 @@ pub struct Misnamed {
 }
 
 impl Misnamed {
-    /// Counts those that a copy of these records takes along.
+    /// Counts those that a copy of these records would include.
     fn count(&self, origin: &Origin<'_>) -> (u32, u32) {
         let History { session, tree, .. } = origin.history;
         let is_version = |node: NodeId| {
@@ -62,7 +63,7 @@ impl Misnamed {
 }
 
 impl Repairs {
-    /// Says what is put right, one thing a line.
+    /// Describes the repairs, one per line.
     pub fn words(&self) -> Vec<String> {
         let Mended { answered, strays, thinking, untimed, set_back } = self.mended;
         let some = [
@@ -83,8 +84,8 @@ impl Repairs {
 
 /// Returns the record whose conversation is to be repaired.
 ///
-/// That is where the client goes on, unless a date in the future or missing
-/// dates made it choose: then it is the newest of the rest, or the last one.
+/// That is where the client would continue, unless a date in the future or missing dates decided that:
+/// then it is the newest of the others, or the last one.
 pub fn to_fix(history: &History, now: Time) -> Option<NodeId> {
     let History { session, tree, branches, .. } = history;
     let is_message = |record: &Record| !record.sidechain && record.voice != Voice::Decoration;
@@ -107,16 +108,16 @@ pub fn to_fix(history: &History, now: Time) -> Option<NodeId> {
 
 /// Collects the records of a path, and counts those whose parent was lost.
 ///
-/// A path leads from such a record to the one before it in the file, so the copy has both.
+/// Such a record follows the one before it in the file, so the copy has both.
 pub fn reattached(history: &History, path: &Path) -> (Vec<NodeId>, u32) {
     let placements = path.folds.iter().map(|fold| history.folds.fold(*fold).placement);
     let lost = placements.filter(|placement| placement.is_guess()).count() as u32;
     (nodes(history, path, &Sidechains::new(history)), lost)
 }
 
-/// Plans a copy of a conversation without what keeps it from being resumed; `None`: nothing does.
+/// Plans a copy of a conversation without what prevents it from being resumed; `None`: nothing does.
 ///
-/// `lost` parents were found by [`reattached`]; parts that lie in other files come first.
+/// `lost` parents were counted by [`reattached`]; parts in other files come first.
 pub fn fix(
     origins: &[Origin<'_>],
     lost: u32,
@@ -126,7 +127,7 @@ pub fn fix(
     writer: &mut Writer<'_>,
     bodies: &mut Bodies<'_>,
 ) -> Result<Option<Fixed>, Refusal> {
-    let config = WeaveConfig { provenance: "forkedFrom", cwd: None, thinking };
+    let config = WeaveConfig { provenance: Provenance::ForkedFrom, cwd: None, thinking };
     let mut weave = Weave::new(origins, config, writer);
     for (source, origin) in origins.iter().enumerate() {
         weave.copy(source, &origin.nodes, Names::Kept, bodies);
@@ -189,7 +190,7 @@ mod tests {
         History::new(session, Rule::Client)
     }
 
-    /// Repairs a session; the copy's path and what was put right.
+    /// Repairs a session; returns the copy's path and the repairs.
     fn fixed(bytes: &[u8], thinking: Thinking) -> Option<(String, Vec<String>)> {
         let (_, names, words) = fixed_copy(bytes, thinking)?;
         Some((names, words))

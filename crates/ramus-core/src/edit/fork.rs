@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goto::last_prompt;
 use super::line::{self, Marker};
-use super::splice::Splice;
+use super::splice::{Provenance, Splice};
 use super::{NewLine, NewSession, Refusal, Writer, end_of_message};
 use crate::agent::inline_agents;
 use crate::body::{Body, Metadata};
@@ -44,12 +44,12 @@ impl Origin<'_> {
     }
 
     /// Has a copy say in a field where it comes from.
-    pub(super) fn put(&self, splice: &mut Splice, field: &'static str, name: Name) {
+    pub(super) fn put(&self, splice: &mut Splice, field: Provenance, name: Name) {
         let spelling = self.history.session.spell(name);
         if Name::canonical(spelling.as_bytes()) == Some(name) {
             splice.put_origin(field, &self.quoted, name);
         } else {
-            splice.put_raw(field, self.from(name).to_string());
+            splice.put_raw(field.field(), self.from(name).to_string());
         }
     }
 }
@@ -311,7 +311,7 @@ impl Copier<'_, '_> {
             splice.set("cwd", cwd);
         }
         if let Some(name) = record.name {
-            origin.put(&mut splice, "forkedFrom", name);
+            origin.put(&mut splice, Provenance::ForkedFrom, name);
         }
         if self.is_agent {
             splice.set_raw("isSidechain", "false");

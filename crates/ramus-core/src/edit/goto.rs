@@ -3,6 +3,7 @@
 use super::line::{self, Marker};
 use super::{Addition, Refusal, Writer, end_of_message};
 use crate::history::History;
+use crate::kept::hiding_compaction;
 use crate::name::Name;
 use crate::record::{Kind, Record, Voice};
 use crate::resume::{Era, Rule, resume};
@@ -66,8 +67,8 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
         return Err(Refusal::Empty);
     }
     let line = |id: NodeId| session.record(id).line;
-    if let Some((boundary, _)) = session.preserved().iter().find(|(boundary, _)| node < *boundary) {
-        return Err(Refusal::HiddenByCompaction { line: line(*boundary) });
+    if let Some((boundary, _)) = hiding_compaction(session).filter(|(at, _)| node < *at) {
+        return Err(Refusal::HiddenByCompaction { line: line(boundary) });
     }
     // What stands above a compaction is not sent (R7).
     let sent = |id: &NodeId| session.record(*id).voice != Voice::Boundary;
@@ -110,7 +111,7 @@ fn has_message(history: &History, node: NodeId) -> bool {
 
 /// Whether the client would go on from a node if these lines were added.
 fn holds(session: &Session, bytes: &[u8], wanted: Name) -> bool {
-    let mut after = session.clone();
+    let mut after = session.copy_for_resume();
     // A line that is not whole ends here; a blank line means nothing.
     after.push(b"\n");
     after.push(bytes);

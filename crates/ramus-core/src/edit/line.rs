@@ -1,15 +1,15 @@
-//! New lines, in the client's own words and order (R23).
+//! Builds new lines in the client's own format and key order (R23).
 
 use serde_json::{Map, Value, json};
 
 use crate::session::Facts;
 use crate::time::Time;
 
-/// How many characters of a prompt or a title a new line takes over; the client's own reader wants
-/// a `last-prompt` line to be short.
+/// The number of characters of a prompt or title that a new line contains; the client expects a
+/// `last-prompt` line to be short.
 const SHORT: usize = 200;
 
-/// A record that hangs at a node and says nothing to the model.
+/// A record that is attached to a node and is not sent to the model.
 pub(super) struct Marker<'a> {
     pub(super) parent: &'a str,
     pub(super) uuid: &'a str,
@@ -44,12 +44,12 @@ impl Marker<'_> {
     }
 }
 
-/// A user record: what a person would have said, or the result of a call.
+/// A user record: a message in the user's name, or the result of a call.
 pub(super) struct Said {
     pub(super) parent: Option<String>,
     pub(super) uuid: String,
     pub(super) content: Value,
-    /// Where it comes from, and the field that says so.
+    /// Its provenance, and the field for it.
     pub(super) from: Option<(&'static str, Value)>,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn custom_title(title: &str, session: &str) -> Vec<u8> {
     line(&json!({"type": "custom-title", "customTitle": title, "sessionId": session}))
 }
 
-/// A pointer to where the session goes on; an explicit one holds for ancestors too (R11).
+/// A pointer to where the session continues; an explicit one holds for ancestors too (R11).
 pub(super) fn last_prompt(prompt: &str, leaf: &str, explicit: bool, session: &str) -> Vec<u8> {
     let mut record = json!({"type": "last-prompt", "lastPrompt": short(prompt), "leafUuid": leaf});
     if explicit {

@@ -1,14 +1,12 @@
-//! A new session out of several conversations (R27).
+//! Plans a new session out of several conversations (R27).
 //!
-//! What all of them have stands once. The first conversation, or what is common,
-//! is the trunk: its records keep their names, as in a fork. What is put on it
-//! gets new ones. Exchanges are never cut: where two conversations part in the
-//! middle of one, the later one brings its prompt along.
+//! What they have in common is copied once. The first conversation, or the common part, is the trunk: its
+//! records keep their uuids, as in a fork. What is added to it gets new ones. Exchanges are never split:
+//! if two conversations diverge within an exchange, the later one includes the prompt again.
 //!
-//! A compaction hides from the model what stands before it. On the trunk that is
-//! what the client did there, so it stays. Further down it would hide the other
-//! conversations: there the summary is quoted as a user message, in the place of
-//! the exchanges it stands for.
+//! A compaction hides earlier messages from the model. On the trunk it stays, because that is what the
+//! client did. Elsewhere it would hide the other conversations, so its summary is quoted as a user message
+//! in place of the exchanges that it summarizes.
 
 mod brief;
 mod conflict;
@@ -29,6 +27,7 @@ pub use self::conflict::{Conflict, End, Policy};
 use self::element::{Element, Shape};
 pub use self::pick::{Pick, PickError};
 use super::fork::Origin;
+use super::splice::Provenance;
 use super::weave::{Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
 use super::{NewSession, Refusal, Writer};
 use crate::compare::{Common, Stretch, common};
@@ -70,7 +69,7 @@ pub enum Strategy {
     Pick(Vec<Pick>),
     /// The first one, then the others in short as one message.
     Digest,
-    /// The first one, then this text as one message: a digest that somebody wrote after reading a
+    /// The first one, then this text as one message: a merge digest that somebody wrote after reading a
     /// [`MergeBrief`].
     Assisted(String),
 }
@@ -81,23 +80,23 @@ pub struct Merged {
     pub new: NewSession,
     /// Displayable messages that all have.
     pub common: u32,
-    /// What the conversations have of their own: what is taken in order, then the rest.
+    /// The exchanges that only one conversation has: first those taken, in order, then the rest.
     pub exchanges: Vec<Exchange>,
     /// Files that were changed differently.
     pub conflicts: Vec<Conflict>,
     pub mended: Mended,
 }
 
-/// An exchange that one conversation has of its own.
+/// An exchange that only one conversation has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The conversation, from 1.
     pub branch: usize,
-    /// Which one of its own, from 1.
+    /// Its number within the conversation, from 1.
     pub n: usize,
-    /// The first record, as it is spelled.
+    /// The uuid of its first record.
     pub uuid: String,
-    /// The first words of the prompt.
+    /// The beginning of the prompt.
     pub words: Option<String>,
     pub time: Option<Time>,
     pub messages: u32,
@@ -110,7 +109,7 @@ pub enum Fate {
     Copied,
     /// A compaction; its summary is quoted, with what follows it.
     Quoted,
-    /// Part of what a quoted summary or a digest stands for.
+    /// Covered by a quoted summary or a merge digest.
     Summarized,
     LeftOut,
 }
@@ -129,8 +128,8 @@ impl Fate {
 
 /// Plans a new session out of several conversations.
 ///
-/// Conflicts are part of the answer; whether they are to stop the merge is for
-/// the caller to see in `request.policy`.
+/// Conflicts are part of the result; the caller decides by `request.policy` whether they stop the
+/// merge.
 pub fn merge(
     sources: &Sources<'_>,
     request: &Merge<'_>,
@@ -141,8 +140,11 @@ pub fn merge(
     let order = strategy::order(sources, &branches, &request.strategy)?;
     let taken = order.taken(sources, &branches);
     let conflicts = conflict::conflicts(sources, &taken, bodies);
-    let config =
-        WeaveConfig { provenance: "mergedFrom", cwd: request.cwd, thinking: Thinking::Unsigned };
+    let config = WeaveConfig {
+        provenance: Provenance::MergedFrom,
+        cwd: request.cwd,
+        thinking: Thinking::Unsigned,
+    };
     let mut weave = Weave::new(&sources.origins, config, writer);
     for element in &order.trunk {
         copy(&mut weave, &element.all(), Names::Kept, bodies);
@@ -185,7 +187,7 @@ pub fn merge(
     })
 }
 
-/// Cuts each conversation into what others have and what is its own.
+/// Splits each conversation into common and own exchanges.
 fn branches(sources: &Sources<'_>, no_base: bool) -> Result<Vec<Vec<Element>>, Refusal> {
     let stretches: Vec<Vec<Stretch<'_>>> =
         sources.branches.iter().map(|parts| stretches(sources, parts)).collect();

@@ -1,4 +1,4 @@
-//! Why something cannot be done by adding lines.
+//! Reasons why a plan is not possible.
 
 use std::fmt;
 
@@ -7,25 +7,25 @@ use crate::time::Time;
 /// Why a plan was not made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The record is no part of the tree.
+    /// The record is not part of the tree.
     NoNode,
-    /// The record has no uuid, or was read out of a damaged line: no client sees it.
+    /// The record has no uuid, or is on a damaged line: no client sees it.
     Unseen { line: u32 },
-    /// The record is a sub-agent's.
+    /// The record belongs to a sub-agent.
     Sidechain,
-    /// A compaction that keeps some messages hides everything else before it.
+    /// A compaction that preserves some messages hides everything else before it.
     HiddenByCompaction { line: u32 },
     /// In a large file the client does not look before the last compaction.
     BeforeCompaction { line: u32, bytes: u64 },
-    /// Another record of the same name comes later in the file, and the client sees only that one.
+    /// Another record with the same uuid comes later in the file, and the client sees only that one.
     OtherVersion { line: u32, other: u32 },
-    /// A record is dated in the future, and a client of that age goes on at the newest date.
+    /// A record is dated in the future, and a client of that era continues at the newest time.
     Future { line: u32, time: Time },
     /// The client loses the first record of a file that begins with a byte order mark.
     ByteOrderMark,
-    /// By the client's rule the session would go on somewhere else all the same.
+    /// By the client's rule the session would still continue somewhere else.
     WouldNotHold,
-    /// There is no message to go on from.
+    /// There is no message to continue from.
     Empty,
     /// A conversation shares no beginning with those before it.
     NoCommonPart { n: usize },

@@ -1,4 +1,4 @@
-//! New spellings for ids, put in wherever a line names the old ones.
+//! Replaces ids wherever a line contains them.
 
 use std::ops::Range;
 
@@ -7,17 +7,16 @@ use rustc_hash::FxHashMap;
 use crate::cursor::{Broken, Cursor};
 use crate::name::{Key, Name};
 
-/// What the ids of copied records are called in the copy.
+/// The new ids of copied records.
 ///
-/// Records are known by name; message ids, ids of tool calls and names of
-/// backups by key.
+/// Records are identified by uuid; message ids, tool call ids and names of backups by hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Renames {
     pub(super) names: FxHashMap<Name, String>,
     pub(super) keys: FxHashMap<Key, String>,
 }
 
-/// What people, models and tools said, and where a record came from: never an id of this session.
+/// Fields with text or provenance, which never contain an id of this session.
 const SPOKEN: &[&[u8]] = &[
     b"content",
     b"text",
@@ -53,7 +52,7 @@ impl Renames {
         if walked.is_ok() { edits } else { Edits::new() }
     }
 
-    /// Of a message only its own id and those of tool calls are ids.
+    /// In a message, only its own id and those of tool calls are ids.
     fn message(&self, cursor: &mut Cursor<'_>, edits: &mut Edits) -> Result<(), Broken> {
         cursor.object(|cursor, key| match key {
             b"id" => self.value(cursor, DEEPEST, edits),

@@ -12,13 +12,36 @@ use crate::name::Name;
 pub struct Splice {
     /// What is the same in all lines of a copy: there may be millions of them.
     shared: Option<Arc<[(&'static str, Change)]>>,
-    changes: Vec<(&'static str, Change)>,
-    /// The field that says which record of which session (as JSON) a line was copied from.
-    origin: Option<(&'static str, Arc<str>, Name)>,
+    /// Which record of which session (as JSON) a line was copied from, and the field that says so.
+    origin: Option<(Provenance, Arc<str>, Name)>,
     /// Ids that are others in the copy, wherever they are named.
     renames: Option<Arc<Renames>>,
+    /// What few lines need.
+    own: Option<Box<OwnChanges>>,
+}
+
+/// What changes in one line alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct OwnChanges {
+    fields: Vec<(&'static str, Change)>,
     /// Blocks of the message that are left out, by their place.
     dropped: Vec<usize>,
+}
+
+/// The field in which a copied line says where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Provenance {
+    ForkedFrom,
+    MergedFrom,
+}
+
+impl Provenance {
+    pub(crate) fn field(self) -> &'static str {
+        match self {
+            Self::ForkedFrom => "forkedFrom",
+            Self::MergedFrom => "mergedFrom",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,23 +62,23 @@ impl Splice {
     }
 
     /// Says in a field which record a line was copied from; `session` is its id as JSON.
-    pub(crate) fn put_origin(&mut self, field: &'static str, session: &Arc<str>, record: Name) {
+    pub(crate) fn put_origin(&mut self, field: Provenance, session: &Arc<str>, record: Name) {
         self.origin = Some((field, Arc::clone(session), record));
     }
 
     /// Gives a field another value, in those lines that have it.
     pub(crate) fn set(&mut self, field: &'static str, text: &str) {
-        self.changes.push((field, Change::Set(quoted(text))));
+        self.own_changes().fields.push((field, Change::Set(quoted(text))));
     }
 
     /// Gives a field another value that is written as it is.
     pub(crate) fn set_raw(&mut self, field: &'static str, json: impl Into<String>) {
-        self.changes.push((field, Change::Set(json.into())));
+        self.own_changes().fields.push((field, Change::Set(json.into())));
     }
 
     /// Gives a field a value, in all lines.
     pub(crate) fn put_raw(&mut self, name: &'static str, json: impl Into<String>) {
-        self.changes.push((name, Change::Put(json.into())));
+        self.own_changes().fields.push((name, Change::Put(json.into())));
     }
 
     /// Gives names and ids their new spelling wherever they stand; fields that are set stay as set.
@@ -66,12 +89,16 @@ impl Splice {
     /// Leaves blocks of the message out.
     pub(crate) fn drop_blocks(&mut self, mut blocks: Vec<usize>) {
         blocks.sort_unstable();
-        self.dropped = blocks;
+        self.own_changes().dropped = blocks;
     }
 
     /// Leaves a field out.
     pub(crate) fn drop(&mut self, name: &'static str) {
-        self.changes.push((name, Change::Drop));
+        self.own_changes().fields.push((name, Change::Drop));
+    }
+
+    fn own_changes(&mut self) -> &mut OwnChanges {
+        self.own.get_or_insert_default()
     }
 
     /// Returns the line with the changes made.
@@ -83,10 +110,11 @@ impl Splice {
         let mut added = String::new();
         let origin = self.origin.as_ref().map(|(field, session, record)| {
             let json = format!(r#"{{"sessionId":{session},"messageUuid":"{record}"}}"#);
-            (*field, Change::Put(json))
+            (field.field(), Change::Put(json))
         });
         let shared = self.shared.iter().flat_map(|shared| shared.iter());
-        for (field, change) in shared.chain(&origin).chain(&self.changes) {
+        let own = self.own.iter().flat_map(|own| &own.fields);
+        for (field, change) in shared.chain(&origin).chain(own) {
             let found = values(&entries, field);
             match change {
                 Change::Put(json) if found.is_empty() => {
@@ -106,8 +134,8 @@ impl Splice {
         if let Some(renames) = &self.renames {
             edits.extend(renames.in_line(line));
         }
-        if !self.dropped.is_empty() {
-            edits.extend(dropped_blocks(line, &entries, &self.dropped));
+        if let Some(own) = self.own.as_ref().filter(|own| !own.dropped.is_empty()) {
+            edits.extend(dropped_blocks(line, &entries, &own.dropped));
         }
         if let Some(last) = entries.last().filter(|_| !added.is_empty()) {
             edits.push((last.value.end..last.value.end, added));

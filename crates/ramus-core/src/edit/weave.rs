@@ -1,10 +1,9 @@
-//! Records of several files on one line: a conversation that any client follows from end to end.
+//! Linearizes records of several files: every client version reads the result from end to end.
 //!
-//! Where a fork keeps the links of what it copies, here every record hangs below
-//! the one before it, as the client's own `/branch` does. So it does not matter
-//! how parallel calls, replays, lost parents and cycles hung together before:
-//! calls stand before their results, every call has one, times rise, and the last
-//! record is the newest.
+//! While a fork keeps the links of the records it copies, here every record becomes the child of the one
+//! before it, as in the client's own `/branch`. So it does not matter how parallel calls, replays, lost
+//! parents and cycles were linked before: calls come before their results, every call has one, times rise,
+//! and the last record is the newest.
 
 mod order;
 mod times;
@@ -18,7 +17,7 @@ use self::order::{Woven, woven};
 use super::fork::{Origin, snapshot_of};
 use super::line::{self, Said};
 use super::rename::Renames;
-use super::splice::Splice;
+use super::splice::{Provenance, Splice};
 use super::{NewLine, Writer};
 use crate::body::{Block, Body};
 use crate::fold::FoldId;
@@ -35,7 +34,7 @@ pub type Bodies<'b> = dyn FnMut(usize, NodeId) -> Option<Body> + 'b;
 #[derive(Clone, Copy)]
 pub(super) struct WeaveConfig<'a> {
     /// The field that says where a record comes from.
-    pub(super) provenance: &'static str,
+    pub(super) provenance: Provenance,
     /// The working directory of another project.
     pub(super) cwd: Option<&'a str>,
     pub(super) thinking: Thinking,
@@ -44,24 +43,24 @@ pub(super) struct WeaveConfig<'a> {
 /// Which thinking is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thinking {
-    /// What bears no signature, which no server takes.
+    /// Thinking without a signature, which the API rejects.
     Unsigned,
     /// What has no text too, which some clients cannot send.
     Withheld,
 }
 
-/// Whether records keep their names.
+/// Whether records keep their uuids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
-    /// As far as they are not used yet.
+    /// If they are not used yet.
     Kept,
     Fresh,
 }
 
-/// What was put right on the way.
+/// What was corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mended {
-    /// Calls that got a result that says they were interrupted.
+    /// Calls that got a result saying that they were interrupted.
     pub answered: u32,
     /// Results without a call, left out.
     pub strays: u32,
@@ -69,11 +68,11 @@ pub struct Mended {
     pub thinking: u32,
     /// Records that had no usable time.
     pub untimed: u32,
-    /// Records whose time lay in the future.
+    /// Records dated in the future.
     pub set_back: u32,
 }
 
-/// Records beside the tree, with the prompts that snapshots of files belong to.
+/// Records outside the tree, with the prompts that checkpoints belong to.
 type Notes = Vec<(NodeId, Option<Name>)>;
 
 /// A session in the making.
@@ -84,12 +83,12 @@ pub(super) struct Weave<'a, 'w> {
     /// What all copies have in common.
     copied: Splice,
     rows: Vec<Row>,
-    /// The last record on the line, as it is spelled.
+    /// The uuid of the last record on the chain.
     tip: Option<String>,
-    /// Whether anybody said something since the last compaction.
+    /// Whether there is a message since the last compaction.
     has_message: bool,
     used: Used,
-    /// The notes of each source, with the prompts that snapshots of files belong to.
+    /// The notes of each source, with the prompts that checkpoints belong to.
     snapshots: Vec<Option<Notes>>,
     pub(super) mended: Mended,
     /// Displayable messages.
@@ -98,13 +97,13 @@ pub(super) struct Weave<'a, 'w> {
     counted: Option<(usize, FoldId)>,
 }
 
-/// Ids that stand in the new session already.
+/// Ids that the new session already has.
 #[derive(Default)]
 struct Used {
     names: FxHashSet<Name>,
     messages: FxHashSet<Key>,
     calls: FxHashSet<Key>,
-    /// Notes that are there, by session and place.
+    /// Notes that were copied, by session and offset.
     notes: FxHashSet<(String, u64)>,
 }
 
@@ -124,7 +123,7 @@ enum What {
 enum Place {
     /// On the line.
     Line,
-    /// A record that some clients do not know hangs beside it.
+    /// A record that some clients do not know is attached beside the chain.
     Beside,
     /// A record of a sidechain.
     Side,
@@ -184,18 +183,18 @@ impl<'a, 'w> Weave<'a, 'w> {
         self.notes(source, nodes, &renames, bodies);
     }
 
-    /// Puts in what a person would have said.
+    /// Adds a message in the user's name.
     pub(super) fn say(&mut self, text: String, from: Value, time: Option<Time>) {
         let content = Value::String(text);
-        self.put_said(content, Some((self.config.provenance, from)), time);
+        self.put_said(content, Some((self.config.provenance.field(), from)), time);
         self.messages += 1;
     }
 
-    /// Puts the records into lines, with their times; `None`: there is no message to go on from.
+    /// Turns the records into lines, with their times; `None`: there is no message to continue from.
     pub(super) fn finish(mut self) -> Option<Finished> {
         let resume = self.tip.take().filter(|_| self.has_message)?;
         let now = self.writer.now;
-        // What hangs beside the end would be the end.
+        // A record beside the last one would become the end.
         let end = self.rows.iter().rposition(|row| row.place == Place::Line)? + 1;
         let mut index = 0;
         self.rows.retain(|row| {
@@ -224,7 +223,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         Some(Finished { lines, resume, messages: self.messages, mended: self.mended })
     }
 
-    /// Decides which records are called otherwise in the copy.
+    /// Decides which records get a new uuid.
     fn renames(&mut self, source: usize, nodes: &[NodeId], names: Names) -> Renames {
         let origin = &self.origins[source];
         let mut renames = Renames { keys: origin.backups.clone(), ..Renames::default() };
@@ -238,7 +237,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         renames
     }
 
-    /// Gives a message and its calls other ids if theirs stand in the session already.
+    /// Gives a message and its calls new ids if the session already has theirs.
     fn enter(&mut self, source: usize, fold: FoldId, renames: &mut Arc<Renames>) {
         let history = self.origins[source].history;
         let members = history.folds.members(fold).iter().map(|node| history.session.record(*node));
@@ -307,7 +306,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         }
     }
 
-    /// Makes a record the child of the last one on the line.
+    /// Makes a record the child of the last one on the chain.
     fn hang(&self, record: &Record, splice: &mut Splice) {
         let parent = Value::from(self.tip.as_deref()).to_string();
         if record.voice == Voice::Boundary {
@@ -330,7 +329,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         let History { session, tree, .. } = self.origins[source].history;
         let record = session.record(node);
         let mut splice = self.splice(source, record, renames);
-        // Some clients go on below the end if only a sidechain hangs there, so it hangs nowhere.
+        // Some clients continue below the end if there is only a sidechain, so it gets no parent.
         if !tree.parent(node).is_some_and(|parent| session.record(parent).sidechain) {
             splice.set_raw("parentUuid", "null");
         }
@@ -355,7 +354,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         }
         if let Some(name) = record.name {
             origin.put(&mut splice, self.config.provenance, name);
-            if self.config.provenance == "mergedFrom" {
+            if self.config.provenance == Provenance::MergedFrom {
                 // What a source was once forked from is no origin of the merged session.
                 splice.drop("forkedFrom");
             }
@@ -366,7 +365,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         splice
     }
 
-    /// Returns what a record is called in the copy: no name stands twice, and all have one.
+    /// Returns the uuid of a record in the copy: every record has one, and none repeats.
     fn name(
         &mut self,
         record: &Record,
@@ -389,7 +388,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         uuid
     }
 
-    /// Gives a call a result that says it was interrupted, as the client itself does.
+    /// Gives a call a result saying that it was interrupted, as the client itself does.
     fn interrupted(
         &mut self,
         source: usize,
@@ -490,14 +489,14 @@ pub(super) fn open_at_end(origin: &Origin<'_>) -> u32 {
 enum Hollow {
     No,
     Blocks(Vec<usize>),
-    /// The record says nothing else.
+    /// The record has nothing else.
     All(u32),
 }
 
-/// A line of records, ready to be written.
+/// A chain of records, ready to be written.
 pub(super) struct Finished {
     pub(super) lines: Vec<NewLine>,
-    /// The last record, as it is spelled.
+    /// The uuid of the last record.
     pub(super) resume: String,
     pub(super) messages: u32,
     pub(super) mended: Mended,

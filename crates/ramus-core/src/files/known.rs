@@ -1,4 +1,4 @@
-//! What is known of every file, and how each thing that is told changes it.
+//! Tracks the known content of every file and applies file events to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,23 +11,23 @@ use crate::body::{Hunk, HunkLine, ToolOutput, WriteOutput};
 use crate::compare::{Content, change};
 use crate::turn::{Action, Call};
 
-/// What is known of every file at one place of the walk.
+/// What is known about every file at one position of the walk.
 pub(super) struct Known<'a> {
     pub(super) backups: &'a mut dyn Backups,
     pub(super) part: usize,
     pub(super) cwd: String,
-    /// What files held where their first backup is wrong.
+    /// The content before the first change, for files whose first backup is wrong.
     pub(super) corrected: BTreeMap<String, (Held, Backup)>,
     pub(super) now: BTreeMap<String, Now>,
-    /// Where the last checkpoint before the moment stands, and the files that it tells of anyway.
+    /// The position of the last checkpoint before the point, and the files that it contains.
     pub(super) settled: (usize, BTreeSet<String>),
     /// How many commands ran so far.
     pub(super) commands: u32,
-    /// Set once the moment has passed.
+    /// Set once the point has been passed.
     pub(super) after: Option<After>,
 }
 
-/// What is known of one file.
+/// What is known about one file.
 pub(super) struct Now {
     pub(super) held: Held,
     pub(super) source: Source,
@@ -37,13 +37,13 @@ pub(super) struct Now {
     pub(super) only_read: bool,
 }
 
-/// What happened since the moment.
+/// What happened after the point.
 #[derive(Default)]
 pub(super) struct After {
     pub(super) commands: u32,
-    /// Files that are no longer as they were.
+    /// Files that have changed since.
     pub(super) changed: BTreeSet<String>,
-    /// The next checkpoint has been seen.
+    /// The next checkpoint has been applied.
     pub(super) checked: bool,
 }
 
@@ -133,7 +133,7 @@ impl Known<'_> {
         self.now.insert(path.to_owned(), now);
     }
 
-    /// Learns from something after the moment what a file held at it.
+    /// Uses something after the point to learn the content of a file at the point.
     pub(super) fn reveal(&mut self, path: &str, held: Held, source: Source, changes: bool) {
         let Some(after) = &mut self.after else { return };
         let is_first = !after.changed.contains(path);
@@ -158,7 +158,7 @@ impl Known<'_> {
         }
     }
 
-    /// Returns what a file held before it was first changed in this session.
+    /// Returns the content of a file before it was first changed in this session.
     pub(super) fn first(&mut self, path: &str, tracked: &Tracked) -> Now {
         if let Some((held, backup)) = self.corrected.get(path) {
             let doubt = Some(Doubt::LateBackup(backup.clone()));
@@ -174,8 +174,8 @@ impl Known<'_> {
         }
     }
 
-    /// Returns what an entry of a checkpoint says; without its backup, what tools made of the file
-    /// since the checkpoint before.
+    /// Returns the content that a checkpoint entry gives; without its backup, the content after the tool
+    /// calls since the previous checkpoint.
     pub(super) fn entry(&mut self, path: &str, entry: &Entry, source: Source) -> Now {
         if let Some(held) = self.held(entry) {
             return self.now(held, source, None);
@@ -183,7 +183,7 @@ impl Known<'_> {
         let doubt = Some(Doubt::BackupGone);
         match self.now.remove(path) {
             Some(now) if matches!(now.held, Held::Bytes(_)) => Now { doubt, ..now },
-            // A new version means that it is no longer what the last one was.
+            // A new version means that the content changed.
             _ => self.now(Held::Unknown, Source::Nothing, doubt),
         }
     }
@@ -231,12 +231,12 @@ impl Known<'_> {
     }
 }
 
-/// Something that is so whatever ran before.
+/// Content that does not depend on the commands that ran before.
 pub(super) fn settled(held: Held, source: Source) -> Now {
     Now { held, source, doubt: None, commands: None, only_read: false }
 }
 
-/// Tells how a written file lies on the disk: up to 2.1.50 it kept the line ends it had.
+/// Determines the line ends of a written file: up to 2.1.50 it kept those it had.
 fn write_dress(write: &WriteOutput) -> Dress {
     let had = |line: HunkLine<'_>| matches!(line, HunkLine::Removed(text) | HunkLine::Context(text) if text.ends_with('\r'));
     let in_patch = write.patch.hunks.iter().flat_map(Hunk::changes).any(had);

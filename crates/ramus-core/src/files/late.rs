@@ -1,9 +1,9 @@
-//! Backups that were made too late.
+//! Detects file backups that were made too late.
 //!
-//! The first backup of a file should hold what was there before the first edit.
-//! Some clients (2.0.74 in nearly every run) copy the file while the tool is
-//! already writing, and the backup holds what the edit made of it. The result
-//! of that edit tells both, so the mistake can be seen and taken back.
+//! The first backup of a file should have its content before the first edit. Some clients (2.0.74 in
+//! nearly every run) copy the file while the tool is already writing, so that the backup has the
+//! content after the edit. The result of that edit records both, so the error can be detected and
+//! corrected.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::history::Path;
 use crate::session::NodeId;
 use crate::turn::turns;
 
-/// Returns what files really held before their first change, where the first backup is wrong, and that backup.
+/// Returns the real content of files before their first change, if the first backup is wrong, and that backup.
 pub(super) fn corrections(
     part: usize,
     stretch: &Stretch<'_>,

@@ -1,22 +1,21 @@
-//! The moment that an address means.
+//! The point on a path that an address refers to.
 
 use crate::history::{History, Path};
 use crate::record::Voice;
 use crate::session::NodeId;
 
-/// A moment on a path.
+/// A point on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// How many nodes of the path come before it.
+    /// The number of nodes of the path before it.
     pub cut: usize,
-    /// The prompt that was sent at it. `None`: it is the moment after a message.
+    /// The prompt that was sent at it. `None`: it is the point after a message.
     pub sent: Option<NodeId>,
 }
 
-/// Returns the moment of a node on a path that it lies on: before a prompt, after anything else.
+/// Returns the point of a node on its path: before a prompt, after anything else.
 ///
-/// A message counts as a whole, with the results of its tool calls. `None`: the
-/// node is not on the path.
+/// A message includes the results of its tool calls. `None`: the node is not on the path.
 pub fn moment(history: &History, path: &Path, node: NodeId) -> Option<Moment> {
     let record = history.session.record(node);
     let fold = history.folds.of(node)?;
@@ -26,7 +25,7 @@ pub fn moment(history: &History, path: &Path, node: NodeId) -> Option<Moment> {
         return Some(Moment { cut, sent: Some(first) });
     }
     let Some(at) = path.folds.iter().position(|on_path| *on_path == fold) else {
-        // What decorates a message stands beside the path.
+        // Decoration is not a message of the path.
         let first = history.tree.first(node);
         let at = path.nodes.iter().position(|on_path| *on_path == first)?;
         return Some(Moment { cut: at + 1, sent: None });

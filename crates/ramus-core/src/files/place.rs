@@ -1,9 +1,9 @@
-//! Where a file is: paths by their letters alone, and where a copy of it may go.
+//! Path arithmetic on strings, and where a copy of a file goes.
 
 /// The directory for files from outside the project, in a tree that is written out.
 pub const OUTSIDE: &str = "__outside__";
 
-/// Returns the absolute path that a checkpoint means; it names files from the working directory on.
+/// Returns the absolute path of a file in a checkpoint, where paths are relative to the working directory.
 pub fn absolute(cwd: &str, key: &str) -> String {
     if is_absolute(key) || cwd.is_empty() {
         return normal(key);
@@ -20,7 +20,7 @@ fn is_drive(path: &str) -> bool {
     path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path.get(1..2) == Some(":")
 }
 
-/// Returns a path without `.`, `..` and doubled separators, as far as its letters tell.
+/// Returns a path without `.`, `..` and doubled separators, without access to the file system.
 pub fn normal(path: &str) -> String {
     let windows = is_drive(path) || path.starts_with('\\');
     let separator = if windows { '\\' } else { '/' };
@@ -50,23 +50,23 @@ pub fn below<'p>(path: &'p str, dir: &str) -> Option<&'p str> {
     path.strip_prefix(dir)?.strip_prefix(['/', '\\']).filter(|rest| !rest.is_empty())
 }
 
-/// Returns where the copy of a file goes in a tree of its own, with `/`: never above the tree.
+/// Returns the path of a copy below an output directory, with `/`: never above that directory.
 ///
-/// Files of the project keep their place in it; all others go below [`OUTSIDE`]
-/// with their whole path.
+/// Files of the project keep their relative path; all others go below [`OUTSIDE`] with their
+/// whole path.
 pub fn in_tree(path: &str, cwd: &str) -> String {
     let cwd = normal(cwd);
     let clean = |path: &str| {
         let parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
         let safe = |part: &str| match part {
             ".." => "up".to_owned(),
-            // A drive's colon would begin a path of its own.
+            // The colon of a drive would start a new path.
             part => part.replace([':', '\0'], "_"),
         };
         parts.map(safe).collect::<Vec<_>>().join("/")
     };
     match below(path, &cwd) {
-        // The project's own directory of that name must not be mixed up with ours.
+        // The project may have a directory of that name itself.
         Some(inside) if !clean(inside).starts_with(OUTSIDE) => clean(inside),
         _ => format!("{OUTSIDE}/{}", clean(path)),
     }

@@ -1,9 +1,9 @@
-//! Putting files back: which would be written, which taken away, which left alone and why.
+//! Plans to restore files: which are written, which deleted, and which left alone and why.
 
 use super::place::below;
 use super::{FileState, Held};
 
-/// What is to be done to bring a moment's files back.
+/// What has to change to restore the files of a point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restore<'a> {
     pub changes: Vec<Change<'a>>,
@@ -29,21 +29,21 @@ pub enum How {
 /// Why a file is left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// What it held is not known.
+    /// Its content at the point is unknown.
     Unknown,
     /// It does not lie in the directory that the session ran in.
     Outside,
     /// It is a link, or behind one.
     Link,
-    /// There is something else in its place.
+    /// There is something else at its path.
     NotAFile,
 }
 
-/// What is in a file's place now.
+/// What is at the path of a file now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDisk {
     Absent,
-    /// The very bytes that it held then.
+    /// The same bytes as at the point.
     Same,
     Other,
     Link,
@@ -73,8 +73,8 @@ impl Why {
     }
 }
 
-/// Says what would have to be done; `disk` looks at the place of a file. Files outside of `cwd` are
-/// left alone unless `outside` is set.
+/// Plans what has to change; `disk` examines the path of a file. Files outside `cwd` are left alone
+/// unless `outside` is set.
 pub fn restore<'a>(
     files: impl IntoIterator<Item = &'a FileState>,
     cwd: &str,

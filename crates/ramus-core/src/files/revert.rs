@@ -1,4 +1,4 @@
-//! What became of the files when a person went back to an earlier message (R22).
+//! What happened to the files when a person went back to an earlier message (R22).
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::branches::Fork;
 use crate::history::History;
 use crate::session::NodeId;
 
-/// What became of the files.
+/// What happened to the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revert {
     /// They were put back too: code and conversation.
@@ -16,10 +16,10 @@ pub enum Revert {
     Kept,
 }
 
-/// What became of the files at each prompt that begins a new branch, where it is known.
+/// What happened to the files at each prompt that begins a new branch, if known.
 pub type Reverts = HashMap<NodeId, Revert>;
 
-/// Returns what became of the files at a fork; `None`: it is not known, or the ways differ.
+/// Returns what happened to the files at a fork point; `None`: unknown, or the branches differ.
 pub fn fork_files(history: &History, fork: &Fork, reverts: &Reverts) -> Option<Revert> {
     let heads = fork.ways.iter().map(|way| history.folds.fold(way.speech).head);
     let mut told = heads.filter_map(|head| reverts.get(&head).copied());
@@ -37,10 +37,10 @@ impl Revert {
     }
 }
 
-/// Judges by the files at three moments: before the branch that was left, at its end, and when the new
-/// branch began. `bytes` gives what a file held at one of them, by its number.
+/// Compares the files at three points: before the branch that was left, at its end, and when the new
+/// branch began. `bytes` returns the content of a file at one of them, by its index.
 ///
-/// Only files that the branch changed can tell, and only if all of them tell the same. `None`: they do not.
+/// Only files that the branch changed count, and only if all of them agree. `None`: they do not.
 pub fn revert(
     moments: [&[FileState]; 3],
     bytes: &mut dyn FnMut(usize, &FileState) -> Option<Vec<u8>>,
@@ -48,7 +48,7 @@ pub fn revert(
     let mut told = None;
     for end in moments[1] {
         let at = |moment: usize| moments[moment].iter().find(|file| file.path == end.path);
-        // Without a checkpoint of that prompt nobody knows how it found the file.
+        // Only that prompt's own checkpoint shows the state at which it was sent.
         let now = at(2).filter(|file| file.source == Source::Snapshot);
         let (Some(before), Some(now)) = (at(0), now) else { continue };
         let mut content = |moment, file: &FileState| match file.held {
@@ -100,7 +100,7 @@ mod tests {
         let (old, new) = ([file("a", "old")], [file("a", "new")]);
         check([&old, &new, &old], Some(Revert::Restored));
         check([&old, &new, &new], Some(Revert::Kept));
-        // Somebody changed it meanwhile, or the branch changed nothing, or nobody looked.
+        // Something else changed the file, the branch changed nothing, or there is no checkpoint.
         check([&old, &new, &[file("a", "other")]], None);
         check([&old, &old, &old], None);
         let guess = FileState { source: Source::First, ..file("a", "old") };

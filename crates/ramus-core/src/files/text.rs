@@ -10,7 +10,7 @@ pub(super) struct Dress {
     pub(super) wide: bool,
 }
 
-/// Reads a file as the client does. `None`: it is no text.
+/// Decodes a file as the client does. `None`: it is not text.
 pub(super) fn undress(bytes: &[u8]) -> Option<(String, Dress)> {
     let wide = bytes.starts_with(&[0xff, 0xfe]);
     let text = if wide {

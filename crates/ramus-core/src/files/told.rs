@@ -1,22 +1,22 @@
-//! What a turn tells about files.
+//! Extracts from a turn what it shows about files.
 
 use crate::body::ToolOutput;
 use crate::compare::{changed_path, whole};
 use crate::turn::{Action, Attached, Call, Command, Turn, TurnKind};
 
-/// One thing that is told about files.
+/// Something that a turn shows about a file.
 pub(super) enum Told<'t> {
     /// A tool changed a file.
     Changed { path: &'t str, call: &'t Call, output: Option<&'t ToolOutput> },
     /// A tool read a file whole.
     Seen { path: &'t str, text: &'t str },
-    /// Somebody else changed a file.
+    /// Something else changed a file.
     Touched { path: &'t str },
     /// Something ran that may have changed any file.
     Ran,
 }
 
-/// Returns what a turn tells, in order.
+/// Returns the file events of a turn, in order.
 pub(super) fn told(turn: &Turn) -> Vec<Told<'_>> {
     match &turn.kind {
         TurnKind::File(Attached { path, edited: true, .. }) => vec![Told::Touched { path }],
@@ -27,7 +27,7 @@ pub(super) fn told(turn: &Turn) -> Vec<Told<'_>> {
 
 fn told_by(call: &Call) -> Option<Told<'_>> {
     let runs = matches!(call.action(), Action::Run { .. } | Action::Delegate { .. });
-    // Nobody knows what a tool from elsewhere does.
+    // The effect of a third-party tool is unknown.
     if runs || call.name.starts_with("mcp__") {
         return Some(Told::Ran);
     }

@@ -1,4 +1,4 @@
-//! The client's checkpoints: which backup held a file when a prompt was sent.
+//! Reads the client's checkpoints: which backup had a file's content when a prompt was sent.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::session::NodeId;
 /// All checkpoints of one session that concern a path.
 #[derive(Debug, Default)]
 pub(super) struct Tracked {
-    /// What each prompt of the path found, by the prompt's name.
+    /// The checkpoint of each prompt of the path, by the prompt's uuid.
     pub(super) snapshots: FxHashMap<Name, Snapshot>,
     /// The oldest entry of every file that was ever tracked, on whatever branch.
     pub(super) first: BTreeMap<String, First>,
@@ -30,19 +30,19 @@ pub(super) struct Entry {
     pub(super) version: u64,
 }
 
-/// How a file came to be tracked.
+/// How tracking of a file began.
 #[derive(Clone, Debug)]
 pub(super) struct First {
     pub(super) entry: Entry,
-    /// The prompt to whose checkpoint it was added.
+    /// The prompt whose checkpoint it was added to.
     pub(super) prompt: Name,
     /// The message that was about to change it.
     pub(super) by: Name,
 }
 
 impl Tracked {
-    /// Reads the checkpoints of a session; of prompts off the path only the first sight of a file
-    /// is kept.
+    /// Reads the checkpoints of a session. Of prompts off the path, only the first entry of a file is
+    /// kept.
     pub(super) fn read(
         stretch: &Stretch<'_>,
         bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
@@ -63,7 +63,7 @@ impl Tracked {
                 _ => {}
             }
         }
-        // A delta may stand before the checkpoint that it adds to.
+        // A delta may come before the checkpoint that it adds to.
         for (prompt, path, entry) in
             added.into_iter().filter(|(prompt, ..)| on_path.contains(prompt))
         {
@@ -72,7 +72,7 @@ impl Tracked {
         tracked
     }
 
-    /// Takes a whole checkpoint: the last one of a prompt counts.
+    /// Adds a complete checkpoint; the last one of a prompt counts.
     fn take_snapshot(
         &mut self,
         snapshot: FileHistorySnapshot,

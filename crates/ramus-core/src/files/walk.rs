@@ -1,4 +1,4 @@
-//! The walk along a path: what is known of every file, up to a moment and from what comes after it.
+//! Walks along a path and collects what is known about every file, up to a point and from what follows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use crate::name::Name;
 use crate::session::NodeId;
 use crate::turn::{TurnKind, turns};
 
-/// Returns every file that the session tracks, or that its tools changed or read on the path, as it
-/// was at a moment of the last stretch.
+/// Returns every file that the session tracks, or that its tools changed or read on the path, at a
+/// point of the last part.
 ///
-/// The stretches should run on beyond the moment, to the end of the
-/// conversation: what comes later tells of what was there before.
+/// The parts should continue beyond the point, to the end of the conversation: later records show
+/// what was there before.
 pub fn files(
     stretches: &[Stretch<'_>],
     moment: Moment,
@@ -79,7 +79,7 @@ impl Known<'_> {
                 TurnKind::Answer(_) => spoken = true,
                 _ => {}
             }
-            // The checkpoint of a prompt already holds what was changed before it was sent.
+            // The checkpoint of a prompt already contains what changed before it was sent.
             let is_early = !spoken && !tracked.snapshots.is_empty();
             for told in told(&turn) {
                 if !(is_early && matches!(told, Told::Touched { .. })) {
@@ -93,7 +93,7 @@ impl Known<'_> {
         }
     }
 
-    /// Begins a session with what files held before they were ever changed in it.
+    /// Starts a session with the content that files had before they were first changed in it.
     fn start(&mut self, tracked: &Tracked) {
         for path in tracked.first.keys() {
             let is_known = self.now.get(path).is_some_and(|now| now.held != Held::Unknown);
@@ -119,7 +119,7 @@ impl Known<'_> {
         }
     }
 
-    /// Whether nothing that comes later can tell more.
+    /// Whether nothing that follows can add anything.
     fn is_done(&self, tracked: &Tracked) -> bool {
         let checked = self.after.as_ref().is_some_and(|after| after.checked);
         let known = |now: &Now| now.held != Held::Unknown;
@@ -151,7 +151,7 @@ impl Known<'_> {
             self.now.insert(path.clone(), known);
         }
         if checkpoint.is_sent {
-            // The client's own rule: what the checkpoint does not name goes back to its beginning.
+            // As in the client: files that the checkpoint does not name get their first content.
             for path in tracked.first.keys().filter(|path| !checkpoint.entries.contains_key(*path))
             {
                 let first = self.first(path, tracked);
@@ -161,7 +161,7 @@ impl Known<'_> {
         }
     }
 
-    /// Learns from the checkpoint after the moment.
+    /// Learns from the checkpoint after the point.
     fn next_checkpoint(&mut self, checkpoint: &Checkpoint<'_>) {
         let Some(after) = &mut self.after else { return };
         let ran = after.commands;
@@ -195,10 +195,10 @@ struct Checkpoint<'a> {
     at: usize,
     name: Name,
     entries: &'a Snapshot,
-    /// It is the prompt of the moment.
+    /// It is the prompt of the requested point.
     is_sent: bool,
-    /// It was the first thing ever said at its place: a prompt that was sent later, after going back
-    /// there, tells nothing about the time before the first.
+    /// It was the first message there. A prompt that was sent later, after going back, shows nothing
+    /// about the time before the first.
     is_first: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Two clients that wrote to one session at once.
+//! Detects two clients that wrote to one session at the same time.
 
 use crate::defect::{Defect, DefectKind};
 use crate::history::History;
@@ -8,7 +8,7 @@ use crate::session::NodeId;
 /// How far up a chain is followed; beyond that nothing is claimed.
 const FURTHEST: usize = 4096;
 
-/// An answer whose turn was under way while something was said on another branch.
+/// A reply whose turn was in progress while another branch got a message.
 #[derive(Clone, Copy)]
 struct Crossing {
     /// The record, and the one it continues.
@@ -18,10 +18,10 @@ struct Crossing {
     other: NodeId,
 }
 
-/// Finds the place where two turns ran at once.
+/// Finds where two turns ran at the same time.
 ///
-/// One client finishes or gives up a turn before it begins another. So each of two branches must have
-/// got a new answer after the other one had said something: a turn that crosses one which crosses it.
+/// One client finishes or abandons a turn before it begins another. So each of two branches must have
+/// got a new reply after a message of the other one: a turn that crosses a turn that crosses it.
 pub(super) fn two_clients(history: &History) -> Option<Defect> {
     let mut before: Option<Crossing> = None;
     for crossing in crossings(history) {
@@ -39,7 +39,7 @@ pub(super) fn two_clients(history: &History) -> Option<Defect> {
     None
 }
 
-/// Goes through the records that continue a turn while another branch had the last word.
+/// Returns the records that continue a turn after another branch got the last message.
 fn crossings(history: &History) -> impl Iterator<Item = Crossing> {
     let History { session, tree, folds, .. } = history;
     let lane = history.lane();
@@ -67,7 +67,7 @@ fn crossings(history: &History) -> impl Iterator<Item = Crossing> {
     })
 }
 
-/// Whether a record is another one or hangs below it; `true` also where that is too far to tell.
+/// Whether a record is `top` or below it; also `true` if that is too far away to tell.
 fn is_below(history: &History, record: NodeId, top: NodeId) -> bool {
     let mut above = history.tree.ancestors(record).take(FURTHEST);
     let mut steps = 0;

@@ -1,4 +1,4 @@
-//! What is spent while somebody watches: each message once, at its largest (R20).
+//! Totals while a session is watched: each message once, at its largest (R20).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use crate::price::PriceList;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spending {
     pub messages: u64,
-    /// All tokens, those read from the cache too.
+    /// All tokens, including cache reads.
     pub tokens: u64,
     pub output: u64,
-    /// Dollars for all messages whose price is known.
+    /// Dollars for all messages with a known price.
     pub cost: f64,
     /// Some message has no known price.
     pub unpriced: bool,
-    /// How much the model had before it the last time.
+    /// The context size of the last request.
     pub context: u64,
 }
 
-/// How many messages may still grow: several agents write theirs at once.
+/// The number of messages that may still grow: several sub-agents write at the same time.
 const OPEN: usize = 64;
 
-/// Sums, and the messages that may still grow.
+/// Totals, and the messages that may still grow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     prices: Arc<PriceList>,
@@ -33,12 +33,12 @@ pub(super) struct Ledger {
     open: VecDeque<Open>,
 }
 
-/// A message of which more may come.
+/// A message that may still grow.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     name: Key,
     request: Option<Key>,
-    /// What stays the same where a merge gave a copy another name.
+    /// A key that stays the same when a merge gives a copy a new id.
     origin: Option<Key>,
     counted: Counted,
 }
@@ -55,7 +55,7 @@ impl Ledger {
         Self { prices, ..Self::default() }
     }
 
-    /// Begins anew.
+    /// Starts over.
     pub(super) fn forget(&mut self) {
         *self = Self::new(Arc::clone(&self.prices));
     }
@@ -64,7 +64,7 @@ impl Ledger {
         &self.total
     }
 
-    /// Takes one record of an answer; `false`: nothing new was spent.
+    /// Adds one record of a reply; `false`: nothing new was used.
     pub(super) fn take(&mut self, body: &AssistantBody) -> bool {
         let Some(usage) = body.usage.as_ref().filter(|_| !body.is_synthetic()) else {
             return false;

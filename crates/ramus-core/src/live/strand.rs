@@ -1,9 +1,9 @@
-//! Which way a conversation goes, as its records come.
+//! Determines which branch a followed session is on, record by record.
 //!
-//! The last records of the file are kept as a session of their own. Each new one is placed by the very
-//! rules that read a whole file ([`fold`](crate::fold), R8; [`branches`](crate::branches), R9), with
-//! what is known when it is written. So whoever watches hears of the forks that whoever reads finds, and
-//! the cost depends on the window alone.
+//! The last records of the file are kept as a small session. Each new record is placed by the same rules
+//! that read a whole file ([`fold`](crate::fold), R8; [`branches`](crate::branches), R9), with what is known at
+//! that time. So a watcher sees the same fork points as a reader, and the cost depends only on the size of
+//! the window.
 
 use rustc_hash::FxHashSet;
 
@@ -14,42 +14,42 @@ use crate::record::{Record, Voice};
 use crate::session::{NodeId, Session};
 use crate::tree::Tree;
 
-/// How many records are remembered; the client hangs new ones at the last few.
+/// The number of records remembered; the client attaches new ones to the last few.
 pub(super) const WINDOW: usize = 512;
 
-/// What a record does to the conversation.
+/// The effect of a record on the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// It was there already (R4, R8d).
+    /// It is a copy (R4, R8d).
     Copy,
-    /// The conversation goes on, maybe another way.
+    /// The conversation continues, possibly on another branch.
     Goes { followed: bool, switch: Option<Switch> },
 }
 
-/// The conversation goes another way than before.
+/// The conversation switched to another branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
     pub kind: SwitchKind,
-    /// The record after which it goes another way, as it is spelled; the parent, where that is all
-    /// that is known. `None`: it begins anew.
+    /// The uuid of the record after which the branch begins; the parent, if nothing else is known.
+    /// `None`: it is a new root.
     pub after: Option<String>,
-    /// The words of the last prompt up to there.
+    /// The text of the last prompt before that.
     pub words: Option<String>,
-    /// The followed conversation was left by this, or taken up again.
+    /// The followed conversation was left, or continues again.
     pub leaves: bool,
     pub returns: bool,
 }
 
-/// How a conversation changes its way.
+/// The kind of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwitchKind {
     /// A new branch.
     New(ForkKind),
-    /// On with a branch that was left before.
+    /// An earlier branch continues.
     Back,
-    /// A new beginning beside the first.
+    /// A new root.
     Root,
-    /// A new branch, at a record that is further back than is remembered.
+    /// A new branch at a record outside the window.
     Beyond,
 }
 
@@ -65,24 +65,24 @@ impl SwitchKind {
     }
 }
 
-/// How many are held at most: the oldest are forgotten several at a time.
+/// The most records kept: the oldest are dropped several at a time.
 pub(super) const MOST: usize = WINDOW + 64;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Strand {
-    /// The last records of the file; those of agents in a session's own file, too.
+    /// The last records of the file, including those of sub-agents in the session's file.
     window: Session,
-    /// How many records were forgotten.
+    /// The number of records dropped.
     forgotten: u64,
-    /// The head of what was said last, by its number in the file.
+    /// The first record of the last dialogue message, by its number in the file.
     tip: Option<u64>,
-    /// The end of the followed conversation; `None` inside: nothing of it was said yet.
+    /// The end of the followed conversation; `None` inside: it has no message yet.
     followed: Option<Option<u64>>,
-    /// What was remembered of the file before it was rewritten, by name and content.
+    /// The records before the file was rewritten, by uuid and content.
     shown: FxHashSet<(Name, u64)>,
 }
 
-/// The window as a reader understands it.
+/// The window, analysed.
 struct Read<'a> {
     strand: &'a Strand,
     tree: Tree,
@@ -96,7 +96,7 @@ impl Strand {
             return false;
         };
         let mut end = read.folds.of(node).and_then(|fold| read.said(fold));
-        // On to the end of the conversation, along what was said first.
+        // To the end of the conversation, along the first branches.
         while let Some(next) = end.and_then(|end| read.next_said(end)) {
             end = Some(next);
         }
@@ -108,12 +108,12 @@ impl Strand {
         self.followed = Some(self.tip);
     }
 
-    /// Whether something else was said last than the end of the followed conversation.
+    /// Whether the last message is not the end of the followed conversation.
     pub(super) fn has_left(&self) -> bool {
         self.followed.is_some_and(|end| end != self.tip)
     }
 
-    /// Takes the next record of a lane: the main conversation, or the agent's in its own file.
+    /// Adds the next record of the main conversation, or of the sub-agent in its own file.
     pub(super) fn take(&mut self, session: &Session, id: NodeId) -> Step {
         self.remember(session, id);
         let read = self.read();
@@ -128,7 +128,7 @@ impl Strand {
         let number = read.number(fold);
         let said_above = above.map(|above| read.number(above));
         let kind = if says { read.switch_kind(fold, above) } else { None };
-        // Where nothing was said above, the fork itself is where it goes another way.
+        // Without dialogue above, the branch begins at the fork point itself.
         let point = above.or_else(|| read.fork(fold).map(|(point, _)| point));
         let after = point.and_then(|point| self.spelled(read.folds.fold(point).head));
         let words = above.and_then(|above| read.words(above));
@@ -160,7 +160,7 @@ impl Strand {
         Step::Goes { followed, switch }
     }
 
-    /// Begins again with a file that was rewritten; what was there before is known by its name.
+    /// Restarts with a file that was rewritten; records that it already had are known by their uuid.
     pub(super) fn rewritten(&mut self) {
         let window = std::mem::take(&mut self.window);
         if !window.records().is_empty() {
@@ -171,14 +171,14 @@ impl Strand {
         self.followed = self.followed.map(|_| None);
     }
 
-    /// Takes records that nobody hears of. Returns for each whether it was there already.
+    /// Adds records without reporting them. Returns for each whether it is a copy.
     pub(super) fn take_quietly(&mut self, session: &Session, ids: &[NodeId]) -> Vec<bool> {
         for id in ids {
             self.remember(session, *id);
         }
         let read = self.read();
         let held = self.window.records().len();
-        // What was forgotten at once cannot be told any more; nothing hangs on it.
+        // Nothing depends on records that were dropped right away.
         let unknown = ids.len().saturating_sub(held);
         let start = held - (ids.len() - unknown);
         let mut copies = vec![false; unknown];
@@ -197,7 +197,7 @@ impl Strand {
         copies
     }
 
-    /// Takes a record of an agent in a session's own file: others may hang below it.
+    /// Adds a record of a sub-agent in the session's file: others may be below it.
     pub(super) fn remember(&mut self, session: &Session, id: NodeId) {
         self.window.append(session, id);
         let held = self.window.records().len();
@@ -224,29 +224,29 @@ impl Strand {
 }
 
 impl Read<'_> {
-    /// Whether the record was there already (R4, R8d).
+    /// Whether the record is a copy (R4, R8d).
     fn is_copy(&self, node: NodeId) -> bool {
         !self.tree.is_first(node) || self.folds.is_replay(node)
     }
 
-    /// Whether all records are of one agent.
+    /// Whether all records belong to one sub-agent.
     fn is_agent(&self) -> bool {
         self.strand.window.records().iter().all(|record| record.sidechain)
     }
 
-    /// Returns the number of a fold's first record in the file.
+    /// Returns the number of a message's first record in the file.
     fn number(&self, fold: FoldId) -> u64 {
         self.strand.forgotten + u64::from(self.folds.fold(fold).head.0)
     }
 
-    /// Returns the last thing said at or above a fold, in its lane.
+    /// Returns the last dialogue message at or above a message, on the same chain.
     fn said(&self, fold: FoldId) -> Option<FoldId> {
         let sidechain = self.folds.fold(fold).sidechain;
         let mut above = self.folds.ancestors(fold).map(|id| (id, self.folds.fold(id)));
         above.find(|(_, fold)| fold.sidechain == sidechain && fold.voice.speaks()).map(|(id, _)| id)
     }
 
-    /// Returns what was said first right after a fold.
+    /// Returns the first dialogue message right after a message.
     fn next_said(&self, fold: FoldId) -> Option<FoldId> {
         let mut at = self.folds.speaking_children(fold).next()?;
         while !self.folds.fold(at).voice.speaks() {
@@ -255,14 +255,14 @@ impl Read<'_> {
         Some(at)
     }
 
-    /// Returns how the conversation changes its way with a fold that was just said; `None`: it goes on.
+    /// Returns how the branch changes with a new message; `None`: it continues.
     fn switch_kind(&self, fold: FoldId, above: Option<FoldId>) -> Option<SwitchKind> {
-        // Its child was written first, and began the way then.
+        // Its child was written first and already began the branch.
         if self.folds.speaking_children(fold).next().is_some() {
             return None;
         }
         if self.is_beyond(fold) {
-            // Nothing was said after what was said last, even if it is not remembered any more.
+            // It follows the last message, which is no longer in the window.
             return self
                 .strand
                 .tip
@@ -274,14 +274,14 @@ impl Read<'_> {
         }
         let tip = self.strand.tip?;
         let Some(above) = above else { return Some(self.beginning(fold)) };
-        // What was said last may have become a part of something else since.
+        // The last message may have been grouped differently since.
         let last = tip.checked_sub(self.strand.forgotten);
         let last = last.and_then(|last| self.folds.of(NodeId(u32::try_from(last).ok()?)));
         let continues = self.number(above) == tip || last == Some(above);
         (!continues).then_some(SwitchKind::Back)
     }
 
-    /// Returns the fork that a fold begins a way of, with its ways; `None`: there is none.
+    /// Returns the fork point above a message and its branches; `None`: there is none.
     fn fork(&self, fold: FoldId) -> Option<(FoldId, Vec<FoldId>)> {
         let sidechain = self.folds.fold(fold).sidechain;
         for above in self.folds.ancestors(fold).skip(1) {
@@ -299,7 +299,7 @@ impl Read<'_> {
         None
     }
 
-    /// Returns what something is that was said with nothing said above it.
+    /// Returns the kind of a message without dialogue above it.
     fn beginning(&self, fold: FoldId) -> SwitchKind {
         let root = self.folds.ancestors(fold).last().unwrap_or(fold);
         let head = self.folds.fold(root).head;
@@ -307,8 +307,8 @@ impl Read<'_> {
         if record.parent.is_some() { SwitchKind::Beyond } else { SwitchKind::Root }
     }
 
-    /// Whether something hangs, with nothing said between, at a record that is forgotten. The window
-    /// alone would take that parent for one that the file lacks.
+    /// Whether the chain of a message leads to a dropped record without dialogue in between. The window alone
+    /// would treat that parent as missing from the file.
     fn is_beyond(&self, fold: FoldId) -> bool {
         let is_lost = |id: FoldId| {
             let fold = self.folds.fold(id);
@@ -321,7 +321,7 @@ impl Read<'_> {
             && self.folds.ancestors(fold).take_while(|id| !speaks(id)).any(is_lost)
     }
 
-    /// Returns the words of the last prompt up to a fold.
+    /// Returns the text of the last prompt at or above a message.
     fn words(&self, from: FoldId) -> Option<String> {
         let mut above = self.folds.ancestors(from).map(|id| self.folds.fold(id));
         let prompt = above.find(|fold| fold.voice == Voice::Prompt)?;

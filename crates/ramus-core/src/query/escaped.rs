@@ -1,11 +1,9 @@
-//! Which bytes of a line may stand for a text that is looked for.
+//! Finds the bytes of raw lines that may contain a text.
 //!
-//! A line is JSON, and JSON has many spellings for one text: `/` or `\/`, a tab
-//! or `\t`, `é` or `\u00e9`. Looking for the usual spelling finds nearly all of
-//! them; where one is written otherwise, at least one of its characters is
-//! written as `\uXXXX`. So two searches that run at the speed of memory suffice:
-//! one for the usual spelling, one for an unusual character. They may say "maybe"
-//! too often, never "no" too often.
+//! A line is JSON, and JSON has many spellings for one text: `/` or `\/`, a tab or `\t`, `é` or
+//! `\u00e9`. Searching for the usual spelling finds nearly all of them; any other spelling has at least
+//! one character written as `\uXXXX`. So two searches at memory speed are enough: one for the usual
+//! spelling, one for an escaped character. They may have false positives, never false negatives.
 
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
@@ -15,14 +13,14 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 use super::grams::Clue;
 use super::term::STATES;
 
-/// Finds places in raw lines that may hold what is looked for.
+/// Finds positions in raw lines that may contain the searched text.
 #[derive(Clone, Debug)]
 pub(super) struct Escaped {
     usual: Usual,
     unusual: Unusual,
-    /// The usual spelling of the text is the text itself, and all of it.
+    /// The usual spelling of the text is the text itself, completely.
     is_plain: bool,
-    /// `None`: nothing can be told from a sketch.
+    /// `None`: a gram filter cannot help.
     pub(super) clue: Option<Clue>,
 }
 
@@ -33,13 +31,13 @@ enum Usual {
 }
 
 impl Escaped {
-    /// Makes the filter of a plain text; `None` when nothing can be told from bytes.
+    /// Makes the filter for a plain text; `None`: raw bytes cannot help.
     pub(super) fn of_text(text: &str, any_case: bool) -> Option<Self> {
         let escaped = Self::new(&[text], any_case)?;
         Some(Self { is_plain: text.bytes().all(is_itself), ..escaped })
     }
 
-    /// Makes the filter of a regular expression; `None` when a match need not hold any literal.
+    /// Makes the filter for a regular expression; `None`: a match need not contain any literal.
     pub(super) fn of_hir(hir: &Hir) -> Option<Self> {
         let literals = required(hir)?;
         let texts: Vec<&str> = literals
@@ -51,7 +49,7 @@ impl Escaped {
     }
 
     fn new(texts: &[&str], any_case: bool) -> Option<Self> {
-        // A broken escape is read as U+FFFD, and has any spelling.
+        // A broken escape is decoded as U+FFFD, so its spelling can be anything.
         if texts.iter().any(|text| text.is_empty() || text.contains('\u{fffd}')) {
             return None;
         }
@@ -72,7 +70,7 @@ impl Escaped {
         Some(Self { usual, unusual, is_plain: false, clue })
     }
 
-    /// Returns the first place at or after `from` in the usual spelling.
+    /// Returns the first position at or after `from` with the usual spelling.
     pub(super) fn usual(&self, bytes: &[u8], from: usize) -> Option<usize> {
         match &self.usual {
             Usual::Bytes(finder) => finder.find(&bytes[from..]).map(|at| from + at),
@@ -80,32 +78,32 @@ impl Escaped {
         }
     }
 
-    /// Returns the first place at or after `from` where a character is spelled unusually.
+    /// Returns the first position at or after `from` with an escaped character.
     pub(super) fn unusual(&self, bytes: &[u8], from: usize) -> Option<usize> {
         self.unusual.find(bytes, from)
     }
 
-    /// Whether the inside of a JSON string may hold what is looked for.
+    /// Whether the inside of a JSON string may contain the text.
     pub(super) fn may_be_in(&self, raw: &[u8]) -> bool {
         self.usual(raw, 0).is_some() || self.unusual(raw, 0).is_some()
     }
 }
 
 impl Escaped {
-    /// Whether the inside of a JSON string holds the text, told without reading escapes.
+    /// Whether the inside of a JSON string contains the text, without decoding escapes.
     ///
-    /// `false`: it may hold it all the same.
+    /// `false`: it may still contain it.
     pub(super) fn is_surely_in(&self, raw: &[u8]) -> bool {
         self.is_plain && self.usual(raw, 0).is_some_and(|at| !is_in_escape(raw, at))
     }
 }
 
-/// Whether a byte may be part of an escape: of `\n`, or of `\u00e9`, which is no longer than six.
+/// Whether a byte may be part of an escape such as `\n` or `\u00e9`, which has at most six bytes.
 fn is_in_escape(raw: &[u8], at: usize) -> bool {
     raw[at.saturating_sub(5)..at].contains(&b'\\')
 }
 
-/// Whether a byte of a text has one spelling, if it is not written as `\uXXXX`.
+/// Whether a byte has only one spelling, apart from `\uXXXX`.
 pub(super) fn is_itself(byte: u8) -> bool {
     !matches!(byte, 0..=0x1f | b'"' | b'\\' | b'/')
 }
@@ -119,7 +117,7 @@ fn spellings(text: &str) -> String {
             '\\' => pattern.push_str(r"\\\\"),
             '/' => pattern.push_str(r"\\?/"),
             '\n' => pattern.push_str(r"\\n"),
-            // A raw control is no JSON, but it is read all the same (R2).
+            // A raw control character is not valid JSON, but it is read anyway (R2).
             '\r' => pattern.push_str(r"(?:\\r|\r)"),
             '\t' => pattern.push_str(r"(?:\\t|\t)"),
             '\x08' => pattern.push_str(r"(?:\\b|\x08)"),
@@ -130,7 +128,7 @@ fn spellings(text: &str) -> String {
     pattern
 }
 
-/// The characters looked for, spelled as `\uXXXX`.
+/// The searched characters, spelled as `\uXXXX`.
 #[derive(Clone, Debug)]
 struct Unusual {
     finder: Finder<'static>,
@@ -148,7 +146,7 @@ impl Unusual {
         let unit = |char: char| char.encode_utf16(&mut [0; 2])[0];
         let units = class.ranges().iter().flat_map(|range| {
             let (first, last) = (range.start(), range.end());
-            // Past U+FFFF the first of two units tells enough, and begins anew at U+D800.
+            // Above U+FFFF the first of two units is enough; these start again at U+D800.
             match (first as u32 <= 0xffff, last as u32 <= 0xffff) {
                 (true, false) => vec![(unit(first), 0xffff), (0xd800, unit(last))],
                 _ => vec![(unit(first), unit(last))],
@@ -181,7 +179,7 @@ pub(super) fn unit(digits: &[u8]) -> Option<u16> {
     })
 }
 
-/// Returns literals of which every match holds at least one, the longest there are.
+/// Returns literals of which every match contains at least one, as long as possible.
 fn required(hir: &Hir) -> Option<Seq> {
     let shortest = |seq: &Seq| seq.min_literal_len().filter(|len| *len > 0);
     let ends = [ExtractKind::Prefix, ExtractKind::Suffix]

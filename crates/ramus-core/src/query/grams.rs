@@ -1,9 +1,8 @@
-//! What stretches of raw lines may hold, in short.
+//! Compact filters for what a range of raw lines may contain.
 //!
-//! A [`Sketch`] remembers which four bytes stand beside each other somewhere in a
-//! stretch, letters in lower case, in so few bits that it claims some that do
-//! not. A [`Clue`] is what a sketch must claim if a line of the stretch is to
-//! match. Together they say "maybe" too often and never "no" too often.
+//! A [`Sketch`] records which sequences of four bytes occur in a range, in lower case, in so few bits
+//! that it also reports some that do not occur. A [`Clue`] is what a filter must report if a line of the
+//! range can match. Together they have false positives and never false negatives.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +13,14 @@ use super::escaped::{is_itself, unit};
 
 /// How many bytes are looked at together.
 const SIZE: usize = 4;
-/// Sketches are made with so many bits and folded afterwards.
+/// Filters are built with this many bits and folded afterwards.
 const BITS: usize = 1 << 20;
-/// How much of a sketch may be set: two folded into one claim more.
+/// The largest share of set bits; folding a filter in half sets more.
 const FULL: usize = 3;
-/// Characters besides ASCII letters that some of them stand for when case does not count.
+/// Characters that match ASCII letters when case is ignored.
 const FOLDED: [char; 2] = ['\u{212a}', '\u{17f}'];
 
-/// The name of four bytes.
+/// The hash of four bytes.
 type Gram = u32;
 
 fn gram(bytes: u32) -> Gram {
@@ -29,16 +28,16 @@ fn gram(bytes: u32) -> Gram {
     (bytes ^ (bytes >> 15)).wrapping_mul(0xc2b2_ae35)
 }
 
-/// What a stretch of lines may hold.
+/// What a range of lines may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sketched {
     /// Which four bytes, a power of two of bits.
     pub bits: Vec<u8>,
-    /// Which characters in an unusual spelling, as UTF-16 units in order.
+    /// The escaped characters that occur, as sorted UTF-16 units.
     pub odd: Vec<u16>,
 }
 
-/// Makes sketches, one after the other in the same memory.
+/// Builds filters one after another in the same memory.
 #[derive(Debug)]
 pub struct Sketch {
     bits: Vec<u64>,
@@ -52,7 +51,7 @@ impl Default for Sketch {
 }
 
 impl Sketch {
-    /// Takes whole lines.
+    /// Adds whole lines.
     pub fn add(&mut self, lines: &[u8]) {
         let (first, rest) = lines.split_at(lines.len().min(SIZE - 1));
         let mut window = first.iter().fold(0, |window, byte| slide(window, *byte));
@@ -88,23 +87,23 @@ fn slide(window: u32, byte: u8) -> u32 {
     window << 8 | u32::from(byte.to_ascii_lowercase())
 }
 
-/// Says which bit of a sketch of so many bytes stands for a piece: the byte and the bit in it.
+/// Returns the bit of a filter of this size that belongs to a gram: the byte and the bit in it.
 fn place(gram: Gram, bytes: usize) -> (usize, u8) {
     let bit = gram as usize % (bytes * 8);
     (bit / 8, 1 << (bit % 8))
 }
 
-/// What a sketch must claim.
+/// What a filter must report.
 #[derive(Clone, Debug)]
 pub struct Clue {
-    /// All pieces of one of these.
+    /// All grams of one of these.
     texts: Vec<Vec<Gram>>,
-    /// Or one of these characters in an unusual spelling: UTF-16 units from and to.
+    /// Or one of these characters, escaped: UTF-16 units from and to.
     odd: Vec<(u16, u16)>,
 }
 
 impl Clue {
-    /// Makes the clue of texts of which one must occur; `None`: one is too short to tell.
+    /// Makes the query for texts of which one must occur; `None`: one of them is too short.
     pub(super) fn new(texts: &[&str], any_case: bool, odd: &[(u16, u16)]) -> Option<Self> {
         let of_text = |text: &&str| {
             let grams = grams(text, any_case);
@@ -113,14 +112,14 @@ impl Clue {
         Some(Self { texts: texts.iter().map(of_text).collect::<Option<_>>()?, odd: odd.to_vec() })
     }
 
-    /// Whether one of its characters is among those that are spelled unusually.
+    /// Whether one of its characters is among the escaped ones.
     pub fn is_among(&self, odd: &[u16]) -> bool {
         self.odd.iter().any(|(first, last)| {
             odd.get(odd.partition_point(|unit| unit < first)).is_some_and(|unit| unit <= last)
         })
     }
 
-    /// Whether a sketch of so many bytes, of which `byte` hands out single ones, claims its text.
+    /// Whether a filter of this size reports its text; `byte` returns single bytes of the filter.
     pub fn is_in<E>(
         &self,
         bytes: usize,
@@ -139,7 +138,7 @@ impl Clue {
     }
 }
 
-/// Returns the pieces that every usual spelling of a text has.
+/// Returns the grams that every usual spelling of a text has.
 fn grams(text: &str, any_case: bool) -> Vec<Gram> {
     let mut grams = Vec::new();
     let mut run: Vec<u8> = Vec::new();
@@ -239,7 +238,7 @@ mod tests {
             if let Ok(query) = query
                 && query.lines(line.as_bytes()).next().is_some()
             {
-                // All words of the line are looked for, and the scan looks at the rarest alone.
+                // All words are looked up here, while the scan uses only the rarest.
                 let all = query.terms.iter().all(|term| {
                     term.escaped.as_ref().is_none_or(|escaped| escaped.may_be_in(line.as_bytes()))
                 });

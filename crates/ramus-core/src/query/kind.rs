@@ -1,4 +1,4 @@
-//! What a text is, and who says it.
+//! Kinds of texts, and the roles that write them.
 
 use crate::record::Voice;
 
@@ -11,7 +11,7 @@ pub enum TextKind {
     ToolInput,
     /// What a tool answered, to the model or to the client (`toolUseResult`).
     ToolResult,
-    /// What stands for a conversation: a `summary` record, or what was compacted.
+    /// A summary of a conversation: a `summary` record or a compaction summary.
     Summary,
     Title,
     /// A prompt that waited while the model worked.
@@ -19,18 +19,18 @@ pub enum TextKind {
     Command,
     CommandOutput,
     Notification,
-    /// What the client told of an API error.
+    /// An API error, reported by the client.
     Error,
     System,
     Attachment,
     /// The address of a pull request that was made.
     PullRequest,
-    /// Text the client put in, not meant to be seen.
+    /// Text inserted by the client, not meant to be shown.
     Meta,
     Other,
-    /// Tells of tools and hooks at work; looked at only when asked for.
+    /// Progress of tools and hooks; searched only on request.
     Progress,
-    /// Repeats a prompt; looked at only when asked for.
+    /// Repeats a prompt; searched only on request.
     LastPrompt,
 }
 
@@ -83,7 +83,7 @@ impl TextKind {
         }
     }
 
-    /// Returns who speaks in such a text.
+    /// Returns the role that writes such a text.
     pub fn role(self) -> Role {
         match self {
             Self::Prompt | Self::Queued | Self::Command | Self::LastPrompt => Role::User,
@@ -94,7 +94,7 @@ impl TextKind {
         }
     }
 
-    /// Whether it is looked at when nobody says what to look at.
+    /// Whether it is searched by default.
     pub fn is_usual(self) -> bool {
         !matches!(self, Self::Progress | Self::LastPrompt)
     }
@@ -117,14 +117,14 @@ impl TextKind {
     }
 }
 
-/// Who speaks.
+/// Who wrote a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     User,
     Assistant,
     Tool,
     System,
-    /// Nobody: it is about the session.
+    /// None: it is about the session.
     Session,
 }
 
@@ -132,6 +132,11 @@ impl Role {
     /// All roles, in the order they are listed.
     pub const ALL: [Self; 5] =
         [Self::User, Self::Assistant, Self::Tool, Self::System, Self::Session];
+
+    /// Reads the stable word for it.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.word() == word)
+    }
 
     /// Returns the stable word for it.
     pub fn word(self) -> &'static str {

@@ -23,7 +23,7 @@ impl<'q> Lines<'q> {
     }
 }
 
-/// The next place of one spelling; looked for again only when it was passed.
+/// The next position of one spelling; searched again only after it was passed.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     Unknown,

@@ -1,4 +1,4 @@
-//! What was found in the texts of a record.
+//! Collects the matches in the texts of a record.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::term::Term;
 use super::{Detail, TextKind};
 use crate::body::json::unescape;
 
-/// What was found in the texts of one record so far.
+/// The matches in one record so far.
 pub(super) struct Seen<'a> {
     pub(super) found: Vec<bool>,
     pub(super) best: Option<Best<'a>>,
@@ -57,7 +57,7 @@ impl<'a> Seen<'a> {
             *found = true;
             here += 1;
             if detail == Detail::Count {
-                // Enough to tell often from seldom.
+                // Enough to tell frequent from rare.
                 self.count += 1 + matches.take(99).count() as u32;
             }
             if first.as_ref().is_none_or(|first| range.start < first.start) {

@@ -1,22 +1,22 @@
-//! One thing that is looked for: a word as it is typed, or a pattern.
+//! One search term: a word as typed, or a pattern.
 
 use regex::{Regex, RegexBuilder};
 
 use super::QueryError;
 use super::escaped::Escaped;
 
-/// One of the things looked for.
+/// One search term.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
     pub(super) regex: Regex,
-    /// `None`: nothing can be told from raw bytes.
+    /// `None`: raw bytes cannot help.
     pub(super) escaped: Option<Escaped>,
     /// How long a match is at least, to know which term is the rarest.
     pub(super) weight: usize,
 }
 
-/// How much memory the states of a search may take. The longest text that can be looked for fits in:
-/// where its states do not fit, each letter of a file is compared with each letter of the text.
+/// The memory for the states of a search. The longest allowed text fits; otherwise each letter of a file
+/// would be compared with each letter of the text.
 pub(super) const STATES: usize = 32 * 1024 * 1024;
 
 impl Term {
@@ -61,7 +61,7 @@ fn syntax(error: &regex_syntax::Error) -> QueryError {
     QueryError { message, span: span.map(|span| span.start.offset..span.end.offset) }
 }
 
-/// Splits words at white space; a pair of quotes keeps what it holds together.
+/// Splits text at white space; quotes keep words together.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();

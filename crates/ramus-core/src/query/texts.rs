@@ -1,7 +1,7 @@
-//! The texts of a record that a reader can see, and what each of them is.
+//! Finds the texts of a record that a reader can see, and their kinds.
 //!
-//! Together with [`body`](crate::body) this is where field names are known: ids,
-//! signatures and the data of pictures are told from words by their keys.
+//! Like [`body`](crate::body), this module knows field names: keys tell text from ids, signatures and
+//! image data.
 
 use crate::cursor::{Broken, Cursor};
 use crate::envelope::Envelope;
@@ -9,10 +9,10 @@ use crate::record::{Kind, Voice};
 
 use super::TextKind;
 
-/// Hears a text as it is spelled inside its quotes.
+/// Receives a text as it is written between its quotes.
 type Each<'a, 'e> = &'e mut dyn FnMut(TextKind, &'a [u8]);
 
-/// Tells `each` every text of a record, escapes not resolved.
+/// Passes every text of a record to `each`, with escapes.
 pub(super) fn texts<'a>(record: &'a [u8], envelope: &Envelope<'a>, each: Each<'a, '_>) {
     let kind = envelope.kind();
     let said = match kind {
@@ -92,16 +92,16 @@ fn block<'a>(c: &mut Cursor<'a>, said: TextKind, each: Each<'a, '_>) -> Result<(
             b"content" => deep(c, TextKind::ToolResult, 0, each),
             _ => c.skip(),
         }),
-        // Beside a tool's result, other blocks are still what a person or the client said.
+        // Next to a tool result, other blocks are still text of a person or the client.
         _ if said == TextKind::ToolResult => deep(c, TextKind::Meta, 0, each),
         _ => deep(c, said, 0, each),
     }
 }
 
-/// How deep texts may lie; nobody reads deeper.
+/// The deepest level at which texts are searched.
 const DEEPEST: u32 = 100;
 
-/// Walks all texts of a value but those whose keys say that they are no words.
+/// Walks all texts of a value except those whose keys mark them as something else.
 fn deep<'a>(
     c: &mut Cursor<'a>,
     kind: TextKind,
@@ -125,7 +125,7 @@ fn deep<'a>(
                 b"type" => {
                     let name = c.string_or_skip()?.unwrap_or_default();
                     is_media |= matches!(name, b"base64" | b"image" | b"audio" | b"blob");
-                    // What a call says is all the caller's own.
+                    // Everything in a call was written by the caller.
                     if kind == TextKind::ToolInput {
                         each(kind, name);
                     }

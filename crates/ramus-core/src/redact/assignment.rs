@@ -1,4 +1,4 @@
-//! A name that announces a secret, and the value that follows it.
+//! Finds values after a name that announces a secret.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::text::{Quote, blank, indent, is_line_end, line_start, run, run_within
 use super::value::{self, Style};
 use crate::name::Name;
 
-/// How a name and its value are joined.
+/// The sign between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Join {
     /// `=`, `:=`, `=>`
@@ -35,7 +35,7 @@ struct Value {
     is_quoted: bool,
 }
 
-/// Looks for an assignment whose name begins at a place.
+/// Finds an assignment whose name begins at a position.
 pub(super) fn find(scanner: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let bytes = scanner.bytes;
     let length = bytes[at..].iter().take(130).take_while(|byte| is_name(**byte)).count();
@@ -72,7 +72,7 @@ pub(super) fn find(scanner: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let is_setting = is_setting(&bytes[at..end]);
     let value = read_value(scanner, after, join, is_setting)?;
     let text = &bytes[value.range.clone()];
-    // Tokens that are known by their shape go by that name, and blocks as a whole.
+    // Tokens with a known shape are reported under that name, and blocks as a whole.
     if text.starts_with(b"-----") || shape::token(bytes, value.range.start).is_some() {
         return None;
     }
@@ -128,7 +128,7 @@ fn name_start(bytes: &[u8], at: usize, kept: usize) -> usize {
     start
 }
 
-/// Reads what stands between a name and its value, and returns where the value begins.
+/// Reads the sign between a name and its value, and returns where the value begins.
 fn join(bytes: &[u8], at: usize, end: usize) -> Option<(Join, usize)> {
     let closed =
         end + bytes[end..].iter().take(8).take_while(|byte| b"\"'`\\])?!".contains(byte)).count();
@@ -172,7 +172,7 @@ fn typed(bytes: &[u8]) -> Option<usize> {
     (is_end && is_spaced).then_some(length + 1)
 }
 
-/// Reads the value that begins at a place.
+/// Reads the value that begins at a position.
 fn read_value(scanner: &Scanner<'_>, at: usize, join: Join, is_setting: bool) -> Option<Value> {
     let bytes = scanner.bytes;
     // Markdown ends bold type after the colon.
@@ -209,7 +209,7 @@ fn read_value(scanner: &Scanner<'_>, at: usize, join: Join, is_setting: bool) ->
     (length > 0).then_some(Value { range: start..start + length, is_quoted: false })
 }
 
-/// Whether the quote at a place opens a JSON value, which follows a colon that follows a quote.
+/// Whether the quote at a position opens a JSON value, which follows a colon that follows a quote.
 fn is_json_value(bytes: &[u8], at: usize) -> bool {
     let before = bytes[..at].trim_ascii_end();
     let Some(key) = before.strip_suffix(b":") else { return false };
@@ -285,7 +285,7 @@ fn style(bytes: &[u8], value: &Value, join: Join, is_setting: bool, name_at: usi
     }
 }
 
-/// Whether a line holds nothing but the name and the value, as in a file of settings.
+/// Whether a line has only the name and the value, as in a settings file.
 fn is_whole_line(bytes: &[u8], value: &Value, name_at: usize) -> bool {
     let text = &bytes[value.range.clone()];
     let is_lower = text.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -318,7 +318,7 @@ fn named(
 }
 
 impl Shape {
-    /// Whether a value looks so; words without a digit are names, not keys.
+    /// Whether a value has this shape; words without a digit are names, not keys.
     fn fits(self, value: &[u8]) -> bool {
         let looks = match self {
             Self::Run(class, least, most) => {
@@ -358,7 +358,7 @@ fn authorization(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
     is_secret.then(|| start..start + run(&bytes[start..], Class::Credential))
 }
 
-/// Returns the pairs of a `Cookie` header, if one of them holds something random.
+/// Returns the pairs of a `Cookie` header, if one of them has a random value.
 fn cookie(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
     let bytes = scanner.bytes;
     let mut start = at + indent(&bytes[at..]);
@@ -375,7 +375,7 @@ fn cookie(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
     is_secret.then(|| start..start + bytes[start..].iter().take_while(is_part).count())
 }
 
-/// Notes where the data of a Kubernetes secret begins and ends.
+/// Tracks where the data of a Kubernetes secret begins and ends.
 fn manifest(scanner: &mut Scanner<'_>, at: usize, end: usize) {
     let bytes = scanner.bytes;
     let word = &bytes[at..end];
@@ -401,7 +401,7 @@ fn manifest(scanner: &mut Scanner<'_>, at: usize, end: usize) {
     }
 }
 
-/// Whether a text before a place contains a word; for detectors that need a context.
+/// Whether the text before a position contains a word; for detectors that need context.
 pub(super) fn follows(bytes: &[u8], at: usize, most: usize, word: &[u8]) -> bool {
     contains(&bytes[at.saturating_sub(most)..at], word)
 }

@@ -1,11 +1,11 @@
-//! Private keys in blocks of several lines, which may be escaped, numbered or quoted line by line.
+//! Finds private keys in blocks of several lines, which may be escaped, numbered or quoted line by line.
 
 use std::ops::Range;
 
 use super::rules::Class;
 use super::text::{blank, line_start, run};
 
-/// The most that a key with all its lines may take.
+/// The largest size of a key with all its lines.
 const LONGEST: usize = 16 * 1024;
 
 /// Finds a block from `-----BEGIN … PRIVATE KEY` to its end, or to the end of what there is of it.
@@ -30,7 +30,7 @@ pub(super) fn private_key(bytes: &[u8], at: usize, is_json: bool) -> Option<Rang
     holds_key(&bytes[inside..inside + lines]).then_some(at..inside + lines)
 }
 
-/// Finds the last lines of a key whose beginning is not there.
+/// Finds the last lines of a key without its beginning.
 pub(super) fn private_key_tail(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
     let length = title(&bytes[at..], b"END ")?;
     let (mut start, mut line_end) = (at, at);
@@ -115,7 +115,7 @@ fn longest_run(bytes: &[u8]) -> usize {
     bytes.split(|byte| !Class::Base64.has(*byte)).map(<[u8]>::len).max().unwrap_or(0)
 }
 
-/// Whether JSON between two places opens and closes only strings, as in a list of lines.
+/// Whether JSON between two positions opens and closes only strings, as in a list of lines.
 fn is_inside_strings(bytes: &[u8]) -> bool {
     let (mut in_string, mut escaped) = (true, false);
     for byte in bytes {

@@ -1,4 +1,4 @@
-//! Passwords on command lines and in statements, which no name announces.
+//! Finds passwords on command lines and in statements that no name announces.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::scan::Scanner;
 use super::text::{Quote, blank, indent, is_line_end};
 use super::value::{self, Style};
 
-/// What an option of a program takes.
+/// The value that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     /// `-u name:password`
@@ -23,7 +23,7 @@ enum Takes {
 
 use Takes::{Attached, NameAndPassword, NamePercentPassword, Password};
 
-/// Programs with the options that hold a password.
+/// Programs with the options that take a password.
 const OPTIONS: &[(&[u8], &[u8], Takes)] = &[
     (b"curl", b"-u", NameAndPassword),
     (b"curl", b"--user", NameAndPassword),
@@ -64,7 +64,7 @@ const OPTIONS: &[(&[u8], &[u8], Takes)] = &[
     (b"rpcclient", b"-U", NamePercentPassword),
 ];
 
-/// Finds the password that an option such as `-u name:password` holds.
+/// Finds the password in an option such as `-u name:password`.
 pub(super) fn flag(scanner: &Scanner<'_>, at: usize) -> Option<Finding> {
     let bytes = scanner.bytes;
     let is_option_start = at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'n' | b't');
@@ -81,7 +81,7 @@ pub(super) fn flag(scanner: &Scanner<'_>, at: usize) -> Option<Finding> {
     Some(Finding { rule: "password", range, public_prefix: 0 })
 }
 
-/// Returns the command that a place is in, up to there. A title has several commands on one line.
+/// Returns the command at a position, up to there. A title can have several commands on one line.
 fn command_line(bytes: &[u8], at: usize) -> &[u8] {
     let start = at.saturating_sub(600);
     let mut line = &bytes[start..at];
@@ -270,7 +270,7 @@ fn piped(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
     value::is_password(&text[start..], style).then_some(range.start + start..range.end)
 }
 
-/// Finds the password of a line of `.pgpass`: `host:5432:database:user:password`.
+/// Finds the password in a line of `.pgpass`: `host:5432:database:user:password`.
 pub(super) fn pgpass(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &bytes[at + 1..];
     let port = rest.iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();

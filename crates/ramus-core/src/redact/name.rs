@@ -1,4 +1,4 @@
-//! Whether the name of a variable, field, flag or header announces a secret.
+//! Decides whether the name of a variable, field, flag or header announces a secret.
 
 /// What a name announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,14 +9,14 @@ pub(super) enum Announced {
     Secret,
     /// Random values.
     Token,
-    /// Random values, if they are clearly so: many keys are no secrets.
+    /// Clearly random values: many keys are not secrets.
     Key,
     /// A header such as `Authorization`.
     Authorization,
     Cookie,
 }
 
-/// Parts of words without which a name announces nothing; checked first because it is cheap.
+/// Parts of words without which a name announces nothing; a cheap first check.
 const HINTS: [&[u8]; 12] = [
     b"sig",
     b"pass",
@@ -32,7 +32,7 @@ const HINTS: [&[u8]; 12] = [
     b"seed",
 ];
 
-/// Words that may follow the one that counts: `DB_PASSWORD_PROD`, `SECRET_KEY_BASE`.
+/// Words that may follow the decisive one: `DB_PASSWORD_PROD`, `SECRET_KEY_BASE`.
 const SUFFIXES: [&str; 22] = [
     "prod",
     "production",
@@ -61,7 +61,7 @@ const SUFFIXES: [&str; 22] = [
 const PASSWORDS: [&str; 8] =
     ["password", "passwd", "pwd", "passphrase", "passwort", "pass", "pw", "passcode"];
 
-/// Words before `pass` where names are written without a break, as in `dbpass`.
+/// Words before `pass` in names without a separator, as in `dbpass`.
 const OWNERS: [&str; 18] = [
     "db", "mysql", "pg", "postgres", "user", "admin", "root", "smtp", "mail", "ftp", "ssh", "my",
     "redis", "http", "proxy", "ldap", "mongo", "sql",
@@ -72,7 +72,7 @@ const SECRETS: [&str; 4] = ["secret", "mnemonic", "seedphrase", "sharedsecret"];
 const TOKENS: [&str; 9] =
     ["token", "apikey", "credential", "credentials", "creds", "pat", "bearer", "jwt", "authtoken"];
 
-/// Words that make a secret of the `key` after them.
+/// Words that make a following `key` a secret.
 const SECRET_KEYS: [&str; 26] = [
     "api",
     "secret",
@@ -102,7 +102,7 @@ const SECRET_KEYS: [&str; 26] = [
     "application",
 ];
 
-/// Words that say that a key is none.
+/// Words that mark a key as not secret.
 const PUBLIC_KEYS: [&str; 20] = [
     "public",
     "primary",
@@ -126,7 +126,7 @@ const PUBLIC_KEYS: [&str; 20] = [
     "pub",
 ];
 
-/// Returns what a name announces. The name may be several words with spaces between them.
+/// Returns what a name announces. The name may be several words separated by spaces.
 pub(super) fn announced(name: &[u8]) -> Option<Announced> {
     if !HINTS.iter().any(|hint| contains(name, hint)) {
         return None;
@@ -150,7 +150,7 @@ pub(super) fn announced(name: &[u8]) -> Option<Announced> {
     if ends(&SECRETS) || last == "phrase" && before == "seed" {
         return Some(Announced::Secret);
     }
-    // `max_tokens` and `next_token` are told apart by their values.
+    // `max_tokens` and `next_token` differ in their values.
     if TOKENS.contains(&last.as_str()) || ends(&["token", "apikey"]) {
         return Some(Announced::Token);
     }
@@ -167,14 +167,14 @@ pub(super) fn announced(name: &[u8]) -> Option<Announced> {
     (last == "auth" || last == "sig").then_some(Announced::Key)
 }
 
-/// Whether the name looks like one of an environment or a properties file.
+/// Whether the name looks like one from an environment or a properties file.
 pub(super) fn is_setting(name: &[u8]) -> bool {
     let is_capital =
         |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
     name.len() > 2 && name.iter().all(is_capital) || is_property(name)
 }
 
-/// Whether the name is one of a properties file: `spring.datasource.password`.
+/// Whether the name is one from a properties file: `spring.datasource.password`.
 fn is_property(name: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'.' | b'-' | b'_');
     let dots = name.iter().filter(|byte| **byte == b'.').count();

@@ -1,9 +1,8 @@
 //! The shapes of keys and tokens: how they begin and what follows.
 //!
-//! Names and most shapes are those of gitleaks' default rules: tokens that are known by
-//! their beginning, and those that are known by the name of the service they are for.
-//! Where a rule there asks for a length, no more is asked for here, and for keys of
-//! models less: it is better to take out too much.
+//! Names and most shapes are those of gitleaks' default rules: tokens that are recognised by their
+//! prefix, and tokens that are recognised by the name of their service. The required lengths are not
+//! longer than there, and shorter for keys of model providers: it is better to remove too much.
 
 use std::sync::LazyLock;
 
@@ -66,7 +65,7 @@ const fn exact(id: &'static str, prefix: &'static str, class: Class, length: usi
 
 use Class::{Alphanumeric, Any, Hex, Upper, Url, Word};
 
-/// Returns the rules whose tokens begin with a byte, as places in [`RULES`].
+/// Returns the rules whose tokens begin with a byte, as indices into [`RULES`].
 pub(super) fn rules_for(first: u8) -> &'static [usize] {
     static BY_FIRST: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| {
         let mut by_first = vec![Vec::new(); 256];
@@ -272,7 +271,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("braintree-access-token", "access_token$production$", Any, 40),
 ];
 
-/// A token that is known by the name of what it is given to.
+/// A token that is recognised by the name of its service.
 pub(super) struct Named {
     pub(super) id: &'static str,
     /// Part of the name, in lower case and without `_`, `-` and `.`.

@@ -1,4 +1,4 @@
-//! One pass over a line: which detector looks at which byte.
+//! Scans a line once and calls the detector for each byte.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ pub(super) struct Scanner<'a> {
     /// The end of a Kubernetes secret that was begun; all values in its data are secrets.
     pub(super) manifest_end: usize,
     pub(super) in_manifest_data: bool,
-    /// Where the last value without quotes ended. Names that follow each other without a break
+    /// The end of the last value without quotes. Names that follow each other without a break
     /// (`a=b=c=…`) have values that all end there, so none of them is measured again.
     pub(super) last_bare_value: Cell<Option<BareValue>>,
 }
@@ -47,7 +47,7 @@ impl<'a> Scanner<'a> {
         self.encoding == Encoding::JsonLine
     }
 
-    /// Finds what is told by the byte at a place.
+    /// Finds what the byte at a position can begin.
     fn find_at(&mut self, at: usize) -> Option<Finding> {
         let (bytes, kept) = (self.bytes, self.kept);
         let plain = |rule, range| Finding { rule, range, public_prefix: 0 };

@@ -1,4 +1,4 @@
-//! Secrets and addresses that are known by their shape alone.
+//! Finds secrets and addresses that are recognised by their shape alone.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::value::{self, entropy, is_placeholder, is_words};
 /// bytes may be looked at again from the next word on.
 const LOOKED_AT: usize = 256;
 
-/// Finds a token that begins at a place.
+/// Finds a token that begins at a position.
 pub(super) fn token(bytes: &[u8], at: usize) -> Option<Finding> {
     let rest = &bytes[at..];
     let plain = |rule, length| Finding { rule, range: at..at + length, public_prefix: 0 };
@@ -42,7 +42,7 @@ fn ends_in_word(after: &[u8], length: usize) -> bool {
     after.get(length).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
-/// Whether what follows a prefix is a placeholder, or words that happen to begin like a key.
+/// Whether the text after a prefix is a placeholder, or words that happen to begin like a key.
 fn is_dull(prefix: &[u8], body: &[u8]) -> bool {
     let mut same = 1;
     let longest = body.windows(2).map(|two| {
@@ -52,7 +52,7 @@ fn is_dull(prefix: &[u8], body: &[u8]) -> bool {
     // Eight equal characters in a row do not happen by chance.
     let is_filler = longest.max().unwrap_or(0) >= 8;
     let words = [&b"example"[..], b"placeholder", b"your", b"xxxx", b"..."];
-    // Words joined by hyphens may begin with `sk-` too; keys hold digits.
+    // Words joined by hyphens may begin with `sk-` too; keys contain digits.
     let is_joined = body.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.'));
     let is_phrase = prefix.ends_with(b"-") || prefix.ends_with(b".");
     let has_digit = body.iter().any(u8::is_ascii_digit);
@@ -61,7 +61,7 @@ fn is_dull(prefix: &[u8], body: &[u8]) -> bool {
         || !has_digit && (is_phrase && is_joined && is_words(body) || prefix == b"sk-")
 }
 
-/// Whether a place is in the middle of encoded data, where any letters may follow each other.
+/// Whether a position is inside encoded data, where any letters can follow each other.
 fn is_in_base64(bytes: &[u8], at: usize) -> bool {
     const CONTEXT: usize = 64;
     let start = at.saturating_sub(CONTEXT);
@@ -142,7 +142,7 @@ fn decode(value: &[u8]) -> Option<Vec<u8>> {
     (value.len() >= 6).then_some(out)
 }
 
-/// Finds `123456789:A…`, told by its colon.
+/// Finds `123456789:A…`, starting from its colon.
 pub(super) fn telegram(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
     let digits =
         bytes[kept..at].iter().rev().take(17).take_while(|byte| byte.is_ascii_digit()).count();
@@ -156,7 +156,7 @@ pub(super) fn telegram(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usi
     is_token.then(|| at - digits..at + 36)
 }
 
-/// Finds `abc8Q~…`, told by its tilde.
+/// Finds `abc8Q~…`, starting from its tilde.
 pub(super) fn azure(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
     let is_part = |byte: &u8| Class::Word.has(*byte) || matches!(byte, b'~' | b'.');
     let start = at.checked_sub(5).filter(|start| *start >= kept)?;
@@ -167,7 +167,7 @@ pub(super) fn azure(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>
     (fits && !is_placeholder(&bytes[start..at + 1 + length])).then_some(start..at + 1 + length)
 }
 
-/// Finds `….atlasv1.…`, told by its first dot.
+/// Finds `….atlasv1.…`, starting from its first dot.
 pub(super) fn terraform(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
     let after = bytes[at..].strip_prefix(b".atlasv1.")?;
     let before = bytes[kept..at]
@@ -180,7 +180,7 @@ pub(super) fn terraform(bytes: &[u8], at: usize, kept: usize) -> Option<Range<us
     (before >= 14 && length >= 60).then(|| at - 14..at + 9 + length)
 }
 
-/// Finds `MTIz….GaBcDe.…`, the Base64 of a number, a time and a signature, told by its first dot.
+/// Finds `MTIz….GaBcDe.…`, the Base64 of a number, a time and a signature, starting from its first dot.
 pub(super) fn discord(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
     let is_word = |byte: &&u8| Class::Word.has(**byte);
     let id = bytes[kept..at].iter().rev().take(29).take_while(is_word).count();
@@ -195,7 +195,7 @@ pub(super) fn discord(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usiz
     (fits && is_number()).then_some(start..at + 1 + time + 1 + length)
 }
 
-/// Finds the password of `scheme://user:password@host`, or a token in the place of the user.
+/// Finds the password of `scheme://user:password@host`, or a token instead of the user.
 pub(super) fn url_password(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = bytes[at..].strip_prefix(b"://")?;
     let rest = &rest[..rest.len().min(1024)];
@@ -216,7 +216,7 @@ pub(super) fn email(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>
     let is_local = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._%+-".contains(byte);
     let local = bytes[kept..at].iter().rev().take(128).take_while(is_local).count();
     let mut start = at - local;
-    // The letter of an escape such as `\n` is no part of it.
+    // The letter of an escape such as `\n` does not belong to it.
     if start > kept && bytes[start - 1] == b'\\' {
         start += 1;
     }
@@ -246,7 +246,7 @@ pub(super) fn home(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     if is_root != (name == 0) {
         return None;
     }
-    // Something before it means that this is no beginning of a path.
+    // A character before it means that this is not the beginning of a path.
     let before = at.checked_sub(1).map(|before| bytes[before]);
     if before.is_some_and(|byte| byte.is_ascii_alphanumeric() && !is_drive(bytes, at))
         && !is_start(bytes, at)

@@ -1,4 +1,4 @@
-//! Where words, lines and strings begin and end, in text that may be escaped several times.
+//! Finds where words, lines and strings begin and end, in text that may be escaped several times.
 
 use super::rules::Class;
 
@@ -121,7 +121,7 @@ impl Quote {
     }
 }
 
-/// Returns the start of the line or string that a place is in; at most `most` bytes are looked at.
+/// Returns the start of the line or string at a position; at most `most` bytes are examined.
 pub(super) fn line_start(bytes: &[u8], at: usize, most: usize) -> usize {
     let least = at.saturating_sub(most);
     let mut start = at;

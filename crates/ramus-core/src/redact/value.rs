@@ -1,4 +1,4 @@
-//! Whether a value is a secret, or only stands where one would be.
+//! Decides whether a value is a secret or only a placeholder.
 
 use super::name::{contains, is_name_itself};
 
@@ -6,7 +6,7 @@ use super::name::{contains, is_name_itself};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Quoted,
-    /// Without quotes, but where variables are not named without a mark: `DB_PASSWORD=…` in a shell.
+    /// Without quotes, where variables need a sign: `DB_PASSWORD=…` in a shell.
     Literal,
     /// Without quotes: a variable or a type can look the same.
     Bare,
@@ -67,7 +67,7 @@ pub(super) fn is_random(value: &[u8], least: usize) -> bool {
     }
 }
 
-/// Whether a value is random beyond doubt: for names that announce little.
+/// Whether a value is certainly random: for names that announce little.
 pub(super) fn is_clearly_random(value: &[u8]) -> bool {
     is_random(value, 20)
         && has_both_cases(value)
@@ -76,7 +76,7 @@ pub(super) fn is_clearly_random(value: &[u8]) -> bool {
         && !value.contains(&b':')
 }
 
-/// Whether a value says itself that it is none: `<password>`, `${TOKEN}`, `your-key-here`, `xxxx`.
+/// Whether a value is marked as a placeholder: `<password>`, `${TOKEN}`, `your-key-here`, `xxxx`.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let Some(first) = value.first() else { return true };
     let rest = &value[1..];
@@ -136,7 +136,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     WORDS.iter().any(|word| word.as_bytes() == lower)
 }
 
-/// Words that stand where a value would be.
+/// Placeholder words.
 const WORDS: [&str; 78] = [
     "null",
     "none",
@@ -238,7 +238,7 @@ fn is_password_hash(value: &[u8]) -> bool {
             || scheme.starts_with(b"pbkdf2"))
 }
 
-/// Whether a value names a place where the secret is, and is none: a path, an address, a resource.
+/// Whether a value refers to a secret but is none: a path, an address, a resource.
 fn is_reference(value: &[u8]) -> bool {
     const STARTS: [&[u8]; 24] = [
         b"pk_live_",
@@ -298,7 +298,7 @@ fn is_code(value: &[u8]) -> bool {
     }
 }
 
-/// Whether a value is made of words and small numbers: `my-token-name-2`.
+/// Whether a value consists of words and small numbers: `my-token-name-2`.
 pub(super) fn is_words(value: &[u8]) -> bool {
     let is_break = |byte: &u8| matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b' ' | b'@');
     let is_word = |part: &[u8]| {
@@ -323,12 +323,12 @@ fn is_pronounceable(letters: &[u8]) -> bool {
     letters.len() <= 3 || vowels * 6 >= letters.len() && longest <= 4
 }
 
-/// Whether letters are what a form shows beside a field: a capital, then small letters.
+/// Whether letters look like the label of a form field: a capital, then small letters.
 fn is_label(letters: &[u8]) -> bool {
     letters[0].is_ascii_uppercase() && letters[1..].iter().all(u8::is_ascii_lowercase)
 }
 
-/// Whether several words are a passphrase and no sentence about one.
+/// Whether several words are a passphrase rather than a sentence about one.
 fn is_passphrase(value: &[u8]) -> bool {
     const SENTENCE: [&str; 38] = [
         "a",

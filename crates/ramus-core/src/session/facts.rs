@@ -1,4 +1,4 @@
-//! What the records of a file say about the file as a whole.
+//! Facts about a whole file, collected from its records.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,35 +11,35 @@ use crate::name::Name;
 use crate::record::{Kind, Record, Voice};
 use crate::time::Time;
 
-/// How many session ids of one file are kept; copies of copies have a handful.
+/// The most session ids that are kept of one file; copies of copies have a handful.
 const MOST_IDS: usize = 64;
 
-/// What the records of a file say about the file as a whole.
+/// Facts about a whole file, collected from its records.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Facts {
     pub bytes: u64,
     /// The newest client version in any record.
     pub version: Option<Version>,
-    /// The first working directory named.
+    /// The first working directory.
     pub cwd: Option<Box<str>>,
     pub git_branch: Option<Box<str>>,
-    /// The first `agentId` named by a sidechain record.
+    /// The first `agentId` of a sidechain record.
     pub agent: Option<Box<str>>,
-    /// The session ids named, in order of appearance; copies keep the old one (R5).
+    /// The session ids in order of appearance; copies keep the old one (R5).
     pub session_ids: Vec<Box<str>>,
-    /// The session it was forked from and the last message taken along, by the last `forkedFrom`.
+    /// The session it was forked from and the last message copied, by the last `forkedFrom`.
     pub forked_from: Option<(Box<str>, Box<str>)>,
     /// The sessions it was merged from, in order of appearance.
     pub merged_from: Vec<Box<str>>,
     pub started: Option<Time>,
     pub last_active: Option<Time>,
-    /// The names of the compaction boundaries.
+    /// The uuids of the compaction boundaries.
     pub compactions: Vec<Name>,
     pub sidechain_records: u32,
     /// Thinking blocks, and those whose text is withheld (R17).
     pub thinking: u32,
     pub withheld_thinking: u32,
-    /// Records that tell of an error of the server.
+    /// Records of API errors.
     pub api_errors: u32,
     /// How many `system` records there are of each subtype.
     pub system: BTreeMap<Box<str>, u32>,

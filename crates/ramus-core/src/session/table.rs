@@ -1,7 +1,7 @@
-//! A session as bytes, to be taken up again where it was left.
+//! Stores an analysed session as bytes and loads it again.
 //!
-//! What people and models said is not among them: the first words of prompts are read from the file
-//! again, by where their records stand.
+//! The text of messages is not stored: the previews of prompts are read from the file again, by the byte
+//! spans of their records.
 
 use super::{NodeId, Session, has_words};
 use crate::envelope::scan;
@@ -9,7 +9,7 @@ use crate::record::ByteSpan;
 use crate::usage::Uses;
 
 impl Session {
-    /// Writes down what was read; `None`: it ends within a line, or more was asked for than is kept.
+    /// Serializes the session; `None`: it ends within a line, or has data that is not stored.
     pub fn table(&self) -> Option<Vec<u8>> {
         let is_kept =
             self.lines.is_at_line_end() && self.tool_log.is_none() && self.inspector.is_none();
@@ -17,7 +17,7 @@ impl Session {
         is_kept.then(|| bitcode::encode(&(bitcode::encode(self), runs)))
     }
 
-    /// Takes a session up again; `read` hands out the bytes of its records.
+    /// Loads a session; `read` returns the bytes of a record.
     pub fn from_table(
         table: &[u8],
         mut read: impl FnMut(ByteSpan) -> Option<Vec<u8>>,

@@ -1,16 +1,19 @@
-//! A session that holds only the last records of a file, for who follows it and cannot hold all of it.
+//! Keeps only the last records of a session, for following files that are too large to keep.
 
 use super::{NodeId, Session};
 use crate::record::Record;
 
 impl Session {
-    /// Adds a record of another session, with all that says how it hangs together with others.
+    /// Adds a record of another session, with everything that its links need.
     pub(crate) fn append(&mut self, from: &Self, id: NodeId) {
         let own = NodeId(self.records.len() as u32);
         let record = from.record(id);
         let tools_at = self.tool_ids.len() as u32;
         self.tool_ids.extend_from_slice(from.tool_ids(record));
-        self.words.extend(from.words(id).map(|words| (own, words.into())));
+        if let Some(words) = from.words(id) {
+            self.words.push(own, words);
+        }
+        self.sources.extend(from.source(id).map(|source| (own, source)));
         if !from.parts(id).is_empty() {
             self.parts.push((own, from.parts(id).to_vec()));
         }

@@ -1,16 +1,16 @@
-//! What a tool call asks for, by the names and inputs of the client's own tools.
+//! Interprets tool calls by the names and inputs of the client's own tools.
 
 use serde_json::Value;
 
 use super::Call;
 use crate::body::{Question, Replacement, Todo, TodoStatus};
 
-/// What a tool call asks for.
+/// What a tool call does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action<'a> {
     Run {
         command: &'a str,
-        /// What the model said it is for.
+        /// The purpose, in the model's words.
         description: Option<&'a str>,
         background: bool,
     },
@@ -30,7 +30,7 @@ pub enum Action<'a> {
         pattern: &'a str,
         place: Option<&'a str>,
     },
-    /// Looks for files by name.
+    /// Finds files by name.
     Glob {
         pattern: &'a str,
         place: Option<&'a str>,
@@ -65,18 +65,18 @@ pub enum Action<'a> {
         id: &'a str,
         status: Option<&'a str>,
     },
-    /// Writes to another agent.
+    /// Sends a message to another agent.
     Tell {
         to: &'a str,
         summary: Option<&'a str>,
         message: &'a str,
     },
-    /// Another tool, or one whose input is not what it should be.
+    /// Another tool, or one with unexpected input.
     Other(Vec<(&'a str, &'a Value)>),
 }
 
 impl Call {
-    /// Tells what the call asks for.
+    /// Interprets the call.
     pub fn action(&self) -> Action<'_> {
         known(&self.name, &self.input).unwrap_or_else(|| {
             let pairs = self.input.as_object().into_iter().flatten();
@@ -85,7 +85,7 @@ impl Call {
     }
 }
 
-/// Names of the earliest builds stand beside today's.
+/// Tool names of the earliest builds are included.
 fn known<'a>(name: &str, input: &'a Value) -> Option<Action<'a>> {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     let path = || text("file_path").or_else(|| text("notebook_path")).or_else(|| text("path"));

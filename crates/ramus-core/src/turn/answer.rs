@@ -1,4 +1,4 @@
-//! An answer out of its records, each call with its result.
+//! Assembles a reply from its records, each call with its result.
 
 use rustc_hash::FxHashMap;
 
@@ -8,14 +8,14 @@ use crate::session::{NodeId, Session};
 use crate::time::Time;
 use crate::usage::{ReplyUse, note_use};
 
-/// Where a result stands, and the sidechain it names.
+/// The record of a result, and the sidechain it names.
 pub(crate) struct At {
     pub(crate) node: NodeId,
     pub(crate) time: Option<Time>,
     pub(crate) agent: Option<String>,
 }
 
-/// Where the calls of one answer are among its parts.
+/// The positions of the calls among the parts of a reply.
 #[derive(Debug, Default)]
 pub(crate) struct CallIndex {
     by_id: FxHashMap<String, usize>,
@@ -42,7 +42,7 @@ impl CallIndex {
     }
 }
 
-/// Adds what one more record of the message says.
+/// Adds one more record of the message.
 pub(crate) fn add(answer: &mut Answer, calls: &mut CallIndex, body: Body) {
     match body {
         Body::Assistant(body) => {
@@ -126,7 +126,7 @@ fn add_call(answer: &mut Answer, calls: &mut CallIndex, call: ToolUse) {
     }
 }
 
-/// Returns the calls of an answer, to be completed.
+/// Returns the calls of a reply for completion.
 pub(super) fn calls(answer: &mut Answer) -> impl Iterator<Item = &mut Call> {
     answer.parts.iter_mut().filter_map(|part| match part {
         Part::Call(call) => Some(&mut **call),
@@ -134,7 +134,7 @@ pub(super) fn calls(answer: &mut Answer) -> impl Iterator<Item = &mut Call> {
     })
 }
 
-/// Returns the calls that nothing came of, by their ids.
+/// Returns the calls without a result, by their ids.
 pub(super) fn unanswered(answer: &Answer) -> impl Iterator<Item = (String, Box<Call>)> {
     answer.parts.iter().filter_map(|part| match part {
         Part::Call(call) if call.result.is_none() => Some((call.id.clone(), call.clone())),
@@ -142,7 +142,7 @@ pub(super) fn unanswered(answer: &Answer) -> impl Iterator<Item = (String, Box<C
     })
 }
 
-/// Gives a result to the call it answers; a result that answers none comes back.
+/// Adds a result to its call; returns a result without a call.
 pub(super) fn pair(answer: &mut Answer, calls: &mut CallIndex, result: Call) -> Option<Call> {
     let call = match &*result.id {
         // Records of the earliest builds name no call: the result follows it.
@@ -181,7 +181,7 @@ pub(crate) fn results(at: &At, body: Body) -> Vec<Call> {
         _ => return Vec::new(),
     };
     let is_result = |block: &Block| matches!(block, Block::ToolResult(_));
-    // The record keeps one output; with several results nobody knows whose it is.
+    // The record has one output; with several results it is unknown to which it belongs.
     let mut output = output.filter(|_| content.iter().filter(|b| is_result(b)).count() == 1);
     let mut results = Vec::new();
     for block in content {
@@ -212,7 +212,7 @@ fn call(at: &At, id: String, mut outcome: Outcome, output: Option<ToolUseResult>
     Call { id, agent, result: Some(outcome), ..Call::default() }
 }
 
-/// Returns the path in the stub that stands for an output too large for its record.
+/// Returns the path in the stub that replaces an output too large for its record.
 fn stub(text: &str) -> Option<String> {
     let first = text.trim_start().strip_prefix(STUB)?.trim_start().lines().next()?;
     let (_, path) = first.rsplit_once(": ")?;

@@ -1,4 +1,4 @@
-//! What stands between the answers: prompts, commands, hooks, notes.
+//! Turns other than replies: prompts, commands, hooks, notes.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::body::{
 use crate::record::Voice;
 use crate::session::{NodeId, Session};
 
-/// Tells what a record is to a reader. `None`: nothing to see.
+/// Returns the turn that a record makes. `None`: it is not shown.
 pub(crate) fn kind(session: &Session, node: NodeId, body: Body) -> Option<TurnKind> {
     let record = session.record(node);
     match body {
@@ -56,7 +56,7 @@ fn user(voice: Voice, delegated: bool, body: UserBody) -> Option<TurnKind> {
     }
 }
 
-/// Tells what blocks of text are: a person's words, or what the client wrapped into them.
+/// Classifies blocks of text: typed by a person, or inserted by the client.
 fn spoken(content: Vec<Block>, voice: Voice, delegated: bool) -> Option<TurnKind> {
     // A text of many megabytes is not copied to look at it.
     let joined;
@@ -123,7 +123,7 @@ fn prompt(mut content: Vec<Block>, queued: bool, delegated: bool) -> Option<Prom
         _ => None,
     };
     let mut text = if only.is_none() { own.join("\n") } else { String::new() };
-    // Nothing was left out of the only text: it is taken as it is.
+    // The only text has nothing to remove, so it is moved without a copy.
     if let Some(Block::Text(only)) = only.and_then(|at| content.get_mut(at)) {
         text = std::mem::take(only);
     }

@@ -1,4 +1,4 @@
-//! What a reader is told where the path forks (R9, R12).
+//! Describes a fork point for a reader of the path (R9, R12).
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::name::Name;
 use crate::record::Voice;
 use crate::session::NodeId;
 
-/// Returns the turn that tells of the fork at a fold; `rest` is how the path goes on from it.
+/// Returns the turn that describes the fork point at a message; `rest` is the path after it.
 ///
-/// At most `limit` of its ways are told, those nearest to the one taken: who tells of the fork once
-/// for each of its ways would else need the square of their number.
+/// It has at most `limit` branches, those nearest to the one taken: a caller that describes the fork
+/// point once per branch would otherwise need quadratic time.
 /// `None`: the path does not fork there.
 pub fn fork_turn(
     history: &History,
@@ -26,10 +26,11 @@ pub fn fork_turn(
     let kind = kind(history, at, rest, limit, bodies)?;
     let nodes = vec![history.folds.fold(at).head];
     let uuid = spelled(history, nodes[0]);
-    Some(Turn { nodes, uuid, time: None, recovered: false, kind })
+    let short_uuid = uuid.as_deref().map(|uuid| history.short_uuid(uuid).to_owned());
+    Some(Turn { nodes, uuid, short_uuid, time: None, recovered: false, kind })
 }
 
-/// Tells of the fork at a fold; `rest` is how the path goes on from it.
+/// Describes the fork point at a message; `rest` is the path after it.
 fn kind(
     history: &History,
     at: FoldId,
@@ -39,7 +40,7 @@ fn kind(
 ) -> Option<TurnKind> {
     let fork = history.branches.fork_at(at)?;
     let taken = rest.first().copied();
-    // Ways stand in file order, as do the heads of their folds.
+    // Branches are in file order, and so are the first records of their messages.
     let place = taken.map(|taken| {
         let head = history.folds.fold(taken).head;
         fork.ways.partition_point(|way| history.folds.fold(way.fold).head < head)
@@ -54,7 +55,7 @@ fn kind(
             if taken { along(history, at, rest) } else { line(history, way.fold) };
         let speech = history.folds.fold(way.speech).head;
         let leaf = leaf(history, end);
-        // The words of the way taken are read anyway.
+        // The text of the branch taken is read anyway.
         let (words, said) =
             if taken { (String::new(), false) } else { words(history, way.speech, bodies) };
         ForkWay {
@@ -78,28 +79,28 @@ fn kind(
     }))
 }
 
-/// Returns the part of a list of `all` things around a place that has no more than `limit` of them.
+/// Returns the range of at most `limit` items around a position in a list of `all` items.
 fn nearest(all: usize, place: usize, limit: usize) -> Range<usize> {
     let length = all.min(limit);
     let start = place.saturating_sub(length / 2).min(all - length);
     start..start + length
 }
 
-/// Returns the name of a record as it is spelled.
+/// Returns the uuid of a record as text.
 pub(super) fn spelled(history: &History, node: NodeId) -> Option<String> {
     history.session.record(node).name.map(|name| history.session.spell(name))
 }
 
-/// Returns the end of the path, and the messages up to it. Each fork on the path asks, so it must not be walked.
+/// Returns the end of the path and the number of messages up to it. No walk: every fork point calls this.
 fn along(history: &History, at: FoldId, rest: &[FoldId]) -> (FoldId, u32) {
     let end = rest.last().copied().unwrap_or(at);
     (end, history.folds.messages_between(at, end))
 }
 
-/// Returns the end of the conversation that a fold leads to, and the messages on the way.
+/// Returns the end of the conversation that a message leads to, and the number of messages up to it.
 ///
-/// The ways not taken along one path have no fold in common, so all these walks
-/// together are no longer than the session.
+/// The branches not taken along one path have no message in common, so all these walks together are no
+/// longer than the session.
 fn line(history: &History, from: FoldId) -> (FoldId, u32) {
     let (mut fold, mut messages) = (from, 0);
     loop {
@@ -120,8 +121,8 @@ fn leaf(history: &History, end: FoldId) -> NodeId {
     found.filter(|found| found.end == end).map_or(history.folds.fold(end).head, |found| found.leaf)
 }
 
-/// Returns what leads to a node within its session: the first eight letters of its uuid if no other record
-/// has the same, or, where another version of it goes by its name, the number of its conversation.
+/// Returns the address of a node within its session: the first eight letters of its uuid if they are
+/// unique, or the number of its conversation if another version has the same uuid.
 fn address(history: &History, node: NodeId) -> Option<String> {
     let name = history.session.record(node).name?;
     if history.is_hidden(node) {
@@ -135,7 +136,7 @@ fn address(history: &History, node: NodeId) -> Option<String> {
     Some(format!(":{spelling}"))
 }
 
-/// Returns the first words of a branch, or what it holds instead, and whether somebody said them.
+/// Returns the first text of a branch, or what it has instead, and whether it is text of the conversation.
 fn words(
     history: &History,
     speech: FoldId,

@@ -1,4 +1,4 @@
-//! What a message is called in one line: a branch, a row of a tree.
+//! One-line labels of messages, for branches and rows of a tree.
 
 use crate::body::{Block, Body, plain_text};
 use crate::digest::one_line;
@@ -10,19 +10,19 @@ const LOOKED_AT: usize = 8;
 /// How many letters are enough for any row.
 const LETTERS: usize = 240;
 
-/// What a message is called.
+/// The label of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageLabel {
-    /// The record that it is taken from.
+    /// The record that it comes from.
     pub node: NodeId,
     pub text: String,
-    /// These are words of the message. If not, they name what it holds instead of words.
+    /// It is text of the message. If not, it names what the message has instead of text.
     pub said: bool,
 }
 
-/// Returns the first words of a message, or what it holds instead: the tool it calls, a picture, thinking.
+/// Returns the first text of a message, or what it has instead: the tool it calls, an image, thinking.
 ///
-/// `None`: it holds nothing that has a name.
+/// `None`: it has nothing that can be named.
 pub fn message_label(
     members: &[NodeId],
     bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
@@ -43,7 +43,7 @@ pub fn message_label(
     held.map(|(_, label)| label)
 }
 
-/// What a block is, if it is no text; what says most about a message comes first.
+/// What a block is if it is not text; the most informative comes first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Content {
     Call,

@@ -1,4 +1,4 @@
-//! The walk along a path: records in, turns out, one at a time.
+//! Walks along a path: records in, turns out, one at a time.
 
 use std::collections::VecDeque;
 
@@ -13,9 +13,8 @@ use crate::session::NodeId;
 
 /// Returns the turns of a path, in order.
 ///
-/// Bodies are asked for once each, in path order, and are not kept longer than
-/// their turn: a session larger than memory can be read through. Only the first
-/// words of the other ways at a fork lie off the path.
+/// Each body is requested once, in path order, and is not kept longer than its turn, so a session larger
+/// than memory can be read. Only the labels of the other branches at a fork point are off the path.
 pub fn turns<'a>(
     history: &'a History,
     path: &'a Path,
@@ -46,22 +45,22 @@ pub struct Turns<'a> {
     pub(super) history: &'a History,
     path: &'a Path,
     pub(super) bodies: &'a mut dyn FnMut(NodeId) -> Option<Body>,
-    /// Which lane is read: inline sidechains are not part of the main one (R6).
+    /// Which chain is read: inline sidechains are not part of the main one (R6).
     sidechain: bool,
     /// The next node of the path.
     at: usize,
-    /// How far the walk has come along the folds of the path.
+    /// The index of the current message of the path.
     fold: Option<usize>,
     /// The turn that may still grow.
     open: Option<Turn>,
-    /// Contents of the records of an open answer, and where its calls are.
+    /// Contents of the records of an open reply, and the positions of its calls.
     seen: FxHashSet<u64>,
     calls: answer::CallIndex,
     /// Calls that went by without a result.
     unanswered: FxHashMap<String, Box<Call>>,
-    /// What happened while the open answer was given.
+    /// What happened during the open reply.
     beside: Vec<Turn>,
-    /// The pull requests, each after the fold during which it was made.
+    /// The pull requests, each after the message during which it was made.
     requests: Vec<(FoldId, NodeId, String)>,
     ready: VecDeque<Turn>,
     ended: bool,
@@ -148,7 +147,7 @@ impl Turns<'_> {
         }
     }
 
-    /// Goes on to the next fold of the path if the node begins it.
+    /// Advances to the next message of the path if the node begins it.
     fn enter(&mut self, id: FoldId) {
         let next = self.fold.map_or(0, |fold| fold + 1);
         if self.path.folds.get(next) != Some(&id) {
@@ -170,7 +169,7 @@ impl Turns<'_> {
             let placement = self.history.folds.fold(fold).placement;
             placement.is_guess().then_some(placement)
         };
-        // Where guess follows guess, as in files that link nothing, one note is enough.
+        // If guess follows guess, as in files without links, one note is enough.
         if let Some(placement) = guess(id).filter(|_| last.and_then(guess).is_none()) {
             self.note_before(id, TurnKind::Guess(placement));
         }
@@ -179,7 +178,14 @@ impl Turns<'_> {
     fn note_before(&mut self, fold: FoldId, kind: TurnKind) {
         self.close();
         let nodes = vec![self.history.folds.fold(fold).head];
-        self.ready.push_back(Turn { nodes, uuid: None, time: None, recovered: false, kind });
+        self.ready.push_back(Turn {
+            nodes,
+            uuid: None,
+            short_uuid: None,
+            time: None,
+            recovered: false,
+            kind,
+        });
     }
 
     fn note_pull_requests(&mut self, after: FoldId) {
@@ -190,7 +196,14 @@ impl Turns<'_> {
                 let note = Note { kind: "pr-link".to_owned(), level: None, text: text.clone() };
                 let nodes = vec![self.history.folds.fold(*fold).head];
                 let time = self.history.session.record(*record).time;
-                Turn { nodes, uuid: None, time, recovered: false, kind: TurnKind::Note(note) }
+                Turn {
+                    nodes,
+                    uuid: None,
+                    short_uuid: None,
+                    time,
+                    recovered: false,
+                    kind: TurnKind::Note(note),
+                }
             })
             .collect();
         if !made.is_empty() {
@@ -208,9 +221,11 @@ impl Turns<'_> {
 
     fn turn(&self, node: NodeId, kind: TurnKind) -> Turn {
         let record = self.history.session.record(node);
+        let uuid = fork::spelled(self.history, node);
         Turn {
             nodes: vec![node],
-            uuid: fork::spelled(self.history, node),
+            short_uuid: uuid.as_deref().map(|uuid| self.history.short_uuid(uuid).to_owned()),
+            uuid,
             time: record.time,
             recovered: record.recovered,
             kind,
@@ -259,7 +274,7 @@ impl Turns<'_> {
         }
     }
 
-    /// Puts a turn after what stands there, or into it.
+    /// Adds a turn after the open one, or joins it to that.
     fn show(&mut self, turn: Turn) {
         let left = match &mut self.open {
             Some(open) => join(open, turn),
@@ -285,7 +300,7 @@ impl Turns<'_> {
     }
 }
 
-/// Finds what was said last before each pull request: those records have no parents.
+/// Finds the last message before each pull request: those records have no parents.
 fn pull_requests(history: &History) -> Vec<(FoldId, NodeId, String)> {
     let session = &history.session;
     let made = session.pull_requests().iter().filter_map(|(id, request)| {
@@ -302,7 +317,7 @@ fn pull_requests(history: &History) -> Vec<(FoldId, NodeId, String)> {
 
 /// Joins what was written as two records; gives back what does not belong together.
 fn join(open: &mut Turn, next: Turn) -> Option<Turn> {
-    let Turn { nodes, uuid, time, recovered, kind } = next;
+    let Turn { nodes, uuid, short_uuid, time, recovered, kind } = next;
     let kind = match (&mut open.kind, kind) {
         (TurnKind::Command(command), TurnKind::Command(output))
             if output.name.is_empty() && command.stdout.is_empty() && command.stderr.is_empty() =>
@@ -327,7 +342,7 @@ fn join(open: &mut Turn, next: Turn) -> Option<Turn> {
         (_, kind) => Some(kind),
     };
     match kind {
-        Some(kind) => Some(Turn { nodes, uuid, time, recovered, kind }),
+        Some(kind) => Some(Turn { nodes, uuid, short_uuid, time, recovered, kind }),
         None => {
             open.nodes.extend(nodes);
             None

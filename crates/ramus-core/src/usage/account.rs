@@ -1,12 +1,13 @@
-//! What the messages of one file used, and on which of its branches.
+//! The usage of one file's messages, by branch.
 //!
-//! [`Uses`] are read along with its lines, an [`Account`] adds them up by branch, and its stretches
-//! hold what no question about all of them tells apart.
+//! [`Uses`] are collected while the file is read. An [`Account`] adds them up by branch; its buckets group
+//! messages that no total has to distinguish.
 
 use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::message::{Charge, Part, Seen};
+use super::packed::{PackedUsage, Terms};
 use super::{Sum, Tokens};
 use crate::agent::inline_agents;
 use crate::body::{Iteration, Usage, json, label_text};
@@ -21,33 +22,34 @@ use crate::record::{ByteSpan, Kind, Voice};
 use crate::session::NodeId;
 use crate::time::Time;
 
-/// The uses of one file. Filled along the one walk over its lines.
+/// The usage in one file's records, collected in the single pass over its lines.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Uses {
     pub(super) list: Vec<Use>,
-    /// The models named, in order of appearance.
+    /// The models in order of appearance.
     pub(super) models: Vec<Box<str>>,
+    terms: Terms,
     /// Message, request and fingerprint of the last use: most records of a message repeat it.
     last: Option<(Key, Option<Key>, u64)>,
 }
 
-/// What one record says that its message used.
+/// The usage that one record states for its message.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(super) struct Use {
     pub(super) record: NodeId,
     pub(super) message: Option<Key>,
     pub(super) request: Option<Key>,
-    /// What stays the same where a merge gave the copy of an answer another id: its request, else the
+    /// A key that stays the same when a merge gives the copy of a reply a new id: its request, else the
     /// record that was copied.
     pub(super) merged: Option<Key>,
     pub(super) model: u16,
-    pub(super) usage: Usage,
+    pub(super) usage: PackedUsage,
     /// What the client itself noted; only the oldest did.
     pub(super) noted: Option<f64>,
 }
 
 impl Uses {
-    /// Takes one record of an answer; what the client said itself used nothing.
+    /// Adds one record of a reply; messages written by the client itself use nothing.
     pub(crate) fn take(&mut self, record: NodeId, found: &Envelope<'_>, message: Option<Key>) {
         let Some(raw) = found.usage else { return };
         let model = found.model.unwrap_or_default();
@@ -70,31 +72,38 @@ impl Uses {
                 .first()
                 .map(|(_, message)| request.unwrap_or_else(|| Key::new(message))),
             model,
-            usage: Usage::read(raw),
+            usage: self.terms.pack(Usage::read(raw)),
             noted: found.cost.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok()),
         });
     }
 
-    /// Returns the runs of models inside messages, with the place of the use: bytes of uses lack them.
+    /// Returns the model runs within messages, with the index of the record: the stored form lacks them.
     pub(crate) fn runs(&self) -> Vec<(u32, Vec<Iteration>)> {
-        let all = (0..).zip(self.list.iter().map(|used| &used.usage.iterations));
+        let all = (0..).zip(self.list.iter().map(|used| used.usage.whole()));
+        let all = all.filter_map(|(at, usage)| Some((at, &usage?.iterations)));
         all.filter(|(_, runs)| !runs.is_empty()).map(|(at, runs)| (at, runs.clone())).collect()
     }
 
-    /// Takes the runs back.
+    /// Restores the model runs.
     pub(crate) fn take_runs(&mut self, runs: Vec<(u32, Vec<Iteration>)>) {
         for (at, runs) in runs {
-            if let Some(used) = self.list.get_mut(at as usize) {
-                used.usage.iterations = runs;
+            let used = self.list.get_mut(at as usize);
+            if let Some(usage) = used.and_then(|used| used.usage.whole_mut()) {
+                usage.iterations = runs;
             }
         }
     }
 
-    /// Returns how many tokens each answer had before it, a message once, in file order.
+    /// Returns the context size of each reply, once per message, in file order.
     pub(crate) fn contexts(&self) -> impl Iterator<Item = (NodeId, u64)> {
         let again = |at: usize| at > 0 && self.list[at].message == self.list[at - 1].message;
         let first = self.list.iter().enumerate().filter(move |(at, _)| !again(*at));
-        first.map(|(_, used)| (used.record, used.usage.context_tokens()))
+        first.map(|(_, used)| (used.record, self.usage(used).context_tokens()))
+    }
+
+    /// Returns what a record says that its message used.
+    fn usage(&self, used: &Use) -> Usage {
+        self.terms.unpack(&used.usage)
     }
 
     fn model(&mut self, raw: &[u8]) -> u16 {
@@ -105,7 +114,7 @@ impl Uses {
     }
 }
 
-/// Returns the number of a model; past 65,535 of them all go by the name of the last.
+/// Returns the number of a model; from the 65,536th on, all get the number of the last.
 pub(super) fn index(models: &mut Vec<Box<str>>, name: &str) -> u16 {
     let at = models.iter().position(|model| **model == *name).unwrap_or_else(|| {
         if models.len() <= usize::from(u16::MAX) {
@@ -121,27 +130,27 @@ pub(super) fn index(models: &mut Vec<Box<str>>, name: &str) -> u16 {
 pub struct Account {
     /// The messages added up.
     pub stretches: Vec<Stretch>,
-    /// The messages' names, for those that have one.
+    /// The ids of the messages, for those that have one.
     pub messages: Vec<Key>,
-    /// The messages, put away small: few ask for each of them.
+    /// The messages, encoded compactly because they are rarely needed one by one.
     charges: Vec<u8>,
-    /// The models, by the numbers that the charges give.
+    /// The models, by the numbers used in the messages.
     pub models: Vec<Box<str>>,
     pub branches: Vec<Branch>,
     /// The branch that each conversation ends on, in their order.
     pub ends: Vec<u32>,
-    /// On which branch an agent was started, by its id, its call or its prompt.
+    /// The branch on which a sub-agent was started, by its id, its call or its prompt.
     pub hooks: FxHashMap<Key, u32>,
-    /// The first prompt of a sidechain, which tells the call that started it.
+    /// The first prompt of a sidechain, which identifies the call that started it.
     pub opening: Option<Key>,
-    /// The last record with the client's own count.
+    /// The last record with the client's own total.
     pub cost_state: Option<ByteSpan>,
 }
 
-/// A stretch of the tree between two forks. Every message lies on exactly one.
+/// The part of the tree between two fork points. Every message is on exactly one.
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct Branch {
-    /// The record it begins with.
+    /// The uuid of its first record.
     pub head: Box<str>,
     pub parent: Option<u32>,
     /// Whether an active conversation runs along it.
@@ -181,7 +190,7 @@ impl Account {
         bitcode::decode(&self.charges).unwrap_or_default()
     }
 
-    /// Returns what the messages of each branch used, agents in the same file with them.
+    /// Returns the usage of each branch, including sub-agents in the same file.
     pub fn by_branch(&self) -> Vec<Sum> {
         let mut sums = vec![Sum::default(); self.branches.len()];
         for stretch in &self.stretches {
@@ -192,7 +201,7 @@ impl Account {
         sums
     }
 
-    /// Returns what lies between a branch's root and its end, given what each branch used.
+    /// Returns the usage from a branch's root to its end, given the usage of each branch.
     pub fn along(&self, branch: u32, sums: &[Sum]) -> Sum {
         let mut along = Sum::default();
         let up = |branch: &u32| self.branches.get(*branch as usize)?.parent;
@@ -217,14 +226,15 @@ impl Account {
         let mut merged: FxHashMap<Key, usize> = FxHashMap::default();
         for used in &uses.list {
             let record = history.session.record(used.record);
-            let (part, more) = till.parts(used);
+            let usage = uses.usage(used);
+            let (part, more) = till.parts(used, &usage);
             let charge = Charge {
                 message: used.message,
                 request: used.request,
                 time: record.time,
                 sidechain: record.sidechain,
                 branch: branch_of(used.record),
-                fast: used.usage.is_fast(),
+                fast: usage.is_fast(),
                 part,
                 more,
             };
@@ -248,7 +258,7 @@ impl Account {
     }
 }
 
-/// Prices the messages of one file; the row of each model is looked up once.
+/// Prices the messages of one file; the price of each model is looked up once.
 struct Till<'a> {
     models: Vec<Box<str>>,
     prices: &'a PriceList,
@@ -256,8 +266,7 @@ struct Till<'a> {
 }
 
 impl Till<'_> {
-    fn parts(&mut self, used: &Use) -> (Part, Vec<Part>) {
-        let usage = &used.usage;
+    fn parts(&mut self, used: &Use, usage: &Usage) -> (Part, Vec<Part>) {
         let searches = searches_cost(usage);
         if usage.iterations.len() < 2 {
             let list = self.row(used.model).map(|row| row.cost(usage, usage) + searches);
@@ -270,7 +279,7 @@ impl Till<'_> {
             let cost = self.row(model).map(|row| row.cost(&run.usage, usage));
             parts.push(Part { model, tokens: Tokens::of(&run.usage), cost });
         }
-        // Searches and thinking are told for the whole message.
+        // Web searches and thinking are counted for the whole message.
         let mut first = parts.remove(0);
         first.cost = first.cost.map(|cost| cost + searches);
         first.tokens.web_searches = usage.web_search_requests;
@@ -291,7 +300,7 @@ impl Till<'_> {
     }
 }
 
-/// Cuts the tree at its forks; returns the branches and the branch of each fold.
+/// Splits the tree at its fork points; returns the branches and the branch of each message.
 fn branches(history: &History) -> (Vec<Branch>, Vec<u32>) {
     let History { session, folds, branches, .. } = history;
     let lane = history.lane();
@@ -331,7 +340,7 @@ fn branches(history: &History) -> (Vec<Branch>, Vec<u32>) {
     (cut, of)
 }
 
-/// Puts the sidechains inside a file on the branch of the call that started them.
+/// Assigns the sidechains inside a file to the branch of the call that started them.
 fn hang_sidechains(history: &History, of: &mut [u32]) {
     let folds = &history.folds;
     if !of.contains(&u32::MAX) {
@@ -354,7 +363,7 @@ fn hang_sidechains(history: &History, of: &mut [u32]) {
     }
 }
 
-/// Tells which folds an active conversation runs through.
+/// Marks the messages that are on an active conversation.
 fn active(history: &History) -> Vec<bool> {
     let mut active = vec![false; history.folds.len()];
     let ends = history.branches.conversations.iter().filter(|c| c.status == Status::Active);
@@ -382,21 +391,21 @@ fn hooks(history: &History, branch_of: impl Fn(NodeId) -> u32) -> FxHashMap<Key,
     hooks
 }
 
-/// What one model did on one branch within a quarter of an hour.
+/// The usage of one model on one branch within a quarter of an hour.
 #[derive(Clone, Copy, Debug, Encode, Decode)]
 pub struct Stretch {
     pub kin: Kin,
     pub sum: Sum,
 }
 
-/// What the messages of a stretch have in common.
+/// What the messages of a bucket have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Kin {
     pub branch: u32,
     pub sidechain: bool,
-    /// The model's number where the stretch is kept.
+    /// The model's number in the same file or ledger.
     pub model: u16,
-    /// `None`: no record says when.
+    /// `None`: no record has a time.
     pub quarter: Option<Quarter>,
 }
 

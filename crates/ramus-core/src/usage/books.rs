@@ -1,5 +1,5 @@
-//! The accounts of many files as one: a message that stands in several is counted once (R20); summed by
-//! day, by session and by block of five hours.
+//! Combines the usage of many files: a message that is in several counts once (R20). Totals by day, by
+//! session and by block of five hours.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::lineage::{Lineage, SessionEntry};
 use crate::name::Key;
 use crate::time::Time;
 
-/// One file that goes into the books.
+/// One file of the ledger.
 #[derive(Debug)]
 pub struct FileAccount<'a> {
     pub account: &'a Account,
@@ -24,66 +24,66 @@ pub struct FileAccount<'a> {
     pub id: &'a str,
     /// When the file was created, where the file system knows.
     pub created: Option<Time>,
-    /// The file of the session it belongs to: its own place, or that of the session which started
-    /// the agent. `None`: that session is gone.
+    /// The session that the file belongs to: its own index, or that of the session that started the
+    /// sub-agent. `None`: that session is gone.
     pub session: Option<usize>,
-    /// It is an agent's.
+    /// It belongs to a sub-agent.
     pub agent: bool,
-    /// `toolUseId` of the file beside an agent's.
+    /// `toolUseId` in the metadata file of a sub-agent.
     pub call: Option<Key>,
 }
 
-/// Every message once, with where it belongs.
+/// Every message once, with its owner.
 #[derive(Debug, Default)]
 pub struct Books {
-    /// The models, by the numbers that posts and charges give.
+    /// The models, by the numbers used in entries and messages.
     pub models: Vec<Box<str>>,
-    /// The stretches of files that share no message with another.
+    /// The buckets of files that share no message with another.
     plain: Vec<Post>,
-    /// The messages of the others.
+    /// The messages of the other files.
     entries: Vec<Entry>,
-    /// What those used, as the accounts told; entries say which of it counts.
+    /// Their usage, by file; `entries` refers to it.
     charges: Vec<Vec<Charge>>,
-    /// Where each message is held; taking entries out makes it useless.
+    /// The index of each message; it is no longer valid after entries were removed.
     seen: Seen,
 }
 
 /// Where a message belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// The file it stands in, the eldest if there are copies.
+    /// Its file, the oldest one if there are copies.
     pub file: u32,
-    /// The session it belongs to: that file, or the one that started the agent.
+    /// Its session: that file, or the session that started the sub-agent.
     pub session: u32,
     /// The branch of the session.
     pub branch: u32,
-    /// An agent's, not of the main line.
+    /// It belongs to a sub-agent, not to the main chain.
     pub agent: bool,
-    /// Abandoned only where every copy is: a fork may have gone on with what its origin left.
+    /// Abandoned only if every copy is: a fork may have continued what its origin abandoned.
     pub status: Status,
 }
 
-/// What one model did, for one message or for several that belong together.
+/// The usage of one model, for one message or for several that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Post {
     pub home: Home,
     pub model: u16,
-    /// `None`: no record says when.
+    /// `None`: no record has a time.
     pub quarter: Option<Quarter>,
     pub sum: Sum,
 }
 
-/// One message in the books.
+/// One message of the ledger.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     home: Home,
-    /// Which of the lists of charges, and the place in it.
+    /// The indices of the list and of the usage in it.
     charge: (u32, u32),
 }
 
 impl Books {
-    /// Puts the accounts of files together. Of files that share no message with another the
-    /// stretches are enough, unless `each` message will be asked for.
+    /// Combines the usage of files. For files that share no message with another, the buckets are
+    /// enough, unless `each` message will be requested.
     pub fn new(files: &[FileAccount<'_>], each: bool) -> Self {
         let hung = hang_agents(files);
         let is_shared = if each { vec![true; files.len()] } else { shared(files) };
@@ -108,7 +108,7 @@ impl Books {
         books
     }
 
-    /// Adds what a file says by now, whose branches are of no interest. The books must hold each message.
+    /// Adds a file whose branches do not matter. The ledger must have been made with `each`.
     pub fn add(&mut self, account: &Account, agent: bool) {
         let mut charges = account.charges();
         rename(&mut charges, &self.numbers(&account.models));
@@ -121,7 +121,7 @@ impl Books {
         });
     }
 
-    /// Leaves only what wanted models did at wanted times. The books must hold each message.
+    /// Keeps only the given models and times. The ledger must have been made with `each`.
     pub fn keep(&mut self, model: impl Fn(&str) -> bool, time: impl Fn(Option<Time>) -> bool) {
         let wanted: Vec<bool> = self.models.iter().map(|name| model(name)).collect();
         self.entries.retain(|Entry { charge: (list, at), .. }| {
@@ -137,17 +137,17 @@ impl Books {
         });
     }
 
-    /// Whether there is nothing in them.
+    /// Whether it has no entries.
     pub fn is_empty(&self) -> bool {
         self.plain.is_empty() && self.entries.is_empty()
     }
 
-    /// Returns the messages with where they belong. The books must hold each message.
+    /// Returns the messages with their owners. The ledger must have been made with `each`.
     pub fn each(&self) -> impl Iterator<Item = (Home, &Charge)> {
         self.entries.iter().map(|entry| (entry.home, self.charge(entry)))
     }
 
-    /// Returns everything that adds up.
+    /// Returns all entries.
     pub fn posts(&self) -> impl Iterator<Item = Post> {
         let each = self.each().flat_map(|(home, charge)| {
             charge.stretches().map(move |Stretch { kin, sum }| Post {
@@ -160,7 +160,7 @@ impl Books {
         self.plain.iter().copied().chain(each)
     }
 
-    /// Adds up what is in the books by where it belongs.
+    /// Adds up the entries by owner.
     pub fn by<K: Ord>(&self, key: impl Fn(&Home) -> K) -> BTreeMap<K, Sum> {
         let mut sums: BTreeMap<K, Sum> = BTreeMap::new();
         for post in self.posts() {
@@ -174,7 +174,7 @@ impl Books {
         &self.charges[list as usize][at as usize]
     }
 
-    /// Returns the numbers that models have here.
+    /// Returns the numbers of models in this ledger.
     fn numbers(&mut self, names: &[Box<str>]) -> Vec<u16> {
         names.iter().map(|name| index(&mut self.models, name)).collect()
     }
@@ -196,7 +196,7 @@ impl Books {
         }
     }
 
-    /// Takes what another copy of a message says.
+    /// Adds another copy of a message.
     fn merge(&mut self, place: usize, home: Home, charge: Charge) {
         let Entry { home: held, charge: (list, at) } = &mut self.entries[place];
         let own = &mut self.charges[*list as usize][*at as usize];
@@ -215,7 +215,7 @@ fn rename(charges: &mut [Charge], models: &[u16]) {
     }
 }
 
-/// Finds the files with a message that stands in another one, too.
+/// Finds the files with a message that is also in another file.
 fn shared(files: &[FileAccount<'_>]) -> Vec<bool> {
     let most = files.iter().map(|file| file.account.messages.len()).sum();
     let mut homes: FxHashMap<Key, usize> =
@@ -251,7 +251,7 @@ fn home(
     }
 }
 
-/// Orders files so that an original comes before its copies, and sessions before agents.
+/// Orders files so that an original comes before its copies, and sessions before sub-agents.
 fn by_age(files: &[FileAccount<'_>]) -> Vec<usize> {
     let entries: Vec<SessionEntry<'_>> = files
         .iter()
@@ -279,7 +279,7 @@ struct Hung {
     branch: u32,
 }
 
-/// Finds the branch that each agent was started on; an agent's agent hangs where the first does.
+/// Finds the branch on which each sub-agent was started; nested sub-agents get the branch of the outermost.
 fn hang_agents(files: &[FileAccount<'_>]) -> Vec<Option<Hung>> {
     let mut siblings: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
     for (index, file) in files.iter().enumerate().filter(|(_, file)| file.agent) {
@@ -306,7 +306,7 @@ fn hang_agents(files: &[FileAccount<'_>]) -> Vec<Option<Hung>> {
                 done.push(agent);
             }
         }
-        // Nothing tells: on the branch that the session is on now.
+        // Unknown: use the branch that the session is on now.
         let now = files[session].digest.conversations.iter().position(|c| c.resumes);
         let branch = now.and_then(|n| files[session].account.ends.get(n)).copied().unwrap_or(0);
         open.iter().for_each(|agent| hung[*agent] = Some(Hung { session, branch }));
@@ -320,21 +320,21 @@ fn hook(parent: &FileAccount<'_>, agent: &FileAccount<'_>) -> Option<u32> {
     keys.into_iter().flatten().find_map(|key| hooks.get(&key)).copied()
 }
 
-/// Whose a file of the books is.
+/// The owner of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner<'a> {
     pub project: &'a str,
-    /// The directory of the project, if a session of it tells.
+    /// The working directory of the project, if a session records it.
     pub path: Option<&'a str>,
-    /// The session, or the one that its agent works for, which may be gone.
+    /// The session, or that of a sub-agent, whose file may be gone.
     pub session: &'a str,
-    /// The file is the session's own.
+    /// The file is that of the session itself.
     pub own: bool,
     pub title: Option<&'a str>,
     pub last_active: Option<Time>,
 }
 
-/// Everything that one pass over the entries adds up.
+/// All totals, computed in one pass over the entries.
 #[derive(Debug)]
 pub struct Sums<'a> {
     pub total: Sum,
@@ -348,15 +348,15 @@ pub struct Sums<'a> {
     pub undated: Sum,
     /// By model; a message counts for the one that began it.
     pub models: BTreeMap<&'a str, Sum>,
-    /// By the file that a session has, or an agent whose session is gone.
+    /// By file of the session, or of a sub-agent whose session is gone.
     pub sessions: Vec<SessionSum>,
 }
 
-/// What one session used.
+/// The usage of one session.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionSum {
     pub all: Sum,
-    /// Dollars that agents took, and that lie on abandoned branches.
+    /// Dollars for sub-agents, and for abandoned branches.
     pub agents: f64,
     pub abandoned: f64,
 }
@@ -412,7 +412,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// Tells days, quickly for quarters that are asked for again.
+/// Computes days and caches the last one, because equal quarters follow each other.
 struct Calendar<'a> {
     zone: &'a TimeZone,
     quarter: Option<Quarter>,
@@ -443,7 +443,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Finds the block that runs now, given when messages were; `None`: nothing was said in it yet.
+    /// Returns the block that is running now, given the times of messages; `None`: no message is in it.
     pub fn running(times: impl IntoIterator<Item = Time>, now: Time) -> Option<Self> {
         let mut times: Vec<Time> = times.into_iter().filter(|time| *time <= now).collect();
         times.sort_unstable();

@@ -1,4 +1,4 @@
-//! One message and what it used, wherever its records stand: counted once (R20).
+//! The usage of one message, wherever its records are: counted once (R20).
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -7,35 +7,36 @@ use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::account::{Kin, Quarter, Stretch};
+use super::packed::{PackedUsage, Terms};
 use super::{ReplyUse, Sum, Tokens};
 use crate::body::AssistantBody;
 use crate::name::Key;
 use crate::price::PriceList;
 use crate::time::Time;
 
-/// What one message used.
+/// The usage of one message.
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct Charge {
     pub message: Option<Key>,
-    /// `None` where the answer did not come from the model's own server.
+    /// `None` if the reply did not come from the API itself but through a gateway.
     pub request: Option<Key>,
-    /// The earliest time that one of its records gives.
+    /// The earliest time of its records.
     pub time: Option<Time>,
-    /// It was an agent's.
+    /// It belongs to a sub-agent.
     pub sidechain: bool,
-    /// The branch it lies on, by its number in the [`Account`](super::Account) of its file.
+    /// Its branch, by the number in the [`Account`](super::Account) of its file.
     pub branch: u32,
     /// It was made in fast mode, which has its own price.
     pub fast: bool,
     pub part: Part,
-    /// What other models did that took over inside the message.
+    /// The usage of models that took over within the message.
     pub more: Vec<Part>,
 }
 
-/// What one model did for a message.
+/// The usage of one model for a message.
 #[derive(Clone, Copy, Debug, Encode, Decode)]
 pub struct Part {
-    /// The model's number where the charge is kept.
+    /// The model's number in the same file or ledger.
     pub model: u16,
     pub tokens: Tokens,
     /// `None`: the model is not on the list of prices.
@@ -43,12 +44,12 @@ pub struct Part {
 }
 
 impl Charge {
-    /// Returns what each model did, the first one first.
+    /// Returns the usage of each model, in order.
     pub fn parts(&self) -> impl Iterator<Item = &Part> {
         std::iter::once(&self.part).chain(&self.more)
     }
 
-    /// Returns what each model did as a stretch of its own; the message counts in the first.
+    /// Returns the usage of each model as a bucket; the message counts in the first.
     pub(super) fn stretches(&self) -> impl Iterator<Item = Stretch> {
         self.parts().enumerate().map(|(n, part)| {
             let first = u64::from(n == 0);
@@ -70,8 +71,8 @@ impl Charge {
         self.parts().map(|part| part.tokens.total()).fold(0, u64::saturating_add)
     }
 
-    /// Takes another record of the same message: the largest use counts, the earliest time, and the
-    /// main line as its place.
+    /// Merges another record of the same message: the largest usage counts, the earliest time, and the
+    /// main chain as its place.
     pub(super) fn absorb(&mut self, other: Self) {
         self.time = match (self.time, other.time) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -85,26 +86,26 @@ impl Charge {
         }
     }
 
-    /// Whether another record tells better where the message belongs: a side question repeats
-    /// messages of the main line.
+    /// Whether the other record shows better where the message belongs: a side question repeats
+    /// messages of the main chain.
     pub(super) fn moves_to(&self, other: &Self) -> bool {
         self.sidechain && !other.sidechain
     }
 }
 
-/// Finds the charge that holds a message already.
+/// Finds a message that is already counted.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     first: FxHashMap<Key, u32>,
-    /// The others of a message that was asked for again.
+    /// Further requests for a message.
     later: FxHashMap<Key, Vec<u32>>,
 }
 
 impl Seen {
-    /// Finds the place of a message among the `held` ones.
+    /// Finds the index of a message among the `held` ones.
     ///
-    /// Message and request name it. The message alone does where a request is missing, and in
-    /// sidechains: a side question sends what it repeats under a request of its own.
+    /// Message and request identify it. The message alone does if a request is missing, and in sidechains:
+    /// a side question sends what it repeats with a new request.
     pub(super) fn find<'a>(
         &self,
         charge: &Charge,
@@ -121,7 +122,7 @@ impl Seen {
         later.find(|place| same(*place))
     }
 
-    /// Notes that a message which was not found is held at a place.
+    /// Adds the index of a message that was not found.
     pub(super) fn note(&mut self, message: Option<Key>, place: usize) {
         let Some(message) = message else { return };
         match self.first.entry(message) {
@@ -131,12 +132,24 @@ impl Seen {
     }
 }
 
-/// Messages seen so far, each with the largest usage that any of its records states.
+/// Messages counted so far, each with the largest usage of its records.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    messages: FxHashMap<MessageKey, ReplyUse>,
+    messages: FxHashMap<MessageKey, PackedReply>,
+    models: Vec<String>,
+    model_numbers: FxHashMap<String, u32>,
+    terms: Terms,
     /// Those that a merge copied, by what stays the same of them.
     merged: FxHashMap<Key, MessageKey>,
+}
+
+/// What a reply used, without what names it.
+#[derive(Clone, Debug)]
+struct PackedReply {
+    usage: PackedUsage,
+    model: u32,
+    /// What the client itself noted as the cost; `NaN` where it did not.
+    noted: f64,
 }
 
 /// One message: its id and request, or a number where it has no id.
@@ -147,14 +160,14 @@ enum MessageKey {
 }
 
 impl Tally {
-    /// Takes one record of an answer; what the client said itself costs nothing.
+    /// Adds one record of a reply; messages written by the client itself cost nothing.
     pub fn take(&mut self, body: &AssistantBody) {
         if let Some(used) = ReplyUse::of(body) {
             self.add(used);
         }
     }
 
-    /// Takes what a request used; `false`: it was counted before, with at least as much.
+    /// Adds the usage of a request; `false`: it was counted before, with at least as much.
     pub fn add(&mut self, used: ReplyUse) -> bool {
         let key = match used.message {
             Some(message) => MessageKey::Named(message, used.request),
@@ -164,36 +177,47 @@ impl Tally {
             Some(origin) => *self.merged.entry(origin).or_insert(key),
             None => key,
         };
-        match self.messages.entry(key) {
-            Entry::Vacant(free) => {
-                free.insert(used);
-                true
-            }
-            Entry::Occupied(mut held) => {
-                let larger = used.usage.total_tokens() > held.get().usage.total_tokens();
-                if larger {
-                    held.insert(used);
-                }
-                larger
-            }
+        let held = self.messages.get(&key).map(|held| self.terms.unpack(&held.usage));
+        let counts = held.is_none_or(|held| used.usage.total_tokens() > held.total_tokens());
+        if counts {
+            let packed = self.pack(used);
+            self.messages.insert(key, packed);
+        }
+        counts
+    }
+
+    fn pack(&mut self, used: ReplyUse) -> PackedReply {
+        let known = self.model_numbers.get(&used.model).copied();
+        let model = known.unwrap_or_else(|| {
+            let number = self.models.len() as u32;
+            self.models.push(used.model.clone());
+            self.model_numbers.insert(used.model, number);
+            number
+        });
+        PackedReply {
+            usage: self.terms.pack(used.usage),
+            model,
+            noted: used.noted.unwrap_or(f64::NAN),
         }
     }
 
-    /// Sums up.
+    /// Returns the total.
     pub fn spent(&self, prices: &PriceList) -> Spent {
         let mut spent = Spent::default();
-        for message in self.messages.values() {
-            spent.add(message, prices);
+        for held in self.messages.values() {
+            let model = self.models.get(held.model as usize).cloned().unwrap_or_default();
+            let noted = Some(held.noted).filter(|noted| !noted.is_nan());
+            spent.add(&ReplyUse::unnamed(model, self.terms.unpack(&held.usage), noted), prices);
         }
         spent
     }
 }
 
-/// Tokens and what they cost, by model.
+/// Tokens and their cost, by model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spent {
     pub sum: Sum,
-    /// How many messages each model gave.
+    /// The number of messages by model.
     pub models: BTreeMap<String, u64>,
     /// Tokens of the models that have no known price.
     pub unpriced: BTreeMap<String, u64>,

@@ -1,4 +1,4 @@
-//! What one reply of a transcript used: tokens, cost, and how large its context was.
+//! The usage of one reply of a transcript: tokens, cost and context size.
 
 use super::{Part, Sum, Tokens};
 use crate::body::{AssistantBody, ToolOutput, Usage};
@@ -6,21 +6,21 @@ use crate::name::Key;
 use crate::price::{PriceList, searches_cost};
 use crate::turn::{Answer, Call};
 
-/// One request for a reply: what names it (R20) and what it used.
+/// One request for a reply: its identity (R20) and usage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplyUse {
     pub message: Option<Key>,
     pub(super) request: Option<Key>,
-    /// What stays the same where a merge gave the copy of a reply another id.
+    /// A key that stays the same when a merge gives the copy of a reply a new id.
     pub(super) origin: Option<Key>,
     pub model: String,
     pub usage: Usage,
-    /// What the client itself noted as the cost; only the oldest did.
+    /// The cost recorded by the client; only the oldest did.
     pub noted: Option<f64>,
 }
 
 impl ReplyUse {
-    /// Reads what one record says; `None`: the client spoke itself, or nothing is said.
+    /// Reads the usage of one record; `None`: the client wrote it, or nothing is recorded.
     pub fn of(body: &AssistantBody) -> Option<Self> {
         let usage = body.usage.clone().filter(|_| !body.is_synthetic())?;
         let key = |id: &String| Key::new(id.as_bytes());
@@ -34,6 +34,11 @@ impl ReplyUse {
         })
     }
 
+    /// Makes one that nothing names.
+    pub(super) fn unnamed(model: String, usage: Usage, noted: Option<f64>) -> Self {
+        Self { message: None, request: None, origin: None, model, usage, noted }
+    }
+
     /// Lets the message alone name it, as in sidechains.
     pub fn forget_request(&mut self) {
         self.request = None;
@@ -43,7 +48,7 @@ impl ReplyUse {
         (self.message, self.request) == (other.message, other.request)
     }
 
-    /// Returns what each model did for it; several where another one took over.
+    /// Returns the usage of each model; several if another one took over.
     pub(super) fn parts(&self, prices: &PriceList) -> Vec<Part> {
         let usage = &self.usage;
         if usage.iterations.len() < 2 {
@@ -66,7 +71,7 @@ impl ReplyUse {
     }
 }
 
-/// Keeps what one more record says of its request: the largest counts.
+/// Keeps the largest usage that a record states for its request.
 pub(crate) fn note_use(uses: &mut Vec<ReplyUse>, new: ReplyUse) {
     match uses.iter_mut().find(|held| held.is_same_request(&new)) {
         Some(held) if held.usage.total_tokens() < new.usage.total_tokens() => *held = new,
@@ -75,17 +80,17 @@ pub(crate) fn note_use(uses: &mut Vec<ReplyUse>, new: ReplyUse) {
     }
 }
 
-/// What a reply used and cost.
+/// The usage and cost of a reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReplyUsage {
     pub tokens: Tokens,
     /// `None`: a model that took part has no known price.
     pub cost: Option<f64>,
-    /// How many tokens the model had before it: input, cache reads and cache writes of the request.
+    /// The context size: input, cache reads and cache writes of the request.
     pub context: u64,
 }
 
-/// Returns what a reply used; `None`: nothing is recorded.
+/// Returns the usage of a reply; `None`: nothing is recorded.
 pub fn reply_usage(answer: &Answer, prices: &PriceList) -> Option<ReplyUsage> {
     let mut sum = Sum::default();
     for part in answer.uses.iter().flat_map(|one| one.parts(prices)) {
@@ -99,7 +104,7 @@ pub fn reply_usage(answer: &Answer, prices: &PriceList) -> Option<ReplyUsage> {
     })
 }
 
-/// What a sub-agent used, as far as the result of its call says.
+/// The usage of a sub-agent, as far as the result of its call has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentUsage {
     /// All tokens, by the client's own count.
@@ -108,7 +113,7 @@ pub struct AgentUsage {
     pub duration_ms: Option<u64>,
 }
 
-/// Returns what the sub-agent of a call used, if its result says so.
+/// Returns the usage of the sub-agent of a call, if its result has it.
 pub fn agent_usage(call: &Call) -> Option<AgentUsage> {
     let Some(ToolOutput::Agent(output)) = &call.result.as_ref()?.output else { return None };
     let tokens = output.total_tokens.or_else(|| Some(output.usage.as_ref()?.total_tokens()))?;

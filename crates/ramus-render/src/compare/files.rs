@@ -1,4 +1,4 @@
-//! The files that either side changed, and how they differ in the end.
+//! Writes the files that either side changed, and how their final contents differ.
 
 use ramus_core::compare::{Content, FileChange, FilePair};
 
@@ -8,10 +8,10 @@ use crate::layout;
 use crate::span::{Label, Line};
 use crate::text::tool::below;
 
-/// Returns how many lines a side added and removed, as far as it can be told.
+/// Returns how many lines a side added and removed.
 ///
-/// Where both ends are known it is the difference between them, else the sum of
-/// all changes.
+/// If first and last content are known, that is their difference; otherwise the sum of all
+/// changes.
 pub fn lines_changed(change: &FileChange) -> (usize, usize) {
     match (change.before.text(), change.after.text()) {
         _ if !change.changed => (0, 0),
@@ -49,13 +49,13 @@ fn title(file: &FilePair, cwd: &str) -> Line {
     }
     match file.differs() {
         Some(true) => {}
-        Some(false) => line.push("  the same in the end", Label::Note),
+        Some(false) => line.push("  same final content", Label::Note),
         None => {
             let unknown = |side: &FileChange| side.after == Content::Unknown;
             let text = match (unknown(&file.a), unknown(&file.b)) {
-                (true, true) => "its end was not recorded",
-                (true, false) => "its end on A was not recorded",
-                _ => "its end on B was not recorded",
+                (true, true) => "final content not recorded",
+                (true, false) => "final content on A not recorded",
+                _ => "final content on B not recorded",
             };
             line.push(&format!("  {text}"), Label::Note);
         }
@@ -65,7 +65,7 @@ fn title(file: &FilePair, cwd: &str) -> Line {
 
 fn done(side: &FileChange) -> Line {
     if !side.changed {
-        let word = if side.after == Content::Absent { "not there" } else { "unchanged" };
+        let word = if side.after == Content::Absent { "absent" } else { "unchanged" };
         return Line::new(word, Label::Dim);
     }
     let (added, removed) = lines_changed(side);

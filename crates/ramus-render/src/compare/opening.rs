@@ -1,8 +1,7 @@
-//! Which two are compared, and what they have in common.
+//! The first lines of a comparison: the two sides, and what they have in common.
 
 use ramus_core::branches::Status;
 use ramus_core::compare::Common;
-use ramus_core::name::short_id;
 
 use super::{CompareConfig, Compared};
 use crate::layout;
@@ -10,7 +9,7 @@ use crate::span::{Label, Line};
 use crate::text::amount::count;
 use crate::text::tool::first_line;
 
-/// Returns the lines that stand first.
+/// Returns the first lines.
 pub(super) fn opening(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
     let [a, b] = compared.names;
@@ -43,7 +42,7 @@ fn in_common(common: &Common, config: &CompareConfig<'_>) -> Line {
         let line = line.with("nothing in common", Label::Strong);
         return line.with(&format!(": {a} on A, {b} on B"), Label::Plain);
     }
-    let node = common.node.as_deref().map_or("", short_id);
+    let node = common.short_node.as_deref().unwrap_or_default();
     let mut line = line.with(&messages, Label::Strong).with(" in common, up to ", Label::Plain);
     line.push(node, Label::Id);
     if let Some(time) = common.time {
@@ -52,14 +51,14 @@ fn in_common(common: &Common, config: &CompareConfig<'_>) -> Line {
     rest(line.with("; ", Label::Plain), common.own_messages)
 }
 
-/// Tells how the two go on from there.
+/// Adds how the two continue after the common part.
 fn rest(line: Line, own: [u32; 2]) -> Line {
     let (a, b) = (("A", Label::Removed), ("B", Label::Added));
     let ends = |line: Line, (letter, label): (&str, Label)| {
         line.with(letter, label).with(" ends there, ", Label::Plain)
     };
     let goes_on = |line: Line, (letter, label): (&str, Label), messages: u32| {
-        line.with(&format!("{letter} goes on for {messages}"), label)
+        line.with(&format!("{letter} continues for {messages}"), label)
     };
     match own {
         [0, 0] => line.with("then only commands and notes differ", Label::Plain),

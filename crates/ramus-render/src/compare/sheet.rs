@@ -1,4 +1,4 @@
-//! The sheet that two texts are laid out on: in two columns, or one after the other.
+//! Lays out two texts in two columns, or one after the other.
 
 use similar::ChangeTag;
 
@@ -8,21 +8,21 @@ use crate::layout;
 use crate::span::{Label, Line, Span};
 use crate::text::amount::count;
 
-/// Between the two columns.
+/// The text between the two columns.
 const GUTTER: &str = " │ ";
-/// Lines of one piece that are shown unless all are asked for.
+/// How many lines of a block are shown, unless in full.
 const SHOWN: usize = 28;
-/// How many of them are the last ones.
+/// How many of them are from the end.
 const TAIL: usize = 10;
 
-/// What kind of text is compared.
+/// The kind of text that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Text {
-    /// What was said: broken at spaces, all of it shown.
+    /// Messages: wrapped at spaces, shown completely.
     Prose,
-    /// What a file holds: broken anywhere, only around changes.
+    /// File contents: broken anywhere, shown only around changes.
     Code,
-    /// One thing a line, all of them shown.
+    /// A list with one item per line, shown completely.
     List,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Sheet<'a> {
         Self { config, out: Vec::new() }
     }
 
-    /// Returns the columns that the text of one side may take.
+    /// Returns the width for the text of one side.
     pub(super) fn room(&self) -> usize {
         let width = self.config.width;
         let room = if self.config.side_by_side {
@@ -60,7 +60,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Leaves a row free between two pieces of one section.
+    /// Writes an empty row between two blocks of a section.
     pub(super) fn space(&mut self) {
         if self.config.side_by_side {
             self.row([None, None], [Label::Plain; 2], "");
@@ -69,14 +69,14 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Writes what both sides say.
+    /// Writes text that both sides have.
     pub(super) fn same(&mut self, lines: Vec<Line>) {
         for line in self.shortened(lines) {
             self.row([Some(line.clone()), Some(line)], [Label::Plain; 2], "  ");
         }
     }
 
-    /// Writes two blocks that have nothing to do with each other.
+    /// Writes two unrelated blocks.
     pub(super) fn blocks(&mut self, a: Vec<Line>, b: Vec<Line>) {
         let labels = [Label::Removed, Label::Added];
         let [a, b] = [(a, labels[0]), (b, labels[1])].map(|(lines, label)| {
@@ -86,11 +86,11 @@ impl<'a> Sheet<'a> {
         self.rows(a, b, labels);
     }
 
-    /// Writes two texts by what differs between them.
+    /// Writes the differences between two texts.
     pub(super) fn differences(&mut self, a: &str, b: &str, text: Text) {
         let hunks = match text {
             Text::Code => diff::hunks(a, b, 3),
-            // What is said has no last newline to lose.
+            // For messages a missing last newline does not matter.
             _ => diff::hunks(&format!("{a}\n"), &format!("{b}\n"), usize::MAX / 4),
         };
         if hunks.is_empty() {
@@ -124,7 +124,7 @@ impl<'a> Sheet<'a> {
             let equal = |change: &diff::Change| change.tag == Some(ChangeTag::Equal);
             let end = rest.iter().position(equal).unwrap_or(rest.len());
             let (run, after) = rest.split_at(end);
-            // In prose the words that differ stand out better when the others stay as they are.
+            // In prose only the changed words are coloured, so that they stand out.
             let calm =
                 text == Text::Prose && run.iter().any(|change| change.line.0.iter().any(strong));
             let lines = |tag| -> Vec<Vec<Line>> {
@@ -139,7 +139,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Writes changed lines; in columns each starts beside the one it replaces.
+    /// Writes changed lines. In columns each starts next to the line it replaces.
     fn replaced(&mut self, a: Vec<Vec<Line>>, b: Vec<Vec<Line>>, text: Text) {
         let labels = [Label::Removed, Label::Added];
         if !self.config.side_by_side && text == Text::Code {
@@ -160,7 +160,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Writes the pieces of one line of code: only the first has its sign.
+    /// Writes the rows of one line of code. Only the first has the `+` or `-`.
     fn signed(&mut self, pieces: Vec<Line>, label: Label, sign: &str) {
         for (index, piece) in pieces.into_iter().enumerate() {
             let sign = if index == 0 { sign } else { "  " };
@@ -184,7 +184,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Writes one row: both columns, or the side that is there after its sign.
+    /// Writes one row: both columns, or the one side after its `+` or `-`.
     fn row(&mut self, [a, b]: [Option<Line>; 2], labels: [Label; 2], sign: &str) {
         if self.config.side_by_side {
             let room = self.room();
@@ -225,7 +225,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Takes away the sign that a line of a diff begins with.
+/// Removes the `+` or `-` at the beginning of a diff line.
 fn unsigned(line: &Line) -> Line {
     let mut rest = line.clone();
     if let Some(first) = rest.0.first_mut() {
@@ -239,7 +239,7 @@ fn strong(span: &Span) -> bool {
     matches!(span.label, Label::AddedStrong | Label::RemovedStrong)
 }
 
-/// Takes the colour from all but the words that differ.
+/// Removes the colour of all words that do not differ.
 fn calmed(line: &Line) -> Line {
     let mut calm = Line::default();
     for span in &line.0 {

@@ -1,4 +1,4 @@
-//! The numbers of both sides in one table.
+//! The totals of both sides in one table.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use crate::span::{Label, Line};
 use crate::text::amount::{duration, grouped, tokens};
 use crate::text::answer::model_name;
 
-/// Stands where there is nothing.
+/// The text of an empty cell.
 const NONE: &str = "·";
 
-/// A name and what there is of it on each side.
+/// A name with the values of both sides.
 struct Row {
     name: Line,
     cells: [Line; 2],
@@ -33,7 +33,7 @@ pub(super) fn table(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<
     }];
     rows.push(counts("messages", compared.common.own_messages.map(u64::from)));
     rows.push(part(counts("prompts", compared.sides.map(|side| u64::from(side.prompts)))));
-    rows.push(part(counts("answers", compared.sides.map(|side| u64::from(side.answers)))));
+    rows.push(part(counts("replies", compared.sides.map(|side| u64::from(side.answers)))));
     rows.push(counts("agents", compared.sides.map(|side| u64::from(side.agents))));
     tools(compared, &mut rows);
     rows.push(Row { name: Line::plain("files"), cells: [0, 1].map(|side| files(compared, side)) });
@@ -47,7 +47,7 @@ pub(super) fn table(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<
             .map(duration)
     });
     rows.push(Row { name: Line::plain("time"), cells: spent.map(plain) });
-    // What neither side has is not worth a row.
+    // Drop rows that are empty on both sides.
     let none = |row: &Row| row.cells.iter().all(|cell| cell.text() == NONE);
     rows.retain(|row| !none(row));
     lay(&rows, config.width)
@@ -58,7 +58,7 @@ fn tools(compared: &Compared<'_>, rows: &mut Vec<Row>) {
         compared.sides.iter().flat_map(|side| side.tools.keys()).collect();
     let all =
         compared.sides.map(|side| side.tools.values().map(|calls| u64::from(calls.made)).sum());
-    rows.push(counts("tools", all));
+    rows.push(counts("tool calls", all));
     for name in names {
         let cells = compared.sides.map(|side| {
             let Calls { made, failed } = side.tools.get(name).copied().unwrap_or_default();
@@ -104,7 +104,7 @@ fn usage(compared: &Compared<'_>, rows: &mut Vec<Row>) {
     rows.push(part(amounts("input", |spent| spent.sum.tokens.input)));
     rows.push(part(amounts("output", |spent| spent.sum.tokens.output)));
     rows.push(part(amounts("cache read", |spent| spent.sum.tokens.cache_read)));
-    rows.push(part(amounts("cache written", |spent| {
+    rows.push(part(amounts("cache write", |spent| {
         spent.sum.tokens.cache_write_5m + spent.sum.tokens.cache_write_1h
     })));
     rows.push(Row { name: Line::plain("cost"), cells: spent.each_ref().map(cost) });
@@ -115,7 +115,7 @@ fn usage(compared: &Compared<'_>, rows: &mut Vec<Row>) {
     rows.push(Row { name: Line::plain("models"), cells: models });
 }
 
-/// Returns what a side cost; models without a price are named instead.
+/// Returns the cost of a side. Models without a price are named.
 fn cost(spent: &Spent) -> Line {
     let dollars = match spent.sum.cost {
         cost if cost > 0.0 && cost < 0.001 => "< $0.001".to_owned(),
@@ -139,7 +139,7 @@ fn counts(name: &str, counts: [u64; 2]) -> Row {
     Row { name: Line::plain(name), cells: counts.map(number) }
 }
 
-/// Makes a row one of those that the row above is made of.
+/// Indents and dims a row that details the row above.
 fn part(row: Row) -> Row {
     let dim = |line: Line| line.within(Label::Dim);
     Row { name: dim(Line::plain(&format!("  {}", row.name.text()))), cells: row.cells.map(dim) }
@@ -153,7 +153,7 @@ fn plain(text: Option<String>) -> Line {
     text.map_or_else(|| number(0), |text| Line::plain(&text))
 }
 
-/// Sets the cells to the right, in columns as wide as they need to be.
+/// Lays the rows out with right-aligned columns.
 fn lay(rows: &[Row], width: usize) -> Vec<Line> {
     let widest = |line: fn(&Row) -> &Line| rows.iter().map(|row| line(row).width()).max();
     let name = widest(|row| &row.name).unwrap_or(0).min(width / 3);

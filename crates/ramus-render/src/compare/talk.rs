@@ -1,7 +1,6 @@
-//! What was said on each side: prompt by prompt, answer by answer.
+//! Writes the prompts and replies of both sides.
 
 use ramus_core::compare::{Exchange, Own, alike, pairs};
-use ramus_core::name::short_id;
 use ramus_core::turn::{Answer, Part, Turn, TurnKind};
 
 use super::Compared;
@@ -12,7 +11,7 @@ use crate::span::{Label, Line};
 use crate::text::answer::model_name;
 use crate::text::{TextConfig, Transcript};
 
-/// Writes all exchanges, those that ask alike beside each other.
+/// Writes all exchanges. Those with similar prompts are next to each other.
 pub(super) fn write(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {
     let [a, b] = compared.sides;
     if a.turns.is_empty() && b.turns.is_empty() {
@@ -60,14 +59,13 @@ fn header(mut line: Line, turn: &Turn, sheet: &Sheet<'_>) -> Line {
     if let Some(time) = turn.time {
         line.push(&format!("  {}", (sheet.config.time)(time)), Label::Time);
     }
-    if let Some(uuid) = &turn.uuid {
-        line.push(&format!("  {}", short_id(uuid)), Label::Dim);
+    if let Some(uuid) = &turn.short_uuid {
+        line.push(&format!("  {uuid}"), Label::Dim);
     }
     line
 }
 
-/// Writes what was answered: by its differences where the words are alike, else one whole
-/// beside the other.
+/// Writes the replies: as differences if their texts are similar, otherwise both completely.
 fn answered(sheet: &mut Sheet<'_>, a: &[Own], b: &[Own]) {
     let (said_a, said_b) = (said(a), said(b));
     if alike(&said_a, &said_b) {
@@ -79,7 +77,7 @@ fn answered(sheet: &mut Sheet<'_>, a: &[Own], b: &[Own]) {
     sheet.blocks(a, b);
 }
 
-/// Returns all that the model said, without its tools.
+/// Returns the text of all replies, without tool calls.
 fn said(turns: &[Own]) -> String {
     let answers = turns.iter().filter_map(|own| match &own.turn.kind {
         TurnKind::Answer(answer) => Some(&answer.parts),
@@ -92,7 +90,7 @@ fn said(turns: &[Own]) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns who answers, and all that is not words: tools, thoughts, interruptions.
+/// Returns the header and everything but text: tool calls, thinking, interruptions.
 fn without_words(turns: &[Own], sheet: &Sheet<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
     let speaks = |own: &&Own| matches!(own.turn.kind, TurnKind::Answer(_));
@@ -106,7 +104,7 @@ fn without_words(turns: &[Own], sheet: &Sheet<'_>) -> Vec<Line> {
     }
     let silent: Vec<Turn> = turns.iter().map(|own| silent(&own.turn)).collect();
     let rest = transcript(silent.iter(), sheet);
-    // Who speaks has been said.
+    // The header was written above.
     let told = usize::from(rest.first().is_some_and(|line| line.text().starts_with("● ")));
     lines.extend(rest.into_iter().skip(told));
     lines
@@ -120,7 +118,7 @@ fn silent(turn: &Turn) -> Turn {
     Turn { kind: TurnKind::Answer(answer), ..turn.clone() }
 }
 
-/// Returns turns as they read in a transcript.
+/// Returns turns as in a transcript.
 fn transcript<'t>(turns: impl Iterator<Item = &'t Turn>, sheet: &Sheet<'_>) -> Vec<Line> {
     let config = TextConfig {
         width: sheet.room(),

@@ -13,7 +13,14 @@ use super::*;
 use crate::span::Label;
 
 fn turn(kind: TurnKind) -> Turn {
-    Turn { nodes: vec![NodeId(0)], uuid: None, time: None, recovered: false, kind }
+    Turn {
+        nodes: vec![NodeId(0)],
+        uuid: None,
+        short_uuid: None,
+        time: None,
+        recovered: false,
+        kind,
+    }
 }
 
 fn prompt(text: &str) -> Turn {
@@ -87,6 +94,7 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
     let common = Common {
         messages: 3,
         node: Some("0123456789".to_owned()),
+        short_node: Some("01234567".to_owned()),
         own: [vec![own], Vec::new()],
         own_messages: [2, 2],
         ..Common::default()
@@ -131,7 +139,7 @@ fn words_are_marked_where_texts_are_alike() {
         prompt("Add a route that returns pretty JSON."),
         answer(vec![text("The route returns pretty JSON now.\n\nNothing else changed.")]),
     ];
-    assert_snapshot!(check(a.clone(), b.clone(), 60, false), @r"
+    assert_snapshot!(check(a.clone(), b.clone(), 60, false), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -149,17 +157,17 @@ fn words_are_marked_where_texts_are_alike() {
 
       Nothing else changed.
 
-    ── Numbers ─────────────────────────────────────────────────
+    ── Totals ──────────────────────────────────────────────────
                A aaaa@1           B bbbb@12
     messages          2                   2
       prompts         1                   1
-      answers         1                   1
+      replies         1                   1
     tokens          12k                 12k
       output        12k                 12k
     cost         $0.300  no price for glm-5
     models       opus-5               glm-5
     ");
-    assert_snapshot!(check(a, b, 80, true), @r"
+    assert_snapshot!(check(a, b, 80, true), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -173,11 +181,11 @@ fn words_are_marked_where_texts_are_alike() {
                                            │
     Nothing else changed.                  │ Nothing else changed.
 
-    ── Numbers ─────────────────────────────────────────────────────────────────────
+    ── Totals ──────────────────────────────────────────────────────────────────────
                A aaaa@1           B bbbb@12
     messages          2                   2
       prompts         1                   1
-      answers         1                   1
+      replies         1                   1
     tokens          12k                 12k
       output        12k                 12k
     cost         $0.300  no price for glm-5
@@ -197,7 +205,7 @@ fn files_and_commands_are_compared_by_how_they_end() {
         run("cargo test"),
         run("cargo run\n# and more"),
     ])];
-    assert_snapshot!(check(a.clone(), b.clone(), 60, false), @r"
+    assert_snapshot!(check(a.clone(), b.clone(), 60, false), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -223,21 +231,21 @@ fn files_and_commands_are_compared_by_how_they_end() {
       $ cargo test
     + $ cargo run …
 
-    ── Numbers ─────────────────────────────────────────────────
-               A aaaa@1           B bbbb@12
-    messages          2                   2
-      answers         1                   1
-    tools             2                   3
-      Bash            1                   2
-      Edit            1                   1
-    files      +1 −1  1            +1 −1  1
-    commands          1                   2
-    tokens          12k                 12k
-      output        12k                 12k
-    cost         $0.300  no price for glm-5
-    models       opus-5               glm-5
+    ── Totals ──────────────────────────────────────────────────
+                A aaaa@1           B bbbb@12
+    messages           2                   2
+      replies          1                   1
+    tool calls         2                   3
+      Bash             1                   2
+      Edit             1                   1
+    files       +1 −1  1            +1 −1  1
+    commands           1                   2
+    tokens           12k                 12k
+      output         12k                 12k
+    cost          $0.300  no price for glm-5
+    models        opus-5               glm-5
     ");
-    assert_snapshot!(check(a, b, 80, true), @r"
+    assert_snapshot!(check(a, b, 80, true), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -259,19 +267,19 @@ fn files_and_commands_are_compared_by_how_they_end() {
     $ cargo test                           │ $ cargo test
                                            │ $ cargo run …
 
-    ── Numbers ─────────────────────────────────────────────────────────────────────
-               A aaaa@1           B bbbb@12
-    messages          2                   2
-      answers         1                   1
-    tools             2                   3
-      Bash            1                   2
-      Edit            1                   1
-    files      +1 −1  1            +1 −1  1
-    commands          1                   2
-    tokens          12k                 12k
-      output        12k                 12k
-    cost         $0.300  no price for glm-5
-    models       opus-5               glm-5
+    ── Totals ──────────────────────────────────────────────────────────────────────
+                A aaaa@1           B bbbb@12
+    messages           2                   2
+      replies          1                   1
+    tool calls         2                   3
+      Bash             1                   2
+      Edit             1                   1
+    files       +1 −1  1            +1 −1  1
+    commands           1                   2
+    tokens           12k                 12k
+      output         12k                 12k
+    cost          $0.300  no price for glm-5
+    models        opus-5               glm-5
     ");
 }
 
@@ -279,7 +287,7 @@ fn files_and_commands_are_compared_by_how_they_end() {
 fn what_was_not_recorded_is_said() {
     let a = vec![answer(vec![edit(None, "one", "two")])];
     let b = vec![answer(vec![text("I changed nothing.")])];
-    assert_snapshot!(check(a, b, 70, false), @r"
+    assert_snapshot!(check(a, b, 70, false), @"
     A  aaaa@1   active     A title
     B  bbbb@12  active     A title
     =  3 messages in common, up to 01234567; then 2 on A, 2 on B
@@ -291,18 +299,18 @@ fn what_was_not_recorded_is_said() {
     +   I changed nothing.
 
     ── Files ─────────────────────────────────────────────────────────────
-    src/main.rs  A +1 −1  B unchanged  its end was not recorded
+    src/main.rs  A +1 −1  B unchanged  final content not recorded
 
-    ── Numbers ───────────────────────────────────────────────────────────
-               A aaaa@1           B bbbb@12
-    messages          2                   2
-      answers         1                   1
-    tools             1                   ·
-      Edit            1                   ·
-    files      +1 −1  1                   ·
-    tokens          12k                 12k
-      output        12k                 12k
-    cost         $0.300  no price for glm-5
-    models       opus-5               glm-5
+    ── Totals ────────────────────────────────────────────────────────────
+                A aaaa@1           B bbbb@12
+    messages           2                   2
+      replies          1                   1
+    tool calls         1                   ·
+      Edit             1                   ·
+    files       +1 −1  1                   ·
+    tokens           12k                 12k
+      output         12k                 12k
+    cost          $0.300  no price for glm-5
+    models        opus-5               glm-5
     ");
 }

@@ -1,4 +1,4 @@
-//! The words that differ between removed lines and those that replace them.
+//! Marks the words that differ between removed lines and their replacements.
 
 use std::ops::Range;
 
@@ -7,15 +7,15 @@ use similar::{Algorithm, ChangeTag, DiffOp, DiffTag};
 use super::{Change, Tagged, labels, whole};
 use crate::span::{Label, Line};
 
-/// Bytes of changed lines in a row that are still compared word by word.
-/// Beyond it nobody looks for single words, and the comparison is quadratic.
+/// The size limit for comparing word by word. Beyond it single words do not matter, and the
+/// comparison is quadratic.
 const WORDS_LIMIT: usize = 8 * 1024;
 
-/// How much of two runs must be equal for their differences to be marked.
+/// The similarity above which differences are marked.
 const WORDS_RATIO: f32 = 0.5;
 
-/// Returns removed lines and the added ones that take their place, with the
-/// words that differ marked, unless nearly all of them do.
+/// Returns removed lines and their replacements with the changed words marked, unless nearly all
+/// words changed.
 pub(super) fn replaced(removed: &[Tagged<'_>], added: &[Tagged<'_>]) -> Vec<Change> {
     let size: usize = removed.iter().chain(added).map(|line| line.1.len()).sum();
     if removed.is_empty() || added.is_empty() || size > WORDS_LIMIT {
@@ -33,8 +33,8 @@ pub(super) fn replaced(removed: &[Tagged<'_>], added: &[Tagged<'_>]) -> Vec<Chan
     changes
 }
 
-/// Returns the text of lines without their tags. Cleaned as whole lines, so that
-/// a tab is as wide in a word as in its line.
+/// Returns the text of lines without their tags. Whole lines are sanitized, so that tabs get the
+/// right width.
 fn clean(lines: &[Tagged<'_>]) -> String {
     lines.iter().map(|line| Line::plain(&line.1[1..]).text() + "\n").collect()
 }
@@ -72,7 +72,7 @@ fn marked(
     ranges.for_each(|range| labels[range].fill(strong));
     let marked: Vec<(&str, Label)> = words.iter().copied().zip(labels).collect();
     let mut lines: Vec<&[(&str, Label)]> = marked.split(|(word, _)| *word == "\n").collect();
-    // What is left behind the last line end is no line.
+    // The part after the last newline is not a line.
     lines.pop();
     let change = |words: &[(&str, Label)]| {
         let is_new = is_new(words, strong);
@@ -85,8 +85,7 @@ fn marked(
     lines.into_iter().map(change).collect()
 }
 
-/// Whether most of a line differs: then it took the place of nothing, and there is nothing in it to
-/// point at.
+/// Whether most of a line changed. Then it is a new line, and marking words would not help.
 fn is_new(words: &[(&str, Label)], strong: Label) -> bool {
     let letters = |words: &mut dyn Iterator<Item = &(&str, Label)>| -> usize {
         words.map(|(word, _)| word.trim().chars().count()).sum()

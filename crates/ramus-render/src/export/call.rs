@@ -1,4 +1,4 @@
-//! A tool call in a document: its summary in one line, and its sections as code, Markdown and notes.
+//! Prepares a tool call for documents: a one-line summary, and its sections as code, Markdown and notes.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,14 +13,14 @@ use crate::highlight::Highlight;
 use crate::opened_call::{self, AnsweredQuestion, result_text};
 use crate::text::{self, TextConfig};
 
-/// Lines and bytes of one piece that a brief transcript shows.
+/// How many lines and bytes of a text a brief transcript shows.
 const LINES: usize = 40;
 const BYTES: usize = 4_000;
 
 /// A section of an opened call, as documents can draw it.
 #[derive(Debug)]
 pub enum Section<'a> {
-    /// Text to be shown as it is; the language is a name or the end of a file's name.
+    /// Verbatim text. The language is a name or a file extension.
     Code {
         language: &'a str,
         text: Cow<'a, str>,
@@ -29,11 +29,11 @@ pub enum Section<'a> {
     Markdown(Cow<'a, str>),
     /// What went wrong.
     Error(Cow<'a, str>),
-    /// What a person wrote when refusing.
+    /// What the user wrote when rejecting the call.
     Feedback(&'a str),
-    /// What the model said a command is for.
+    /// The model's description of a command.
     Description(&'a str),
-    /// Something was left out.
+    /// This many lines were left out.
     Cut(usize),
 }
 
@@ -46,7 +46,7 @@ pub struct FileDiff {
 }
 
 impl FileDiff {
-    /// Returns the changes in the unified format, cut like every text of a document, and how many lines are not shown.
+    /// Returns the changes in unified format, shortened like every text, and how many lines were left out.
     pub(super) fn unified(&self, tools: Tools) -> (String, usize) {
         let mut text = String::new();
         for hunk in &self.hunks {
@@ -72,7 +72,7 @@ pub struct Summary {
     pub failed: bool,
 }
 
-/// Sums up a call.
+/// Summarizes a call.
 pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
     let text = TextConfig {
         width: 120,
@@ -91,11 +91,11 @@ pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
     Summary { name, subject, outcome, failed }
 }
 
-/// Lines that are shown of a command's output while it is folded, and how long they may be.
+/// How many lines of a folded command's output are shown, and their maximum length.
 const TAIL_LINES: usize = 3;
 const TAIL_CHARS: usize = 160;
 
-/// Returns the last lines of a command's output. `None`: its outcome tells all of it.
+/// Returns the last lines of a command's output. `None`: the summary shows all of it.
 pub(super) fn tail(call: &Call) -> Option<String> {
     let Action::Run { .. } = call.action() else { return None };
     let text = result_text(call.result.as_ref()?);
@@ -115,7 +115,7 @@ pub(super) fn tail(call: &Call) -> Option<String> {
     Some(last.join("\n"))
 }
 
-/// Whether a command is known to have ended by itself and well.
+/// Whether a command is known to have ended normally.
 pub(super) fn succeeded(call: &Call) -> bool {
     let output =
         call.result.as_ref().filter(|result| !result.is_error).map(|result| &result.output);
@@ -163,7 +163,7 @@ impl<'a> Document<'a> {
             Opened::Output { text, .. } => self.code("", text),
             Opened::Error(text) => self.cut(text, Section::Error),
             Opened::Feedback(text) => self.sections.push(Section::Feedback(text)),
-            // Documents show pictures below the sections.
+            // Documents show images below the sections.
             Opened::Media(_) => {}
         }
     }
@@ -176,7 +176,7 @@ impl<'a> Document<'a> {
         self.cut(text, Section::Markdown);
     }
 
-    /// Adds as much of a text as is shown, and how many lines are not.
+    /// Adds a shortened text, and how many lines were left out.
     fn cut(&mut self, text: Cow<'a, str>, section: impl FnOnce(Cow<'a, str>) -> Section<'a>) {
         let (text, hidden) = shown(self.tools, text);
         if !text.trim().is_empty() {
@@ -188,7 +188,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Returns as much of a text as is shown, and how many lines are not.
+/// Returns a shortened text, and how many lines were left out.
 fn shown(tools: Tools, text: Cow<'_, str>) -> (Cow<'_, str>, usize) {
     if tools == Tools::Full || text.len() <= BYTES && lines(&text) <= LINES + 2 {
         return (text, 0);
@@ -242,7 +242,7 @@ fn json_object(pairs: &[(&str, &Value)]) -> String {
     format!("{:#}", Value::Object(object))
 }
 
-/// Returns the end of a file's name, which forges take for a language.
+/// Returns the extension of a file name, which code hosts accept as a language.
 fn language(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);

@@ -1,20 +1,19 @@
-//! Markdown of others inside a document of ours.
+//! Makes untrusted Markdown safe to embed in a document.
 //!
-//! A transcript holds whatever was said: fences that never close, HTML that
-//! opens what it does not close, headings that look like ours. Here it becomes
-//! Markdown that reads the same and ends where it ends. What cannot be made so
-//! is shown as plain text.
+//! A transcript may contain fences that never close, unbalanced HTML, or headings that look like
+//! ours. This module rewrites it so that it reads the same and has no effect beyond its end. If
+//! that is not possible, it is shown as plain text.
 
 use std::borrow::Cow;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-/// Headings in a transcript stand below those of the document.
+/// The highest heading level allowed in a transcript, below the document's own headings.
 const BELOW: usize = 3;
-/// A paragraph that must come out as one wherever a text ends.
+/// A paragraph that must still be parsed as one after a contained text.
 const PROBE: &str = "\n\nprobe";
 
-/// Returns Markdown that has no effect beyond its end and holds no HTML.
+/// Returns Markdown without HTML and without effect beyond its end.
 pub(super) fn contained(text: &str) -> Cow<'_, str> {
     let text = crate::sanitize::sanitize(text);
     if !needs_care(&text) {
@@ -58,7 +57,7 @@ fn longest_run(text: &str, byte: u8) -> usize {
     longest
 }
 
-/// Whether a text has anything that could reach beyond it: fences, HTML, headings, definitions.
+/// Whether a text has anything that could have an effect beyond its end: fences, HTML, headings, definitions.
 fn needs_care(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has = |needle: &[u8]| memchr::memmem::find(bytes, needle).is_some();
@@ -76,12 +75,12 @@ fn is_underline(line: &str) -> bool {
     !line.is_empty() && (all(b'=') || all(b'-'))
 }
 
-/// What another reader of the same text may see in it.
+/// The Markdown extensions that other renderers may support.
 fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
-/// Takes the effect from HTML and lowers the headings.
+/// Escapes HTML and lowers the headings.
 fn changed(text: &str) -> String {
     let mut code = Vec::new();
     let mut headings = Vec::new();
@@ -133,7 +132,7 @@ fn lowered(text: &str, level: usize, range: std::ops::Range<usize>, out: &mut St
     }
     out.push_str(&"#".repeat((level + BELOW - 1).min(6)));
     out.push(' ');
-    // Inline code in a heading shows its escapes; it is safe, and rare.
+    // Inline code in a heading shows its escapes. That is safe, and rare.
     let line = words.split('\n').map(|line| line.trim().trim_start_matches('>').trim());
     escape(&line.collect::<Vec<_>>().join(" "), false, out);
     if whole.ends_with('\n') {
@@ -142,7 +141,7 @@ fn lowered(text: &str, level: usize, range: std::ops::Range<usize>, out: &mut St
     range.end
 }
 
-/// Writes text without HTML and, if it has some, without names for links.
+/// Writes text with escaped HTML and, if it has some, escaped link definitions.
 fn escape(text: &str, defines: bool, out: &mut String) {
     let mut rest = text;
     while let Some(at) = memchr::memchr2(b'<', b']', rest.as_bytes()) {
@@ -158,7 +157,7 @@ fn escape(text: &str, defines: bool, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Whether a paragraph after the text is one, and nothing in the text is HTML or a high heading.
+/// Whether a paragraph after the text is parsed as one, and the text has no HTML and no high headings.
 fn is_contained(text: &str) -> bool {
     let probed = format!("{text}{PROBE}");
     let mut depth = 0;

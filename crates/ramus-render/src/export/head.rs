@@ -1,17 +1,17 @@
-//! What stands above a transcript: whose it is, which of how many, and its sums.
+//! The facts above a transcript: its session, its number among the paths, and its totals.
 
 use std::sync::Arc;
 
 use ramus_core::time::Time;
 
-/// What is told of a path before its first turn.
+/// The facts about a path that come before its first turn.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     pub session: String,
-    /// The session whose agent this is; `None`: it is no agent's.
+    /// The session that started this agent. `None`: this is not an agent's transcript.
     pub parent: Option<String>,
     pub title: Option<String>,
-    /// The directory of the project, or its name where no record says.
+    /// The working directory of the project, or its name if no record has it.
     pub project: String,
     pub git_branch: Option<String>,
     pub version: Option<String>,
@@ -31,15 +31,15 @@ pub struct Header {
     pub ended: Option<Time>,
     pub models: Vec<String>,
     pub tokens: Tokens,
-    /// The sessions that the path began in, the oldest first; its own is not among them.
+    /// The earlier sessions that the path continues, oldest first.
     pub continues: Vec<String>,
-    /// All paths of the session, this one too.
+    /// All paths of the session, including this one.
     pub siblings: Arc<[Sibling]>,
-    /// Where the list of all transcripts is.
+    /// The link to the list of all transcripts.
     pub index: Option<String>,
 }
 
-/// Tokens of a path, each message once (R20).
+/// The tokens of a path, each message counted once (R20).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tokens {
     pub input: u64,
@@ -52,23 +52,23 @@ pub struct Tokens {
 #[derive(Clone, Debug, Default)]
 pub struct Sibling {
     pub path: usize,
-    /// `None`: another session holds all of it, so it has no transcript.
+    /// `None`: it has no transcript, because another session contains all of it.
     pub href: Option<String>,
-    /// The first words since its fork.
+    /// The first words after its fork point.
     pub words: String,
-    /// The words as [`told`](super::told) writes them.
+    /// The words as formatted by [`told`](super::told).
     pub told: String,
     pub status: &'static str,
     pub resumes: bool,
     pub messages: u32,
 }
 
-/// How many other paths the head of a transcript names. All of them in all heads would take the square
-/// of their number.
+/// How many other paths the head of a transcript lists. Listing all paths in all heads would be
+/// quadratic.
 const MOST_SIBLINGS: usize = 100;
 
 impl Header {
-    /// Returns the paths that stand nearest to this one, and how many others there are.
+    /// Returns the paths nearest to this one, and how many others there are.
     pub(super) fn nearest_siblings(&self) -> (&[Sibling], usize) {
         let all = self.siblings.len();
         let length = all.min(MOST_SIBLINGS);
@@ -76,23 +76,23 @@ impl Header {
         (&self.siblings[start..start + length], all - length)
     }
 
-    /// Returns the title, or the id where there is none.
+    /// Returns the title, or the id if there is none.
     pub fn name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.session)
     }
 
-    /// Returns the status for people, with what is special about it.
+    /// Returns the status with a remark.
     pub(super) fn status_words(&self) -> String {
         let mut words = self.status.to_uppercase();
         if self.resumes {
-            words.push_str(" (Claude Code would resume this one)");
+            words.push_str(" (Claude Code resumes here)");
         } else if self.draft {
-            words.push_str(" (never answered)");
+            words.push_str(" (no reply)");
         }
         words
     }
 
-    /// Returns names and values in the order they are told.
+    /// Returns names and values in their order.
     pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
         let mut rows = vec![
             ("Session ID", self.session.clone()),
@@ -122,7 +122,7 @@ impl Header {
         let Tokens { input, output, cache_read, cache_write } = self.tokens;
         (self.tokens != Tokens::default()).then(|| {
             format!(
-                "{} in, {} out, {} read from and {} written to the cache",
+                "{} input, {} output, {} cache read, {} cache write",
                 grouped(input),
                 grouped(output),
                 grouped(cache_read),
@@ -132,14 +132,14 @@ impl Header {
     }
 }
 
-/// The last row that a transcript has had since the first of them; others follow it.
+/// The last row of the original transcript format. Newer rows follow it.
 pub(super) const TOTAL: &str = "Total Messages";
 
-/// Says that the path runs through a compaction, before [`TOTAL`].
+/// The note about compactions, which comes before [`TOTAL`].
 pub(super) const COMPACTED: (&str, &str) =
     ("Contains Compact Operation(s)", "Full conversation including compacted segments");
 
-/// Writes a time as it is told to people, in the one zone that is the same everywhere.
+/// Formats a time in UTC, so that the output does not depend on the local time zone.
 pub(super) fn stamp(time: Time) -> String {
     time.timestamp().strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }

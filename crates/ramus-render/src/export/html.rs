@@ -1,8 +1,7 @@
-//! A transcript as one HTML file: no network, nothing that a transcript says can run.
+//! Writes a transcript as one HTML file that needs no network and runs nothing from the transcript.
 //!
-//! Everything is escaped. Markdown is read here, its HTML shown as text, its
-//! links restricted. The page allows itself one style sheet and one script, by
-//! their hashes, and nothing else.
+//! Everything is escaped. Markdown is rendered here; HTML in it is shown as text and its links are
+//! restricted. The content security policy allows one style sheet and one script by their hashes.
 
 mod code;
 
@@ -20,19 +19,21 @@ use ramus_core::turn::{Answer, Call, Command, Compaction, Fork, Part, Thought, T
 use super::call::{Section, sections, succeeded, summary, tail};
 use super::head::stamp;
 use super::{Config, Tools, words};
-use crate::text::{count, grouped, guess_note, media, model_name, resume_note, tokens};
+use crate::text::{
+    count, fork_summary, grouped, guess_note, media, model_name, resume_note, tokens,
+};
 use code::code;
 pub(super) use outline::{foot_with_outline, outline_entry};
 pub(super) use page::{close, head, open};
 use prose::{escape_clean, line, prose};
 
-/// Closes the page.
+/// Closes the document.
 pub(super) fn foot(out: &mut String) {
     out.push_str("</main>\n");
     close(out);
 }
 
-/// Writes the first words of a path.
+/// Formats the first words of a path.
 pub(super) fn told(words: &str) -> String {
     line(words)
 }
@@ -42,7 +43,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
     match &turn.kind {
         TurnKind::Prompt(prompt) => {
             let who = if prompt.delegated { "Task" } else { "You" };
-            section(turn, "you", who, if prompt.queued { "while it worked" } else { "" }, out);
+            section(turn, "you", who, if prompt.queued { "queued" } else { "" }, out);
             if !prompt.text.is_empty() {
                 out.push_str("<div class=\"body\">");
                 escape_clean(prompt.text.trim_end(), out);
@@ -57,7 +58,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
         TurnKind::Compaction(compaction) => write_compaction(turn, compaction, out),
         TurnKind::Fork(fork) => write_fork(turn, fork, config, out),
         TurnKind::File(file) => {
-            let what = if file.edited { "changed meanwhile" } else { "attached" };
+            let what = if file.edited { "changed on disk" } else { "attached" };
             let title = format!("📎 <code>{}</code> {what}", line(&file.path));
             match file.text.as_deref().filter(|_| config.tools == Tools::Full) {
                 Some(text) => details("", &title, out, |out| code("", text, out)),
@@ -73,7 +74,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
 fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
     match kind {
         TurnKind::Interrupt { for_tool_use: true } => {
-            note("bad", "■ Interrupted: a tool was refused", out);
+            note("bad", "■ Interrupted: tool call rejected", out);
         }
         TurnKind::Interrupt { .. } => note("bad", "■ Interrupted", out),
         TurnKind::Synthetic(said) if said.is_api_error => {
@@ -99,11 +100,11 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
             details("", "⋯ Added by Claude Code", out, |out| prose(text, out));
         }
         TurnKind::Unknown { kind, value } => {
-            let title = format!("? a record of the unknown type <code>{}</code>", line(kind));
+            let title = format!("? Unknown record type <code>{}</code>", line(kind));
             details("", &title, out, |out| code("json", &format!("{value:#}"), out));
         }
         TurnKind::Damaged { line, text } => {
-            note("bad", &format!("⚠ Line {line} is damaged; what can be read: {text}"), out);
+            note("bad", &format!("⚠ Line {line} is damaged; readable part: {text}"), out);
         }
         _ => {}
     }
@@ -134,7 +135,7 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
             Part::Unknown(value) => code("json", &value.to_string(), out),
         }
     }
-    // What says nothing has no heading.
+    // A reply without visible parts gets no heading.
     if out.len() == body {
         out.truncate(start);
     } else {
@@ -142,7 +143,7 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
     }
 }
 
-/// Returns the classes of an answer: which kinds of parts it has, for the filters of the page.
+/// Returns the CSS classes of a reply: which kinds of parts it has, for the filters.
 fn answer_class(answer: &Answer, config: &Config<'_>) -> String {
     let (mut says, mut calls, mut thinks) = (false, false, false);
     for part in &answer.parts {
@@ -161,7 +162,7 @@ fn answer_class(answer: &Answer, config: &Config<'_>) -> String {
     class
 }
 
-/// Adds what a message used to its heading, which was just written.
+/// Adds the tokens of a message to its heading, which was just written.
 fn write_tokens(usage: &Usage, out: &mut String) {
     let (context, output) = (usage.context_tokens(), usage.output_tokens);
     if context == 0 && output == 0 {
@@ -170,7 +171,7 @@ fn write_tokens(usage: &Usage, out: &mut String) {
     out.truncate(out.trim_end_matches("</h2>\n").len());
     let _ = writeln!(
         out,
-        "<small class=\"tokens\" title=\"{} tokens written; {} read: {} new, {} from the cache, {} into the cache\">\
+        "<small class=\"tokens\" title=\"{} output tokens; {} input tokens: {} new, {} cache read, {} cache write\">\
          {} out · {} in</small></h2>",
         grouped(output),
         grouped(context),
@@ -186,7 +187,7 @@ fn write_thought(thought: &Thought, config: &Config<'_>, out: &mut String) {
     match thought {
         _ if !config.thinking => {}
         Thought::Text(text) => details("thought", "∴ Thinking", out, |out| prose(text, out)),
-        Thought::Withheld { .. } => note("thought", "∴ Thinking (the text was withheld)", out),
+        Thought::Withheld { .. } => note("thought", "∴ Thinking (withheld)", out),
         Thought::Redacted { .. } => note("thought", "∴ Thinking (encrypted)", out),
     }
 }
@@ -207,7 +208,7 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
         };
         let _ = write!(title, " <span class=\"out\">{}</span>", line(&outcome));
     }
-    // How a command ended is seen while it is folded.
+    // The end of a command's output is visible while the call is folded.
     if let Some(tail) = tail(call) {
         title.push_str("<span class=\"tail\">");
         escape_clean(&tail, &mut title);
@@ -223,7 +224,7 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
             }
         }
         if let Some(href) = (config.agent)(call) {
-            let _ = writeln!(out, "<p><a href=\"{}\">What the agent did</a></p>", line(&href));
+            let _ = writeln!(out, "<p><a href=\"{}\">Agent transcript</a></p>", line(&href));
         }
     });
 }
@@ -280,8 +281,8 @@ fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
     let id = fork_anchor(turn).map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
     let _ = write!(
         out,
-        "<div class=\"fork\"{id}><b>Fork</b> ({}): {ways} branches from here<ul>",
-        fork.kind
+        "<div class=\"fork\"{id}><b>Fork point</b> ({})<ul>",
+        fork_summary(fork.kind, ways)
     );
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = words::way(way);
@@ -302,12 +303,12 @@ fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
     out.push_str("</ul></div>\n");
 }
 
-/// Returns the anchor of a fork, escaped. It stands at the record before the fork, which has its own.
+/// Returns the escaped anchor of a fork point. The record before it has an anchor of its own.
 fn fork_anchor(turn: &Turn) -> Option<String> {
     turn.uuid.as_deref().map(|uuid| format!("fork-{}", line(uuid)))
 }
 
-/// Opens what somebody says, with an anchor and the time.
+/// Opens the section of a turn, with its anchor and time.
 fn section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) {
     let _ = write!(out, "<section class=\"{class}\"");
     let anchor = turn.uuid.as_deref().map(line);
@@ -324,7 +325,7 @@ fn section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) 
         );
     }
     if turn.recovered {
-        out.push_str("<small>from a damaged line</small>");
+        out.push_str("<small>recovered from a damaged line</small>");
     }
     out.push_str("</h2>\n");
 }

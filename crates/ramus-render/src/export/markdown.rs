@@ -1,4 +1,4 @@
-//! A transcript as Markdown that any forge shows well.
+//! Writes a transcript as Markdown that renders well on any code host.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,16 +10,16 @@ use super::call::{Section, sections, summary};
 use super::contain::{contained, fenced};
 use super::head::{COMPACTED, Header, TOTAL, stamp};
 use super::{Config, Tools, words};
-use crate::text::{count, guess_note, media, model_name, resume_note};
+use crate::text::{count, fork_summary, guess_note, media, model_name, resume_note};
 
-/// Writes what stands above the turns.
+/// Writes what comes before the turns.
 pub(super) fn head(header: &Header, out: &mut String) {
     out.push_str("# CLAUDE CODE SESSION TRANSCRIPT\n\n");
     for (name, value) in header.rows() {
         if name == TOTAL && header.compactions > 0 {
             let _ = writeln!(out, "**{}** - {}  ", COMPACTED.0, COMPACTED.1);
         }
-        // Two spaces end a line where line ends are not kept.
+        // Two spaces force a line break.
         let _ = writeln!(out, "{name}: {}  ", inline(&value));
     }
     if header.siblings.len() > 1 {
@@ -37,7 +37,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
             let _ = writeln!(out, "| {name} | {status}{resumes} | {messages} | {words} |");
         }
         if others > 0 {
-            let _ = write!(out, "\n{} more of this session\n", count(others, "path"));
+            let _ = write!(out, "\n{} in this session\n", count(others, "more path"));
         }
     }
     if let Some(index) = &header.index {
@@ -46,7 +46,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
     out.push_str("\n---\n\n");
 }
 
-/// Writes the first words of a path.
+/// Formats the first words of a path.
 pub(super) fn told(words: &str) -> String {
     inline(&short(words)).into_owned()
 }
@@ -56,7 +56,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
     match &turn.kind {
         TurnKind::Prompt(prompt) => {
             let who = if prompt.delegated { "Task" } else { "You" };
-            heading(turn, who, if prompt.queued { "while it worked" } else { "" }, out);
+            heading(turn, who, if prompt.queued { "queued" } else { "" }, out);
             quote(&contained(&prompt.text), out);
             prompt.media.iter().for_each(|media| picture(media, config, out));
         }
@@ -66,7 +66,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
         TurnKind::Compaction(compaction) => write_compaction(turn, compaction, out),
         TurnKind::Fork(fork) => write_fork(fork, config, out),
         TurnKind::File(file) => {
-            let what = if file.edited { "changed meanwhile" } else { "attached" };
+            let what = if file.edited { "changed on disk" } else { "attached" };
             let title = format!("📎 <code>{}</code> {what}", html(&file.path));
             let code = file.text.as_deref().filter(|_| config.tools == Tools::Full);
             match code {
@@ -81,7 +81,7 @@ pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
 fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
     match kind {
         TurnKind::Interrupt { for_tool_use: true } => {
-            note("■", "Interrupted: a tool was refused", out);
+            note("■", "Interrupted: tool call rejected", out);
         }
         TurnKind::Interrupt { .. } => note("■", "Interrupted", out),
         TurnKind::Synthetic(said) => {
@@ -107,11 +107,11 @@ fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
             details("⋯ Added by Claude Code", out, |out| block(&contained(text), out));
         }
         TurnKind::Unknown { kind, value } => {
-            let title = format!("? a record of the unknown type <code>{}</code>", html(kind));
+            let title = format!("? Unknown record type <code>{}</code>", html(kind));
             details(&title, out, |out| fenced("json", &format!("{value:#}"), out));
         }
         TurnKind::Damaged { line, text } => {
-            note("⚠", &format!("Line {line} is damaged; what can be read: {text}"), out);
+            note("⚠", &format!("Line {line} is damaged; readable part: {text}"), out);
         }
         _ => {}
     }
@@ -134,7 +134,7 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
             Part::Unknown(value) => fenced("json", &value.to_string(), out),
         }
     }
-    // What says nothing has no heading.
+    // A reply without visible parts gets no heading.
     if out.len() == body {
         out.truncate(start);
     }
@@ -144,7 +144,7 @@ fn write_thought(thought: &Thought, config: &Config<'_>, out: &mut String) {
     match thought {
         _ if !config.thinking => {}
         Thought::Text(text) => details("∴ Thinking", out, |out| block(&contained(text), out)),
-        Thought::Withheld { .. } => note("∴", "Thinking (the text was withheld)", out),
+        Thought::Withheld { .. } => note("∴", "Thinking (withheld)", out),
         Thought::Redacted { .. } => note("∴", "Thinking (encrypted)", out),
     }
 }
@@ -171,7 +171,7 @@ fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
             picture(media, config, out);
         }
         if let Some(href) = (config.agent)(call) {
-            let _ = write!(out, "[What the agent did]({href})\n\n");
+            let _ = write!(out, "[Agent transcript]({href})\n\n");
         }
     });
 }
@@ -225,7 +225,7 @@ fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
 }
 
 fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
-    let _ = writeln!(out, "> ⑂ **{}**: {} ways here  ", fork.kind, fork.ways.len() + fork.more);
+    let _ = writeln!(out, "> ⑂ **{}**  ", fork_summary(fork.kind, fork.ways.len() + fork.more));
     for way in fork.ways.iter().filter(|way| !way.taken) {
         let state = words::way(way);
         let words = told(&way.words);
@@ -242,14 +242,14 @@ fn write_fork(fork: &Fork, config: &Config<'_>, out: &mut String) {
     out.push('\n');
 }
 
-/// Writes who speaks, with an anchor and the time.
+/// Writes the heading of a turn, with its anchor and time.
 fn heading(turn: &Turn, who: &str, detail: &str, out: &mut String) {
     if let Some(uuid) = &turn.uuid {
         let _ = writeln!(out, "<a id=\"{}\"></a>\n", html(uuid));
     }
     let _ = write!(out, "## {who}");
     let time = turn.time.map(stamp).unwrap_or_default();
-    let damaged = if turn.recovered { "from a damaged line" } else { "" };
+    let damaged = if turn.recovered { "recovered from a damaged line" } else { "" };
     for word in [detail, &time, damaged].into_iter().filter(|word| !word.is_empty()) {
         let _ = write!(out, " · {}", inline(word));
     }
@@ -270,7 +270,7 @@ fn block(text: &str, out: &mut String) {
     out.push_str("\n\n");
 }
 
-/// Writes text as a quote; its line ends stay.
+/// Writes text as a quote and keeps its line breaks.
 fn quote(text: &str, out: &mut String) {
     for line in text.trim_matches('\n').lines() {
         out.push_str("> ");
@@ -311,7 +311,7 @@ fn short(words: &str) -> String {
     }
 }
 
-/// Makes a text one line that means nothing but itself.
+/// Returns a text as one line with escaped Markdown.
 pub(super) fn inline(text: &str) -> Cow<'_, str> {
     one_line(text, |char| {
         Some(match char {
@@ -332,7 +332,7 @@ pub(super) fn inline(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Makes a text one line of HTML without markup.
+/// Returns a text as one line with escaped HTML.
 pub(super) fn html(text: &str) -> Cow<'_, str> {
     one_line(text, |char| {
         Some(match char {
@@ -346,7 +346,7 @@ pub(super) fn html(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Joins the words of a text by single spaces, and writes the characters that have one by their sign.
+/// Joins the words of a text with single spaces, and escapes characters by `sign`.
 fn one_line(text: &str, sign: fn(char) -> Option<&'static str>) -> Cow<'_, str> {
     if is_plain_line(text) {
         return Cow::Borrowed(text);
@@ -367,7 +367,7 @@ fn one_line(text: &str, sign: fn(char) -> Option<&'static str>) -> Cow<'_, str> 
     Cow::Owned(out)
 }
 
-/// Whether a text is one line that needs no signs, as ids, times and most paths are.
+/// Whether a text is one line that needs no escapes, as most ids, times and paths.
 fn is_plain_line(text: &str) -> bool {
     let is_plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b':');

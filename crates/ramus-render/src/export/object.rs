@@ -1,8 +1,8 @@
-//! A transcript as one JSON object, `ramus.transcript/1`.
+//! Writes a transcript as one JSON object, `ramus.transcript/1`.
 //!
-//! The fields of the head first, then `turns`, each as `ramus show --json` gives
-//! it; without `--thinking` the thoughts are left out, with `--tools none` the
-//! calls too. A call whose agent has a transcript says where it is.
+//! The fields of the head come first, then `turns`, each as in `ramus show --json`. Without
+//! `--thinking` thinking is left out, with `--tools none` tool calls too. A call whose agent has
+//! a transcript has a link to it.
 
 use ramus_core::session::Session;
 use ramus_core::turn::Turn;
@@ -49,7 +49,7 @@ pub(super) fn head(header: &Header, out: &mut String) {
     out.push_str(",\n\"turns\":[");
 }
 
-/// Writes a turn, on a line of its own.
+/// Writes a turn on its own line.
 pub(super) fn turn(session: &Session, turn: &Turn, config: &Config<'_>, out: &mut String) {
     let mut calls = turn.calls();
     let mut turn = crate::json::turn(session, turn);
@@ -67,7 +67,7 @@ pub(super) fn turn(session: &Session, turn: &Turn, config: &Config<'_>, out: &mu
     out.push_str(&printable(&turn));
 }
 
-/// Returns a value as JSON that is safe to print. Types made to be written always can be.
+/// Returns a value as JSON that is safe to print. Serializing these types cannot fail.
 fn printable(value: &impl Serialize) -> String {
     let mut bytes = Vec::new();
     let written = crate::json::write(&mut bytes, value);

@@ -1,4 +1,4 @@
-//! A transcript as plain text, as a terminal shows it.
+//! Writes a transcript as plain text, as in a terminal.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::text::{TextConfig, transcript};
 
 const WIDTH: usize = 100;
 
-/// Writes what stands above the turns.
+/// Writes what comes before the turns.
 pub(super) fn head(header: &Header, out: &mut String) {
     out.push_str("CLAUDE CODE SESSION TRANSCRIPT\n\n");
     for (name, value) in header.rows() {

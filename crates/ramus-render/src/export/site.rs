@@ -1,4 +1,4 @@
-//! The page that lists all transcripts of an export.
+//! Writes the index of an export, which lists all its transcripts.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub struct Session {
     pub id: String,
     /// Its first and last day.
     pub days: String,
-    /// Empty: the transcripts of other sessions hold all of it.
+    /// Empty: other sessions contain all of it.
     pub paths: Vec<Path>,
     /// The transcripts of its agents.
     pub agents: Vec<Path>,
@@ -41,13 +41,13 @@ pub struct Path {
 }
 
 impl Session {
-    /// Returns the transcript to begin with.
+    /// Returns the transcript that the title links to.
     fn main(&self) -> Option<&Path> {
         self.paths.iter().find(|path| path.resumes).or(self.paths.last())
     }
 }
 
-/// Writes `index.html`; the search in it looks through titles and first words.
+/// Writes `index.html`. Its search covers titles and first words.
 pub fn html(projects: &[Project], out: &mut String) {
     let sessions: usize = projects.iter().map(|project| project.sessions.len()).sum();
     let conversations: usize = projects
@@ -61,7 +61,7 @@ pub fn html(projects: &[Project], out: &mut String) {
         "<header><h1>Transcripts</h1>\n<p class=\"note\">{} of {} in {}</p>\n\
          <p><input id=\"find\" type=\"search\" placeholder=\"Search titles, prompts, projects\" \
          aria-label=\"Search\" autofocus></p></header>\n<main>\n\
-         <p id=\"none\" class=\"note\" hidden>Nothing found.</p>",
+         <p id=\"none\" class=\"note\" hidden>No matches.</p>",
         count(conversations, "conversation"),
         count(sessions, "session"),
         count(projects.len(), "project"),
@@ -80,8 +80,8 @@ fn html_session(session: &Session, out: &mut String) {
     let Some(main) = session.main() else {
         let _ = write!(
             out,
-            "<div class=\"session\"><h3>{}</h3><span class=\"note\">its messages stand in other \
-             sessions</span>",
+            "<div class=\"session\"><h3>{}</h3><span class=\"note\">all its messages are in \
+             other sessions</span>",
             markdown::html(&session.title)
         );
         html_agents(session, out);
@@ -148,7 +148,7 @@ pub fn markdown(projects: &[Project], out: &mut String) {
             let title = markdown::inline(&session.title);
             let _ = match session.main() {
                 Some(main) => writeln!(out, "- [{title}]({}) {}", main.href, session.days),
-                None => writeln!(out, "- {title} (its messages stand in other sessions)"),
+                None => writeln!(out, "- {title} (all its messages are in other sessions)"),
             };
             for path in session.paths.iter().filter(|_| session.paths.len() > 1) {
                 let words = markdown::inline(&path.words);

@@ -1,10 +1,10 @@
-//! What is told in the same words in every format.
+//! Phrases that all formats share.
 
 use ramus_core::turn::{Compaction, ForkWay, HookEffect, Notification};
 
 use crate::text::{grouped, model_name};
 
-/// Says what became of a way that was not taken.
+/// Returns the state of another branch.
 pub(super) fn way(way: &ForkWay) -> &'static str {
     match (way.draft, way.current) {
         (true, _) => "draft",
@@ -13,33 +13,33 @@ pub(super) fn way(way: &ForkWay) -> &'static str {
     }
 }
 
-/// Says what a hook did.
+/// Returns the verb for what a hook did.
 pub(super) fn hook(effect: HookEffect) -> &'static str {
     match effect {
-        HookEffect::Said => "says",
+        HookEffect::Said => "reported",
         HookEffect::Failed => "failed",
         HookEffect::Blocked => "blocked",
     }
 }
 
-/// Sums up what a task or an agent reports.
+/// Summarizes a notification of a task or agent.
 pub(super) fn news(news: &Notification) -> String {
     let from = news.from.as_deref().unwrap_or("a task");
-    let status = news.status.as_deref().unwrap_or("reports");
+    let status = news.status.as_deref().unwrap_or("reported");
     news.summary.clone().unwrap_or_else(|| format!("{from} {status}"))
 }
 
-/// Says how much a compaction cut away, if that was written down.
+/// Returns the token counts of a compaction, if they were recorded.
 pub(super) fn compaction(compaction: &Compaction) -> Option<String> {
     Some(match (compaction.pre_tokens, compaction.post_tokens) {
         (Some(pre), Some(post)) => format!("{} → {} tokens", grouped(pre), grouped(post)),
-        (Some(pre), None) => format!("{} tokens before", grouped(pre)),
+        (Some(pre), None) => format!("{} tokens before compaction", grouped(pre)),
         _ => return None,
     })
 }
 
-/// Says which model took over from which.
+/// Describes a switch to another model.
 pub(super) fn fallback(from: Option<&str>, to: Option<&str>) -> String {
     let name = |model: Option<&str>| model.map_or("another model", model_name).to_owned();
-    format!("{} took over from {}", name(to), name(from))
+    format!("switched from {} to {}", name(from), name(to))
 }

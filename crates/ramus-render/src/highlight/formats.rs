@@ -1,4 +1,4 @@
-//! Formats that are not made of words: markup, Markdown, diffs.
+//! Scans formats that are not programming languages: markup, Markdown, diffs.
 
 use super::language::{Quote, language};
 use super::painter::Painter;
@@ -68,7 +68,7 @@ fn tag(text: &str, start: usize, painter: &mut Painter<'_>) -> usize {
     at
 }
 
-/// Labels what stands in a `<script>` or `<style>` that was just opened; returns where it ends.
+/// Labels the content of a `<script>` or `<style>` that was just opened. Returns its end.
 fn embedded(text: &str, start: usize, at: usize, painter: &mut Painter<'_>) -> usize {
     let tag = &text[start..at];
     let inside = [("<script", "</script", "ts"), ("<style", "</style", "css")];
@@ -113,7 +113,7 @@ fn inline(text: &str, mut at: usize, painter: &mut Painter<'_>) {
             false if rest.starts_with("**") => ("**", Label::Strong),
             false => ("", Label::Plain),
         };
-        // Without an end there is none further on either.
+        // Without an end mark, later marks have none either.
         let length = match mark {
             "" => Some(1),
             mark => length_through(&rest[mark.len()..], mark).map(|length| mark.len() + length),

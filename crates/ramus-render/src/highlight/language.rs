@@ -1,4 +1,4 @@
-//! Languages by their names, and what a scanner has to know of each.
+//! Finds languages by name, and describes their syntax for the scanner.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use crate::span::SyntaxKind;
 pub(super) enum Grammar {
     Words(&'static Language),
     Shell,
-    /// Commands after a prompt sign, with what they printed.
+    /// Commands after a prompt, with their output.
     Console,
     Markup,
     Markdown,
@@ -26,7 +26,7 @@ impl Grammar {
         let word = language.trim_start_matches(['{', '.']).split([' ', ',', '{', '}']).next()?;
         let name = word.rsplit(['/', '\\']).next()?.split(':').next()?.to_ascii_lowercase();
         let ending = |name: &str| Self::named(name.rsplit_once('.')?.1);
-        // The name of a file may have spaces.
+        // A file name may contain spaces.
         Self::named(&name)
             .or_else(|| ending(&name))
             .or_else(|| ending(&language.to_ascii_lowercase()))
@@ -67,7 +67,7 @@ pub(super) fn language(name: &str) -> Option<&'static Language> {
     NAMES.get(name)
 }
 
-/// A language with its words ready to be looked up.
+/// A language with a lookup table of its words.
 pub(super) struct Language {
     spec: &'static Spec,
     words: HashMap<&'static str, SyntaxKind>,
@@ -86,7 +86,7 @@ impl Language {
         Self { spec, words: words.collect() }
     }
 
-    /// Returns what a word is by itself.
+    /// Returns the kind of a word, regardless of its context.
     pub(super) fn word(&self, word: &str) -> Option<SyntaxKind> {
         if self.spec.ignore_case && word.len() < 32 {
             return self.words.get(&*word.to_ascii_lowercase()).copied();
@@ -103,9 +103,9 @@ impl std::ops::Deref for Language {
     }
 }
 
-/// What a language is made of.
+/// The syntax of a language.
 pub(super) struct Spec {
-    /// Names, extensions and file names, in small letters.
+    /// Names, extensions and file names, in lower case.
     pub(super) names: &'static str,
     pub(super) keywords: &'static str,
     pub(super) types: &'static str,
@@ -119,7 +119,7 @@ pub(super) struct Spec {
     pub(super) quotes: &'static [Quote],
     /// `'a'` is a character, `'a` something else.
     pub(super) ticks: bool,
-    /// Letters may stand before a string: `b"…"`.
+    /// Strings may have a letter prefix: `b"…"`.
     pub(super) prefixes: bool,
     pub(super) keys: Keys,
     pub(super) attributes: Attributes,
@@ -129,14 +129,14 @@ pub(super) struct Spec {
     pub(super) sections: bool,
     /// Characters that variables begin with.
     pub(super) sigils: &'static str,
-    /// Characters that words hold beside letters, digits and `_`.
+    /// Characters that words may contain besides letters, digits and `_`.
     pub(super) word_chars: &'static str,
     /// Words that begin with a capital letter are types.
     pub(super) capitals: bool,
     /// A word before `(` is the name of a function.
     pub(super) calls: bool,
     pub(super) ignore_case: bool,
-    /// `/…/` is a regular expression where no value stands before it.
+    /// `/…/` is a regular expression, unless a value precedes it.
     pub(super) regex: bool,
 }
 
@@ -145,7 +145,7 @@ pub(super) struct Spec {
 pub(super) struct Quote {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
-    /// It may go on over the end of the line.
+    /// It may span several lines.
     pub(super) lines: bool,
     pub(super) escape: bool,
     /// `${…}` in it is code.

@@ -1,11 +1,11 @@
-//! Labels for stretches of a text, put down from its beginning to its end.
+//! Assigns labels to a text from its beginning to its end.
 
 use crate::span::{Label, Line};
 
-/// The lines made so far of a text that holds nothing but printable characters.
+/// The labelled lines so far. The text must be sanitized.
 pub(super) struct Painter<'t> {
     text: &'t str,
-    /// Up to where the text has labels.
+    /// The end of the labelled part.
     done: usize,
     lines: Vec<Line>,
     line: Line,
@@ -16,7 +16,7 @@ impl<'t> Painter<'t> {
         Self { text, done: 0, lines: Vec::new(), line: Line::default() }
     }
 
-    /// Labels what lies between the last label and `end`.
+    /// Labels the text from the last label to `end`.
     pub(super) fn paint(&mut self, end: usize, label: Label) {
         let Some(mut rest) = self.text.get(self.done..end) else { return };
         self.done = end;
@@ -28,7 +28,7 @@ impl<'t> Painter<'t> {
         self.line.push_clean(rest, label);
     }
 
-    /// Returns all lines; what has no label yet is plain.
+    /// Returns all lines. Text without a label is plain.
     pub(super) fn finish(mut self) -> Vec<Line> {
         self.paint(self.text.len(), Label::Plain);
         if !self.text.is_empty() && !self.text.ends_with('\n') {

@@ -1,13 +1,13 @@
-//! The scanner for languages made of words, strings, numbers and comments.
+//! Scans languages that consist of words, strings, numbers and comments.
 //!
-//! Whatever is looked for ahead of a place is either consumed when it is found
-//! or bounded by a constant, so no text is looked at more than a few times.
+//! Lookahead is either consumed when it is found or limited by a constant, so no text is scanned more
+//! than a few times.
 
 use super::language::{Attributes, Keys, Language, Quote};
 use super::painter::Painter;
 use crate::span::{Label, SyntaxKind};
 
-/// How far the end of a regular expression, an attribute or a character may be.
+/// The maximum length of a regular expression, an attribute or a character literal.
 const NEAR: usize = 256;
 
 /// Labels the tokens of `text` from `start` on.
@@ -37,10 +37,10 @@ struct Scanner<'s, 't> {
     templates: Vec<usize>,
     /// How many braces are open.
     depth: usize,
-    /// A value stands before: a slash divides, it begins no regular expression.
+    /// A value precedes: a slash is a division, not the start of a regular expression.
     after_value: bool,
     after_dot: bool,
-    /// Only spaces stand before on this line.
+    /// Only white space precedes on this line.
     line_start: bool,
 }
 
@@ -114,7 +114,7 @@ impl Scanner<'_, '_> {
         true
     }
 
-    /// Labels what means something only at the start of a line.
+    /// Labels syntax that is special only at the start of a line.
     fn line_marker(&mut self, rest: &str) -> bool {
         if self.language.preprocessor && rest.starts_with('#') {
             let word = rest[1..].find(|char: char| !char.is_alphanumeric() && char != ' ');
@@ -159,7 +159,7 @@ impl Scanner<'_, '_> {
         self.after_value = true;
     }
 
-    /// Goes through a template string up to its end or to the next `${`.
+    /// Scans a template string up to its end or to the next `${`.
     fn template(&mut self) {
         let rest = &self.text[self.at..];
         let mut chars = rest.char_indices();
@@ -242,7 +242,7 @@ impl Scanner<'_, '_> {
         true
     }
 
-    /// Labels a variable that is known by its first character.
+    /// Labels a variable that begins with a sigil.
     fn sigil(&mut self, rest: &str, first: char) -> bool {
         if !self.language.sigils.contains(first) {
             return false;
@@ -257,7 +257,7 @@ impl Scanner<'_, '_> {
         let language = self.language;
         let length = word_length(rest, language.word_chars).unwrap_or(1);
         let (word, after) = rest.split_at(length);
-        // b"…", r"…", f'…': the letters before a string belong to it.
+        // b"…", r"…", f'…': the prefix belongs to the string.
         if length <= 2 && language.prefixes && after.starts_with(['"', '\'', '#']) {
             let hashes = after.bytes().take_while(|byte| *byte == b'#').take(NEAR).count();
             if hashes > 0 && after[hashes..].starts_with('"') && word.ends_with('r') {
@@ -361,7 +361,7 @@ pub(super) fn is_word(char: char) -> bool {
     char.is_alphanumeric() || char == '_'
 }
 
-/// Returns the length of the word that a text begins with. `None`: it begins with none.
+/// Returns the length of the word that a text begins with. `None`: it does not begin with a word.
 pub(super) fn word_length(text: &str, extra: &str) -> Option<usize> {
     text.chars().next().filter(|first| is_word(*first))?;
     Some(text.find(|char: char| !is_word(char) && !extra.contains(char)).unwrap_or(text.len()))
@@ -372,12 +372,12 @@ pub(super) fn line_length(text: &str) -> usize {
     memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len())
 }
 
-/// Returns the length up to and with `close`.
+/// Returns the length up to and including `close`.
 pub(super) fn length_through(text: &str, close: &str) -> Option<usize> {
     memchr::memmem::find(text.as_bytes(), close.as_bytes()).map(|at| at + close.len())
 }
 
-/// Returns the length of a string. One that must end on its line ends there.
+/// Returns the length of a string. A single-line string ends at the end of the line.
 pub(super) fn quoted_length(text: &str, quote: &Quote) -> usize {
     let mut at = quote.open.len();
     let bytes = text.as_bytes();
@@ -392,11 +392,11 @@ pub(super) fn quoted_length(text: &str, quote: &Quote) -> usize {
         }
         at += 1;
     }
-    // An escape may have led past the end, or into a character.
+    // An escape may have skipped past the end, or into a character.
     text.len()
 }
 
-/// Returns the length of a comment that may hold others of its kind.
+/// Returns the length of a comment that may contain nested comments.
 fn nested_length(text: &str, open: &str, close: &str) -> Option<usize> {
     let (mut at, mut depth) = (0, 0usize);
     while at < text.len() {
@@ -417,7 +417,7 @@ fn nested_length(text: &str, open: &str, close: &str) -> Option<usize> {
     None
 }
 
-/// Returns the length up to the bracket that closes the first one, if it is near.
+/// Returns the length up to the matching bracket, if it is near.
 fn bracket_length(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, char) in text.char_indices().take(NEAR) {

@@ -1,4 +1,4 @@
-//! Shell scripts, where a word is what its place makes it.
+//! Scans shell scripts, where the kind of a word depends on its position.
 
 use super::language::Quote;
 use super::painter::Painter;
@@ -26,7 +26,7 @@ pub(super) fn scan(text: &str, start: usize, painter: &mut Painter<'_>) {
     }
 }
 
-/// Labels the commands of a session; its other lines are what they printed.
+/// Labels the commands of a console session. Other lines are their output.
 pub(super) fn console(text: &str, painter: &mut Painter<'_>) {
     let prompt =
         |line: &str| line.starts_with("$ ") || line.starts_with("% ") || line.starts_with("❯ ");
@@ -54,9 +54,9 @@ struct Scanner<'s, 't> {
     painter: &'s mut Painter<'t>,
     /// The next word is a command.
     command: bool,
-    /// The words that end the texts which begin on the next line.
+    /// The end words of heredocs that begin on the next line.
     heredocs: Vec<&'s str>,
-    /// A space or a separator stands before: `#` begins a comment.
+    /// White space or a separator precedes: `#` begins a comment.
     word_start: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'s> Scanner<'s, '_> {
         self.take(1 + length.unwrap_or(0), Label::Syntax(SyntaxKind::Variable));
     }
 
-    /// Remembers the word after `<<`; the text up to it begins on the next line.
+    /// Stores the end word after `<<`. The heredoc begins on the next line.
     fn heredoc(&mut self, rest: &'s str) {
         let word = rest[2..].trim_start_matches(['-', '~']);
         let quoted = word.trim_start_matches(['\'', '"', '\\']);
@@ -167,7 +167,7 @@ impl<'s> Scanner<'s, '_> {
             None
         };
         self.take(length, kind.map_or(Label::Plain, Label::Syntax));
-        // The value of an assignment is no command; what follows it is.
+        // The value of an assignment is not a command; the next word may be.
         if self.command && is_assignment {
             let value = &self.text[self.at..];
             let is_end = |char: char| char.is_whitespace() || "\"'$`;|&()".contains(char);

@@ -1,4 +1,4 @@
-//! The table of languages. Those of one family share all but their words.
+//! The table of languages. Languages of one family differ only in their words.
 
 use super::language::{Attributes, Keys, Quote, Spec};
 

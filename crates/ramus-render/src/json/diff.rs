@@ -1,4 +1,4 @@
-//! Two conversations compared, for scripts.
+//! A comparison of two conversations.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What commands say that print a text or write samples.
+//! The output of commands that print a text or write samples.
 
 use serde::Serialize;
 

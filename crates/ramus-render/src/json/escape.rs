@@ -1,4 +1,4 @@
-//! JSON that is safe to print: what a terminal obeys is written as an escape.
+//! Writes JSON that is safe to print: terminal controls are escaped.
 
 use std::io::{self, Write};
 
@@ -7,9 +7,9 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
 use crate::sanitize::is_obeyed;
 
-/// Writes a value as compact JSON in which every character that a terminal would obey is an escape.
+/// Writes a value as compact JSON and escapes every character that could control a terminal.
 ///
-/// JSON itself demands that only for the controls below U+0020.
+/// JSON itself requires that only for characters below U+0020.
 pub fn write(out: impl Write, value: &impl Serialize) -> serde_json::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Printable(CompactFormatter)))
 }

@@ -1,6 +1,6 @@
 //! Files as of a message.
 
-use ramus_core::files::{Doubt, FileState, Held};
+use ramus_core::files::{Doubt, FileState, FilesMoment, Held};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -42,6 +42,16 @@ pub struct File {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub content: Option<String>,
+}
+
+/// Turns a moment into what scripts get.
+pub fn files_point(session: &str, moment: &FilesMoment) -> FilesPoint {
+    FilesPoint {
+        session: session.to_owned(),
+        node: moment.node.clone(),
+        moment: if moment.is_before { "before" } else { "after" },
+        cwd: (!moment.cwd.is_empty()).then(|| moment.cwd.clone()),
+    }
 }
 
 /// Turns a file into what scripts get; `size` is that of its backup.

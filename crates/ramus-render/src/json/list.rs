@@ -1,7 +1,9 @@
-//! Sessions, conversations and trees into what scripts and the page get.
+//! Lists of sessions, conversations and trees.
+
+use std::cell::LazyCell;
 
 use ramus_core::branches::{Artefact, ForkKind, Status};
-use ramus_core::digest::{ConversationDigest, Digest, Listed, resume_of};
+use ramus_core::digest::{ConversationDigest, Digest, Listed, ListedProject, resume_of};
 use ramus_core::files::{Revert, Reverts, fork_files};
 use ramus_core::fold::Placement;
 use ramus_core::history::History;
@@ -16,17 +18,17 @@ use super::{
     Relative, Repository, Resume, Session, Tree,
 };
 
-/// Turns a session into what scripts get.
+/// Converts a list entry.
 pub fn session(listed: Listed<'_>) -> Session {
-    let Listed { id, file, project, bytes, digest, summaries, agents, defects, links, family } =
-        listed;
+    let Listed { id, file, project, bytes, digest, summaries, agents, defects, .. } = listed;
+    let Listed { links, family, class, repository, deleted_after, .. } = listed;
     let facts = &digest.facts;
     let descent = Descent::new(digest, links.iter().map(|(kind, _)| *kind));
     Session {
         id: id.to_owned(),
         file: file.to_owned(),
         project: project.to_owned(),
-        class: digest.class.word(),
+        class,
         title: session_title(digest, summaries).map(str::to_owned),
         version: facts.version.as_ref().map(|version| version.text.to_string()),
         records: digest.records(),
@@ -45,19 +47,35 @@ pub fn session(listed: Listed<'_>) -> Session {
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
         flow: flows(digest, agents as u32, descent).into_iter().map(Flow::word).collect(),
         complexity: Complexity::new(digest, agents as u32, descent).score(),
-        deleted_after: None,
+        deleted_after: deleted_after.map(|time| time.to_string()),
         links: links
             .into_iter()
             .map(|(kind, session)| Link { kind: kind.word(), session: session.to_owned() })
             .collect(),
         pull_requests: digest.pull_requests.iter().map(pull_request).collect(),
-        repository: None,
+        repository: repository.map(str::to_owned),
         origins: relatives(&family.origins),
         offspring: relatives(&family.offspring),
     }
 }
 
-/// Puts projects of one repository together, in the order of the first of each.
+/// Turns a project into what scripts get.
+pub fn project(listed: ListedProject) -> Project {
+    let ListedProject { name, path, dir, sessions, conversations, agents, bytes, .. } = listed;
+    Project {
+        name,
+        path,
+        dir,
+        sessions,
+        conversations,
+        agents,
+        bytes,
+        last_active: listed.last_active.map(|time| time.to_string()),
+        repository: listed.repository,
+    }
+}
+
+/// Groups projects by repository, in the order of the first project of each.
 pub fn repositories(projects: &[Project]) -> Vec<Repository> {
     let mut groups: Vec<Repository> = Vec::new();
     for project in projects {
@@ -85,7 +103,7 @@ pub fn repositories(projects: &[Project]) -> Vec<Repository> {
     groups
 }
 
-/// Turns a pull request into what scripts get.
+/// Converts a pull request.
 pub fn pull_request(request: &pull_request::PullRequest) -> PullRequest {
     PullRequest {
         number: request.number,
@@ -94,7 +112,7 @@ pub fn pull_request(request: &pull_request::PullRequest) -> PullRequest {
     }
 }
 
-/// Turns an agent whose session is gone into what scripts get.
+/// Converts an agent whose session no longer exists.
 pub fn lost_agent(session: &str, listed: &Listed<'_>) -> LostAgent {
     let Listed { id, file, project, digest, summaries, .. } = listed;
     LostAgent {
@@ -108,7 +126,7 @@ pub fn lost_agent(session: &str, listed: &Listed<'_>) -> LostAgent {
     }
 }
 
-/// Turns a session of a family into what scripts get.
+/// Converts an origin or offspring session.
 pub fn relative(relative: &link::Relative) -> Relative {
     Relative {
         kind: relative.kind.word(),
@@ -121,13 +139,14 @@ fn relatives(relatives: &[link::Relative]) -> Vec<Relative> {
     relatives.iter().map(relative).collect()
 }
 
-/// Turns the conversations of a session into what scripts get.
+/// Converts the conversations of a session.
 pub fn conversations(
     session: &str,
     file: &str,
     digest: &Digest,
     summaries: &Summaries,
 ) -> Vec<Conversation> {
+    let short_uuids = LazyCell::new(|| digest.short_uuids());
     (1..)
         .zip(&digest.conversations)
         .map(|(n, conversation)| Conversation {
@@ -143,6 +162,8 @@ pub fn conversations(
             branch_title: branch_title(digest, Some(n as u32), summaries).map(str::to_owned),
             prompt: conversation.first_prompt.as_deref().map(str::to_owned),
             fork_point: conversation.fork_point.as_deref().map(str::to_owned),
+            short_fork_point: { conversation.fork_point.as_deref() }
+                .map(|point| short_uuids.short(point).to_owned()),
             fork_kind: conversation.fork_kind.map(ForkKind::word),
             messages: conversation.messages,
             records: conversation.records,
@@ -152,7 +173,7 @@ pub fn conversations(
         .collect()
 }
 
-/// Finds the nodes that a summary names and no conversation ends with (R10).
+/// Finds nodes that a summary names and no conversation ends with (R10).
 pub fn bookmarks(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<Bookmark> {
     let named = summaries.in_session(digest);
     let is_leaf = |node: &str| {
@@ -169,7 +190,7 @@ pub fn bookmarks(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<B
         .collect()
 }
 
-/// Says why a conversation has its status (R11, R12).
+/// Explains the status of a conversation (R11, R12).
 fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
     match (&digest.resume, conversation.resumes, conversation.status) {
         (Some(resume), true, _) => {
@@ -191,7 +212,7 @@ fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
     }
 }
 
-/// Turns the tree of a session into what scripts get; an agent's own file is all sidechain.
+/// Converts the tree of a session. In an agent's own file every record is part of a sidechain.
 pub fn tree(
     id: &str,
     history: &History,
@@ -254,7 +275,7 @@ pub fn tree(
     }
 }
 
-/// Tells where the client would continue, and why (R11).
+/// Returns where the client would resume, and why (R11).
 pub fn resume(history: &History) -> Option<Resume> {
     resume_of(history).map(|resume| Resume {
         point: resume.point.to_string(),

@@ -1,4 +1,4 @@
-//! What a merge comes down to.
+//! The result of a merge.
 
 use ramus_core::compare::Content;
 use ramus_core::edit::{Conflict, Exchange};
@@ -52,7 +52,7 @@ pub struct ConflictEnd {
     pub removed: usize,
 }
 
-/// Makes the answer's form of an exchange.
+/// Converts an exchange.
 pub fn merged_exchange(exchange: &Exchange) -> MergedExchange {
     MergedExchange {
         conversation: exchange.branch,
@@ -65,7 +65,7 @@ pub fn merged_exchange(exchange: &Exchange) -> MergedExchange {
     }
 }
 
-/// Makes the answer's form of a conflict.
+/// Converts a conflict.
 pub fn conflict(conflict: &Conflict) -> MergeConflict {
     let ends = conflict.ends.iter().map(|end| ConflictEnd {
         conversation: end.branch,

@@ -1,4 +1,4 @@
-//! The rows of a session's tree, for whoever draws them.
+//! The rows of a session's tree.
 
 use ramus_core::files::Revert;
 use ramus_core::history::History;
@@ -48,7 +48,7 @@ pub struct OutlineRow {
     pub errors: u32,
 }
 
-/// Turns a row into what scripts get.
+/// Converts a row.
 pub fn outline_row(history: &History, row: &Row) -> OutlineRow {
     let kind = match &row.kind {
         RowKind::Run { opening } => voice(*opening),

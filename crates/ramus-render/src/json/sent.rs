@@ -1,4 +1,4 @@
-//! What Claude Code would send when it resumes.
+//! The messages that Claude Code would send when it resumes.
 
 use ramus_core::client_path::{Sent, SentMessage};
 use ramus_core::history::History;
@@ -35,7 +35,7 @@ pub struct UnwordedJson {
 }
 
 impl SentJson {
-    /// Tells what would be sent.
+    /// Converts what would be sent.
     pub fn new(id: &str, history: &History, point: NodeId, sent: Sent) -> Self {
         let session = &history.session;
         let spell = |node: NodeId| session.record(node).name.map(|name| session.spell(name));

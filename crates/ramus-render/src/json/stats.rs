@@ -1,4 +1,4 @@
-//! Statistics for scripts and the page.
+//! Statistics.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use ramus_core::stats::{Complexity, Flow, Stats};
 
 use super::{MostComplex, RawStats};
 
-/// Tells of the session with the most in it.
+/// Converts the most complex session.
 pub fn most_complex(session: &str, title: Option<&str>, complexity: &Complexity) -> MostComplex {
     MostComplex {
         session: session.to_owned(),
@@ -30,7 +30,7 @@ fn parts(complexity: &Complexity) -> BTreeMap<&'static str, u32> {
     ])
 }
 
-/// Turns statistics into what scripts get.
+/// Converts statistics.
 pub fn stats(stats: &Stats, projects: usize, most_complex: Option<MostComplex>) -> super::Stats {
     let class = |class: Class| stats.by_class.get(&class).copied().unwrap_or(0);
     let sessions = class(Class::Conversation);

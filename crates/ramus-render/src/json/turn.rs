@@ -1,4 +1,4 @@
-//! The turns of a transcript for scripts.
+//! The turns of a transcript.
 
 use ramus_core::body::{Media, MediaSource, plain_text};
 use ramus_core::price::PriceList;
@@ -79,7 +79,7 @@ pub fn reply_usage(turn: &turn::Turn, prices: &PriceList) -> Option<ReplyUsage> 
     })
 }
 
-/// Turns a turn into what scripts get.
+/// Converts a turn.
 pub fn turn(session: &Session, turn: &turn::Turn) -> Turn {
     let (kind, text, model, parts, detail) = contents(session, &turn.kind);
     let names = turn.nodes.iter().filter_map(|id| session.record(*id).name);

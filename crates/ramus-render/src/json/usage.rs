@@ -1,4 +1,4 @@
-//! What `usage` answers.
+//! The output of `usage`.
 
 mod report;
 
@@ -60,7 +60,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Tells of the list that is built in, or that a file changes.
+    /// Describes the built-in price list and the file that changes it, if any.
     pub fn new(list: &PriceList, file: Option<&Path>) -> Self {
         Self {
             date: DATE,
@@ -126,7 +126,7 @@ pub struct PathUsage {
     pub agents: Amounts,
 }
 
-/// Drops what adding up left behind the ninth place.
+/// Rounds to nine decimal places, which removes the error of adding up.
 pub fn dollars(cost: f64) -> f64 {
     (cost * 1e9).round() / 1e9
 }

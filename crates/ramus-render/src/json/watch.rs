@@ -1,4 +1,4 @@
-//! News for scripts: one object a line.
+//! Events of followed sessions, one object per line.
 
 use ramus_core::live::{News, Spending, Told};
 use ramus_core::session::Session;
@@ -35,7 +35,7 @@ pub struct Watched {
     pub detail: Value,
 }
 
-/// Turns a piece of news into what scripts get, still without its place.
+/// Converts an event, without its session and file.
 pub fn news(news: &News) -> Watched {
     let place = Watched {
         offset: Some(news.offset),
@@ -45,7 +45,7 @@ pub fn news(news: &News) -> Watched {
     };
     match &news.told {
         Told::Turn(kind) => {
-            // Only forks are looked up in a session, and news has none.
+            // Only fork points need the session, and live events have none.
             let (event, text, model, parts, detail) = contents(&Session::default(), kind);
             Watched { event, text, model, parts, detail, ..place }
         }
@@ -67,12 +67,12 @@ pub fn news(news: &News) -> Watched {
     }
 }
 
-/// Makes an event of a file.
+/// Makes an event about a file.
 pub fn change(event: &'static str, detail: Value) -> Watched {
     Watched { event, detail, ..Watched::default() }
 }
 
-/// Makes an event of nothing in particular.
+/// Makes a general event.
 pub fn note(event: &'static str, text: Option<String>) -> Watched {
     Watched { event, text, ..Watched::default() }
 }

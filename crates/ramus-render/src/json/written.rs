@@ -1,4 +1,4 @@
-//! What commands that write say, and the log of what they did.
+//! The output of commands that write, and the log.
 
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
-//! The text of one block while it is being read: emphasis, links, images.
+//! Collects the text of one block: emphasis, links, images.
 
 use crate::span::{Label, Line};
 
-/// The lines of a block, and the labels and links that are open.
+/// The lines of a block, and its open labels and links.
 #[derive(Default)]
 pub(super) struct Inline {
     lines: Vec<Line>,
@@ -26,7 +26,7 @@ impl Inline {
         std::mem::take(&mut self.lines)
     }
 
-    /// Starts a stretch of text with a meaning. A heading stays a heading.
+    /// Starts text with a label. Within a heading all text stays a heading.
     pub(super) fn start(&mut self, label: Label) {
         let label = if self.label() == Label::Heading { Label::Heading } else { label };
         self.labels.push(label);
@@ -36,7 +36,7 @@ impl Inline {
         self.labels.pop();
     }
 
-    /// Adds text; an address in it becomes a link.
+    /// Adds text. URLs in it become links.
     pub(super) fn text(&mut self, text: &str) {
         let label = self.label();
         if !self.links.is_empty() {
@@ -67,7 +67,7 @@ impl Inline {
         self.lines.push(Line::default());
     }
 
-    /// Adds HTML as it was written; only a line break breaks the line.
+    /// Adds HTML as text. Only `<br>` breaks the line.
     pub(super) fn html(&mut self, text: &str) {
         if matches!(text, "<br>" | "<br/>" | "<br />") {
             return self.next_line();
@@ -80,7 +80,7 @@ impl Inline {
         }
     }
 
-    /// Takes back the last line if nothing is on it.
+    /// Removes the last line if it is empty.
     pub(super) fn drop_empty_line(&mut self) {
         self.lines.pop_if(|line| line.is_empty());
     }
@@ -90,7 +90,7 @@ impl Inline {
         self.start(Label::Link);
     }
 
-    /// Ends a link and shows where it leads, unless its text said so.
+    /// Ends a link and shows its address, unless the text is the address.
     pub(super) fn close_link(&mut self) {
         self.end();
         let Some(Link { url, text }) = self.links.pop() else { return };
@@ -106,12 +106,12 @@ impl Inline {
         self.labels.push(Label::Dim);
     }
 
-    /// Ends an image. Without a description its address has to do.
+    /// Ends an image. Without a description its address is shown.
     pub(super) fn close_image(&mut self) {
         self.end();
         let Some(Link { url, text }) = self.links.pop() else { return };
         if text.is_empty() {
-            // Of a data URL the kind is enough.
+            // For a data URL its type is enough.
             self.push(url.split(',').next().unwrap_or_default(), Label::Dim);
         }
         self.push("]", Label::Dim);
@@ -122,7 +122,7 @@ impl Inline {
     }
 }
 
-/// Returns the text before the first web address, the address, and the rest.
+/// Returns the text before the first URL, the URL, and the rest.
 fn find_url(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     while let Some(found) = text[from..].find("http") {
@@ -137,7 +137,7 @@ fn find_url(text: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// Returns the length of the address `text` starts with; zero if it does not.
+/// Returns the length of the URL that `text` starts with, or zero.
 fn url_length(text: &str) -> usize {
     let Some(scheme) = ["https://", "http://"].iter().find(|scheme| text.starts_with(**scheme))
     else {
@@ -145,8 +145,7 @@ fn url_length(text: &str) -> usize {
     };
     let is_end = |char: char| char.is_whitespace() || "<>\"`|。，、）」".contains(char);
     let mut url = &text[..text.find(is_end).unwrap_or(text.len())];
-    // What closes the sentence or the bracket around it is not part of it; such
-    // closings are few.
+    // Punctuation and brackets that close the surrounding sentence are not part of the URL.
     for _ in 0..8 {
         let Some(last) = url.chars().next_back().filter(|last| is_outside(url, *last)) else {
             break;
@@ -156,7 +155,7 @@ fn url_length(text: &str) -> usize {
     if url.len() > scheme.len() { url.len() } else { 0 }
 }
 
-/// Whether the last character of an address belongs to the text around it.
+/// Whether the last character of a URL belongs to the text around it.
 fn is_outside(url: &str, last: char) -> bool {
     let unopened = |open: char| url.matches(open).count() < url.matches(last).count();
     match last {

@@ -1,13 +1,13 @@
-//! The numbers of ordered lists, as they were written.
+//! Keeps the numbers of ordered lists as they were written.
 //!
-//! Markdown counts from the first number on, whatever the others say. Who reads
-//! what was said wants to find "point 4" where it says 4. Only numbers that do not
-//! rise, such as `1.` for every item, are counted.
+//! Markdown renumbers a list from its first number. A reader wants to find "point 4" where it
+//! says 4, so the written numbers are kept. Only numbers that do not increase, such as `1.` for
+//! every item, are counted.
 
-/// The lists that are open, the innermost last.
+/// The open lists, innermost last.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
-    /// The number that an item gets by counting. `None`: bullets.
+    /// The next number by counting. `None`: a bullet list.
     next: Vec<Option<u64>>,
 }
 
@@ -17,12 +17,12 @@ pub(crate) struct Number {
     pub(crate) number: u64,
     /// `.` or `)`.
     pub(crate) sign: char,
-    /// It is the one that counting gives.
+    /// It is the number that counting gives.
     pub(crate) counted: bool,
 }
 
 impl Numbering {
-    /// Opens a list that begins with a number. `None`: it has bullets.
+    /// Opens a list that begins with a number. `None`: a bullet list.
     pub(crate) fn open(&mut self, first: Option<u64>) {
         self.next.push(first);
     }

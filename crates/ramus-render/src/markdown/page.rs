@@ -1,8 +1,8 @@
-//! Finished lines inside open quotes and list items.
+//! Collects finished lines inside open quotes and list items.
 
 use crate::span::Line;
 
-/// Lines written so far, and what every further one starts with.
+/// The lines so far, and the prefix of further lines.
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) lines: Vec<Line>,
@@ -10,17 +10,17 @@ pub(super) struct Page {
     pub(super) gap: bool,
     width: usize,
     containers: Vec<Container>,
-    /// The columns of their marks.
+    /// The total width of their marks.
     indent: usize,
-    /// How many more are open, nested too deep to have marks.
+    /// How many more containers are open, nested too deep for marks.
     hidden: usize,
 }
 
 /// A quote or list item.
 struct Container {
-    /// What its first line starts with, until that line is written.
+    /// The prefix of its first line, until that line is written.
     first: Option<Line>,
-    /// What every other line starts with, equally wide.
+    /// The prefix of every other line, with the same width.
     rest: Line,
 }
 
@@ -29,13 +29,13 @@ impl Page {
         Self { width, ..Self::default() }
     }
 
-    /// Returns the columns that are left for text.
+    /// Returns the width that is left for text.
     pub(super) fn room(&self) -> usize {
         self.width.saturating_sub(self.indent).max(1)
     }
 
-    /// Starts a container. One nested so deep that it would leave less than
-    /// a third of the width for text has no marks.
+    /// Starts a container. If it would leave less than a third of the width for text, it gets no
+    /// marks.
     pub(super) fn open(&mut self, first: Line, rest: Line) {
         let indent = self.indent + rest.width();
         if self.hidden > 0 || indent > self.width * 2 / 3 {
@@ -46,7 +46,7 @@ impl Page {
         self.containers.push(Container { first: Some(first), rest });
     }
 
-    /// Ends the innermost container; an empty one still shows its mark.
+    /// Ends the innermost container. An empty one still shows its mark.
     pub(super) fn close(&mut self) {
         if self.hidden > 0 {
             self.hidden -= 1;
@@ -71,8 +71,8 @@ impl Page {
         self.lines.push(trimmed(full));
     }
 
-    /// Writes the blank line that is due. A container whose first line is still
-    /// to come has not begun: the blank line is before it.
+    /// Writes the blank line that is due. A container without its first line has not begun, so the
+    /// blank line is before it.
     pub(super) fn blank(&mut self) {
         if !std::mem::take(&mut self.gap) || self.lines.is_empty() {
             return;
@@ -85,7 +85,7 @@ impl Page {
     }
 }
 
-/// Returns the line without spaces at its end.
+/// Returns the line without trailing spaces.
 fn trimmed(mut line: Line) -> Line {
     while let Some(last) = line.0.pop_if(|span| span.text().ends_with(' ')) {
         let text = last.text().trim_end_matches(' ');

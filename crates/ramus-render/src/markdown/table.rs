@@ -1,4 +1,4 @@
-//! A table in box lines, or row by row where there is no room for columns.
+//! Draws a table with box lines, or row by row if the columns do not fit.
 
 use pulldown_cmark::Alignment;
 
@@ -33,7 +33,7 @@ impl Table {
         self.draw_grid(&shared(&natural, room))
     }
 
-    /// Returns the width a column would like to have.
+    /// Returns the natural width of a column.
     fn column(&self, at: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(at));
         cells.flatten().map(Line::width).max().unwrap_or(0).max(1)
@@ -41,7 +41,7 @@ impl Table {
 
     fn draw_grid(&self, widths: &[usize]) -> Vec<Line> {
         let rows: Vec<Vec<Line>> = self.rows.iter().map(|row| self.draw_row(row, widths)).collect();
-        // Where a row has several lines, only a rule shows its end.
+        // If a row has several lines, rules are needed between the rows.
         let ruled = rows.iter().skip(1).any(|row| row.len() > 1);
         let mut lines = vec![border(widths, ["┌", "┬", "┐"])];
         for (at, row) in rows.into_iter().enumerate() {
@@ -120,7 +120,7 @@ fn border(widths: &[usize], [left, middle, right]: [&str; 3]) -> Line {
     Line::new(&format!("{left}{}{right}", columns.join(middle)), Label::Dim)
 }
 
-/// Shares `room` among columns: who needs less than an equal share gets what it
+/// Distributes `room` among columns. A column that needs less than an equal share gets what it
 /// needs, the others share the rest.
 fn shared(natural: &[usize], room: usize) -> Vec<usize> {
     let mut widths = natural.to_vec();

@@ -1,8 +1,8 @@
-//! The rows near one of them.
+//! Selects the rows near one of them.
 
 use super::{Edge, Marks, Row, RowKind};
 
-/// Keeps the rows at most `depth` steps away from `row`; what is left out is told in between.
+/// Keeps the rows at most `depth` steps away from `row`. Hidden rows are replaced by their count.
 pub(super) fn around(rows: Vec<Row>, row: usize, depth: usize) -> Vec<Row> {
     let near = near(&rows, row, depth);
     let mut kept: Vec<Row> = Vec::new();
@@ -13,7 +13,7 @@ pub(super) fn around(rows: Vec<Row>, row: usize, depth: usize) -> Vec<Row> {
                 *rows += 1;
                 *messages += row.messages;
                 *records += row.records;
-                // The outermost of the rows left out tells where they hang.
+                // The hidden row nearest to the main line decides where the count is drawn.
                 if row.lane < *lane {
                     (*lane, *edge) = (row.lane, row.edge);
                 }
@@ -28,7 +28,7 @@ pub(super) fn around(rows: Vec<Row>, row: usize, depth: usize) -> Vec<Row> {
     kept
 }
 
-/// Tells which rows are near, going from row to row as the tree does.
+/// Returns which rows are near, by steps along the tree.
 fn near(rows: &[Row], row: usize, depth: usize) -> Vec<bool> {
     let parents = parents(rows);
     let mut children = vec![Vec::new(); rows.len()];
@@ -57,7 +57,7 @@ fn near(rows: &[Row], row: usize, depth: usize) -> Vec<bool> {
     near
 }
 
-/// Returns for each row the one it hangs at.
+/// Returns the parent of each row.
 fn parents(rows: &[Row]) -> Vec<Option<usize>> {
     let mut last_in_lane: Vec<usize> = Vec::new();
     let mut parents = Vec::with_capacity(rows.len());

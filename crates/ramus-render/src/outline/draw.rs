@@ -1,8 +1,8 @@
-//! Rows into lines: a graph, words, and columns at the right.
+//! Draws rows as lines: a graph, words, and columns on the right.
 //!
 //! ```text
 //! ● How do I parse this?                    8 messages  09:14  1f0c2a77
-//! ┬ edit, 2 ways                                        09:20  1f0c2a77
+//! ┬ edited prompt: 2 branches                           09:20  1f0c2a77
 //! ├─○ Use a regular expression             14 messages  09:20  77aa01c3
 //! ◉ Use a parser  ← resumes here           31 messages  09:41  c0ffee12
 //! ```
@@ -15,6 +15,7 @@ use ramus_core::record::Voice;
 use super::{OutlineConfig, Row, RowKind};
 use crate::layout::truncate;
 use crate::span::{Label, Line};
+use crate::text::fork_summary;
 
 mod graph;
 
@@ -33,7 +34,7 @@ pub fn draw(rows: &[Row], config: &OutlineConfig<'_>) -> Vec<Line> {
     parts.map(|((graph, body), columns)| page.line(graph, &body, columns)).collect()
 }
 
-/// Returns the meaning of the signs that a drawing has.
+/// Returns a legend of the symbols that appear in a drawing.
 pub fn legend(drawing: &[Line]) -> Line {
     let signs = [
         ("●", Label::Active, "active"),
@@ -46,7 +47,7 @@ pub fn legend(drawing: &[Line]) -> Line {
         ("⊘", Label::Warning, "interrupted"),
         ("×", Label::Error, "API error"),
     ];
-    // A sign of ours has its label; in somebody's words it has not.
+    // Our symbols have their label. The same character in a message does not.
     let is_there = |sign: &str, label: Label| {
         let mut spans = drawing.iter().flat_map(|line| &line.0);
         spans.any(|span| span.label == label && span.text().contains(sign))
@@ -60,11 +61,11 @@ pub fn legend(drawing: &[Line]) -> Line {
     line
 }
 
-/// What a row says between its graph and its columns.
+/// The text of a row, between its graph and its columns.
 struct Body {
-    /// Gives way when there is little room.
+    /// Truncated first when space is limited.
     words: Line,
-    /// Stay while there is room for some words.
+    /// Kept as long as some words fit beside them.
     marks: Line,
 }
 
@@ -105,7 +106,7 @@ fn spoken(row: &Row) -> Line {
         },
         RowKind::Fork { kind, ways, files } => {
             let files = files.map(|files| format!(", files {}", files.word())).unwrap_or_default();
-            Line::new(&format!("{kind}, {ways} ways{files}"), Label::Branch)
+            Line::new(&format!("{}{files}", fork_summary(*kind, *ways)), Label::Branch)
         }
         RowKind::Record { kind, voice, .. } => {
             let mut line = Line::new(kind.word(), Label::Dim);
@@ -127,26 +128,28 @@ fn spoken(row: &Row) -> Line {
             }
         }
         RowKind::Tree { n, of } => Line::new(&format!("tree {n} of {of}"), Label::Dim),
-        RowKind::Loose => Line::new("beside the conversation", Label::Dim),
-        RowKind::Elided { rows } => Line::new(&count(*rows as u32, "row"), Label::Dim),
+        RowKind::Loose => Line::new("outside any conversation", Label::Dim),
+        RowKind::Elided { rows } => {
+            Line::new(&format!("{} hidden", count(*rows as u32, "row")), Label::Dim)
+        }
     }
 }
 
-/// Names who opens a run, where it is not the person whose words are shown.
+/// Names the author of a run's first message, unless it is the person whose words are shown.
 fn opener(voice: Voice) -> Option<&'static str> {
     match voice {
-        Voice::Answer => Some("answer"),
+        Voice::Answer => Some("reply"),
         Voice::Synthetic => Some("Claude Code"),
         _ => None,
     }
 }
 
-/// Stands for a run in which nobody's words are known.
+/// Returns the text for a run without known words.
 fn silent(voice: Voice) -> &'static str {
     match voice {
-        Voice::CompactSummary => "goes on",
+        Voice::CompactSummary => "continues after compaction",
         Voice::Prompt => "empty prompt",
-        voice => voice_word(voice).unwrap_or("records of the client"),
+        voice => voice_word(voice).unwrap_or("client records"),
     }
 }
 

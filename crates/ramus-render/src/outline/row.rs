@@ -1,7 +1,8 @@
-//! Rows of single things: a record, an agent, or anything else by its nodes.
+//! Makes the rows of single records and agents.
 
 use ramus_core::branches::Status;
 use ramus_core::history::History;
+use ramus_core::name::short_id;
 use ramus_core::record::Voice;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
@@ -9,7 +10,7 @@ use ramus_core::time::Time;
 use super::words::words;
 use super::{AgentLane, Edge, Marks, Row, RowKind, Words};
 
-/// Where a row stands.
+/// The position of a row in the tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) lane: usize,
@@ -19,7 +20,7 @@ pub(super) struct Place {
 }
 
 impl Row {
-    /// Returns a row with nothing in it yet.
+    /// Returns a row without words and counts.
     pub(super) fn new(
         history: &History,
         place: Place,
@@ -28,13 +29,15 @@ impl Row {
         last: NodeId,
     ) -> Self {
         let record = history.session.records().get(last.0 as usize);
+        let id = record.map_or_else(String::new, |_| history.place_of(last));
         Self {
             lane: place.lane,
             edge: place.edge,
             kind,
             first,
             last,
-            id: record.map_or_else(String::new, |_| history.place_of(last)),
+            short_id: history.short_uuid(&id).to_owned(),
+            id,
             words: None,
             time: record.and_then(|record| record.time),
             until: None,
@@ -65,7 +68,7 @@ impl Row {
         let last = nodes.last().copied().unwrap_or_default();
         let kind = RowKind::Sidechain { agent: None };
         let mut row = Self::new(history, place, kind, first, last);
-        // What the client put in says nothing about the agent.
+        // Records that the client inserted do not describe the agent.
         let is_meta = |node: &&NodeId| history.session.record(**node).voice == Voice::Meta;
         let spoken = nodes.iter().filter(|node| !is_meta(node));
         row.words = spoken.copied().find_map(|node| words(history, node));
@@ -74,7 +77,7 @@ impl Row {
         row
     }
 
-    /// Returns the row of an agent that has a file of its own.
+    /// Returns the row of an agent that has its own file.
     pub(super) fn agent(history: &History, place: Place, agent: &AgentLane) -> Self {
         let node = agent.node.unwrap_or_default();
         let kind = RowKind::Sidechain { agent: Some(agent.id.clone()) };
@@ -82,6 +85,7 @@ impl Row {
         Self {
             lane: row.lane + usize::from(agent.depth),
             id: agent.id.clone(),
+            short_id: short_id(&agent.id).to_owned(),
             time: row.time.filter(|_| agent.node.is_some()),
             words: Some(Words { node, text: agent.label.clone(), opens: false }),
             records: agent.records,

@@ -1,4 +1,4 @@
-//! A stretch of folds that becomes one row.
+//! A run of messages that becomes one row.
 
 use ramus_core::fold::FoldId;
 use ramus_core::history::History;
@@ -10,20 +10,20 @@ use super::row::{Place, times};
 use super::words::{command_name, words};
 use super::{Marks, Row, RowKind};
 
-/// Folds in a line, with all that decorates them.
+/// Consecutive messages with their decoration.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     folds: Vec<FoldId>,
-    /// Their records and the quiet ones below them, each fold's in file order.
+    /// Their records and those of the decoration below them, by message in file order.
     pub(super) nodes: Vec<NodeId>,
-    /// All folds with the quiet ones, in case something hangs at them.
+    /// All messages including decoration, to find the agents that they started.
     pub(super) anchors: Vec<FoldId>,
     /// The resume point is among them.
     pub(super) resumes: bool,
 }
 
 impl Run {
-    /// Takes a fold and the folds below it that belong to no conversation of their own.
+    /// Adds a message and the decoration below it.
     pub(super) fn take(&mut self, history: &History, fold: FoldId, resume: Option<FoldId>) {
         self.folds.push(fold);
         let start = self.nodes.len();
@@ -48,7 +48,7 @@ impl Run {
     pub(super) fn row(&self, history: &History, place: Place) -> Row {
         let first = self.folds.first().map_or(NodeId(0), |fold| history.folds.fold(*fold).head);
         let voices = || self.folds.iter().map(|fold| history.folds.fold(*fold).voice);
-        // A command that is answered is a person's doing, like a prompt.
+        // A command opens a run like a prompt does.
         let opens = |voice: &Voice| voice.speaks() || *voice == Voice::Command;
         let opening = voices().find(opens).or_else(|| voices().next());
         let opening = opening.unwrap_or(Voice::Decoration);
@@ -65,7 +65,7 @@ impl Run {
             self.nodes.iter().filter(is_wanted).find_map(|node| words(history, *node))
         });
         row.marks = marks(history, &self.nodes);
-        // A run that opens with a command is called by it already.
+        // The words of the row are the command itself.
         if let Some(words) = &row.words
             && history.session.record(words.node).voice == Voice::Command
         {
@@ -77,14 +77,14 @@ impl Run {
         row
     }
 
-    /// Returns when the first message was said. What decorates it may have been written at any time.
+    /// Returns the time of the first message. Decoration may have any time.
     fn first_message_time(&self, history: &History) -> Option<Time> {
         let folds = self.folds.iter().map(|fold| history.folds.fold(*fold));
         let mut messages = folds.filter(|fold| fold.voice.is_displayable());
         messages.find_map(|fold| history.session.record(fold.head).time)
     }
 
-    /// Returns the resume point or the last user or assistant record.
+    /// Returns the resume leaf or the last user or assistant record.
     fn last(&self, history: &History) -> NodeId {
         if let Some(resume) = history.branches.resume.filter(|_| self.resumes) {
             return resume.leaf;
@@ -97,7 +97,7 @@ impl Run {
     }
 }
 
-/// Returns the compaction a line ends with, if nothing was said after it.
+/// Returns the compaction that a line ends with, if no message follows it.
 pub(super) fn last_boundary(history: &History, fold: FoldId) -> Option<FoldId> {
     let folds = &history.folds;
     if folds.speaking_children(fold).next().is_some() {

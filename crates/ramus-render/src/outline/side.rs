@@ -1,4 +1,4 @@
-//! Agents: what each of them did, and the call it hangs at (R6).
+//! Finds the agents of a session and the messages that started them (R6).
 
 use std::collections::HashMap;
 
@@ -9,16 +9,16 @@ use ramus_core::session::NodeId;
 
 use super::AgentLane;
 
-/// What one agent did.
+/// The work of one agent.
 #[derive(Debug)]
 pub(super) enum Side<'a> {
     /// In this file.
     Inline(Vec<NodeId>),
-    /// In a file of its own.
+    /// In its own file.
     Agent(&'a AgentLane),
 }
 
-/// All agents of a session by the fold they hang at.
+/// All agents of a session, by the message that started them.
 #[derive(Debug, Default)]
 pub(super) struct Sides<'a> {
     sides: Vec<Side<'a>>,
@@ -27,10 +27,10 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Finds where agents hang; in an agent's own file the sidechain is the main line.
+    /// Finds the message that started each agent. In an agent's own file the sidechain is the main line.
     pub(super) fn new(history: &History, agents: &'a [AgentLane]) -> Self {
         let mut sides = Self::default();
-        // For each fold of a sidechain, by its head: which one.
+        // By the first record of a sidechain's message: the index of the sidechain.
         let mut side_of = vec![None; history.session.records().len()];
         let mut anchors: Vec<Option<FoldId>> = Vec::new();
         let own_file = is_agent_file(history);
@@ -76,24 +76,24 @@ impl<'a> Sides<'a> {
         sides
     }
 
-    /// Returns the agents that hang at a fold.
+    /// Returns the agents that a message started.
     pub(super) fn at(&self, fold: FoldId) -> impl Iterator<Item = &Side<'a>> {
         self.at.get(&fold).into_iter().flatten().map(|side| &self.sides[*side])
     }
 
-    /// Returns the agents whose call is not known.
+    /// Returns the agents whose call is unknown.
     pub(super) fn nowhere(&self) -> impl Iterator<Item = &Side<'a>> {
         self.nowhere.iter().map(|side| &self.sides[*side])
     }
 }
 
-/// Whether all records are an agent's.
+/// Whether all records belong to an agent.
 pub(super) fn is_agent_file(history: &History) -> bool {
     history.session.nodes().all(|(_, record)| record.sidechain)
 }
 
-/// Returns the fold of the main conversation that a node belongs to; for a node
-/// of a sidechain, where that hangs.
+/// Returns the message of the main line that a node belongs to; for a node of a sidechain, the
+/// message that started it.
 fn main_fold(
     history: &History,
     node: NodeId,
@@ -116,5 +116,5 @@ fn starting_call(history: &History, head: NodeId) -> Option<NodeId> {
     same.or(before.last()).map(|spawn| spawn.record)
 }
 
-/// Agents start together in small groups, and soon after their calls.
+/// How many calls are compared. Agents start soon after their calls, in small groups.
 const RECENT: usize = 64;

@@ -101,7 +101,7 @@ fn a_linear_session_is_one_row() {
 fn an_edit_leaves_the_first_prompt_beside() {
     assert_snapshot!(check(EDIT), @"
     ● How do I parse this?          2 messages  00:00  b
-    ┬ edit, 2 ways                              00:04  b
+    ┬ edited prompt: 2 branches                 00:04  b
     ├─○ Use a regular expression    2 messages  00:02  d
     ◉ Use a parser  ← resumes here  2 messages  00:04  f
     ");
@@ -117,8 +117,8 @@ fn a_retry_names_answers() {
         e < d  assistant  Well.
     "), @"
     ● Hello                          1 message  00:00  a
-    ┬ retry, 2 ways                             00:02  a
-    ├─○ answer                       1 message  00:01  b
+    ┬ retry: 2 branches                         00:02  a
+    ├─○ reply                        1 message  00:01  b
     ◉ How are you?  ← resumes here  3 messages  00:02  e
     ");
 }
@@ -133,8 +133,8 @@ fn an_interrupt_leaves_the_answer_beside() {
         e < d  assistant  Hi.
     "), @"
     ● Hello                                1 message  00:00  a
-    ┬ interrupt, 2 ways                               00:03  a
-    ├─○ answer  ⊘                          1 message  00:01  c
+    ┬ interrupted reply: 2 branches                   00:03  a
+    ├─○ reply  ⊘                           1 message  00:01  c
     ◉ Hello, but shorter  ← resumes here  2 messages  00:03  e
     ");
 }
@@ -156,14 +156,14 @@ fn forks_nest_beside_the_main_line() {
         l < b  user       Third way
         m < l  assistant  Sure.
     "), @"
-    ● Start                      2 messages  00:00  b
-    ┬ rewind, 3 ways                         00:11  b
-    ├─○ First way                2 messages  00:02  d
-    │ ┬ edit, 2 ways                         00:06  d
-    │ ├─○ First way goes on      2 messages  00:04  f
-    │ ○ First way, other end     2 messages  00:06  h
-    ├─○ Second way               3 messages  00:08  k
-    ◉ Third way  ← resumes here  2 messages  00:11  m
+    ● Start                        2 messages  00:00  b
+    ┬ rewind: 3 branches                       00:11  b
+    ├─○ First way                  2 messages  00:02  d
+    │ ┬ edited prompt: 2 branches              00:06  d
+    │ ├─○ First way goes on        2 messages  00:04  f
+    │ ○ First way, other end       2 messages  00:06  h
+    ├─○ Second way                 3 messages  00:08  k
+    ◉ Third way  ← resumes here    2 messages  00:11  m
     ");
 }
 
@@ -177,7 +177,7 @@ fn drafts_have_their_own_sign() {
         e < d  assistant  Fixed.
     "), @"
     ● Hello                           2 messages  00:00  b
-    ┬ edit, 2 ways                                00:03  b
+    ┬ edited prompt: 2 branches                   00:03  b
     ├─◌ Fix teh parser                     draft  00:02  c
     ◉ Fix the parser  ← resumes here  2 messages  00:03  e
     ");
@@ -187,10 +187,10 @@ fn drafts_have_their_own_sign() {
 fn multiple_redos() {
     assert_snapshot!(check(REDOS), @"
     ● Start                            4 messages  00:00  t3
-    ┬ edit, 2 ways                                 00:06  t3
+    ┬ edited prompt: 2 branches                    00:06  t3
     ├─○ Turn 4 - Original              2 messages  00:04  t5a
     ● Turn 4 - Redo 1                  4 messages  00:06  t6b2
-    ┬ edit, 2 ways                                 00:12  t6b2
+    ┬ edited prompt: 2 branches                    00:12  t6b2
     ├─○ Turn 7 - Path 1                2 messages  00:10  t8b1
     ◉ Turn 7 - Redo 2  ← resumes here  2 messages  00:12  t8b2
     ");
@@ -226,11 +226,11 @@ fn a_compaction_is_a_row() {
         h < g  user       Go on
         i < h  assistant  Yes.
     "), @"
-    ● Hello                  2 messages  00:00  b
-    ◇ compacted                          00:02  c
-    ● goes on                 1 message  00:04  e
-    ◇ compacted                          00:05  f
-    ◉ Go on  ← resumes here  2 messages  00:07  i
+    ● Hello                       2 messages  00:00  b
+    ◇ compacted                               00:02  c
+    ● continues after compaction   1 message  00:04  e
+    ◇ compacted                               00:05  f
+    ◉ Go on  ← resumes here       2 messages  00:07  i
     ");
 }
 
@@ -307,7 +307,7 @@ fn agents_hang_at_their_calls() {
     ● How do I parse this?          2 messages  00:00  b
     ├─▸ agent  Find the parser      12 records  00:01  a1b2c3d
     │ ╰─▸ agent  Look in src        12 records  00:01  d1b2c3d
-    ┬ edit, 2 ways                              00:04  b
+    ┬ edited prompt: 2 branches                 00:04  b
     ├─○ Use a regular expression    2 messages  00:02  d
     │ ╰─▸ agent  Read the parser    12 records  00:03  b1b2c3d
     ◉ Use a parser  ← resumes here  2 messages  00:04  f
@@ -348,11 +348,11 @@ fn around_keeps_what_is_near() {
         config.depth = 2;
     };
     assert_snapshot!(drawn(REDOS, near), @"
-    ● Start                4 messages  00:00  t3
-    ┬ edit, 2 ways                     00:06  t3
-    ├─○ Turn 4 - Original  2 messages  00:04  t5a
-    ● Turn 4 - Redo 1      4 messages  00:06  t6b2
-    ┆ 3 rows
+    ● Start                      4 messages  00:00  t3
+    ┬ edited prompt: 2 branches              00:06  t3
+    ├─○ Turn 4 - Original        2 messages  00:04  t5a
+    ● Turn 4 - Redo 1            4 messages  00:06  t6b2
+    ┆ 3 rows hidden
     ");
 }
 
@@ -362,9 +362,9 @@ fn around_itself_is_one_row() {
         config.around = Some(node(history, "t7b1"));
     };
     assert_snapshot!(drawn(REDOS, near), @"
-    ┆ 5 rows
+    ┆ 5 rows hidden
     ├─○ Turn 7 - Path 1  2 messages  00:10  t8b1
-    ┆ 1 row
+    ┆ 1 row hidden
     ");
 }
 
@@ -382,7 +382,7 @@ fn records_are_rows() {
     assert_snapshot!(drawn(EDIT, |_, config| config.records = true), @"
     ● user prompt  How do I parse this?        00:00  a
     ● assistant                                00:01  b
-    ┬ edit, 2 ways                             00:04  b
+    ┬ edited prompt: 2 branches                00:04  b
     ├─○ user prompt  Use a regular expression  00:02  c
     │ ○ assistant                              00:03  d
     ● user prompt  Use a parser                00:04  e
@@ -394,19 +394,19 @@ fn records_are_rows() {
 fn little_room_takes_counts_first_and_words_last() {
     assert_snapshot!(drawn(REDOS, |_, config| config.width = 40), @"
     ● Start                      00:00  t3
-    ┬ edit, 2 ways               00:06  t3
+    ┬ edited prompt: 2 branches  00:06  t3
     ├─○ Turn 4 - Original        00:04  t5a
     ● Turn 4 - Redo 1            00:06  t6b2
-    ┬ edit, 2 ways               00:12  t6b2
+    ┬ edited prompt: 2 branches  00:12  t6b2
     ├─○ Turn 7 - Path 1          00:10  t8b1
     ◉ Turn 7 -…  ← resumes here  00:12  t8b2
     ");
     assert_snapshot!(drawn(REDOS, |_, config| config.width = 24), @"
     ● Start             t3
-    ┬ edit, 2 ways      t3
+    ┬ edited prompt: …  t3
     ├─○ Turn 4 - Orig…  t5a
     ● Turn 4 - Redo 1   t6b2
-    ┬ edit, 2 ways      t6b2
+    ┬ edited prompt: …  t6b2
     ├─○ Turn 7 - Path…  t8b1
     ◉ Turn 7 - Redo 2   t8b2
     ");
@@ -424,28 +424,28 @@ fn deep_nesting_says_how_deep() {
         writeln!(short, "v{n} < a{} user {n} again\nb{n} < v{n} assistant {n}", n - 1).unwrap();
     }
     assert_snapshot!(check(&short), @"
-    ● 0                          2 messages  00:00  a0
-    ┬ rewind, 2 ways                         00:28  a0
-    ├─○ 1                        2 messages  00:02  a1
-    │ ┬ rewind, 2 ways                       00:26  a1
-    │ ├─○ 2                      2 messages  00:04  a2
-    │ │ ┬ rewind, 2 ways                     00:24  a2
-    │ │ ├─○ 3                    2 messages  00:06  a3
-    │ │ │ ┬ rewind, 2 ways                   00:22  a3
-    │ │ │ ├─○ 4                  2 messages  00:08  a4
-    │ │ │ │ ┬ rewind, 2 ways                 00:20  a4
-    │ │ │ │ +1 ○ 5               2 messages  00:10  a5
-    │ │ │ │ +1 ┬ rewind, 2 ways              00:18  a5
-    │ │ │ │ +2 ○ 6               2 messages  00:12  a6
-    │ │ │ │ +2 ┬ edit, 2 ways                00:16  a6
-    │ │ │ │ +3 ○ 7               2 messages  00:14  a7
-    │ │ │ │ +2 ○ 7 again         2 messages  00:16  b7
-    │ │ │ │ +1 ○ 6 again         2 messages  00:18  b6
-    │ │ │ │ ○ 5 again            2 messages  00:20  b5
-    │ │ │ ○ 4 again              2 messages  00:22  b4
-    │ │ ○ 3 again                2 messages  00:24  b3
-    │ ○ 2 again                  2 messages  00:26  b2
-    ◉ 1 again  ← resumes here    2 messages  00:28  b1
+    ● 0                                     2 messages  00:00  a0
+    ┬ rewind: 2 branches                                00:28  a0
+    ├─○ 1                                   2 messages  00:02  a1
+    │ ┬ rewind: 2 branches                              00:26  a1
+    │ ├─○ 2                                 2 messages  00:04  a2
+    │ │ ┬ rewind: 2 branches                            00:24  a2
+    │ │ ├─○ 3                               2 messages  00:06  a3
+    │ │ │ ┬ rewind: 2 branches                          00:22  a3
+    │ │ │ ├─○ 4                             2 messages  00:08  a4
+    │ │ │ │ ┬ rewind: 2 branches                        00:20  a4
+    │ │ │ │ +1 ○ 5                          2 messages  00:10  a5
+    │ │ │ │ +1 ┬ rewind: 2 branches                     00:18  a5
+    │ │ │ │ +2 ○ 6                          2 messages  00:12  a6
+    │ │ │ │ +2 ┬ edited prompt: 2 branches              00:16  a6
+    │ │ │ │ +3 ○ 7                          2 messages  00:14  a7
+    │ │ │ │ +2 ○ 7 again                    2 messages  00:16  b7
+    │ │ │ │ +1 ○ 6 again                    2 messages  00:18  b6
+    │ │ │ │ ○ 5 again                       2 messages  00:20  b5
+    │ │ │ ○ 4 again                         2 messages  00:22  b4
+    │ │ ○ 3 again                           2 messages  00:24  b3
+    │ ○ 2 again                             2 messages  00:26  b2
+    ◉ 1 again  ← resumes here               2 messages  00:28  b1
     ");
 }
 
@@ -514,7 +514,7 @@ fn rows_without_words_are_called_by_what_they_hold() {
         Body::parse(&jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
     });
     let lines: Vec<String> = draw(&rows, &config).iter().map(Line::text).collect();
-    for (line, label) in [(0, "a picture"), (2, "answer: thinking only"), (3, "answer: Read")] {
+    for (line, label) in [(0, "a picture"), (2, "reply: thinking only"), (3, "reply: Read")] {
         assert!(lines[line].contains(label), "{lines:#?}");
     }
 }

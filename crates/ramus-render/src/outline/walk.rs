@@ -1,4 +1,4 @@
-//! The tree into rows.
+//! Walks the tree and makes its rows.
 
 use std::collections::HashSet;
 use std::iter::successors;
@@ -15,7 +15,7 @@ use super::run::{Run, last_boundary};
 use super::side::{Side, Sides, is_agent_file};
 use super::{Edge, Outline, OutlineConfig, Row, RowKind};
 
-/// Walks the tree: at every fork first what was left, then the current way.
+/// Walks the tree: at every fork point first the abandoned branches, then the current one.
 pub(super) fn walk(history: &History, config: &OutlineConfig<'_>) -> Outline {
     let sides = Sides::new(history, &config.agents);
     let mut walk = Walk {
@@ -37,7 +37,7 @@ struct Walk<'a> {
     sides: &'a Sides<'a>,
     reverts: &'a Reverts,
     resume: Option<FoldId>,
-    /// Lines still to be walked, the next one last.
+    /// Branches still to be walked, the next one last.
     open: Vec<(FoldId, Place)>,
     outline: Outline,
 }
@@ -68,7 +68,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks from a fold down to the next fork or the end.
+    /// Walks from a message down to the next fork point or the end.
     fn line(&mut self, mut fold: FoldId, mut place: Place) {
         let folds = &self.history.folds;
         let mut run = Run::default();
@@ -98,7 +98,7 @@ impl Walk<'_> {
         let kind = RowKind::Fork { kind: fork.kind, ways: fork.ways.len(), files };
         let head = self.history.folds.fold(fork.fold).head;
         let mut row = Row::new(self.history, place, kind, head, fork.node);
-        // The fork came to be when the last way was taken.
+        // The time of a fork point is that of its newest branch.
         let newest = fork.ways.iter().map(|way| self.history.folds.fold(way.speech).head).max();
         row.time = newest.and_then(|node| self.history.session.record(node).time).or(row.time);
         self.push(row, &[]);
@@ -115,7 +115,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Makes the run a row, and rows of the agents that hang at it.
+    /// Turns the run into a row, followed by the rows of the agents that it started.
     fn flush(&mut self, run: &mut Run, place: &mut Place) {
         let run = std::mem::take(run);
         if run.is_empty() {
@@ -137,7 +137,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Shows one agent: as one row, or what it did in this file record by record.
+    /// Adds one agent: as one row, or record by record if it is in this file.
     fn side(&mut self, side: &Side<'_>, place: Place) {
         match side {
             Side::Inline(nodes) if self.records => self.push_records(nodes, place, true),
@@ -146,7 +146,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Shows the trees in which nobody says anything.
+    /// Adds the trees without any messages.
     fn loose(&mut self, roots: &[FoldId]) {
         let mut run = Run::default();
         for &root in roots {
@@ -183,7 +183,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the roots of conversations, and the roots nothing hangs at that anyone said.
+/// Returns the roots of conversations, and the roots without any messages below them.
 fn roots(history: &History) -> (Vec<FoldId>, Vec<FoldId>) {
     let folds = &history.folds;
     let own_file = is_agent_file(history);

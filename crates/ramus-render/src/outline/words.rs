@@ -1,4 +1,4 @@
-//! The words that stand for a record in a row.
+//! The words that represent a record in a row.
 
 use ramus_core::body::{Said, label_text, said, unstyled};
 use ramus_core::history::History;
@@ -6,9 +6,9 @@ use ramus_core::session::NodeId;
 
 use super::Words;
 
-/// Returns the first words of a record, without what the client wrapped around them.
+/// Returns the first words of a record, without the tags that the client adds.
 ///
-/// A type nobody knows stands for its words.
+/// For an unknown record type that is the type itself.
 pub(super) fn words(history: &History, node: NodeId) -> Option<Words> {
     let session = &history.session;
     let text = match session.words(node) {
@@ -18,7 +18,7 @@ pub(super) fn words(history: &History, node: NodeId) -> Option<Words> {
     (!text.is_empty()).then_some(Words { node, text, opens: false })
 }
 
-/// Returns the `/name` of a command, or the sign of another kind of it.
+/// Returns the `/name` of a command, or the prefix of another kind of command.
 pub(super) fn command_name(history: &History, node: NodeId) -> String {
     match history.session.words(node).map(said) {
         Some(Said::Command { name, .. }) => one_line(name),

@@ -1,4 +1,4 @@
-//! Pictures as one page that stands on its own: no script, nothing loaded from anywhere.
+//! Charts as a self-contained HTML document, without scripts and without external resources.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use crate::sanitize::sanitize;
 use crate::text::{grouped, tokens};
 
 const STYLE: &str = include_str!("page.css");
-/// SHA-256 of the style, as base64; a test holds it.
+/// SHA-256 of the style sheet, as base64. A test verifies it.
 const STYLE_HASH: &str = "LGJk5Zfkwd1ZkPMtHIZZgUrKDNd5QqVyEA3G+9yM+kE=";
 
-/// Writes the page.
+/// Writes the document.
 pub fn page(title: &str, about: &str, pictures: &[Picture]) -> String {
     let mut out = String::new();
     let _ = write!(
@@ -56,13 +56,13 @@ fn open(title: &str, width: usize, height: usize, out: &mut String) {
         write!(out, "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">");
 }
 
-/// How wide drawings are, in their own units.
+/// The width of drawings in SVG units.
 const WIDTH: usize = 640;
 const ROW: usize = 22;
-/// Where bars begin, and the most and the least they take.
+/// Where bars begin, and their minimum and maximum length.
 const NAMES: usize = 200;
 const BARS: (f64, f64) = (60.0, 240.0);
-/// How wide a letter is, by and large.
+/// The approximate width of a letter.
 const LETTER: f64 = 6.7;
 
 fn bars(title: &str, rows: &[BarRow], out: &mut String) {
@@ -114,9 +114,9 @@ fn week(title: &str, hours: &[[u64; 24]; 7], out: &mut String) {
     out.push_str("</svg>\n");
 }
 
-/// How high the drawing of a course is.
+/// The height of a series.
 const HEIGHT: f64 = 160.0;
-/// More points than this cannot be told apart.
+/// More points than this could not be distinguished.
 const POINTS: usize = 560;
 
 fn course(title: &str, values: &[u64], marks: &[usize], out: &mut String) {

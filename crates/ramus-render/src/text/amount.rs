@@ -1,4 +1,4 @@
-//! Amounts as people read them.
+//! Formats amounts for people.
 
 use ramus_core::body::Media;
 
@@ -8,8 +8,8 @@ pub fn count(n: usize, noun: &str) -> String {
     format!("{} {noun}{end}", grouped(n as u64))
 }
 
-/// Returns a number with its thousands apart.
-pub(crate) fn grouped(n: u64) -> String {
+/// Returns a number with thousands separators.
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! What the model said.
+//! Writes replies.
 
 use ramus_core::turn::{Answer, Part, Thought, Turn};
 use ramus_core::usage::reply_usage;
@@ -8,10 +8,10 @@ use super::{WithheldThoughts, amount, is_withheld, reply_usage_line, tool};
 use crate::span::{Label, Line};
 use crate::{layout, markdown};
 
-/// Writes an answer; `false`: there was nothing to see in it.
+/// Writes a reply. `false`: it has nothing to show.
 ///
-/// `goes_on`: the same model spoke just before. `withheld` remembers that the
-/// reply has a thought without text, which is told once.
+/// `goes_on`: it continues a reply of the same model. `withheld` makes sure that thinking
+/// without text is shown once for each reply.
 pub(super) fn write(
     page: &mut Page<'_, '_>,
     turn: &Turn,
@@ -62,7 +62,7 @@ fn write_part(page: &mut Page<'_, '_>, part: &Part) {
             let name = |model: &Option<String>| {
                 model.as_deref().map_or("another model", model_name).to_owned()
             };
-            let text = format!("  ↪ {} took over from {}", name(to), name(from));
+            let text = format!("  ↪ switched from {} to {}", name(from), name(to));
             page.row(&Line::new(&text, Label::Warning));
         }
         Part::Unknown(value) => {
@@ -82,7 +82,7 @@ fn write_thought(page: &mut Page<'_, '_>, thought: &Thought) {
             return page.below(&lines, &Line::plain("    "));
         }
         Thought::Text(text) => {
-            format!("thinking, {}", amount::count(text.chars().count(), "character"))
+            format!("thinking ({})", amount::count(text.chars().count(), "character"))
         }
         Thought::Withheld { .. } => "thinking (withheld)".to_owned(),
         Thought::Redacted { .. } => "thinking (encrypted)".to_owned(),
@@ -90,7 +90,7 @@ fn write_thought(page: &mut Page<'_, '_>, thought: &Thought) {
     page.row(&Line::new(&format!("  ∴ {told}"), Label::Thinking));
 }
 
-/// Returns the name of a model without its maker and date.
+/// Returns the name of a model without its vendor and date.
 pub(crate) fn model_name(model: &str) -> &str {
     let name = model.rsplit(['/', '.']).next().unwrap_or(model);
     let name = name.strip_prefix("claude-").unwrap_or(name);
@@ -100,7 +100,7 @@ pub(crate) fn model_name(model: &str) -> &str {
     }
 }
 
-/// Breaks a text into lines of one label.
+/// Wraps a text into lines with one label.
 pub(super) fn wrapped(text: &str, label: Label, width: usize) -> Vec<Line> {
     let text = crate::sanitize::sanitize(text);
     text.trim_end()

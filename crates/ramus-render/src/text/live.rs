@@ -1,4 +1,4 @@
-//! News of sessions that are being written, as lines that follow each other.
+//! Writes the events of followed sessions as lines.
 
 use ramus_core::branches::ForkKind;
 use ramus_core::live::{News, Spending, Switch, SwitchKind, Told};
@@ -10,23 +10,23 @@ use super::{TextConfig, amount, note, outcome, tool};
 use crate::span::{Label, Line};
 use crate::{layout, markdown};
 
-/// Whose line it is.
+/// The session and agent that a line belongs to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lane<'a> {
-    /// What stands before each line, when there are several sessions.
+    /// A tag before each line, if several sessions are followed.
     pub tag: Option<&'a str>,
     pub colour: u8,
-    /// The agent that speaks, and its colour.
+    /// The agent's name and colour.
     pub agent: Option<(&'a str, u8)>,
 }
 
-/// How many lines of a prompt or a command's output are shown unless all are wanted.
+/// How many lines of a prompt or a command's output are shown, unless in full.
 const MOST: usize = 12;
 
 /// As wide as a time of day.
 const NO_TIME: &str = "        ";
 
-/// Returns the lines that a piece of news takes. None: nothing to see.
+/// Returns the lines of an event. Empty: nothing to show.
 pub fn lines(news: &News, lane: &Lane<'_>, config: &TextConfig<'_>) -> Vec<Line> {
     let time = news.time.map_or_else(|| NO_TIME.to_owned(), config.time);
     let margin = Margin::new(lane, &time);
@@ -34,7 +34,7 @@ pub fn lines(news: &News, lane: &Lane<'_>, config: &TextConfig<'_>) -> Vec<Line>
     margin.put(told(&news.told, &config))
 }
 
-/// Returns a line about a session rather than of it.
+/// Returns a remark about a session.
 pub fn remark(text: &Line, lane: &Lane<'_>, width: usize) -> Vec<Line> {
     let margin = Margin::new(lane, NO_TIME);
     margin.put(layout::wrap(text, margin.room(width), 2))
@@ -51,7 +51,7 @@ pub fn spent(spending: &Spending) -> String {
     }
 }
 
-/// Returns a call in one line: what runs, not what came of it.
+/// Returns a call in one line, without its outcome.
 pub fn running(call: &Call, config: &TextConfig<'_>) -> Line {
     let mut line = Line::new(&tool::name(call), Label::ToolName);
     let subject = tool::subject(call, config);
@@ -62,12 +62,12 @@ pub fn running(call: &Call, config: &TextConfig<'_>) -> Line {
     line
 }
 
-/// Returns a time span as people read it.
+/// Formats a duration.
 pub fn duration(millis: u64) -> String {
     amount::duration(millis)
 }
 
-/// What stands to the left of a text.
+/// The margin on the left of a text.
 struct Margin {
     first: Line,
     rest: Line,
@@ -121,9 +121,9 @@ fn told(told: &Told, config: &TextConfig<'_>) -> Vec<Line> {
             vec![Line::new(&text, Label::Dim)]
         }
         Told::Waits(question) => {
-            marked("? ", Label::Warning, &format!("waits for you: {question}"), config)
+            marked("? ", Label::Warning, &format!("waiting for you: {question}"), config)
         }
-        Told::Title(title) => marked("» ", Label::Note, &format!("now called “{title}”"), config),
+        Told::Title(title) => marked("» ", Label::Note, &format!("renamed to “{title}”"), config),
         Told::Spent(_) => Vec::new(),
     }
 }
@@ -134,7 +134,7 @@ fn turn(kind: &TurnKind, config: &TextConfig<'_>) -> Vec<Line> {
             let mut lines = short(wrapped(&prompt.text, Label::Plain, config.width - 2), config);
             let media = prompt.media.iter().map(amount::media);
             lines.extend(media.map(|media| Line::new(&media, Label::Note)));
-            let mark = if prompt.queued { "❯ (meanwhile) " } else { "❯ " };
+            let mark = if prompt.queued { "❯ (queued) " } else { "❯ " };
             beside(&Line::new(mark, Label::Prompt), lines)
         }
         TurnKind::Answer(answer) => parts(answer, config),
@@ -147,6 +147,7 @@ fn turn(kind: &TurnKind, config: &TextConfig<'_>) -> Vec<Line> {
             let turn = Turn {
                 nodes: Vec::new(),
                 uuid: None,
+                short_uuid: None,
                 time: None,
                 recovered: false,
                 kind: other.clone(),
@@ -170,9 +171,9 @@ fn parts(answer: &Answer, config: &TextConfig<'_>) -> Vec<Line> {
             Part::Media(media) => lines.push(Line::new(&amount::media(media), Label::Note)),
             Part::Fallback { to, .. } => {
                 let name = to.as_deref().map_or("another model", super::model_name);
-                lines.push(Line::new(&format!("↪ {name} took over"), Label::Warning));
+                lines.push(Line::new(&format!("↪ switched to {name}"), Label::Warning));
             }
-            // A call is told when it is over.
+            // A call is shown when its result arrives.
             Part::Call(_) => {}
             Part::Unknown(value) => lines.push(Line::new(&format!("? {value}"), Label::Dim)),
         }
@@ -189,9 +190,9 @@ fn thought(thought: &Thought, config: &TextConfig<'_>) -> Vec<Line> {
         }
         Thought::Withheld { signature } => {
             let size = amount::bytes(*signature as u64);
-            vec![Line::new(&format!("∴ thinking, withheld (signature of {size})"), Label::Thinking)]
+            vec![Line::new(&format!("∴ thinking (withheld, {size} signature)"), Label::Thinking)]
         }
-        Thought::Redacted { .. } => vec![Line::new("∴ thinking, encrypted", Label::Thinking)],
+        Thought::Redacted { .. } => vec![Line::new("∴ thinking (encrypted)", Label::Thinking)],
     }
 }
 
@@ -236,7 +237,10 @@ fn compaction(compaction: &Compaction) -> Line {
     words.extend(compaction.pre_tokens.map(|tokens| format!("{} tokens", amount::grouped(tokens))));
     words.extend(compaction.post_tokens.map(|tokens| format!("→ {}", amount::grouped(tokens))));
     words.extend(compaction.summary.as_ref().map(|summary| {
-        format!("goes on from a summary of {}", amount::count(summary.chars().count(), "character"))
+        format!(
+            "continues from a summary of {}",
+            amount::count(summary.chars().count(), "character")
+        )
     }));
     Line::new(&format!("── {} ──", words.join(" ")), Label::Branch)
 }
@@ -249,23 +253,23 @@ fn switched(switch: &Switch) -> String {
             format!("rewound to {to}: new branch")
         }
         SwitchKind::New(ForkKind::Edit) => format!("the prompt after {to} was edited: new branch"),
-        SwitchKind::New(ForkKind::Retry) => format!("{to} is answered again: new branch"),
+        SwitchKind::New(ForkKind::Retry) => format!("retry of {to}: new branch"),
         SwitchKind::New(ForkKind::Interrupt) => {
-            format!("the answer to {to} was cut off: new branch")
+            format!("the reply to {to} was interrupted: new branch")
         }
-        SwitchKind::Back => format!("back on the branch of {to}"),
-        SwitchKind::Root => "begins anew, beside what was there: new branch".to_owned(),
+        SwitchKind::Back => format!("switched back to the branch of {to}"),
+        SwitchKind::Root => "started a new tree: new branch".to_owned(),
     };
     if switch.leaves {
-        text.push_str("; the conversation you follow was left");
+        text.push_str("; it left the conversation you follow");
     }
     if switch.returns {
-        text.push_str("; the conversation you follow goes on");
+        text.push_str("; it returned to the conversation you follow");
     }
     text
 }
 
-/// Puts a mark before the first line and room before the others.
+/// Adds a mark before the first line and an indent before the others.
 fn beside(mark: &Line, lines: Vec<Line>) -> Vec<Line> {
     let lines = lines.into_iter().enumerate().map(|(at, line)| {
         let mut whole = if at == 0 { mark.clone() } else { Line::plain("  ") };

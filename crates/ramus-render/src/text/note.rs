@@ -1,5 +1,6 @@
-//! What stands between prompts and answers, in its own compact look (R16).
+//! Writes everything between prompts and replies in compact form (R16).
 
+use ramus_core::branches::ForkKind;
 use ramus_core::client_path::ResumeNote;
 use ramus_core::fold::Placement;
 use ramus_core::turn::{Command, Compaction, Fork, ForkWay, HookEffect, Turn, TurnKind};
@@ -9,12 +10,12 @@ use super::{amount, answer::wrapped, tool, view};
 use crate::layout;
 use crate::span::{Label, Line};
 
-/// Writes a turn that is one line by itself.
+/// Writes a turn that takes one line.
 pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
     match &turn.kind {
         TurnKind::Interrupt { for_tool_use } => {
             let text = if *for_tool_use {
-                "■ interrupted, a tool was refused"
+                "■ interrupted, tool call rejected"
             } else {
                 "■ interrupted"
             };
@@ -31,7 +32,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         TurnKind::Synthetic(said) => entry(page, "○", Label::Dim, &said.text),
         TurnKind::Notification(news) => {
             let from = news.from.as_deref().unwrap_or("a task");
-            let status = news.status.as_deref().unwrap_or("reports");
+            let status = news.status.as_deref().unwrap_or("reported");
             let text = match &news.summary {
                 Some(summary) => summary.clone(),
                 None => format!("{from} {status}"),
@@ -44,7 +45,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         }
         TurnKind::Hook(hook) => {
             let (verb, label) = match hook.effect {
-                HookEffect::Said => ("says", Label::Dim),
+                HookEffect::Said => ("reported", Label::Dim),
                 HookEffect::Failed => ("failed", Label::Warning),
                 HookEffect::Blocked => ("blocked", Label::Error),
             };
@@ -67,7 +68,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         TurnKind::File(file) => {
             let path = tool::below(&file.path, page.config.cwd);
             let lines = file.text.as_ref().map(|text| amount::count(text.lines().count(), "line"));
-            let what = if file.edited { "changed meanwhile" } else { "attached" };
+            let what = if file.edited { "changed on disk" } else { "attached" };
             let size = lines.map(|lines| format!(", {lines}")).unwrap_or_default();
             page.row(&Line::new(&format!("  ◇ {path}  {what}{size}"), Label::Dim));
             if let Some(text) = file.text.as_ref().filter(|_| page.config.full) {
@@ -87,10 +88,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         TurnKind::Resume(note) => entry(page, "◉", Label::Active, &resume_note(*note)),
         TurnKind::Guess(placement) => entry(page, "?", Label::Dim, guess_note(*placement)),
         TurnKind::Unknown { kind, value } => {
-            page.row(&Line::new(
-                &format!("? a record of the unknown type “{kind}”"),
-                Label::Warning,
-            ));
+            page.row(&Line::new(&format!("? unknown record type “{kind}”"), Label::Warning));
             if page.config.tools {
                 let text = format!("{value:#}");
                 let lines = view::shortened(&text, Label::Dim, page.config, page.room(4));
@@ -100,7 +98,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
         TurnKind::Damaged { line, text } => {
             let text = match text.trim() {
                 "" => format!("line {line} is damaged"),
-                text => format!("line {line} is damaged; it reads: {text}"),
+                text => format!("line {line} is damaged; readable part: {text}"),
             };
             entry(page, "!", Label::Warning, &text);
         }
@@ -108,7 +106,7 @@ pub(super) fn write(page: &mut Page<'_, '_>, turn: &Turn) {
     }
 }
 
-/// Says how the client resumes where that is not what a person reads.
+/// Returns a note where the client resumes with other messages than the reader sees.
 pub fn resume_note(note: ResumeNote) -> String {
     let messages = |count: u32| amount::count(count as usize, "message");
     match note {
@@ -125,7 +123,7 @@ pub fn resume_note(note: ResumeNote) -> String {
     }
 }
 
-/// Says why it is a guess that what follows stands here.
+/// Returns a note about why the position of the following record is a guess.
 pub fn guess_note(placement: Placement) -> &'static str {
     match placement {
         Placement::NoParent => {
@@ -137,7 +135,7 @@ pub fn guess_note(placement: Placement) -> &'static str {
     }
 }
 
-/// Writes a mark and a text, which may take more than one line.
+/// Writes a text with a mark. It may take more than one line.
 fn entry(page: &mut Page<'_, '_>, mark: &str, label: Label, text: &str) {
     let lines = wrapped(text.trim(), label, page.room(2));
     let Some((first, rest)) = lines.split_first() else { return };
@@ -154,7 +152,7 @@ pub(super) fn command(page: &mut Page<'_, '_>, turn: &Turn, command: &Command) {
         let mut header = Line::new(&format!("❯ {}", command.name), Label::Prompt);
         let space = if args.is_empty() { "" } else { " " };
         let beside = Line::plain(space).with(args, Label::Plain);
-        // Arguments are a prompt like any other: shown whole, below the name where they are long.
+        // Arguments are shown in full like a prompt, below the name if they are long.
         let is_short = !args.contains('\n') && header.width() + beside.width() <= page.room(20);
         if is_short {
             header.append(&beside);
@@ -197,13 +195,24 @@ pub(super) fn compaction(page: &mut Page<'_, '_>, turn: &Turn, compaction: &Comp
     }
 }
 
-/// Writes where the other ways of a fork are.
+/// Returns the kind of a fork point and its number of branches: `edited prompt: 2 branches`.
+pub fn fork_summary(kind: ForkKind, branches: usize) -> String {
+    let kind = match kind {
+        ForkKind::Edit => "edited prompt",
+        ForkKind::Retry => "retry",
+        ForkKind::Interrupt => "interrupted reply",
+        ForkKind::Rewind => "rewind",
+    };
+    format!("{kind}: {branches} branches")
+}
+
+/// Writes where the other branches of a fork point are.
 pub(super) fn fork(page: &mut Page<'_, '_>, fork: &Fork) {
     if !page.config.branch_notes {
         return;
     }
     let taken = fork.ways.iter().any(|way| way.taken);
-    let here = format!("┬ {}: {} ways here", fork.kind, fork.ways.len() + fork.more);
+    let here = format!("┬ {}", fork_summary(fork.kind, fork.ways.len() + fork.more));
     let others: Vec<&ForkWay> = fork.ways.iter().filter(|way| !way.taken).collect();
     let mut lines = Vec::new();
     match (&others[..], taken) {
@@ -221,7 +230,7 @@ pub(super) fn fork(page: &mut Page<'_, '_>, fork: &Fork) {
     page.block(&lines, &Line::default());
 }
 
-/// One way in one line, or with its address on a line of its own where that is too narrow.
+/// Returns one branch in one line, or with its address on a second line if the width is too small.
 fn way(way: &ForkWay, before: &str, page: &Page<'_, '_>) -> Vec<Line> {
     let state = match (way.draft, way.current) {
         (true, _) => "draft",

@@ -1,4 +1,4 @@
-//! An opened tool call as lines of a terminal.
+//! Writes the details of an opened tool call.
 
 use ramus_core::body::{Todo, TodoStatus};
 use ramus_core::turn::Call;
@@ -10,7 +10,7 @@ use crate::layout;
 use crate::opened_call::{AnsweredQuestion, Section, sections};
 use crate::span::{Label, Line};
 
-/// Returns the lines of a call, none wider than `room`.
+/// Returns the details of a call, no line wider than `room`.
 pub(super) fn lines(call: &Call, config: &TextConfig<'_>, room: usize) -> Vec<Line> {
     let view = View::new(config, room);
     sections(call, config.full).into_iter().flat_map(|section| view.section(section)).collect()
@@ -44,7 +44,7 @@ impl View {
         }
     }
 
-    /// A command that the row of the call has no room for.
+    /// A command that does not fit in the call's own line.
     fn command(&self, command: &str) -> Vec<Line> {
         if !command.trim().contains('\n') && layout::width(command) + 12 <= self.room {
             return Vec::new();
@@ -54,7 +54,7 @@ impl View {
         lines
     }
 
-    /// A key with its value, beside it if that is short.
+    /// A key and its value, on one line if the value is short.
     fn pair(&self, key: &str, value: &Value) -> Vec<Line> {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let key = Line::new(&format!("{key}: "), Label::Dim);

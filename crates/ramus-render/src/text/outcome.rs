@@ -1,4 +1,4 @@
-//! What came of a tool call, in a few words.
+//! Summarizes the outcome of a tool call in a few words.
 
 use ramus_core::body::{Block, ReadContent, StructuredPatch, ToolOutput, WebFinding, WriteKind};
 use ramus_core::turn::{Action, Call, Outcome};
@@ -9,14 +9,14 @@ use crate::diff;
 use crate::opened_call::result_text;
 use crate::span::{Label, Line};
 
-/// Returns what came of a call.
+/// Returns the outcome of a call.
 pub(super) fn outcome(call: &Call) -> Line {
     let Some(result) = &call.result else { return Line::new("no result", Label::Warning) };
     if result.is_error {
         let text = result_text(result);
         let said = match &result.feedback {
-            Some(feedback) => format!("refused: {}", first_line(feedback)),
-            None if text.starts_with("The user doesn't want to") => "refused".to_owned(),
+            Some(feedback) => format!("rejected: {}", first_line(feedback)),
+            None if text.starts_with("The user doesn't want to") => "rejected".to_owned(),
             None => error_line(&text),
         };
         return Line::new(&format!("× {said}"), Label::Error);
@@ -116,7 +116,7 @@ fn words(call: &Call, result: &Outcome) -> String {
                 WebFinding::Hits(hits) => hits.len(),
                 WebFinding::Text(_) => 0,
             });
-            amount::count(hits.sum(), "page")
+            amount::count(hits.sum(), "result")
         }
         ToolOutput::ToolSearch(found) => found.matches.join(", "),
         ToolOutput::AskUserQuestion(asked) => {
@@ -135,14 +135,14 @@ fn words(call: &Call, result: &Outcome) -> String {
     }
 }
 
-/// Returns the text itself if it is one line, else how many lines it has.
+/// Returns the text itself if it is one line, otherwise its number of lines.
 fn amount_of(text: &str, result: &Outcome) -> String {
     let media = result.content.iter().find_map(|block| match block {
         Block::Image(media) | Block::Document(media) => Some(media),
         _ => None,
     });
-    let spilled = if result.spilled.is_some() { " in a file of their own" } else { "" };
-    // Colours alone are no output.
+    let spilled = if result.spilled.is_some() { " in a separate file" } else { "" };
+    // An output of only colour codes counts as empty.
     let text = crate::sanitize::sanitize(text);
     let text = text.trim_end();
     match text.lines().count() {
@@ -152,7 +152,7 @@ fn amount_of(text: &str, result: &Outcome) -> String {
     }
 }
 
-/// Returns the first line that says more than that there was an error.
+/// Returns the first line of an error, with the next one if the first only has the exit code.
 fn error_line(text: &str) -> String {
     let mut lines = text.trim().lines();
     let first = lines.next().unwrap_or_default();

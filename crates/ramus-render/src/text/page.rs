@@ -1,20 +1,19 @@
-//! The page being written: what stands on it, and where an empty line is due.
+//! Collects the lines of a transcript, and adds empty lines between blocks.
 
-use ramus_core::name::short_id;
 use ramus_core::turn::Turn;
 
 use super::TextConfig;
 use crate::layout;
 use crate::span::{Label, Line};
 
-/// What was written last.
+/// What kind of line was written last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Last {
     #[default]
     Start,
-    /// The name of a speaker; what is said follows at once.
+    /// A speaker's header. Text follows without an empty line.
     Header,
-    /// One line of several that stand together, as tool calls do.
+    /// One of several lines without empty lines between them, such as tool calls.
     Row,
     Block,
 }
@@ -26,18 +25,18 @@ pub(super) struct Page<'p, 'a> {
 }
 
 impl Page<'_, '_> {
-    /// Returns the columns left beside a margin.
+    /// Returns the width that a margin leaves for text.
     pub(super) fn room(&self, margin: usize) -> usize {
         self.config.width.saturating_sub(margin).max(12)
     }
 
-    /// Writes who speaks, with time and name of the turn.
+    /// Writes a header with the speaker, time and uuid of a turn.
     pub(super) fn header(&mut self, mut header: Line, turn: &Turn) {
         self.gap(Last::Header);
         for (text, label) in [
             (turn.time.map(self.config.time), Label::Time),
-            (turn.uuid.as_deref().map(short), Label::Dim),
-            (turn.recovered.then(|| "from a damaged line".to_owned()), Label::Warning),
+            (turn.short_uuid.clone(), Label::Dim),
+            (turn.recovered.then(|| "recovered from a damaged line".to_owned()), Label::Warning),
         ] {
             if let Some(text) = text.filter(|text| !text.is_empty()) {
                 header.push("  ", Label::Plain);
@@ -47,13 +46,13 @@ impl Page<'_, '_> {
         self.out.push(layout::truncate(&header, self.config.width));
     }
 
-    /// Writes one line, cut to the width.
+    /// Writes one line, truncated to the width.
     pub(super) fn row(&mut self, line: &Line) {
         self.gap(Last::Row);
         self.out.push(layout::truncate(line, self.config.width));
     }
 
-    /// Writes lines that belong together, each after `margin`.
+    /// Writes a block of lines, each after `margin`.
     pub(super) fn block(&mut self, lines: &[Line], margin: &Line) {
         if lines.is_empty() {
             return;
@@ -92,9 +91,4 @@ impl Page<'_, '_> {
         }
         self.last = next;
     }
-}
-
-/// Returns the start of a uuid, enough to find it again.
-fn short(uuid: &str) -> String {
-    short_id(uuid).to_owned()
 }

@@ -91,7 +91,7 @@ i < h    user          thanks
     ▎ there
 
     ● Claude  sonnet-4-5  00:00:01  b
-      ∴ thinking, 6 characters
+      ∴ thinking (6 characters)
 
       I look
 
@@ -251,7 +251,7 @@ z2 < z1  user                  go on
     ● Claude  sonnet-4-5  00:00:03  b
       • Bash ls  → one
 
-    ❯ You  while it worked  00:00:05  q
+    ❯ You  queued  00:00:05  q
     ▎ and this
 
     ◆ Agent done
@@ -260,7 +260,7 @@ z2 < z1  user                  go on
       done
 
     i you were away
-    ? a record of the unknown type “strange”
+    ? unknown record type “strange”
     × API Error: 500
     ■ interrupted
     ◉ Claude Code resumes without the 4 messages above
@@ -283,7 +283,7 @@ c < a    assistant  yes
 ";
     let told = short(fixture, &CLOSED);
     assert!(
-        told.contains("┬ retry: 2 ways here; also: thinking only (1 message, abandoned)"),
+        told.contains("┬ retry: 2 branches; also: thinking only (1 message, abandoned)"),
         "{told}"
     );
 }
@@ -307,13 +307,13 @@ h < e    assistant  two once more
     ● Claude  sonnet-4-5  00:00:01  b
       hi
 
-    ┬ edit: 2 ways here; also: “first way that was taken a…” (2 messages, abandoned)
+    ┬ edited prompt: 2 branches; also: “first way that was…” (2 messages, abandoned)
       → ramus show SESSION:d
 
     ❯ You  00:00:04  e
     ▎ second
 
-    ┬ retry: 3 ways here; also:
+    ┬ retry: 3 branches; also:
       “two” (1 message, abandoned) → ramus show SESSION:f
       “two again” (1 message, abandoned) → ramus show SESSION:g
 
@@ -327,14 +327,14 @@ h < e    assistant  two once more
     ● Claude  sonnet-4-5  00:00:01  b
       hi
 
-    ┬ edit: 2 ways here; also:
+    ┬ edited prompt: 2 branches; also:
       “first way t…” (2 messages, abandoned)
       → ramus show SESSION:d
 
     ❯ You  00:00:04  e
     ▎ second
 
-    ┬ retry: 3 ways here; also:
+    ┬ retry: 3 branches; also:
       “two” (1 message, abandoned)
       → ramus show SESSION:f
       “two again” (1 message, abandoned)
@@ -419,7 +419,7 @@ fn errors_say_why() {
     let refused =
         r#""content":"The user doesn't want to proceed with this tool use.","is_error":true"#;
     assert_snapshot!(call("Bash", run, refused, r#""User rejected tool use""#, &CLOSED), @"
-      • Bash cat x …  × refused
+      • Bash cat x …  × rejected
     ");
 }
 
@@ -444,11 +444,11 @@ fn other_tools_have_their_look() {
     let agent = r#"{"status":"completed","agentId":"abc","content":[{"type":"text","text":"found it"}],"totalToolUseCount":12,"totalTokens":30412,"totalDurationMs":130000}"#;
     assert_snapshot!(call("Task", task, r#""content":"found it""#, agent, &OPEN), @"
     • Task Explore “look”  agent-abc → 12 tools, 30k tokens, 2m 10s
-      │ asked
+      │ prompt
       │ # Look
       │ 
       │ here
-      │ answered
+      │ reply
       │ found it
     ");
     let grep = r#"{"mode":"files_with_matches","filenames":["a","b"],"numFiles":2}"#;

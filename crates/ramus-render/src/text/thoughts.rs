@@ -1,18 +1,18 @@
-//! Thoughts of which only the fact is known (R17).
+//! Thinking without text (R17).
 //!
-//! Recent clients keep no text of any of them, so a transcript would tell of
-//! hundreds. One for each reply says as much.
+//! Recent clients do not store the text of thinking, so a transcript could have hundreds of empty
+//! notes. It shows one for each reply.
 
 use ramus_core::turn::{Part, Thought, Turn, TurnKind};
 
-/// Whether the reply that goes on has told of such a thought.
+/// Remembers whether the current reply has shown such a note.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WithheldThoughts {
     told: bool,
 }
 
 impl WithheldThoughts {
-    /// Takes out of a turn what its reply has told already.
+    /// Removes from a turn what its reply has shown already.
     pub fn fold(&mut self, turn: &mut Turn) {
         self.enter(turn);
         if let TurnKind::Answer(answer) = &mut turn.kind {
@@ -20,7 +20,7 @@ impl WithheldThoughts {
         }
     }
 
-    /// Notes that a turn comes next; whoever else speaks ends the reply.
+    /// Starts a turn. A prompt, command or compaction ends the reply.
     pub(super) fn enter(&mut self, turn: &Turn) {
         let ends = matches!(
             turn.kind,
@@ -29,13 +29,13 @@ impl WithheldThoughts {
         self.told &= !ends;
     }
 
-    /// Whether the part is a thought like one that was told before.
+    /// Whether the part repeats such a note.
     pub(super) fn is_repeated(&mut self, part: &Part) -> bool {
         is_withheld(part) && std::mem::replace(&mut self.told, true)
     }
 }
 
-/// Whether the part is a thought without a text.
+/// Whether the part is thinking without text.
 pub fn is_withheld(part: &Part) -> bool {
     matches!(part, Part::Thinking(Thought::Withheld { .. } | Thought::Redacted { .. }))
 }

@@ -1,4 +1,4 @@
-//! A tool call in one line: what was asked, and beside it what came of it.
+//! Writes a tool call in one line: its subject and its outcome.
 
 use ramus_core::body::{TodoStatus, ToolOutput};
 use ramus_core::turn::{Action, Call};
@@ -10,7 +10,7 @@ use crate::highlight::Highlight;
 use crate::span::{Label, Line};
 use crate::{layout, markdown};
 
-/// Writes a call, opened if the reader wants that.
+/// Writes a call, with its details if tools are opened.
 pub(super) fn write(page: &mut Page<'_, '_>, call: &Call) {
     let row = row(call, page.config);
     page.row(&row);
@@ -47,7 +47,7 @@ pub(super) fn name(call: &Call) -> String {
     }
 }
 
-/// Returns what was asked, in a few words.
+/// Returns the subject of a call in a few words.
 pub(super) fn subject(call: &Call, config: &TextConfig<'_>) -> String {
     let path = |path| ending(below(path, config.cwd), config.width.saturating_sub(32).max(16));
     let quoted = |pattern: &str, place: Option<&str>| match place {
@@ -99,7 +99,7 @@ pub(super) fn subject(call: &Call, config: &TextConfig<'_>) -> String {
     }
 }
 
-/// Returns the first line of a plan as it reads, without the signs of Markdown.
+/// Returns the first line of a plan without Markdown syntax.
 fn plan_title(plan: &str) -> String {
     let first = plan.trim().lines().next().unwrap_or_default();
     let line =
@@ -122,14 +122,14 @@ fn inputs(pairs: &[(&str, &Value)]) -> String {
     }
 }
 
-/// Returns the first line, with a sign if there are more.
+/// Returns the first line, with `…` if there are more.
 pub(crate) fn first_line(text: &str) -> String {
     let mut lines = text.trim().lines();
     let first = lines.next().unwrap_or_default().to_owned();
     if lines.next().is_some() { first + " …" } else { first }
 }
 
-/// Returns the end of a path, which tells more than its start, in at most `room` columns.
+/// Returns the end of a path, which is more useful than its start, in at most `room` columns.
 fn ending(path: &str, room: usize) -> String {
     if layout::width(path) <= room {
         return path.to_owned();
@@ -139,7 +139,7 @@ fn ending(path: &str, room: usize) -> String {
     parts.into_iter().find(fits).map_or(path.to_owned(), |part| format!("…{part}"))
 }
 
-/// Returns the path as seen from a directory.
+/// Returns the path relative to a directory.
 pub(crate) fn below<'p>(path: &'p str, cwd: &str) -> &'p str {
     let rest = if cwd.is_empty() { None } else { path.strip_prefix(cwd) };
     match rest {

@@ -1,4 +1,4 @@
-//! What a reply used, in one line whose columns stand below each other.
+//! Writes the tokens and cost of a reply in one line with aligned columns.
 
 use ramus_core::usage::{ReplyUsage, Tokens};
 
@@ -6,17 +6,17 @@ use super::amount::tokens;
 use crate::layout;
 use crate::span::{Label, Line};
 
-/// How wide a number of tokens can get.
+/// The maximum width of a number of tokens.
 const NUMBER: usize = 5;
 
-/// Returns the line below a reply; a narrow one leaves out what matters less.
+/// Returns the line below a reply. Less important columns are dropped if the width is small.
 pub fn reply_usage_line(usage: &ReplyUsage, width: usize) -> Line {
     usage_line("  ", &usage.tokens, Some(usage.context), usage.cost, width)
 }
 
-/// Returns tokens and cost after a name, as wide as fits.
+/// Returns tokens and cost after a name, as many columns as fit.
 ///
-/// `context` is absent where several requests are added up; its column stays empty then.
+/// `context` is absent if several requests are added up; its column is empty then.
 pub fn usage_line(
     name: &str,
     used: &Tokens,
@@ -33,7 +33,7 @@ pub fn usage_line(
         ("context", context, 3),
     ];
     let price = cost.map_or_else(|| "no price".to_owned(), cost_text);
-    // What is left out first has the smallest number.
+    // Columns with the lowest rank are dropped first.
     let fitting = (0..=3).map(|least| {
         let kept = cells.iter().filter(|(_, _, rank)| *rank >= least);
         let text: String = kept

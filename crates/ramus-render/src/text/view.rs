@@ -1,4 +1,4 @@
-//! As much of a text as is shown: cut, numbered, highlighted, broken into rows.
+//! Shortens, numbers, highlights and wraps texts.
 
 use super::{TextConfig, amount};
 use crate::diff::{self, DiffConfig, Hunk};
@@ -8,14 +8,14 @@ use crate::{
     layout, markdown, printed,
 };
 
-/// Lines of one piece that are shown unless all are asked for.
+/// How many lines of a text are shown, unless in full.
 const SHOWN: usize = 24;
-/// How many of them are the last ones, where the end matters.
+/// How many of them are from the end, if the end matters.
 pub(super) const TAIL: usize = 8;
-/// Rows that one line of output may fill unless all are asked for.
+/// How many rows one line of output may take, unless in full.
 const ROWS: usize = 4;
 
-/// The columns there are, and whether to leave out what is long.
+/// The available width, and whether to shorten long texts.
 pub(super) struct View {
     pub(super) room: usize,
     full: bool,
@@ -27,7 +27,7 @@ impl View {
         Self { room, full: config.full, highlight: config.highlight }
     }
 
-    /// Draws as many lines of a diff as are shown.
+    /// Draws a diff, shortened unless in full.
     pub(super) fn hunks(&self, mut hunks: Vec<Hunk>, numbers: bool) -> Vec<Line> {
         let mut left = if self.full { usize::MAX } else { 2 * SHOWN };
         let mut hidden = 0;
@@ -49,7 +49,7 @@ impl View {
         lines
     }
 
-    /// Highlights as many lines as are shown, numbered from `first`.
+    /// Highlights code, numbered from `first`, shortened unless in full.
     pub(super) fn code(&self, language: &str, text: &str, first: Option<usize>) -> Vec<Line> {
         let text = text.trim_end_matches('\n');
         let all = text.lines().count();
@@ -71,7 +71,7 @@ impl View {
         lines
     }
 
-    /// Breaks as much text as is shown into lines; `tail` of them are from its end.
+    /// Wraps a text, shortened unless in full; `tail` lines are kept from its end.
     pub(super) fn cut(&self, text: &str, label: Label, tail: usize) -> Vec<Line> {
         let mut all = printed::lines(text.trim_matches('\n'), label);
         while all.pop_if(|line| line.is_empty()).is_some() {}
@@ -87,7 +87,7 @@ impl View {
         lines
     }
 
-    /// Breaks a line into rows beside its number.
+    /// Wraps a line next to its number.
     fn beside(&self, mut margin: Line, line: &Line) -> Vec<Line> {
         let indent = " ".repeat(margin.width());
         let mut rows = Vec::new();
@@ -110,7 +110,7 @@ impl View {
         (lines > 0).then(|| layout::truncate(&Line::new(&text, Label::Note), self.room))
     }
 
-    /// Reads a text as Markdown, shortened unless all of it is asked for.
+    /// Renders Markdown, shortened unless in full.
     pub(super) fn markdown(&self, text: &str) -> Vec<Line> {
         let mut lines = markdown::lines(text, self.room, self.highlight);
         if !self.full && lines.len() > SHOWN + 2 {
@@ -122,12 +122,12 @@ impl View {
     }
 }
 
-/// Returns where the first `lines` lines of a text end.
+/// Returns the end offset of the first `lines` lines of a text.
 fn line_end(text: &str, lines: usize) -> usize {
     text.match_indices('\n').nth(lines.saturating_sub(1)).map_or(text.len(), |(at, _)| at)
 }
 
-/// Breaks a text that is not a tool's into lines, shortened unless all are asked for.
+/// Wraps a text outside of a tool call, shortened unless in full.
 pub(super) fn shortened(
     text: &str,
     label: Label,
@@ -137,12 +137,12 @@ pub(super) fn shortened(
     View::new(config, room).cut(text, label, 0)
 }
 
-/// Highlights a file that is not a tool's, shortened unless all of it is asked for.
+/// Highlights a file outside of a tool call, shortened unless in full.
 pub(super) fn code(path: &str, text: &str, config: &TextConfig<'_>, room: usize) -> Vec<Line> {
     View::new(config, room).code(path, text, None)
 }
 
-/// Reads a text as Markdown, shortened unless all of it is asked for.
+/// Renders Markdown outside of a tool call, shortened unless in full.
 pub(super) fn shortened_markdown(text: &str, config: &TextConfig<'_>, room: usize) -> Vec<Line> {
     View::new(config, room).markdown(text)
 }

@@ -1,7 +1,7 @@
-//! What the steps of a plan come down to: for each file what is done to it, and from what.
+//! Turns the steps of a plan into changes of single files.
 //!
-//! Preparing, publishing and the journal all start from this one type, so that none of them has to
-//! guess which step a change belongs to.
+//! `prepare`, `publish` and the journal all work from this one type, so they agree on which change
+//! is which.
 
 use std::borrow::Cow;
 use std::fs;
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{ApplyError, is_history};
-use crate::disk::{WriteError, Written};
+use crate::disk::{self, WriteError, Written};
 use crate::journal::Change;
 use crate::plan::{Content, Moment, Plan, Step, What};
 use crate::stamp::Stamp;
 use crate::state::State;
 
-/// The directory for kept files where ramus's own one lies on another file system.
+/// The trash directory that is used when ramus's own directory is on another file system.
 const NEAR: &str = ".ramus-trash";
 
-/// One change to one file, with all that is needed to make it.
+/// One change to one file, with everything needed to make it.
 pub(super) enum FileChange<'a> {
     Append {
         file: &'a Path,
@@ -58,11 +58,11 @@ pub(super) enum FileChange<'a> {
 /// Where a new file comes from.
 pub(super) enum New<'a> {
     Content(&'a Content),
-    /// A second name for a file that nobody changes.
+    /// A hard link to a file that never changes.
     Link(&'a Path),
 }
 
-/// Where a file goes that is replaced or moved: the first place that lies on its file system.
+/// Where a replaced or moved file goes: the first of these paths that is on its file system.
 pub(super) struct Kept {
     at: PathBuf,
     near: Vec<PathBuf>,
@@ -74,7 +74,7 @@ impl Kept {
     }
 }
 
-/// Decides beforehand what is done to which file. Nothing is written yet.
+/// Decides what will be done to each file. Writes nothing.
 pub(super) fn file_changes<'a>(
     state: &State,
     plan: &'a Plan,
@@ -89,11 +89,11 @@ pub(super) fn file_changes<'a>(
                 FileChange::Append { file, before, bytes, modified: modified(file)? }
             }
             Step::Make { file, content } | Step::Put { file, before: None, content } => {
-                new_dirs(file, &mut changes);
+                new_dirs(file, &mut changes)?;
                 FileChange::Make { file, new: New::Content(content) }
             }
             Step::Link { from, to } => {
-                new_dirs(to, &mut changes);
+                new_dirs(to, &mut changes)?;
                 FileChange::Make { file: to, new: New::Link(from) }
             }
             Step::Put { file, before: Some(before), content } => {
@@ -117,7 +117,7 @@ pub(super) fn file_changes<'a>(
                 FileChange::Replace { file, before, content, kept, carries }
             }
             Step::Move { from, to: Some(to), before } => {
-                new_dirs(to, &mut changes);
+                new_dirs(to, &mut changes)?;
                 let to = Kept { at: to.clone(), near: Vec::new() };
                 FileChange::Move { from, to, before: before.as_ref() }
             }
@@ -129,7 +129,7 @@ pub(super) fn file_changes<'a>(
         };
         changes.push(change);
     }
-    // Last, so that what has to go back finds its directory.
+    // Directories go last: a rollback needs them.
     changes.extend(plan.steps.iter().filter_map(|step| match step {
         Step::Tidy { dir } => Some(FileChange::Tidy { dir }),
         _ => None,
@@ -138,7 +138,7 @@ pub(super) fn file_changes<'a>(
 }
 
 impl FileChange<'_> {
-    /// Returns what the journal keeps of it, to finish it or to take it back.
+    /// Returns what the journal records, enough to finish the change or to roll it back.
     pub(super) fn noted(&self) -> Change {
         match self {
             Self::Append { file, before, bytes, modified } => Change::Append {
@@ -174,15 +174,15 @@ impl FileChange<'_> {
 }
 
 /// Returns the file itself: it is replaced, not a link to it.
-fn real(file: &Path) -> Written<PathBuf> {
+pub(super) fn real(file: &Path) -> Written<PathBuf> {
     file.canonicalize().map_err(|source| WriteError::new(file, source))
 }
 
-/// Returns where a file is kept that is replaced or moved away: in ramus's own directory, else on the
-/// file system of the file. Files of a project are copied then, to leave nothing among them.
+/// Returns where a replaced or removed file goes: into ramus's own directory, or else next to the file.
+/// Files of the user's project are never kept next to their originals; they are copied instead.
 fn kept(state: &State, plan: &Plan, op: u64, n: usize, file: &Path) -> Kept {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    // Names can be as long as the file system allows already.
+    // The name may already have the maximum length.
     let start = name.char_indices().rev().nth(199).map_or(0, |(at, _)| at);
     let name = format!("{n}-{}", &name[start..]);
     let root = plan.root.as_deref().filter(|root| file.starts_with(root));
@@ -193,12 +193,12 @@ fn kept(state: &State, plan: &Plan, op: u64, n: usize, file: &Path) -> Kept {
     Kept { at: unused(state.trash(op).join(name)), near }
 }
 
-/// Whether a path lies where only ramus puts files.
+/// Whether a path is in a directory that only ramus writes to.
 pub(super) fn is_private(state: &State, path: &Path) -> bool {
     path.starts_with(state.dir()) || path.iter().any(|part| part == NEAR)
 }
 
-/// Returns a name that nothing bears.
+/// Returns a path that does not exist yet, by appending a number if needed.
 fn unused(path: PathBuf) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut names = std::iter::once(path.clone())
@@ -206,16 +206,17 @@ fn unused(path: PathBuf) -> PathBuf {
     names.find(|path| path.symlink_metadata().is_err()).unwrap_or(path)
 }
 
-/// Notes the directories that have to be made for a file.
-fn new_dirs(file: &Path, changes: &mut Vec<FileChange<'_>>) {
-    let missing: Vec<&Path> = file.ancestors().skip(1).take_while(|dir| !dir.exists()).collect();
-    for new in missing.into_iter().rev() {
+/// Notes the directories that have to be made for a file; they are removed when it is taken back.
+fn new_dirs(file: &Path, changes: &mut Vec<FileChange<'_>>) -> Result<(), ApplyError> {
+    let Some(dir) = file.parent() else { return Ok(()) };
+    for new in disk::missing_dirs(dir)?.into_iter().rev() {
         let is_new =
             |change: &FileChange<'_>| matches!(change, FileChange::MakeDir { dir } if dir == new);
         if !changes.iter().any(is_new) {
             changes.push(FileChange::MakeDir { dir: new.to_owned() });
         }
     }
+    Ok(())
 }
 
 pub(super) fn modified(file: &Path) -> Written<Moment> {

@@ -1,8 +1,7 @@
-//! Everything that can be done before anybody sees a change: the new contents, written and synced beside
-//! their places.
+//! Writes the new contents to temporary files next to their targets, before any change is visible.
 //!
-//! Whatever fails here fails beforehand. Until the journal says that all contents are ready, nothing but
-//! new files with names of ours and empty directories came into being.
+//! A failure here harms nothing: until the journal says that all contents are ready, only temporary
+//! files and empty directories have been created.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,12 +14,12 @@ use crate::journal::{Operation, Prepared};
 use crate::plan::{Content, Plan, What};
 use crate::stamp::{Stamp, Stamper};
 
-/// Returns the name of a new content until it gets its own.
+/// Returns the temporary path of a new content, until it gets its final name.
 pub(super) fn beside(operation: &Operation, change: usize, file: &Path) -> PathBuf {
     file.with_file_name(format!(".ramus-{}-{}-{change}.tmp", operation.op, operation.mark))
 }
 
-/// Writes the new contents beside their places.
+/// Writes all new contents to temporary files.
 pub(super) fn prepare(
     plan: &Plan,
     changes: &[FileChange<'_>],
@@ -40,14 +39,14 @@ pub(super) fn prepare(
             FileChange::Make { file, new: New::Link(from) } => link_beside(from, &beside(file))?,
             FileChange::Make { file, new: New::Content(content) } => {
                 let written = write_beside(&beside(file), content, None)?;
-                // What was copied must not have been written over meanwhile.
+                // The sources must not have changed while they were copied.
                 begins(content)?;
                 written
             }
             FileChange::Replace { file, content, .. } => {
                 write_beside(&beside(file), content, Some(file))?
             }
-            // The file itself comes back; there is nothing to write.
+            // The original file itself comes back; nothing is written.
             FileChange::Join { from, .. } => existing(from)?,
             FileChange::Append { .. } | FileChange::Move { .. } | FileChange::Tidy { .. } => {
                 continue;
@@ -58,17 +57,17 @@ pub(super) fn prepare(
     Ok(prepared)
 }
 
-/// Takes a file that is there already for a new content.
+/// Uses an existing file as the new content.
 pub(super) fn existing(path: &Path) -> Result<Prepared, ApplyError> {
     let stamp = disk::stamp(path)?;
     let (inode, beside) = (inode(path).unwrap_or(0), path.to_owned());
     Ok(Prepared { change: 0, beside, inode, stamp, old: None })
 }
 
-/// Pieces up to this size are gathered before they are written.
+/// Pieces are collected up to this size before they are written.
 const GATHERED: usize = 1024 * 1024;
 
-/// Writes a content, with the owner of the file that it will replace, and its mode unless it has one.
+/// Writes a content. It gets the owner of the file it will replace, and that file's mode unless it has its own.
 pub(super) fn write_beside(
     path: &Path,
     content: &Content,
@@ -110,7 +109,7 @@ pub(super) fn write_beside(
     Ok(Prepared { change: 0, beside, inode, stamp, old: None })
 }
 
-/// Makes a new file belong to whom the old one belongs; where that may not be, it cannot be replaced.
+/// Gives a new file the owner of the old one. If that is not permitted, the file cannot be replaced.
 fn own(path: &Path, out: &File, file: &Path, like: &fs::Metadata) -> Result<(), ApplyError> {
     disk::set_owner(path, out, like).map_err(|error| match error.source.kind() {
         std::io::ErrorKind::PermissionDenied => ApplyError::NotOwner(file.to_owned()),
@@ -118,7 +117,7 @@ fn own(path: &Path, out: &File, file: &Path, like: &fs::Metadata) -> Result<(), 
     })
 }
 
-/// Gives a file that nobody changes a second name; where that cannot be, a copy does.
+/// Makes a hard link to a file that never changes, or a copy where links are not supported.
 fn link_beside(from: &Path, beside: &Path) -> Result<Prepared, ApplyError> {
     if disk::link(from, beside).is_ok() {
         return existing(beside);
@@ -139,7 +138,7 @@ fn set_mode(_: &Path, _: &File, _: u32) -> Written<()> {
     Ok(())
 }
 
-/// Opens a directory of a project to others, as new directories usually are.
+/// Makes a new project directory readable for others, as is usual; ours are private.
 #[cfg(unix)]
 fn allow(dir: &Path, mode: u32) -> Written<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -152,7 +151,7 @@ fn allow(_: &Path, _: u32) -> Written<()> {
     Ok(())
 }
 
-/// What nothing is: everything begins with it.
+/// Returns the stamp of empty content, which every file begins with.
 pub(super) fn nothing() -> Stamp {
     Stamper::default().stamp()
 }

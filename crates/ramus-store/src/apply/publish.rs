@@ -1,4 +1,4 @@
-//! The changes themselves, one after the other, once everything is prepared.
+//! Makes the prepared changes visible, one after the other.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -17,13 +17,13 @@ use crate::stamp::Stamp;
 pub(super) struct Progress {
     /// How many changes were begun.
     pub(super) begun: usize,
-    /// Where our lines stand in the session.
+    /// Where our lines are in the session file.
     pub(super) appended: Vec<Range<u64>>,
     pub(super) kept: Vec<Kept>,
     pub(super) notes: Vec<String>,
 }
 
-/// Carries the changes out.
+/// Makes all changes.
 pub(super) fn publish(
     changes: &[FileChange<'_>],
     operation: &Operation,
@@ -63,7 +63,7 @@ fn publish_one(
                 return Err(ApplyError::InUse((*from).to_owned()));
             }
             if let Some(before) = before {
-                // Somebody may have saved it a moment ago; then taking back brings that back.
+                // Another program may have saved it a moment ago. The rollback then restores that version.
                 if disk::stamp(&at)? != **before {
                     return Err(ApplyError::Changed((*from).to_owned()));
                 }
@@ -73,7 +73,7 @@ fn publish_one(
             Ok(())
         }
         FileChange::Tidy { dir } => Ok(disk::remove_empty_dir(dir)?),
-        // It was made before the contents that lie in it.
+        // Created in `prepare`, before the files in it.
         FileChange::MakeDir { .. } => Ok(()),
     }
 }
@@ -106,7 +106,7 @@ fn moved_wrong(from: &Path, to: &Path, error: ApplyError) -> ApplyError {
     }
 }
 
-/// Adds lines in one write, to the very file that was looked at.
+/// Appends lines in one write, to the same open file that is checked.
 fn append(
     path: &Path,
     before: &Stamp,
@@ -117,7 +117,7 @@ fn append(
     is_still(path, &file, before)?;
     disk::append(path, &file, bytes, ranges)?;
     disk::sync(path, &file)?;
-    // Somebody else may have been quicker; then ours follows theirs, on a line of its own.
+    // Another program may have written first. Then our lines must begin on a new line after theirs.
     let added = disk::read_open(path, &file, before.len)?;
     let at = |range: &Range<u64>| usize::try_from(range.start - before.len).ok();
     let is_whole = match &ranges[..] {

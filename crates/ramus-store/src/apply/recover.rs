@@ -1,11 +1,13 @@
-//! What killed processes left, and what came late: each operation by itself.
+//! Finishes or rolls back the operations of killed processes, and carries over late writes.
 //!
-//! One that cannot be finished now (its directory cannot be reached, its disk is full) stays unfinished
-//! and is reported; it blocks nothing but its own files, and [`set_aside`] gives it up.
+//! An operation that cannot be finished now (its directory is unreachable, the disk is full) stays
+//! unfinished and is reported. It blocks only its own files, and [`set_aside`] gives it up.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use super::file_change::real;
+use super::prepare::beside;
 use super::swap::{Swap, carry_all, is_new};
 use super::take_back::{TakenBack, close_gap, has_lines, is_moved, take_back};
 use super::{ApplyError, chain};
@@ -15,28 +17,28 @@ use crate::live::is_open_elsewhere;
 use crate::stamp::Stamp;
 use crate::state::State;
 
-/// How long a file that was moved away is looked at for late writes.
+/// How long a replaced file is checked for late writes.
 const LOOKED_AT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The journal, and what there is to say about operations in it.
+/// The journal after recovery, and what the recovery did.
 #[derive(Debug)]
 pub struct Recovered {
     pub journal: Journal,
-    /// What was finished, taken back or carried over, in words.
+    /// What was finished, rolled back or carried over, as sentences.
     pub notes: Vec<String>,
     pub unfinished: Vec<Unfinished>,
 }
 
-/// An operation that could neither be finished nor taken back.
+/// An operation that could neither be finished nor rolled back.
 #[derive(Clone, Debug)]
 pub struct Unfinished {
     pub op: u64,
     pub why: String,
 }
 
-/// Finishes or takes back what other processes left undone, and carries over what came late.
+/// Finishes or rolls back what other processes left unfinished, and carries over late writes.
 ///
-/// The journal can be read in any case: what stands in the way of the rest is in the answer.
+/// Returns the journal even if the recovery fails; the result then says why.
 pub fn recover(state: &State) -> Result<Recovered, ApplyError> {
     let journal = Journal::read(state)?;
     let is_quiet =
@@ -56,7 +58,7 @@ pub fn recover(state: &State) -> Result<Recovered, ApplyError> {
     })
 }
 
-/// Gives up operations that cannot be finished; what they left stays where it is. Returns their numbers.
+/// Gives up operations that cannot be finished, and returns them. Their files stay where they are.
 pub fn set_aside(state: &State) -> Result<Vec<Unfinished>, ApplyError> {
     let _lock = state.lock()?;
     let Recovered { mut journal, unfinished, .. } = settle(state)?;
@@ -67,7 +69,7 @@ pub fn set_aside(state: &State) -> Result<Vec<Unfinished>, ApplyError> {
     Ok(unfinished)
 }
 
-/// Does the same as [`recover`] for who holds the lock.
+/// Like [`recover`], for a caller that already holds the lock.
 pub(super) fn settle(state: &State) -> Result<Recovered, ApplyError> {
     let mut journal = Journal::read(state)?;
     if !journal.is_writable() {
@@ -117,7 +119,8 @@ fn is_append(change: &Change) -> bool {
     matches!(change, Change::Append { .. })
 }
 
-/// Says that an operation is done, and what it made: as it was written, not as it may be by now.
+/// Returns the journal entry of a completed operation, with the new files as they were written. They may
+/// have changed since.
 pub(super) fn done(operation: &Operation, kept: Vec<Kept>) -> End {
     let made = operation.changes.iter().enumerate().filter_map(|(n, change)| match change {
         Change::Make { file } | Change::Put { file, .. } => {
@@ -128,13 +131,13 @@ pub(super) fn done(operation: &Operation, kept: Vec<Kept>) -> End {
     End { op: operation.op, done: true, made: made.collect(), kept, ..End::default() }
 }
 
-/// Whether everything that an operation was to do has been done.
+/// Whether all changes of an operation have been made.
 fn is_done(state: &State, operation: &Operation) -> Result<bool, ApplyError> {
     for (n, change) in operation.changes.iter().enumerate() {
         let prepared = operation.prepared_for(n);
         let is_done = match (change, prepared) {
             (Change::Append { file, before, text, .. }, None) => has_lines(file, before, text)?,
-            // Somebody began to take the lines off.
+            // A rollback that removes the lines had begun.
             (Change::Append { .. }, Some(_)) => false,
             (Change::Make { file }, Some(prepared)) => is_new(prepared, file)?,
             (Change::Put { .. } | Change::Join { .. }, Some(prepared)) => {
@@ -158,7 +161,7 @@ fn is_done(state: &State, operation: &Operation) -> Result<bool, ApplyError> {
     Ok(true)
 }
 
-/// Does the rest of an operation whose changes can all be seen; returns what it keeps.
+/// Completes an operation whose changes have all been made. Returns the files that it moved to the trash.
 fn finish(operation: &Operation) -> Result<Vec<Kept>, ApplyError> {
     let mut all = Vec::new();
     for (n, change) in operation.changes.iter().enumerate() {
@@ -172,13 +175,17 @@ fn finish(operation: &Operation) -> Result<Vec<Kept>, ApplyError> {
         if let Change::Tidy { dir } = change {
             disk::remove_empty_dir(dir)?;
         }
+        if let Change::Append { file, .. } = change {
+            // Somebody wanted to take the lines off, and could not.
+            disk::remove(&beside(operation, n, &real(file)?))?;
+        }
         let swap = operation.prepared_for(n).and_then(|prepared| Swap::resumed(change, prepared));
         let Some(mut swap) = swap else { continue };
         let kept = swap.places.iter().find(|place| place.symlink_metadata().is_ok()).copied();
         if !disk::exists(swap.beside)?
             && let Some(kept) = kept
         {
-            // It was moved there already; what came behind its end may not have been carried over.
+            // It is in the trash already, but lines added at its end may not have been carried over.
             swap.beside = kept;
             swap.places = Vec::new();
         }
@@ -187,20 +194,20 @@ fn finish(operation: &Operation) -> Result<Vec<Kept>, ApplyError> {
     Ok(all)
 }
 
-/// Looks at files that were moved away: somebody may have written to them even later.
+/// Checks the files in the trash: a program that had one open may have written to it since.
 fn look_again(journal: &mut Journal, notes: &mut Vec<String>) {
     let kept: Vec<(u64, bool, Kept)> = journal
         .operations
         .iter()
         .filter_map(|operation| Some((operation, operation.end.as_ref()?)))
         .flat_map(|(operation, end)| {
-            // An undo cannot be undone, so that nobody needs the file itself again.
+            // An undo cannot be undone, so nothing will ask for this file again.
             let is_spare = operation.undoes.is_some() || operation.undone_by.is_some() || !end.done;
             end.kept.iter().map(move |kept| (operation.op, is_spare, kept.clone()))
         })
         .collect();
     for (op, is_spare, kept) in kept {
-        // A file that cannot be looked at now is looked at the next time.
+        // A file that cannot be read now is checked again next time.
         let _ = look_at(journal, op, is_spare, &kept, notes);
     }
 }
@@ -247,13 +254,13 @@ fn look_at(
     Ok(())
 }
 
-/// Whether nothing happened to a file for so long that nobody will write to it.
+/// Whether a file has been unchanged for so long that no late write is expected.
 fn rests(kept: &Kept) -> bool {
     let age = |time: SystemTime| SystemTime::now().duration_since(time).unwrap_or_default();
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        // The time of the last change of any kind: moving it away was one.
+        // `ctime` counts from the move to the trash, `mtime` would not.
         fs::metadata(&kept.at).is_ok_and(|meta| {
             let changed = Duration::from_secs(u64::try_from(meta.ctime()).unwrap_or(0));
             age(SystemTime::UNIX_EPOCH + changed) > LOOKED_AT

@@ -1,29 +1,29 @@
-//! Another content in the place of a file, without losing a byte that somebody else writes.
+//! Replaces the content of a file without losing a byte that another program writes.
 //!
-//! A file is never cut and never written over: a check and the cut after it are two calls, and
-//! what another program adds in between would be gone. Instead:
+//! A file is never truncated and never overwritten. A check and the truncation after it would be two
+//! calls, and what another program writes in between would be lost. Instead:
 //!
-//! 1. The new content was written beside the file and synced, and the journal holds its inode and
-//!    hash (`prepare`).
-//! 2. The two files are swapped in one step (`RENAME_EXCHANGE`). There is no moment without a file,
-//!    so a client that opens the session finds one and does not create it again (it would with
-//!    `O_CREAT|O_TRUNC`). Whatever bore the name, even a file that an editor put there a moment ago,
-//!    has ours now: nothing was overwritten.
-//! 3. The old file cannot be reached by its name any more. Only now it is compared with what was
-//!    planned for. If it begins otherwise, the two are swapped back, and the operation stops.
-//! 4. What others added behind the known end, before the swap or through a file they still have
-//!    open, is added to the new file line by line until two looks agree. A line that is not whole
-//!    yet stays for later.
-//! 5. The old file itself is moved into ramus's state, not removed. Each later command that writes or
-//!    lists operations looks at it again (`late`): a write that came even later is carried over then.
+//! 1. The new content has been written to a temporary file and synced, and its inode and hash are in
+//!    the journal (`prepare`).
+//! 2. The two files are exchanged in one step (`RENAME_EXCHANGE`). The name always leads to a file, so
+//!    a client that opens the session does not create a new one (it would, with `O_CREAT|O_TRUNC`).
+//!    Nothing is overwritten: whatever had the name, even a file that an editor saved a moment ago, is
+//!    now at the temporary path.
+//! 3. The old file is out of reach of its name. Only now is it compared with what the plan was made
+//!    for. If it differs, the two are exchanged back and the operation stops.
+//! 4. Lines that other programs appended to the old file, before the exchange or through an open file
+//!    handle, are copied to the new file until two checks in a row find nothing new. An incomplete line
+//!    is left for later.
+//! 5. The old file is moved to the trash, not deleted. Every later command that writes or lists
+//!    operations checks it again and carries over what arrived since (`recover`).
 //!
-//! So every byte that another program manages to write lands in one of two files that both stay: the
-//! one that has the name, or the one that is kept. Files of a project are not made of lines: there
-//! the old file must be exactly what was planned for, else it goes back, and if somebody saved both
-//! meanwhile, the newer one stays in place and the message says where the other one is.
+//! So every byte that another program writes is in one of two files that both remain: the one with the
+//! name, or the one in the trash. The user's project files do not consist of lines. For them the old file
+//! must be exactly what the plan was made for, or it is put back. If another program saved both in
+//! between, the newer version keeps the name and the message says where the other one is.
 //!
-//! Where files cannot be swapped (some network file systems), the old file is moved aside and the new
-//! one gets the name only if nobody took it in between; see [`Swap::place_with_gap`].
+//! Some network file systems cannot exchange files. There the old file is moved aside, and the new one
+//! gets the name only if nobody took it in between; see [`Swap::place_with_gap`].
 
 use std::collections::HashMap;
 use std::fs;
@@ -38,37 +38,37 @@ use crate::journal::{Change, Kept, Prepared};
 use crate::live::is_open_elsewhere;
 use crate::stamp::Stamp;
 
-/// How long others get to finish a write that they have begun, between two looks.
+/// The pause between two checks, in which other programs can finish a write.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 10 });
-/// How often the old file is looked at before the rest is left to the next command.
+/// After this many checks the rest is left to the next command.
 const LOOKS: u32 = 50;
 
-/// One replacement: which files, and what they must be.
+/// One replacement: which files, and what they must contain.
 pub(super) struct Swap<'a> {
     pub(super) file: &'a Path,
-    /// Has the new content before the swap, and the old file after it.
+    /// The temporary path. It has the new content before the swap and the old file after it.
     pub(super) beside: &'a Path,
-    /// Where the old file goes: the first that lies on its file system.
+    /// Where the old file goes: the first path on its file system.
     pub(super) places: Vec<&'a Path>,
-    /// What the old file must begin with, or be.
+    /// What the old file must begin with, or be equal to.
     pub(super) old: Stamp,
     pub(super) new: &'a Prepared,
-    /// Lines that others add are carried over.
+    /// Whether lines that other programs append are carried over.
     pub(super) carries: bool,
-    /// The new content is a copy that we wrote ourselves, not a file that comes back.
+    /// The new content is a copy that we wrote, not an original file that comes back.
     pub(super) is_copy: bool,
-    /// A process that is gone may have carried some over already.
+    /// A process that no longer runs may have carried over some lines already.
     pub(super) is_resumed: bool,
 }
 
-/// What a replacement left, beside the new content in its place.
+/// What a replacement left besides the new content: the old file, and notes for the user.
 pub(super) struct Swapped {
     pub(super) kept: Kept,
     pub(super) notes: Vec<String>,
 }
 
 impl<'a> Swap<'a> {
-    /// Another content for a file that is there.
+    /// New content for an existing file.
     pub(super) fn replace(
         file: &'a Path,
         old: &Stamp,
@@ -80,15 +80,15 @@ impl<'a> Swap<'a> {
         Self { file, beside, places, old, new, carries, is_copy: true, is_resumed: false }
     }
 
-    /// A session that comes back in the place of one that somebody made again.
+    /// A session that comes back from the trash where the client has created it again.
     pub(super) fn join(file: &'a Path, places: Vec<&'a Path>, new: &'a Prepared) -> Self {
         let (carries, is_copy) = (true, false);
         let (beside, old) = (&*new.beside, nothing());
         Self { file, beside, places, old, new, carries, is_copy, is_resumed: false }
     }
 
-    /// The swap that a change in the journal was to make; a process that is gone may have made it.
-    /// `None`: it is no swap.
+    /// The swap that a journal entry describes, which a process that no longer runs may have made.
+    /// `None`: the entry is not a swap.
     pub(super) fn resumed(change: &'a Change, new: &'a Prepared) -> Option<Self> {
         let places = change.places();
         let swap = match change {
@@ -96,7 +96,7 @@ impl<'a> Swap<'a> {
                 Self::replace(file, old, places, *carries, new)
             }
             Change::Join { file, .. } => Self::join(file, places, new),
-            // Before is `None` in version 1 alone, whose interrupted operations are left as they are.
+            // Only version 1 has no `before`, and its interrupted operations are left as they are.
             Change::Put { before: None, .. }
             | Change::Append { .. }
             | Change::Make { .. }
@@ -108,7 +108,7 @@ impl<'a> Swap<'a> {
         Some(Self { is_resumed: true, ..swap })
     }
 
-    /// Puts the new content in place; after an error the old file has its name again.
+    /// Makes the swap. After an error the old file has its name again.
     pub(super) fn carry_out(&self) -> Result<Swapped, ApplyError> {
         let mut notes = self.place()?;
         let is_expected = match self.carries {
@@ -125,7 +125,7 @@ impl<'a> Swap<'a> {
         Ok(Swapped { kept, notes })
     }
 
-    /// Does what is left to do once the files are swapped: carries over, and keeps the old file.
+    /// Completes a swap once the files are exchanged: carries over lines and moves the old file to the trash.
     pub(super) fn finish(&self) -> Result<(Kept, Vec<String>), ApplyError> {
         let mut notes = Vec::new();
         let mut known = self.old.len;
@@ -137,18 +137,18 @@ impl<'a> Swap<'a> {
         let at = keep(self.beside, &self.places)?;
         if at == self.beside {
             notes.push(format!(
-                "Another program has the old version of {} open. It stays at {}",
+                "Another program may have the old version of {} open. It stays at {}",
                 self.file.display(),
                 at.display()
             ));
         }
-        // Of a file that others add to, only the length matters from now on.
+        // Other programs only append to the file, so from now on its length is enough to notice writes.
         let known = Stamp { len: known, ..self.old.clone() };
         let kept = Kept { file: self.file.to_owned(), at, known, carries: self.carries };
         Ok((kept, notes))
     }
 
-    /// Gives the new content its name; what had it is beside then.
+    /// Exchanges the new content and the old file.
     fn place(&self) -> Result<Vec<String>, ApplyError> {
         match disk::exchange(self.beside, self.file) {
             Err(error) if error.source.kind() == io::ErrorKind::Unsupported => {
@@ -161,10 +161,10 @@ impl<'a> Swap<'a> {
         }
     }
 
-    /// Gives the new content its name in two steps: between them there is no file.
+    /// Does the same in two steps. Between them the name leads to no file.
     ///
-    /// Nothing is overwritten: who creates the file in the gap keeps the name. Of a session the new
-    /// file is moved aside as well and carried over whole.
+    /// Nothing is overwritten: a program that creates the file in the gap keeps the name. If it is a
+    /// session, that file is moved aside as well and all its lines are carried over.
     fn place_with_gap(&self) -> Result<Vec<String>, ApplyError> {
         let aside = aside(self.beside);
         disk::move_new(self.file, &aside)?;
@@ -199,7 +199,7 @@ impl<'a> Swap<'a> {
         Ok(notes)
     }
 
-    /// Gives the old file its name back; returns the error to report, with what could not be helped.
+    /// Gives the old file its name back. Returns the error to report.
     fn swap_back(&self, cause: ApplyError) -> ApplyError {
         match self.take_back() {
             Ok(None) => cause,
@@ -208,11 +208,11 @@ impl<'a> Swap<'a> {
         }
     }
 
-    /// Takes a swap back whose old file is beside. Returns what stays different, in words.
+    /// Reverses a swap whose old file is at the temporary path. Returns what remains different, as a sentence.
     pub(super) fn take_back(&self) -> Result<Option<String>, ApplyError> {
         let is_ours = is_new(self.new, self.file)?;
         if !is_ours && !self.carries {
-            // Somebody saved a newer version: that one stays.
+            // Another program saved a newer version, which stays.
             return self.leave().map(Some);
         }
         match disk::exchange(self.beside, self.file) {
@@ -229,9 +229,9 @@ impl<'a> Swap<'a> {
         disk::sync_dir_of(self.file)?;
         let mut notes = Vec::new();
         if self.carries {
-            // A session that somebody put there is carried over whole, of ours what they added.
+            // From our file only added lines are carried over, from a file of another program all lines.
             let known = if is_new(self.new, self.beside)? { self.new.stamp.len } else { 0 };
-            // What was carried over from the old file is in it anyway.
+            // Lines that were carried over from the old file are still in it.
             let len = carry_all(self.beside, known, self.file, Some(self.old.len), &mut notes)?;
             let is_all = len == disk::read_len(self.beside)?;
             match (self.is_copy, known > 0 && is_all) {
@@ -242,20 +242,20 @@ impl<'a> Swap<'a> {
         } else if disk::stamp(self.beside)? == self.new.stamp {
             remove_unless_open(self.beside, &self.places)?;
         } else {
-            // Saved between our look and the swap: swapped once more, the newer one has the name.
+            // It was saved between our check and the exchange. Exchange again, so the newer version has the name.
             disk::exchange(self.beside, self.file)?;
             return self.leave().map(Some);
         }
         Ok((!notes.is_empty()).then(|| notes.join("; ")))
     }
 
-    /// Leaves what has the name alone, and keeps the old file.
+    /// Leaves the other program's file in place and moves the old file to the trash.
     fn leave(&self) -> Result<String, ApplyError> {
         let at = keep(self.beside, &self.places)?;
         Ok(self.left_words(&at))
     }
 
-    /// Says where the two versions are when somebody else's stays.
+    /// Says where the two versions are when another program's version stays.
     pub(super) fn left_words(&self, kept: &Path) -> String {
         format!(
             "another program changed {0} meanwhile, and that version stays; {0} as it was before is {1}",
@@ -265,12 +265,12 @@ impl<'a> Swap<'a> {
     }
 }
 
-/// Where the old file lies between the two steps of [`Swap::place_with_gap`].
+/// Where the old file is between the two steps of [`Swap::place_with_gap`].
 pub(super) fn aside(beside: &Path) -> PathBuf {
     beside.with_extension("old")
 }
 
-/// Whether a path leads to the new content itself, whatever was added to it since.
+/// Whether a path leads to our new content, even if lines were appended to it since.
 pub(super) fn is_new(new: &Prepared, path: &Path) -> Result<bool, ApplyError> {
     if !disk::exists(path)? {
         return Ok(false);
@@ -281,7 +281,7 @@ pub(super) fn is_new(new: &Prepared, path: &Path) -> Result<bool, ApplyError> {
     }
 }
 
-/// Returns the number of a file's inode. `None`: there is no such file, or no such number.
+/// Returns a file's inode number. `None`: there is no such file, or the system has no inodes.
 pub(super) fn inode(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     return fs::symlink_metadata(path).ok().map(|meta| std::os::unix::fs::MetadataExt::ino(&meta));
@@ -289,18 +289,18 @@ pub(super) fn inode(path: &Path) -> Option<u64> {
     return None;
 }
 
-/// Whether a regular file begins with what was stamped.
+/// Whether a regular file begins with the stamped content.
 pub(super) fn begins(stamp: &Stamp, path: &Path) -> Result<bool, crate::PathError> {
     let file = disk::open_regular(path)?;
     let read = || Ok(file.metadata()?.len() >= stamp.len && Stamp::of(&file, stamp.len)? == *stamp);
     read().map_err(|source| crate::PathError::new(path, source))
 }
 
-/// Adds to `file` what stands in `from` behind `known`, until two looks agree. Returns how much of
-/// `from` is accounted for then.
+/// Appends to `file` what `from` has after offset `known`, until two checks in a row find nothing new.
+/// Returns up to which offset `from` has been carried over.
 ///
-/// Somebody may have begun with that already. Then `since` says where in `file` the lines stand that
-/// are not to be added twice.
+/// An earlier process may have begun already. Then `since` is the offset in `file` after which lines
+/// must not be added twice.
 pub(super) fn carry_all(
     from: &Path,
     known: u64,
@@ -327,17 +327,17 @@ pub(super) fn carry_all(
     Ok(at)
 }
 
-/// How far one look at an old file came.
+/// The result of one check of an old file.
 pub(super) struct Carried {
-    /// How much of the old file is accounted for.
+    /// Up to which offset the old file has been carried over.
     pub(super) known: u64,
     /// How many bytes were added to the new one.
     pub(super) added: u64,
-    /// The old file ends with a whole line.
+    /// The old file ends with a complete line.
     pub(super) is_whole: bool,
 }
 
-/// Adds the whole lines that stand in `from` behind `known` to the end of `file`, in one write.
+/// Appends the complete lines that `from` has after offset `known` to `file`, in one write.
 pub(super) fn carry_lines(
     from: &Path,
     known: u64,
@@ -351,7 +351,7 @@ pub(super) fn carry_lines(
     if let Some(since) = since.filter(|_| end > 0) {
         let others = disk::read_from(file, since)?;
         lines = without_lines(&lines, &others);
-        // The power went while a line was carried over: the rest of it follows.
+        // A crash cut a line off while it was carried over. Append only the rest of it.
         let tail = &others[memchr::memrchr(b'\n', &others).map_or(0, |at| at + 1)..];
         if !tail.is_empty() && lines.starts_with(tail) {
             is_continued = true;
@@ -361,7 +361,7 @@ pub(super) fn carry_lines(
     let added = lines.len() as u64;
     if !lines.is_empty() {
         let out = disk::open_to_append(file)?;
-        // What is there may lack its last newline.
+        // The file may lack its last newline.
         if !is_continued && !ends_line(&out).map_err(|source| WriteError::new(file, source))? {
             lines.insert(0, b'\n');
         }
@@ -371,7 +371,7 @@ pub(super) fn carry_lines(
     Ok(Carried { known: known + end as u64, added, is_whole: end == rest.len() })
 }
 
-/// Returns the lines that are not among others; one that is there twice is taken off twice.
+/// Returns the lines that are not among `others`. Repeated lines are matched one by one.
 fn without_lines(lines: &[u8], others: &[u8]) -> Vec<u8> {
     let mut counts: HashMap<&[u8], u32> = HashMap::new();
     for line in others.split_inclusive(|byte| *byte == b'\n') {
@@ -387,7 +387,7 @@ fn without_lines(lines: &[u8], others: &[u8]) -> Vec<u8> {
     lines.split_inclusive(|byte| *byte == b'\n').filter(is_new).collect::<Vec<_>>().concat()
 }
 
-/// Whether a file's last byte is a newline; an empty one needs none.
+/// Whether a file ends with a newline. An empty file counts as ended.
 fn ends_line(mut file: &fs::File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(true);
@@ -398,8 +398,8 @@ fn ends_line(mut file: &fs::File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// Moves a file or directory to the first of some places that lies on its file system; a single file
-/// is copied if none does. Returns where it is: where it was, if it was copied and is still open.
+/// Moves a file or directory to the first path on its file system. If there is none, a single file is
+/// copied instead. Returns where it is now: its old path, if it was still in use and could not be moved.
 pub(super) fn keep(from: &Path, places: &[&Path]) -> Result<PathBuf, ApplyError> {
     let mut crossed = None;
     for place in places {
@@ -427,34 +427,47 @@ pub(super) fn keep(from: &Path, places: &[&Path]) -> Result<PathBuf, ApplyError>
     }
 }
 
-/// Copies a file to another file system and removes it, unless somebody may still write to it.
+/// Copies a file to another file system and removes it, unless another program may still write to it.
 fn copy_out(from: &Path, to: &Path) -> Result<PathBuf, ApplyError> {
-    let part = to.with_extension("part");
+    let part = part_of(to);
     disk::remove(&part)?;
+    copy_by_way_of(&part, from, to).inspect_err(|_| {
+        // If this fails as well, the next try begins with it.
+        let _ = disk::remove(&part);
+    })
+}
+
+/// Returns the name of a copy in the making. Files of a project may have any name, but hardly this one.
+pub(super) fn part_of(to: &Path) -> PathBuf {
+    let name = to.file_name().unwrap_or_default().to_string_lossy();
+    to.with_file_name(format!(".ramus-{name}.part"))
+}
+
+fn copy_by_way_of(part: &Path, from: &Path, to: &Path) -> Result<PathBuf, ApplyError> {
     let before = disk::stamp(from)?;
-    let out = disk::create(&part)?;
+    let out = disk::create(part)?;
     let content = crate::plan::Content::Beginning { path: from.to_owned(), stamp: before.clone() };
-    content.read::<ApplyError>(&mut |bytes| Ok(disk::write(&part, &out, bytes)?))?;
+    content.read::<ApplyError>(&mut |bytes| Ok(disk::write(part, &out, bytes)?))?;
     let meta = fs::metadata(from).map_err(|source| WriteError::new(from, source))?;
-    disk::set_permissions(&part, &out, meta.permissions())?;
+    disk::set_permissions(part, &out, meta.permissions())?;
     disk::set_modified(
-        &part,
+        part,
         &out,
         meta.modified().map_err(|source| WriteError::new(from, source))?,
     )?;
-    disk::sync(&part, &out)?;
+    disk::sync(part, &out)?;
     if is_open_elsewhere(from) || disk::stamp(from)? != before {
-        disk::remove(&part)?;
+        disk::remove(part)?;
         return Ok(from.to_owned());
     }
-    disk::move_new(&part, to)?;
+    disk::move_new(part, to)?;
     disk::sync_dir_of(to)?;
     disk::remove(from)?;
     disk::sync_dir_of(from)?;
     Ok(to.to_owned())
 }
 
-/// Removes a file of ours that had a name for a moment; one that somebody has open is kept.
+/// Removes a file of ours. If another program has it open, it goes to the trash instead.
 pub(super) fn remove_unless_open(path: &Path, places: &[&Path]) -> Result<(), ApplyError> {
     if is_open_elsewhere(path) {
         keep(path, places)?;

@@ -1,8 +1,8 @@
-//! An operation taken back: at once when a step of it fails, or later when a process was killed.
+//! Rolls an operation back: at once if a step fails, or later if the process was killed.
 //!
-//! Only what is provably ours is touched: a new file by its inode and its content, a replaced one if
-//! our new content still has its name, lines where we wrote them. Whatever else is found there was
-//! done by others since. It is left alone, the version from before is kept, and both are named.
+//! Only what is provably ours is changed: a new file by its inode and content, a replaced file if our
+//! new content still has its name, lines where we wrote them. Anything else was written by another
+//! program since. It is left alone, the earlier version stays in the trash, and both paths are reported.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,24 +12,24 @@ use std::path::{Path, PathBuf};
 use super::ApplyError;
 use super::file_change::is_private;
 use super::prepare::{beside, existing, nothing, write_beside};
-use super::swap::{Swap, aside, begins, carry_all, is_new, keep, remove_unless_open};
+use super::swap::{Swap, aside, begins, carry_all, is_new, keep, part_of, remove_unless_open};
 use crate::disk;
 use crate::journal::{Change, Journal, Kept, Operation, Prepared};
 use crate::plan::{Content, Moment};
 use crate::stamp::Stamp;
 use crate::state::State;
 
-/// What taking back left.
+/// What a rollback left.
 #[derive(Default)]
 pub(super) struct TakenBack {
-    /// What stays different, in words.
+    /// What remains different, as sentences.
     pub(super) left: Vec<String>,
     pub(super) kept: Vec<Kept>,
 }
 
-/// Takes back the first changes of an operation, the last one first.
+/// Rolls back the first `begun` changes of an operation, in reverse order.
 ///
-/// `appended` says where our lines went; `None`: that was in another process, they are looked for.
+/// `appended` says where our lines are. `None`: another process wrote them, and they are searched for.
 pub(super) fn take_back(
     state: &State,
     journal: &mut Journal,
@@ -48,7 +48,7 @@ pub(super) fn take_back(
     Ok(taken)
 }
 
-/// One change that is taken back.
+/// Rolls back one change.
 struct Back<'a> {
     state: &'a State,
     journal: &'a mut Journal,
@@ -90,17 +90,17 @@ impl Back<'_> {
             Change::Move { from, near, .. } => {
                 let mut places = change.places().into_iter();
                 match places.find(|place| is_moved(self.state, place, from)) {
-                    // Only files of a Claude directory have places near them.
+                    // Only files of a Claude directory have a trash directory nearby.
                     Some(at) => self.bring_back(at, from, !near.is_empty()),
-                    None => Ok(()),
+                    None => self.drop_copies(change, from),
                 }
             }
-            // Cutting was one call of version 1: it was done or not.
+            // Version 1 truncated files in one call, which was made or not.
             Change::Cut { .. } | Change::Tidy { .. } => Ok(()),
         }
     }
 
-    /// Removes a new content that never had a name but ours.
+    /// Removes a temporary file that never got its final name.
     fn discard(&self, file: &Path) -> Result<(), ApplyError> {
         let beside = beside(self.operation, self.n, file);
         if disk::exists(&beside)? {
@@ -109,7 +109,7 @@ impl Back<'_> {
         Ok(())
     }
 
-    /// Takes a new file away, unless it is not ours or somebody wrote to it.
+    /// Removes a file that we created, unless it is not ours or another program wrote to it.
     fn unmake(&mut self, file: &Path) -> Result<(), ApplyError> {
         let Some(prepared) = self.operation.prepared_for(self.n) else {
             return self.discard(file);
@@ -142,7 +142,7 @@ impl Back<'_> {
         Ok(())
     }
 
-    /// Returns a place of our own for a file that has none in the journal.
+    /// Returns a path in the trash for a file that has none in the journal.
     fn spare_place(&self, file: &Path) -> PathBuf {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         self.state.trash(self.operation.op).join(format!("back-{}-{name}", self.n))
@@ -169,7 +169,7 @@ impl Back<'_> {
         Ok(())
     }
 
-    /// Discards a new content that has no name any more, or never had one.
+    /// Removes our new content, which no longer has the final name or never had it.
     fn drop_copy(&mut self, swap: &Swap<'_>) -> Result<(), ApplyError> {
         if !swap.is_copy {
             return Ok(());
@@ -177,7 +177,7 @@ impl Back<'_> {
         if disk::stamp(swap.beside)? == swap.new.stamp {
             return remove_unless_open(swap.beside, &swap.places);
         }
-        // It had the name for a moment, and somebody wrote to it then.
+        // It had the name for a moment, and another program wrote to it then.
         if swap.carries {
             let known = swap.new.stamp.len;
             let since = Some(swap.old.len);
@@ -192,7 +192,7 @@ impl Back<'_> {
         Ok(())
     }
 
-    /// Finishes what another process began when it took lines off.
+    /// Finishes a removal of lines that another process began.
     fn finish_take_off(&mut self, file: &Path) -> Result<(), ApplyError> {
         let place = self.spare_place(file);
         let Ok(file) = file.canonicalize() else { return Ok(()) };
@@ -221,7 +221,7 @@ impl Back<'_> {
         self.discard(&file)
     }
 
-    /// Takes lines of ours off a session that others may add to, by giving it another content.
+    /// Removes our lines from a session that others may append to, by swapping in a content without them.
     fn take_off(
         &mut self,
         file: &Path,
@@ -269,6 +269,22 @@ impl Back<'_> {
         Ok(())
     }
 
+    /// Removes copies, whole or not, that came out of the trash from another file system while the
+    /// original is still in it: nobody got as far as removing that.
+    fn drop_copies(&mut self, change: &Change, from: &Path) -> Result<(), ApplyError> {
+        for place in change.places() {
+            disk::remove(&part_of(place))?;
+            if is_private(self.state, place) || !disk::exists(place)? || !disk::exists(from)? {
+                continue;
+            }
+            let is_dir = place.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+            if !is_dir && disk::stamp(place)? == disk::stamp(from)? {
+                remove_unless_open(place, &[&self.spare_place(place)])?;
+            }
+        }
+        Ok(())
+    }
+
     /// Moves something back to where it was. What somebody made there since stays: lines are joined,
     /// directories are merged, and anything else is left in both places.
     fn bring_back(&mut self, at: &Path, to: &Path, joins: bool) -> Result<(), ApplyError> {
@@ -290,7 +306,8 @@ impl Back<'_> {
         let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         if is_dir(at) && is_dir(to) {
             let entries = fs::read_dir(at).map_err(|source| disk::WriteError::new(at, source))?;
-            for entry in entries.flatten() {
+            for entry in entries {
+                let entry = entry.map_err(|source| disk::WriteError::new(at, source))?;
                 self.bring_back(&entry.path(), &to.join(entry.file_name()), joins)?;
             }
             return Ok(disk::remove_empty_dir(at)?);
@@ -306,7 +323,7 @@ impl Back<'_> {
         Ok(())
     }
 
-    /// Brings a session back in the place of one that was made again, whose lines are added to it.
+    /// Brings a session back where the client has created it again, and appends the client's lines to it.
     fn join(&mut self, at: &Path, file: &Path) -> Result<(), ApplyError> {
         let known = self.operation.prepared.iter().find(|prepared| prepared.beside == at).cloned();
         let is_swapped = match &known {
@@ -350,7 +367,7 @@ fn copy_back(kept: &Path, to: &Path, error: disk::WriteError) -> Result<(), Appl
     }
 }
 
-/// Finishes a replacement that was interrupted between its two steps, or takes the first one back.
+/// Repairs a replacement that was interrupted between its two steps.
 pub(super) fn close_gap(swap: &Swap<'_>) -> Result<(), ApplyError> {
     let aside = aside(swap.beside);
     let again = swap.beside.with_extension("again");
@@ -360,7 +377,7 @@ pub(super) fn close_gap(swap: &Swap<'_>) -> Result<(), ApplyError> {
                 return Ok(disk::move_new(&aside, swap.beside)?);
             }
             if !swap.carries {
-                // Somebody made the file again in between: both stay.
+                // Another program created the file in the gap. Both versions stay.
                 keep(&aside, &swap.places)?;
                 return Ok(());
             }
@@ -377,7 +394,7 @@ pub(super) fn close_gap(swap: &Swap<'_>) -> Result<(), ApplyError> {
     Ok(())
 }
 
-/// Whether two files are sessions, one of which can go on with the lines of the other.
+/// Whether two files are sessions, so that the lines of one can be appended to the other.
 pub(crate) fn can_join(a: &Path, b: &Path) -> bool {
     let is_lines = |path: &Path| {
         path.extension().is_some_and(|extension| extension == "jsonl")
@@ -386,11 +403,11 @@ pub(crate) fn can_join(a: &Path, b: &Path) -> bool {
     is_lines(a) && is_lines(b)
 }
 
-/// Whether something was moved from one place to another, one of which only ramus uses.
+/// Whether something was moved from `from` to `place`.
 pub(super) fn is_moved(state: &State, place: &Path, from: &Path) -> bool {
     let is_there = |path: &Path| path.symlink_metadata().is_ok();
     if !is_private(state, place) {
-        // Out of the trash: what lies in the place otherwise is not ours.
+        // It moved out of the trash. If `from` still exists, what is at `place` is not ours.
         return is_there(place) && !is_there(from);
     }
     let is_copy = || {
@@ -400,14 +417,14 @@ pub(super) fn is_moved(state: &State, place: &Path, from: &Path) -> bool {
     is_there(place) && !is_copy()
 }
 
-/// What is there of lines that a process wrote before it was killed.
+/// What was found of the lines that a killed process appended.
 pub(super) enum Found {
     Nothing,
     Ours(Vec<Range<u64>>),
     Unclear(String),
 }
 
-/// Finds lines of ours that are not as they should be: broken off, or behind somebody's half line.
+/// Finds lines of ours that are incomplete or follow an incomplete line of another program.
 pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found, ApplyError> {
     if !disk::exists(file)? {
         return Ok(Found::Nothing);
@@ -427,8 +444,8 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
     if let Some(start) = memchr::memmem::find(&rest, text) {
         return Ok(Found::Ours(at(start, text.len())));
     }
-    // Ours broke off, at the beginning or behind lines of somebody else. Of a half line that begins just
-    // as ours does nothing is lost.
+    // Our text was cut off, at the beginning or after lines of another program. A partial line of another
+    // program that begins exactly like ours loses nothing.
     let tail = memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1);
     if text.starts_with(&rest) {
         return Ok(Found::Ours(at(0, rest.len())));
@@ -436,7 +453,7 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
     if tail < rest.len() && text.starts_with(&rest[tail..]) {
         return Ok(Found::Ours(at(tail, rest.len() - tail)));
     }
-    // Ours broke off, and somebody went on behind it: where theirs begins, a whole record begins.
+    // Our text was cut off and another program appended after it. Its text begins where a complete record does.
     let shared = rest.iter().zip(text).take_while(|(a, b)| a == b).count();
     if shared == 0 {
         return Ok(Found::Nothing);
@@ -447,7 +464,7 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
     };
     Ok(match (1..=shared).rev().find(|start| is_record(*start)) {
         Some(start) if !is_record(0) => Found::Ours(at(0, start)),
-        // Whole lines that happen to begin alike are theirs.
+        // A complete line that happens to begin like ours belongs to the other program.
         _ if is_record(0) => Found::Nothing,
         _ => {
             let words =
@@ -457,7 +474,7 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
     })
 }
 
-/// Whether lines that were to be added are there, each on a line of its own.
+/// Whether the appended text is in the file and begins on a new line.
 pub(super) fn has_lines(file: &Path, before: &Stamp, text: &str) -> Result<bool, ApplyError> {
     if !disk::exists(file)? {
         return Ok(false);
@@ -471,7 +488,7 @@ pub(super) fn has_lines(file: &Path, before: &Stamp, text: &str) -> Result<bool,
     Ok(memchr::memmem::find(&rest, text).is_some_and(is_line))
 }
 
-/// Returns a part of the bytes that begin at an offset of a file.
+/// Returns the part of `rest` that covers `range`, where `rest` begins at offset `start` of a file.
 fn between(rest: &[u8], start: u64, range: Range<u64>) -> &[u8] {
     let at = |offset: u64| usize::try_from(offset - start).unwrap_or(usize::MAX).min(rest.len());
     rest.get(at(range.start)..at(range.end)).unwrap_or_default()

@@ -1,8 +1,9 @@
-//! What can happen at the n-th call: a power cut, an error, or another program's write.
+//! Fault injection for tests: a power cut, an error, or another program's write at the n-th call.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 type Writer = Box<dyn FnMut()>;
 
@@ -10,25 +11,45 @@ thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
     static CUT: Cell<Option<u32>> = const { Cell::new(None) };
     static ERROR: Cell<Option<(u32, i32)>> = const { Cell::new(None) };
+    static LASTS: Cell<bool> = const { Cell::new(false) };
+    static OTHER: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
     static PLAIN_RENAME: Cell<bool> = const { Cell::new(false) };
     static WRITER: RefCell<Option<(u32, Writer)>> = const { RefCell::new(None) };
 }
 
-/// Lets `calls` calls pass; from then on nothing reaches the disk.
+/// Lets `calls` calls succeed. After that nothing reaches the disk.
 pub(crate) fn cut_after(calls: u32) {
     reset();
     CUT.set(Some(calls));
 }
 
-/// The same, and what was set before stays.
+/// Like [`cut_after`], but keeps the other faults that were set.
 pub(crate) fn cut_also_after(calls: u32) {
     CUT.set(Some(calls));
 }
 
-/// Lets one call fail with an error of the system.
+/// Makes one call fail with a system error.
 pub(crate) fn fail_at(call: u32, errno: i32) {
     reset();
     ERROR.set(Some((call, errno)));
+}
+
+/// Lets a call and all after it fail, as on a full disk.
+pub(crate) fn fail_from(call: u32, errno: i32) {
+    fail_at(call, errno);
+    LASTS.set(true);
+}
+
+/// Makes what lies below a directory another file system; lasts over `reset`.
+pub(crate) fn other_file_system(dir: Option<&Path>) {
+    OTHER.replace(dir.map(Path::to_owned));
+}
+
+pub(super) fn crosses(from: &Path, to: &Path) -> io::Result<()> {
+    let is_there = |path: &Path| {
+        OTHER.with_borrow(|dir| dir.as_deref().is_some_and(|dir| path.starts_with(dir)))
+    };
+    if is_there(from) == is_there(to) { Ok(()) } else { Err(io::ErrorKind::CrossesDevices.into()) }
 }
 
 /// Lets another program write just before one call.
@@ -37,8 +58,8 @@ pub(crate) fn write_at(call: u32, writer: Writer) {
     WRITER.replace(Some((call, writer)));
 }
 
-/// Makes this a file system that can neither swap files nor rename without replacing; lasts over
-/// `reset`.
+/// Simulates a file system that can neither exchange files nor rename without replacing. `reset` does
+/// not change it.
 pub(crate) fn plain_renames_only(only: bool) {
     PLAIN_RENAME.set(only);
 }
@@ -47,10 +68,11 @@ pub(super) fn rename_flags() -> io::Result<()> {
     if PLAIN_RENAME.get() { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
 }
 
-/// Lets everything pass again; returns how many calls there were.
+/// Clears all faults and returns how many calls there were.
 pub(crate) fn reset() -> u32 {
     CUT.set(None);
     ERROR.set(None);
+    LASTS.set(false);
     WRITER.take();
     CALLS.replace(0)
 }
@@ -71,12 +93,14 @@ pub(super) fn step() -> io::Result<()> {
         return Err(power_is_off());
     }
     match ERROR.get() {
-        Some((at, errno)) if at == call => Err(io::Error::from_raw_os_error(errno)),
+        Some((at, errno)) if at == call || LASTS.get() && call > at => {
+            Err(io::Error::from_raw_os_error(errno))
+        }
         _ => Ok(()),
     }
 }
 
-/// The last write before a cut, and one that fails, reach the disk in part.
+/// Simulates a partial write: the last one before a power cut, or one that fails.
 pub(super) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     let (part, broken) = append(bytes.len());
     match broken {
@@ -85,7 +109,7 @@ pub(super) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Says how much of a write gets through, and what happens then.
+/// Returns how much of a write succeeds, and the error after it.
 pub(super) fn append(len: usize) -> (usize, Option<io::Error>) {
     let call = CALLS.get();
     let is_off = CUT.get().is_some_and(|cut| call >= cut);

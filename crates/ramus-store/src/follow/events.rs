@@ -1,4 +1,4 @@
-//! Where something happened, as the system tells it.
+//! Receives change notifications from the operating system.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use rustc_hash::FxHashSet;
 
 use super::tracked::FileId;
 
-/// What has to be looked at.
+/// What has to be checked.
 #[derive(Debug, Default)]
 pub(super) struct Dirty {
-    /// Everything, because time has passed or events were lost.
+    /// Check everything, because time has passed or notifications were lost.
     pub(super) all: bool,
     pub(super) paths: FxHashSet<PathBuf>,
 }
@@ -23,10 +23,10 @@ impl Dirty {
     }
 }
 
-/// Between those who hear of changes and the thread that looks at them.
+/// Passes changed paths from the notification threads to the thread that checks them.
 ///
-/// Paths are collected in a set: however many events wait, each file is looked
-/// at once.
+/// Paths are collected in a set: however many notifications arrive, each file is checked
+/// once.
 #[derive(Debug, Default)]
 pub(super) struct Signal {
     state: Mutex<State>,
@@ -41,7 +41,7 @@ struct State {
 }
 
 impl Signal {
-    /// Waits until something has to be looked at, at the latest until `end`; `None`: to stop.
+    /// Waits until something has to be checked, at most until `end`. `None`: stop.
     pub(super) fn wait(&self, end: Instant) -> Option<Dirty> {
         let mut state = self.lock();
         loop {
@@ -60,7 +60,7 @@ impl Signal {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         let mut dirty = std::mem::take(&mut state.dirty);
-        // Those who write all the time must not keep us from looking round.
+        // A program that writes all the time must not prevent the full check.
         dirty.all |= Instant::now() >= end;
         Some(dirty)
     }
@@ -91,7 +91,7 @@ impl Signal {
     }
 }
 
-/// The watches that are set.
+/// The directories that are being watched.
 pub(super) struct Events {
     watcher: RecommendedWatcher,
     roots: Vec<(PathBuf, Option<Watched>)>,
@@ -100,12 +100,12 @@ pub(super) struct Events {
 #[derive(Clone, PartialEq, Eq)]
 struct Watched {
     path: PathBuf,
-    /// A directory that was deleted and made again is another one.
+    /// Distinguishes a directory that was deleted and created again.
     id: Option<FileId>,
     mode: RecursiveMode,
 }
 
-/// How often a directory may appear under our hands while its parent is being watched.
+/// How often to retry if a directory appears while its parent is being watched.
 const TRIES: usize = 8;
 
 impl Events {
@@ -119,9 +119,9 @@ impl Events {
         Ok(Self { watcher, roots: roots.into_iter().map(|root| (root, None)).collect() })
     }
 
-    /// Watches `projects` where it is, and where it is not what it will be made in.
+    /// Watches each `projects` directory, or its nearest existing parent if it does not exist yet.
     ///
-    /// Returns whether a watch was set: then everything must be looked at.
+    /// Returns whether a watch changed. Then everything must be checked.
     pub(super) fn arm(&mut self) -> notify::Result<bool> {
         let mut moved = false;
         for (root, watched) in &mut self.roots {
@@ -132,7 +132,7 @@ impl Events {
                 }
                 moved = true;
                 if let Some(old) = watched.take() {
-                    // It may be gone, and its watch with it.
+                    // An error is harmless: the directory may be gone, and its watch with it.
                     let _ = self.watcher.unwatch(&old.path);
                 }
                 let Some(new) = wanted else { break };
@@ -147,7 +147,7 @@ impl Events {
     }
 }
 
-/// Directories that are named from the working directory on; events name them from the root on.
+/// Roots that were given as relative paths. Notifications use absolute paths.
 struct Names(Vec<(PathBuf, PathBuf)>);
 
 impl Names {
@@ -158,7 +158,7 @@ impl Names {
         Self(named.collect())
     }
 
-    /// Calls files in an event as everybody else does.
+    /// Rewrites the paths of a notification relative to the roots as they were given.
     fn of(&self, mut event: notify::Event) -> notify::Event {
         for path in &mut event.paths {
             for (whole, root) in &self.0 {

@@ -1,4 +1,4 @@
-//! All followed files: what is new, what is gone, and what is only somewhere else.
+//! Keeps track of all followed files, and tells new, deleted and moved files apart.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::error::PathError;
 use crate::index::Index;
 use crate::place::{HistoryFile, Place, Project};
 
-/// Receives changes; `false`: nobody wants them any more.
+/// Receives events. Returns `false` when the receiver is gone.
 pub(super) type Tell<'a> = &'a mut dyn FnMut(Change) -> bool;
 
 /// The files that are followed.
@@ -21,19 +21,19 @@ pub(super) struct Known {
     place: Place,
     start: Start,
     files: FxHashMap<PathBuf, Tracked>,
-    /// Everything that was there at the start is known.
+    /// All files that existed at the start have been found.
     ready: bool,
-    /// What could not be read, and was said so.
+    /// Paths that could not be read and were reported.
     problems: FxHashSet<PathBuf>,
-    /// Files that are no longer where they were, and through how many more full looks each may turn up
-    /// somewhere else: what was told of them is not told again.
+    /// Files that disappeared, and for how many more full checks each may turn up at another path. Lines that
+    /// were sent are not sent again then.
     displaced: Vec<(Tracked, u8)>,
 }
 
-/// A file that is moved while all are listed can be missed by one look.
+/// A file that is moved during a listing can be missed once.
 const LOOKS: u8 = 2;
 
-/// What was found where something happened.
+/// The result of checking some paths.
 #[derive(Default)]
 struct Seen {
     files: Vec<HistoryFile>,
@@ -53,7 +53,7 @@ impl Known {
         }
     }
 
-    /// Looks at what may have changed and tells of it; `false`: nobody listens.
+    /// Checks what may have changed and sends events. `false`: the receiver is gone.
     pub(super) fn settle(&mut self, dirty: &Dirty, tell: Tell<'_>) -> bool {
         let seen = if dirty.all { self.see_all() } else { self.see(&dirty.paths) };
         let mut lost: Vec<Tracked> =
@@ -62,7 +62,7 @@ impl Known {
             return false;
         }
         let mut files = seen.files;
-        // A file at a new place first: something else may be at its old one, and would seem to replace it.
+        // Files at new paths first: another file may be at the old path and would look like a replacement.
         files.sort_by_key(|file| self.files.contains_key(&file.path));
         for file in files {
             let known = self.files.get(&file.path);
@@ -76,7 +76,7 @@ impl Known {
                     self.problems.remove(&path);
                     listens
                 }
-                // Gone between listing and looking: the next look will tell.
+                // Deleted after it was listed. The next check reports it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => true,
                 Err(error) => self.refused(PathError::new(&path, error), tell),
             };
@@ -84,7 +84,7 @@ impl Known {
                 return false;
             }
         }
-        // Files that come later were not there at the start.
+        // Files that appear later are sent from their beginning.
         (self.start, self.ready) = (Start::Beginning, true);
         if dirty.all {
             self.displaced.retain_mut(|(_, looks)| {
@@ -97,7 +97,7 @@ impl Known {
         gone.into_iter().all(|file| tell(Change::Gone { file }))
     }
 
-    /// Tells of a problem, unless it was told before.
+    /// Reports a problem, unless it was reported before.
     fn refused(&mut self, problem: PathError, tell: Tell<'_>) -> bool {
         !self.problems.insert(problem.path.clone()) || tell(Change::Problem(problem))
     }
@@ -111,7 +111,7 @@ impl Known {
         Seen { files, missing, problems: listing.problems }
     }
 
-    /// Looks where something happened; at everything, when something went away: it may be elsewhere.
+    /// Checks some paths. If a known file is gone, checks everything, because it may have been moved.
     fn see(&self, paths: &FxHashSet<PathBuf>) -> Seen {
         let mut seen = Seen::default();
         let mut dirs: FxHashSet<(&Path, PathBuf)> = FxHashSet::default();
@@ -175,7 +175,7 @@ impl Known {
             let old = self.files.remove(&path);
             let tracked = match (moved, displaced) {
                 (Some(moved), _) => {
-                    // It was moved over another one.
+                    // It replaced another file.
                     news.extend(old.as_ref().map(|old| Change::Gone { file: old.file.clone() }));
                     news.push(Change::Moved { from: moved.file.path.clone(), file });
                     moved
@@ -211,7 +211,7 @@ impl Known {
         Ok(true)
     }
 
-    /// Takes the file that an opened one was, if another one or none is at its old place by now.
+    /// Takes the tracked file that an opened file was moved from, if its old path no longer leads to it.
     fn moved_to(&mut self, opened: &mut Opened) -> io::Result<Option<Tracked>> {
         let is_it = |tracked: &&Tracked| {
             tracked.id.is_some() && tracked.id == opened.id && tracked.file.path != opened.file.path
@@ -227,7 +227,7 @@ impl Known {
 }
 
 impl Known {
-    /// Takes the file that an opened one was, if something else was found at its old place before.
+    /// Takes the displaced file that an opened file continues, if it is one.
     fn displaced_to(&mut self, opened: &mut Opened) -> io::Result<Option<Tracked>> {
         for at in 0..self.displaced.len() {
             let (tracked, _) = &self.displaced[at];
@@ -241,13 +241,13 @@ impl Known {
     }
 }
 
-/// Takes the file that an opened one was before it was moved, if it is among the lost.
+/// Takes the lost file that an opened file continues after a move, if it is one.
 fn find(lost: &mut Vec<Tracked>, opened: &mut Opened) -> io::Result<Option<Tracked>> {
     let same_number = |tracked: &Tracked| tracked.id.is_some() && tracked.id == opened.id;
     let by_number = lost.iter().position(same_number);
     for at in by_number.into_iter().chain(0..lost.len()) {
         let tracked = &lost[at];
-        // Of a file nothing was read of, only its number can tell.
+        // If nothing was read of a file, only the inode can identify it.
         if (tracked.read > 0 || Some(at) == by_number) && tracked.is(opened)? {
             return Ok(Some(lost.swap_remove(at)));
         }

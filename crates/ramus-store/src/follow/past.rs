@@ -1,4 +1,4 @@
-//! What stands before the place where following begins.
+//! Reads lines before the point where following begins.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::error::PathError;
 use crate::place::HistoryFile;
 use crate::regular;
 
-/// How much of a file is looked at together.
+/// How much of a file is read at once.
 const PIECE: usize = 256 * 1024;
 
-/// Reads complete lines that end at an offset, about `most` bytes of them, and at least one line.
+/// Reads complete lines that end at an offset: about `most` bytes, and at least one line.
 pub fn lines_before(path: &Path, end: u64, most: u64) -> Result<Lines, PathError> {
     let error = |source| PathError::new(path, source);
     let mut opened = Opened::open(HistoryFile::at(path)?).map_err(error)?;
@@ -22,7 +22,7 @@ pub fn lines_before(path: &Path, end: u64, most: u64) -> Result<Lines, PathError
         if start == 0 {
             return Ok(Lines { at: 0, bytes });
         }
-        // What stands before the first newline is the end of a line that began earlier.
+        // The first line is incomplete.
         if let Some(newline) = memchr::memchr(b'\n', &bytes).filter(|at| at + 1 < bytes.len()) {
             bytes.drain(..=newline);
             return Ok(Lines { at: start + newline as u64 + 1, bytes });
@@ -31,7 +31,7 @@ pub fn lines_before(path: &Path, end: u64, most: u64) -> Result<Lines, PathError
     }
 }
 
-/// Counts which line of a file an offset lies in, from 1.
+/// Returns the number of the line that contains an offset, from 1.
 pub fn line_at(path: &Path, offset: u64) -> Result<u32, PathError> {
     let error = |source| PathError::new(path, source);
     let mut before =

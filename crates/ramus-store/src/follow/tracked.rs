@@ -1,4 +1,4 @@
-//! One followed file: what it is, how far it was read, what was appended.
+//! One followed file: identifies it, and reads what was appended.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,17 +12,17 @@ use super::{Lines, Start};
 use crate::place::HistoryFile;
 use crate::regular;
 
-/// How much is read at once; a longer line is still sent whole.
+/// How much is read at once. A longer line is still sent as a whole.
 const CHUNK: u64 = 256 * 1024;
-/// How much of the beginning, and of the end of what was read, tells one file from another.
+/// How many bytes at the beginning, and at the end of what was read, identify a file.
 const PRINT: u64 = 1024;
 
-/// Device and inode: finds a moved file, but alone it proves nothing, for numbers are used again.
+/// Device and inode. They help to find a moved file but prove nothing alone, because inodes are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FileId(u64, u64);
 
 impl FileId {
-    /// `None`: it cannot be told, or the system has no such numbers.
+    /// `None`: the file cannot be read, or the system has no inodes.
     pub(super) fn of(path: &Path) -> Option<Self> {
         Self::from_metadata(&std::fs::metadata(path).ok()?)
     }
@@ -46,7 +46,7 @@ pub(super) struct Tracked {
     pub(super) id: Option<FileId>,
     /// Offset after the last line that was sent.
     pub(super) read: u64,
-    /// Up to here, after `read`, there is no newline.
+    /// There is no newline between `read` and this offset.
     searched: u64,
     /// Fingerprints of the first and the last bytes before `read`.
     head: u64,
@@ -59,7 +59,7 @@ pub(super) struct Opened {
     pub(super) file: HistoryFile,
     pub(super) id: Option<FileId>,
     len: u64,
-    /// The fingerprint asked for last: many lost files are compared with one new one.
+    /// The last fingerprint, cached because many lost files are compared with one new file.
     print: Option<(u64, u64, u64)>,
 }
 
@@ -73,7 +73,7 @@ impl Opened {
         Ok(Self { handle, id, len: metadata.len(), file, print: None })
     }
 
-    /// Reads a range, or less where the file was cut meanwhile.
+    /// Reads a range, or less if the file was truncated.
     pub(super) fn bytes(&mut self, from: u64, to: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(to.saturating_sub(from) as usize);
         self.handle.seek(SeekFrom::Start(from))?;
@@ -122,24 +122,24 @@ impl Tracked {
         Ok(new)
     }
 
-    /// Whether the file looks as it did; then nobody need open it.
+    /// Whether the file's metadata is unchanged, so that it need not be opened.
     pub(super) fn looks_like(&self, file: &HistoryFile) -> bool {
-        // Two files that were written in the same tick of the clock have one date and may have one
-        // size, so a file that changed a moment ago is looked at.
+        // Two files written in the same clock tick have the same date and may have the same size, so a
+        // file that changed a moment ago is opened.
         let is_settled = file.identity.is_some() || cfg!(not(unix));
         is_settled
             && self.file.identity == file.identity
             && (self.file.bytes, self.file.modified) == (file.bytes, file.modified)
     }
 
-    /// Whether the file holds what was read of this one, at its place.
+    /// Whether the opened file has the content that was read of this one, at the same offsets.
     pub(super) fn is(&self, opened: &mut Opened) -> io::Result<bool> {
         Ok(opened.len >= self.read
             && opened.print(0, self.read.min(PRINT))? == self.head
             && opened.print(self.read.saturating_sub(PRINT), self.read)? == self.tail)
     }
 
-    /// Takes note of how the file looks, without reading it.
+    /// Updates the stored metadata, without reading the file.
     pub(super) fn refresh(&mut self, opened: &Opened) {
         self.file = opened.file.clone();
         self.id = opened.id;
@@ -157,7 +157,7 @@ impl Tracked {
             let Some(newline) = memchr::memrchr(b'\n', &bytes) else { continue };
             let first = from + memchr::memchr(b'\n', &bytes).unwrap_or(newline) as u64 + 1;
             if first - self.read > LONGEST_LINE {
-                // Nobody reads such a line; who counts bytes sees that some are missing.
+                // The line is too long and is skipped. Receivers notice the gap in the offsets.
                 (self.read, self.searched) = (first, first);
                 self.remember(opened)?;
                 continue;
@@ -169,7 +169,7 @@ impl Tracked {
             } else {
                 bytes = opened.bytes(at, end)?;
             }
-            // Cut while we read: the next look will tell.
+            // The file was truncated while it was read. The next check reports it.
             if at + bytes.len() as u64 != end {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Which file something was learnt from, and in which state.
+//! Identifies a file in one particular state.
 
 use std::fs::{self, Metadata};
 use std::path::Path;
@@ -7,19 +7,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bitcode::{Decode, Encode};
 
-/// How long a file must have been left alone before it can be recognised: two changes within one tick
-/// of a file system's clock look the same. Some clocks have ticks of two seconds.
+/// How long a file must be unchanged before it can be identified. Two changes within one tick of the
+/// file system's clock look the same, and some clocks have ticks of two seconds.
 ///
-/// Tests that write to file systems with finer clocks set `RAMUS_CACHE_SETTLE_MS`, to wait for less.
+/// Tests on file systems with finer clocks set `RAMUS_CACHE_SETTLE_MS` to wait less.
 static SETTLED: LazyLock<Duration> = LazyLock::new(|| {
     let given = std::env::var("RAMUS_CACHE_SETTLE_MS").ok().and_then(|millis| millis.parse().ok());
     given.map_or(Duration::from_secs(2), Duration::from_millis)
 });
 
-/// What tells one state of a file from every other one.
+/// Distinguishes one state of a file from every other.
 ///
-/// Nobody can set the time of the last change (`ctime`), so content that was replaced under the same
-/// size and date is noticed all the same.
+/// `ctime` cannot be set by programs, so a replaced content with the same size and date is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Identity {
     device: u64,
@@ -27,12 +26,12 @@ pub struct Identity {
     bytes: u64,
     /// A second time beside `changed`: of the content on Unix, of the file's creation elsewhere.
     other: (i64, i64),
-    /// The last change that the file system reports, which decides whether the file has settled.
+    /// The last change that the file system reports. It decides whether the file has settled.
     changed: (i64, i64),
 }
 
 impl Identity {
-    /// Tells the state of a file; `None`: it changed a moment ago, or its clock is ahead of ours.
+    /// Returns the identity of a file. `None`: it changed a moment ago, or its clock is ahead of ours.
     pub(crate) fn of(meta: &Metadata) -> Option<Self> {
         Self::settled(meta, SystemTime::now(), *SETTLED)
     }
@@ -73,8 +72,8 @@ impl Identity {
             let since = time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
             since.map_or((0, 0), |since| (since.as_secs() as i64, i64::from(since.subsec_nanos())))
         };
-        // There is no `ctime` and no inode here. The time of the last write takes the place of the one, and
-        // the time of creation that of the other: a file that was replaced has another one.
+        // There is no `ctime` and no inode here. The times of the last write and of creation are used
+        // instead: a replaced file has another creation time.
         Self {
             device: 0,
             inode: 0,

@@ -1,5 +1,7 @@
-//! A file of frames. Each is whole, or it and all that follow it do not count. The first says what the
-//! others are about: a file or a directory, by its path.
+//! The format of a cache file: frames with a length and a hash.
+//!
+//! A frame that is incomplete or damaged is ignored, together with all frames after it. The first frame
+//! holds the path of the file or directory that the others describe.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,12 +13,12 @@ use super::private;
 
 use crate::regular;
 
-/// A frame begins with its length and a hash of its content.
+/// The size of a frame's header: its length and a hash of its content.
 const HEAD: usize = 16;
-/// The first frame is never longer.
+/// The maximum length of the first frame.
 const LONGEST: u64 = 64 * 1024;
 
-/// Returns what the frames hold but for the first, and how many bytes of all are whole.
+/// Returns the contents of all frames except the first, and how many bytes are valid.
 pub(super) fn frames(bytes: &[u8]) -> (Vec<&[u8]>, usize) {
     let (mut frames, whole) = all(bytes);
     if !frames.is_empty() {
@@ -25,7 +27,7 @@ pub(super) fn frames(bytes: &[u8]) -> (Vec<&[u8]>, usize) {
     (frames, whole)
 }
 
-/// Whether what a pack is about is still there.
+/// Whether the file or directory that a cache file describes still exists.
 pub(super) fn is_wanted(pack: &Path) -> io::Result<bool> {
     let mut head = Vec::new();
     regular::open(pack)?.take(LONGEST).read_to_end(&mut head)?;
@@ -50,12 +52,12 @@ fn all(bytes: &[u8]) -> (Vec<&[u8]>, usize) {
     (frames, bytes.len() - rest.len())
 }
 
-/// Returns the first frame of what is about a file or a directory.
+/// Returns the first frame for a file or directory.
 pub(super) fn head(about: &Path) -> Vec<u8> {
     frame(whole(about).as_os_str().as_encoded_bytes())
 }
 
-/// Returns a path that means the same wherever one is.
+/// Returns an absolute path, which does not depend on the working directory.
 pub(super) fn whole(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -68,7 +70,7 @@ fn frame(content: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Puts a frame behind those that are whole.
+/// Appends a frame after the valid ones.
 pub(super) fn append(path: &Path, whole: u64, content: &[u8]) -> io::Result<()> {
     let mut file = regular::open_with(private(OpenOptions::new().write(true)), path)?;
     file.set_len(whole)?;
@@ -76,7 +78,7 @@ pub(super) fn append(path: &Path, whole: u64, content: &[u8]) -> io::Result<()> 
     file.write_all(&frame(content))
 }
 
-/// Puts a frame in the place of all there are.
+/// Replaces all frames by one.
 pub(super) fn replace(path: &Path, about: &Path, content: &[u8]) -> io::Result<()> {
     let beside = beside(path);
     let mut file = private(OpenOptions::new().write(true).truncate(true)).open(&beside)?;
@@ -85,7 +87,7 @@ pub(super) fn replace(path: &Path, about: &Path, content: &[u8]) -> io::Result<(
     fs::rename(&beside, path)
 }
 
-/// Returns where a file is written before it is put in its place.
+/// Returns the temporary path that a file is written to before it is renamed.
 pub(super) fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");

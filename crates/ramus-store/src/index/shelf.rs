@@ -1,4 +1,4 @@
-//! One thing that is kept of all files of one project.
+//! Caches one kind of result, such as digests, for all files of a project.
 
 use std::fs;
 use std::io::{self, Read};
@@ -15,10 +15,10 @@ use crate::regular;
 use crate::spare;
 use crate::survey::Surveyed;
 
-/// How many things that no longer count may stay before all is written anew.
+/// How many stale entries are tolerated before the file is rewritten.
 const STALE: usize = 16;
 
-/// What is kept of files, by which rule it was told, and what else it depends on, such as prices.
+/// Which kind of result is cached, by which rule it was made, and a tag for what else it depends on, such as prices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     pub(crate) name: &'static str,
@@ -26,24 +26,24 @@ pub(crate) struct Level {
     pub(crate) tag: u64,
 }
 
-/// One thing about each file of a project, as it was when somebody read the file.
+/// The cached results of a project's files.
 #[derive(Debug)]
 pub(crate) struct Shelf<T> {
-    /// `None`: nothing is kept.
+    /// `None`: nothing is cached.
     path: Option<PathBuf>,
     project: PathBuf,
     tag: u64,
     known: FxHashMap<Box<str>, Kept<T>>,
-    /// The length of the file, and how much of it is whole.
+    /// The length of the cache file, and how much of it is valid.
     length: u64,
     whole: u64,
-    /// How much of it counts, how much does not any more, and whether that tells of files that are gone.
+    /// How many entries are current, how many are stale, and whether some describe files that no longer exist.
     counts: usize,
     stale: usize,
     gone: bool,
 }
 
-/// What is kept of one file.
+/// The cached result of one file.
 #[derive(Debug, Encode, Decode)]
 struct Kept<T> {
     path: Box<str>,
@@ -52,11 +52,11 @@ struct Kept<T> {
 }
 
 impl<T: Clone + Encode + DecodeOwned> Shelf<T> {
-    /// Reads what is kept of a project's files.
+    /// Loads the cached results of a project's files.
     pub(crate) fn open(index: &Index, project: &Project, level: Level) -> Self {
         let name = format!("{}{}", level.name, level.rule as u8);
         let mut shelf = Self {
-            // A file that lies nowhere in particular has no project.
+            // A file outside of a Claude directory has no project.
             path: index.pack(&project.dir, &name).filter(|_| !project.name.is_empty()),
             project: project.dir.clone(),
             tag: level.tag,
@@ -99,12 +99,12 @@ impl<T: Clone + Encode + DecodeOwned> Shelf<T> {
         self.stale = things - self.counts;
     }
 
-    /// Takes what is known of a file, if it is still as it was.
+    /// Takes the result of a file, if the file has not changed.
     pub(crate) fn take(&mut self, path: &Path) -> Option<T> {
         self.known.remove(path.to_str()?).map(|kept| kept.what)
     }
 
-    /// Writes down what is known of a project's files; `fresh` ones were not known before.
+    /// Saves the results of a project's files. Those of `fresh` were not cached before.
     pub(crate) fn keep(
         &self,
         _lock: &Lock,
@@ -115,19 +115,19 @@ impl<T: Clone + Encode + DecodeOwned> Shelf<T> {
         let Some(path) = &self.path else { return };
         let keep = |file: &Surveyed| {
             Some(Kept {
-                // A path that is no text cannot be told from others like it.
+                // A path that is not UTF-8 cannot be stored unambiguously.
                 path: file.file.path.to_str()?.into(),
                 identity: file.file.identity?,
                 what: what(file)?,
             })
         };
         let fresh = fresh.iter().filter_map(|file| {
-            // It may have changed while it was read.
+            // The file may have changed while it was read.
             keep(file).filter(|keep| keep.identity.still_is(&file.file.path))
         });
         let fresh: Vec<Kept<T>> = fresh.collect();
         let is_mine = fs::metadata(path).map_or(0, |meta| meta.len()) == self.length;
-        // What cannot be written is read again next time.
+        // A failed write is harmless: the files are read again next time.
         if self.whole == 0 || self.gone || self.stale > STALE.max(self.counts) || !is_mine {
             let all = self.encode(old.iter().copied().filter_map(keep).chain(fresh).collect());
             drop(pack::replace(path, &self.project, &all));
@@ -136,7 +136,7 @@ impl<T: Clone + Encode + DecodeOwned> Shelf<T> {
         }
     }
 
-    /// Whether there is something to write although nothing was read.
+    /// Whether the cache file should be rewritten although no file was read.
     pub(crate) fn is_untidy(&self) -> bool {
         self.gone
     }

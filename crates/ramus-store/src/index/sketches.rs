@@ -1,7 +1,7 @@
-//! Sketches of all files of one project, by which a search knows where it need not look.
+//! Gram filters of a project's files: they tell a search which parts of a file cannot match.
 //!
-//! They are many and most bits of them are never wanted, so single blocks of them are read, each with a
-//! checksum: bits that are lost would hide what is in a file. Where one is damaged, the file is looked at.
+//! The filters are large and a search needs few of their bits, so single blocks are read. Each block has a
+//! checksum, because lost bits would hide matches. If a block is damaged, the file is searched.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -22,47 +22,47 @@ use crate::place::{HistoryFile, Project};
 use crate::regular;
 use crate::scan::{LeftOut, Named, pieces, spills, summaries_in};
 
-/// How the file ends: where the list of its content is, how long, and its hash.
+/// The size of the footer: offset, length and hash of the file list.
 const FOOT: u64 = 24;
 
-/// The sketches of a project's files.
+/// The gram filters of a project's files.
 #[derive(Debug)]
 pub(crate) struct Sketches {
     bits: File,
     files: FxHashMap<Box<str>, FileSketch>,
 }
 
-/// What is kept of one file.
+/// The gram filters of one file.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct FileSketch {
     path: Box<str>,
     identity: Identity,
     stretches: Vec<Stretch>,
-    /// The summaries that name a node: they are titles of other sessions (R15).
+    /// Summaries that name a node. They are titles of other sessions (R15).
     pub(crate) summaries: Vec<Named>,
 }
 
-/// Some whole lines of a file.
+/// The filter of one chunk: some complete lines of a file.
 #[derive(Clone, Debug, Encode, Decode)]
 struct Stretch {
     bytes: u64,
     lines: u32,
-    /// Where its bits are, and how many bytes of them.
+    /// The offset and length of its bits.
     at: u64,
     length: u32,
     odd: Vec<u16>,
 }
 
-/// How much of a file a search has to look at.
+/// Which parts of a file have to be searched.
 #[derive(Debug)]
 pub(crate) enum Sight {
     All,
-    /// Some stretches of it.
+    /// Some chunks.
     Some(Vec<Seen>),
     Nothing,
 }
 
-/// A stretch of a file: its bytes, its lines, and whether it may hold what is looked for.
+/// A chunk of a file: its bytes, its lines, and whether it may match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) bytes: u64,
@@ -71,7 +71,7 @@ pub(crate) struct Seen {
 }
 
 impl Sketches {
-    /// Opens the sketches of a project.
+    /// Opens the gram filters of a project.
     pub(crate) fn open(index: &Index, project: &Project) -> Option<Self> {
         let path = index.pack(&project.dir, LEVEL)?;
         let mut bits = regular::open(&path).ok()?;
@@ -82,13 +82,13 @@ impl Sketches {
         })
     }
 
-    /// Returns what is kept of a file, if it is still as it was.
+    /// Returns the filters of a file, if the file has not changed.
     pub(crate) fn of(&self, file: &HistoryFile) -> Option<&FileSketch> {
         let kept = self.files.get(file.path.to_str()?)?;
         (Some(kept.identity) == file.identity).then_some(kept)
     }
 
-    /// Tells how much of a file may hold what is looked for.
+    /// Returns which parts of a file may match.
     pub(crate) fn look(&self, file: &FileSketch, clues: &[&Clue]) -> io::Result<Sight> {
         let mut seen = Vec::with_capacity(file.stretches.len());
         for stretch in &file.stretches {
@@ -112,7 +112,7 @@ impl Sketches {
         Ok(true)
     }
 
-    /// Reads a block of bits and checks that it is what was written.
+    /// Reads a block of bits and verifies its checksum.
     fn block(&self, stretch: &Stretch, index: usize) -> io::Result<Vec<u8>> {
         let length = (stretch.length as usize).saturating_sub(index * BLOCK).min(BLOCK);
         let at = stretch.at + (index * (BLOCK + CHECK)) as u64;
@@ -126,12 +126,12 @@ impl Sketches {
     }
 }
 
-/// Bits are written in blocks of so many bytes, small because mostly one byte of each is wanted.
+/// The block size. Small, because usually one byte of a block is needed.
 const BLOCK: usize = 60;
-/// Behind each stands so much of its hash: bits that were lost would hide what is in a file.
+/// The size of the checksum after each block.
 const CHECK: usize = 4;
 
-/// A block counts only at its own place.
+/// The checksum includes the offset, so a block is valid only at its own position.
 fn checksum(block: &[u8], at: u64) -> [u8; CHECK] {
     let [a, b, c, d, ..] = xxh3_64_with_seed(block, at).to_le_bytes();
     [a, b, c, d]
@@ -167,14 +167,14 @@ fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// Returns the files of a project that a search looks into.
+/// Returns the files of a project that are searched.
 fn searched(project: &Project) -> Vec<HistoryFile> {
     let mut files = project.files.clone();
     files.extend(spills(project, None));
     files
 }
 
-/// Returns how many bytes of a project a sketch could tell of and none does.
+/// Returns how many bytes of a project could have a filter but do not.
 pub(crate) fn unknown(index: &Index, project: &Project) -> u64 {
     let known = Sketches::open(index, project);
     let is_known =
@@ -184,7 +184,7 @@ pub(crate) fn unknown(index: &Index, project: &Project) -> u64 {
     unknown.map(|file| file.bytes).sum()
 }
 
-/// Makes sketches of the files of a project that have none yet; `on_read` hears the size of each.
+/// Builds the missing filters of a project. `on_read` gets the size of each file.
 pub(crate) fn build(
     index: &Index,
     _lock: &Lock,
@@ -228,13 +228,13 @@ fn make(
     finish(file, at, &files)
 }
 
-/// Where bits are written to, by several threads in turns.
+/// The output file, shared by several threads.
 struct Output {
     file: BufWriter<File>,
     at: u64,
 }
 
-/// Writes what is made for the place that it gets, and returns that place.
+/// Appends what `make` returns for its offset, and returns the offset.
 fn write(output: &Mutex<Output>, make: impl FnOnce(u64) -> Vec<u8>) -> io::Result<u64> {
     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
     let at = output.at;
@@ -244,7 +244,7 @@ fn write(output: &Mutex<Output>, make: impl FnOnce(u64) -> Vec<u8>) -> io::Resul
     Ok(at)
 }
 
-/// Returns bits as they are written at a place: each block with its checksum.
+/// Returns bits as they are stored at an offset: in blocks with checksums.
 fn blocks(bits: &[u8], at: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(bits.len() + bits.len().div_ceil(BLOCK) * CHECK);
     for block in bits.chunks(BLOCK) {
@@ -265,7 +265,7 @@ fn finish(mut file: BufWriter<File>, at: u64, files: &[FileSketch]) -> io::Resul
     file.get_ref().sync_all()
 }
 
-/// Copies what is known of a file; `None`: it is damaged.
+/// Copies the filters of a file. `None`: they are damaged.
 fn copy(
     known: &Sketches,
     kept: &FileSketch,
@@ -281,7 +281,7 @@ fn copy(
     Ok(Some(kept))
 }
 
-/// Reads a file; `None`: it cannot be recognised again, or changed meanwhile.
+/// Reads a file and builds its filters. `None`: it has no identity yet, or changed while it was read.
 fn sketch(
     file: &HistoryFile,
     sketch: &mut Sketch,
@@ -311,7 +311,7 @@ fn sketch(
     });
     let stretches = made?;
     let sketched = FileSketch { path: path.into(), identity, stretches, summaries };
-    // What cannot be read is for those to tell who look into it.
+    // A read error is reported by the search, which reads the file itself.
     let is_whole = read.is_ok_and(|left_out| left_out == LeftOut::Nothing);
     Ok((is_whole && identity.still_is(&file.path)).then_some(sketched))
 }

@@ -1,4 +1,4 @@
-//! Large files as they were when they were read: one that grew is read on from there.
+//! Stores large sessions after parsing. If such a file has grown, only the new part is parsed.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,29 +16,29 @@ use crate::error::PathError;
 use crate::read::{read_as, read_at};
 use crate::regular;
 
-/// Smaller files are read faster than anything about them could be looked up.
+/// Smaller files are parsed faster than a cache entry could be read.
 const LARGE: u64 = 2 * 1024 * 1024;
-/// The old part of a file that grew is compared in such pieces.
+/// The old part of a grown file is compared in pieces of this size.
 const PIECE: u64 = 1024 * 1024;
-/// What is remembered of one file is never larger.
+/// The size limit of one entry.
 const LARGEST: u64 = 1 << 30;
 
-/// A file as it was.
+/// A stored session.
 #[derive(Encode, Decode)]
 struct Table {
     identity: Identity,
-    /// Hashes of all its pieces, the last one shorter.
+    /// The hashes of all pieces; the last piece may be shorter.
     pieces: Vec<u64>,
     session: Vec<u8>,
 }
 
 impl Index {
-    /// Reads a session file, or what is remembered of it.
+    /// Reads a session file, from the cache if possible.
     pub fn read(&self, path: &Path) -> Result<Session, PathError> {
         self.read_as(Session::default, path)
     }
 
-    /// The same, and what its answers used.
+    /// Like `read`, and keeps what the replies used.
     pub(crate) fn read_with_uses(&self, path: &Path) -> Result<Session, PathError> {
         self.read_as(Session::with_uses, path)
     }
@@ -55,7 +55,7 @@ impl Index {
             return Ok(session);
         }
         let grown = table.filter(|table| table.identity.bytes() < meta.len());
-        // One table for all who ask.
+        // The entry always includes usage, so that one entry serves every caller.
         let anew = || Reading { session: Session::with_uses(), ..Reading::default() };
         let mut reading = grown.and_then(|table| table.grown(path)).unwrap_or_else(anew);
         reading.read_on(path).map_err(|source| PathError::new(path, source))?;
@@ -74,10 +74,10 @@ impl Index {
             && let Some(session) = reading.session.table()
             && identity.still_is(path)
         {
-            // Two who write it at once may spoil it, and then it does not count.
+            // Two processes may write it at once and damage it. A damaged entry is ignored.
             let table = Table { identity, pieces: reading.hashes(), session };
             let made = pack.parent().map_or(Ok(()), make_dir);
-            // What cannot be written is read again next time.
+            // A failed write is harmless: the file is parsed again next time.
             drop(made.and_then(|()| pack::replace(&pack, path, &bitcode::encode(&table))));
         }
     }
@@ -89,7 +89,7 @@ impl Table {
         Session::from_table(&self.session, |span| read_at(&mut file, span).ok())
     }
 
-    /// Returns the session to be read on, if the file begins with all that it was.
+    /// Returns the state to continue parsing from, if the file still begins with its old content.
     fn grown(&self, path: &Path) -> Option<Reading> {
         let old = self.identity.bytes();
         let is_same = self.pieces.par_iter().enumerate().all(|(at, hash)| {
@@ -107,12 +107,12 @@ impl Table {
     }
 }
 
-/// A file while it is read.
+/// A file while it is parsed.
 #[derive(Default)]
 struct Reading {
     session: Session,
     pieces: Vec<u64>,
-    /// The piece that is not whole yet.
+    /// The hash of the incomplete last piece.
     open: Xxh3Default,
     read: u64,
 }

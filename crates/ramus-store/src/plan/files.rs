@@ -1,20 +1,21 @@
-//! Plans that put files of a project back.
+//! Plans to restore files of the user's project.
 
 use std::path::{Path, PathBuf};
 
 use super::{Content, Plan, Step, What};
+use crate::disk;
 use crate::error::PathError;
 use crate::stamp::Stamp;
 
-/// A file of a project as it is to be.
+/// A project file with the content it should get.
 #[derive(Clone, Debug)]
 pub struct FileBack {
     pub path: PathBuf,
-    /// `None`: it is not to be there.
+    /// `None`: the file should not exist.
     pub content: Option<Content>,
 }
 
-/// Plans to put files back, or away; `session` and `file` are those that they were read from.
+/// Plans to restore or remove files. `session` and `file` are where their contents were read from.
 pub fn restore_files(
     session: &str,
     file: &Path,
@@ -23,9 +24,9 @@ pub fn restore_files(
     files: Vec<FileBack>,
 ) -> Result<Plan, PathError> {
     let step = |FileBack { path, content }: FileBack| {
-        let before = match path.symlink_metadata() {
-            Ok(_) => Some(Stamp::at(&path).map_err(|source| PathError::new(&path, source))?),
-            Err(_) => None,
+        let before = match disk::exists(&path)? {
+            true => Some(Stamp::at(&path).map_err(|source| PathError::new(&path, source))?),
+            false => None,
         };
         Ok(match content {
             Some(content) => Step::Put { file: path, before, content },

@@ -1,4 +1,4 @@
-//! A repaired copy of a session, or what its end lacks.
+//! Plans a repaired copy of a session, or the end of an incomplete last line.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::{Content, Plan, PlanError, Step, Subject, What, new_id};
 use crate::error::PathError;
 use crate::trace::Part;
 
-/// Plans a copy of a conversation without what keeps it from being resumed; `None`: nothing does.
+/// Plans a copy of a conversation without what prevents resuming it. `None`: nothing does.
 pub fn fix(
     subject: Subject<'_>,
     parts: &[Part],
@@ -29,7 +29,7 @@ pub fn fix(
     let mut lost = 0;
     for (part, session) in parts.iter().zip(&sessions) {
         let mut origin = origin(part, session)?;
-        // Only the oldest part can have lost what was before it; the others are links.
+        // Only the oldest part can lack its beginning. The others are linked to the part before them.
         if origins.is_empty() {
             (origin.nodes, lost) = reattached(&part.history, &part.path);
         }
@@ -72,7 +72,7 @@ pub fn fix(
     Ok(Some((plan, fixed)))
 }
 
-/// Plans to end a last line that broke off, so that the next one is not glued to it; `None`: it is whole.
+/// Plans to end an incomplete last line, so that the next record begins on a new line. `None`: it is complete.
 pub fn end_line(subject: Subject<'_>) -> Result<Option<Plan>, PathError> {
     let torn = subject.history.session.torn();
     if torn.is_none_or(|defect| defect.kind != DefectKind::Torn) {
@@ -82,7 +82,7 @@ pub fn end_line(subject: Subject<'_>) -> Result<Option<Plan>, PathError> {
     append(subject, What::Fix, nothing, "ends a line that broke off".to_owned()).map(Some)
 }
 
-/// Returns what the log says of a repaired copy.
+/// Returns the log text for a repaired copy.
 pub fn fix_words(session: &str) -> String {
     format!("of {session}")
 }

@@ -1,4 +1,4 @@
-//! A new session and what comes along with it: agents, spilled outputs, file backups (R26).
+//! Plans a new session with its agents, spilled outputs and file backups (R26).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,9 +28,9 @@ pub struct Destination<'a> {
     pub title: &'a str,
 }
 
-/// Plans a new session with the parts of a path, the oldest first.
+/// Plans a new session from the parts of a path, oldest part first.
 ///
-/// The path must end with the message that is forked from.
+/// The path must end with the message that the fork starts from.
 pub fn fork(
     subject: Subject<'_>,
     parts: &[Part],
@@ -69,7 +69,7 @@ pub fn fork_as(
     let file = to.dir.join(format!("{id}.jsonl"));
     let sources = sources(&parts.iter().collect::<Vec<_>>())?;
     let content = Content::Lines { sources, lines: std::mem::take(&mut new.lines) };
-    // Last, because with it the session is there.
+    // The session file comes last, because with it the session exists.
     steps.push(Step::Make { file: file.clone(), content });
     let plan = Plan {
         what: What::Fork,
@@ -86,7 +86,7 @@ pub fn fork_as(
     Ok((plan, new))
 }
 
-/// Counts the background agents that have not reported where a path ends.
+/// Counts the background agents that have not reported by the end of a path.
 fn unreported(parts: &[Part]) -> Result<u32, PathError> {
     let Some(part) = parts.last() else { return Ok(0) };
     let Some(&end) = part.path.nodes.last() else { return Ok(0) };
@@ -94,7 +94,7 @@ fn unreported(parts: &[Part]) -> Result<u32, PathError> {
     session::unreported(&part.file.path, &part.history, end)
 }
 
-/// Returns the session whose records a part holds: an agent's are its session's.
+/// Returns the session that a part belongs to. For an agent's file that is the session that started it.
 pub(super) fn session_of(part: &Part) -> String {
     let told = part.history.session.facts().session_ids.first();
     match part.file.role {
@@ -117,7 +117,7 @@ pub(super) fn origin<'a>(part: &'a Part, session: &'a str) -> Result<Origin<'a>,
     problem.map_or(Ok(origin), Err)
 }
 
-/// Reads bodies of records by the part they lie in; `problem` is what could not be read.
+/// Returns a function that reads record bodies by part and node. It stores a read error in `problem`.
 pub(super) fn bodies<'a>(
     parts: &'a [&'a Part],
     problem: &'a mut Option<PathError>,
@@ -142,7 +142,7 @@ pub(super) fn sources(parts: &[&Part]) -> Result<Vec<(PathBuf, Stamp)>, PathErro
     parts.iter().map(stamped).collect()
 }
 
-/// Plans copies of the agents that the path started, and of those that they started.
+/// Plans copies of the agents that the path started, and of the agents those started.
 pub(super) fn agents(
     subject: Subject<'_>,
     part: &Part,
@@ -150,7 +150,7 @@ pub(super) fn agents(
     dir: &Path,
     id: &str,
 ) -> Result<Vec<Step>, PathError> {
-    // They are listed again: one that could not be read a moment ago would be missing in the copy.
+    // List them again: an agent that could not be read a moment ago would be missing in the copy.
     let session = &part.file.id;
     let (nested, mut problems) =
         nested_agents(subject.root.unwrap_or(subject.dir), subject.dir, session);
@@ -169,12 +169,7 @@ pub(super) fn agents(
     for (agent, _) in started {
         let file = dir.join(id).join("subagents").join(place_of(&agent.file));
         let meta = agent.file.path.with_extension("meta.json");
-        let has_meta = match meta.symlink_metadata() {
-            Ok(found) => found.is_file(),
-            Err(missing) if is_missing(&missing) => false,
-            Err(source) => return Err(PathError::new(&meta, source)),
-        };
-        if has_meta {
+        if is_file(&meta)? {
             steps.push(Step::Make {
                 file: file.with_extension("meta.json"),
                 content: Content::Copy(meta),
@@ -185,7 +180,7 @@ pub(super) fn agents(
     Ok(steps)
 }
 
-/// Returns where an agent's file lies below `subagents`.
+/// Returns the path of an agent's file relative to `subagents`.
 fn place_of(file: &HistoryFile) -> PathBuf {
     let parts: Vec<_> = file.path.iter().collect();
     let below =
@@ -193,7 +188,7 @@ fn place_of(file: &HistoryFile) -> PathBuf {
     parts[below..].iter().collect()
 }
 
-/// Copies all records of an agent under another session.
+/// Returns a copy of an agent's records with another session id.
 fn of_session(file: &HistoryFile, id: &str) -> Result<Content, PathError> {
     let session = read(&file.path)?;
     let len = session.facts().bytes;
@@ -209,7 +204,7 @@ fn of_session(file: &HistoryFile, id: &str) -> Result<Content, PathError> {
     Ok(Content::Lines { sources: vec![(file.path.clone(), stamp)], lines: lines.collect() })
 }
 
-/// Plans second names for what a session keeps outside of its file and nobody changes.
+/// Plans hard links for a session's spilled outputs and file backups, which never change.
 pub(super) fn links(
     subject: Subject<'_>,
     session: &str,
@@ -233,10 +228,21 @@ pub(super) fn links(
             Err(source) => return Err(error(source)),
         };
         names.sort();
-        let files = names
-            .into_iter()
-            .filter(|name| from.join(name).symlink_metadata().is_ok_and(|meta| meta.is_file()));
-        links.extend(files.map(|name| Step::Link { from: from.join(&name), to: to.join(name) }));
+        for name in names {
+            let file = from.join(&name);
+            if is_file(&file)? {
+                links.push(Step::Link { from: file, to: to.join(name) });
+            }
+        }
     }
     Ok(links)
+}
+
+/// Whether a regular file is there. What cannot be looked at is an error: a copy would lack it.
+fn is_file(path: &Path) -> Result<bool, PathError> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(found.is_file()),
+        Err(missing) if is_missing(&missing) => Ok(false),
+        Err(source) => Err(PathError::new(path, source)),
+    }
 }

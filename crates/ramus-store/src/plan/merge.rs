@@ -1,4 +1,4 @@
-//! A new session out of several conversations, with what belongs to them (R27).
+//! Plans a new session from several conversations, with their agents and backups (R27).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct Conversation<'a> {
     pub parts: &'a [Part],
 }
 
-/// Plans a new session out of several conversations, in the directory of a project.
+/// Plans a new session from several conversations, in a project's directory.
 pub fn merge(
     conversations: &[Conversation<'_>],
     request: &Merge<'_>,
@@ -102,7 +102,7 @@ pub fn merge(
     Ok((plan, merged))
 }
 
-/// Writes what somebody needs to know who writes the digest of a merge.
+/// Writes the input for a command that writes the merge digest.
 pub fn merge_brief(
     conversations: &[Conversation<'_>],
     no_base: bool,
@@ -121,7 +121,7 @@ pub fn merge_brief(
     }
 }
 
-/// Collects the files that conversations run through; `sessions` are the ids of their parts.
+/// Collects the files of all conversations. `sessions` are the session ids of their parts.
 fn merge_sources<'a>(
     conversations: &[Conversation<'a>],
     sessions: &'a [String],
@@ -138,12 +138,12 @@ fn merge_sources<'a>(
     Ok(sources)
 }
 
-/// Backups of files by which sessions call them.
+/// New names for file backups whose names clash.
 ///
-/// Each session counts the versions of a file by itself, so two of them may call
-/// different contents the same. Then those of the later one get its id added.
+/// Each session numbers the versions of a file on its own, so two sessions may use one
+/// name for different contents. The backups of the later session then get its id appended.
 struct Backups {
-    /// For each session its backups that are called otherwise.
+    /// By session: the backups that get another name.
     renamed: FxHashMap<String, FxHashMap<String, String>>,
 }
 
@@ -198,7 +198,7 @@ fn names(dir: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Whether two files hold the same.
+/// Whether two files have the same content.
 fn is_same(a: &Path, b: &Path) -> bool {
     crate::on_disk::same(a, b).unwrap_or(false)
 }

@@ -1,4 +1,4 @@
-//! Plans that touch one session: another resume point, another title, the trash.
+//! Plans that change one session: a new resume point, a new title, a move to the trash.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use ramus_core::time::Time;
 
 use super::{Plan, PlanError, Step, Subject, What, new_id, short};
 use crate::agents::agents_of;
+use crate::disk;
 use crate::error::PathError;
 use crate::place::FileRole;
 use crate::read::Bodies;
@@ -32,7 +33,7 @@ pub fn goto(subject: Subject<'_>, target: NodeId, now: Time) -> Result<Plan, Pla
     Ok(Plan { left_out, unreported, ..plan })
 }
 
-/// Counts the background agents that have not reported at a record.
+/// Counts the background agents that have not reported by a record.
 pub(super) fn unreported(path: &Path, history: &History, end: NodeId) -> Result<u32, PathError> {
     let mut bodies = Bodies::open(path)?;
     let mut problem = None;
@@ -47,7 +48,7 @@ pub(super) fn unreported(path: &Path, history: &History, end: NodeId) -> Result<
     problem.map_or(Ok(count), Err)
 }
 
-/// How many characters a title may have.
+/// The maximum number of characters of a title.
 const TITLE: usize = 200;
 
 /// Why a text cannot be the title of a session.
@@ -61,7 +62,8 @@ pub enum TitleError {
     Invisible(u32),
 }
 
-/// Returns a title without the space around it, if it can be one: everything that lists sessions prints it.
+/// Returns a trimmed title if it is valid. Titles are printed wherever sessions are listed, so invisible
+/// characters are not allowed.
 pub fn title(text: &str) -> Result<&str, TitleError> {
     let title = text.trim();
     let length = title.chars().count();
@@ -77,7 +79,7 @@ pub fn title(text: &str) -> Result<&str, TitleError> {
     }
 }
 
-/// Whether a character controls a terminal, turns the direction of reading or ends a line.
+/// Whether a character is a control, changes the reading direction or ends a line.
 fn is_invisible(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
@@ -115,7 +117,7 @@ pub(super) fn append(
     })
 }
 
-/// Whether the first `len` bytes of a file end a line; an empty file does.
+/// Whether the first `len` bytes of a file end with a newline. Zero bytes count as ended.
 fn ends_with_newline(path: &Path, len: u64) -> Result<bool, PathError> {
     use std::io::{Read, Seek, SeekFrom};
     let Some(last) = len.checked_sub(1) else { return Ok(true) };
@@ -129,14 +131,14 @@ fn ends_with_newline(path: &Path, len: u64) -> Result<bool, PathError> {
     Ok(byte == *b"\n")
 }
 
-/// Plans to move a session away with all that belongs to it.
+/// Plans to move a session to the trash with everything that belongs to it.
 pub fn trash(subject: Subject<'_>) -> Result<Plan, PathError> {
     let id = &subject.file.id;
     let mut paths: Vec<PathBuf> = vec![subject.file.path.clone()];
     let dir = subject.file.path.with_extension("");
     if subject.file.role == FileRole::Session {
         let (agents, problems) = agents_of(subject.files, id);
-        // An agent that cannot be read may be one of a session beside it, or of this one.
+        // A flat agent that cannot be read may belong to this session or to another one.
         let is_flat = |problem: &PathError| !problem.path.starts_with(&dir);
         if let Some(problem) = problems.into_iter().find(is_flat) {
             return Err(problem);
@@ -148,14 +150,19 @@ pub fn trash(subject: Subject<'_>) -> Result<Plan, PathError> {
     } else {
         paths.push(subject.file.path.with_extension("meta.json"));
     }
-    let there = paths.into_iter().filter(|path| path.symlink_metadata().is_ok());
+    let mut steps = Vec::new();
+    for path in paths {
+        if disk::exists(&path)? {
+            steps.push(away(path));
+        }
+    }
     Ok(Plan {
         what: What::Trash,
         session: id.clone(),
         file: subject.file.path.clone(),
         root: subject.root.map(Path::to_owned),
         words: format!("{:?}", subject.title),
-        steps: there.map(away).collect(),
+        steps,
         resume: None,
         left_out: 0,
         unreported: 0,
@@ -163,7 +170,8 @@ pub fn trash(subject: Subject<'_>) -> Result<Plan, PathError> {
     })
 }
 
-/// Moves a file to the trash as it is now: what is written to it after the plan was shown was never meant.
+/// Returns the step that moves a file to the trash. Its stamp makes sure that a file changed after the plan
+/// was shown is not removed.
 fn away(from: PathBuf) -> Step {
     let before = if from.is_file() { Stamp::at(&from).ok() } else { None };
     Step::Move { from, to: None, before }

@@ -1,4 +1,4 @@
-//! Records read again, when they are shown.
+//! Reads matching records again to show them.
 
 use ramus_core::query::{Detail, Finding, Query};
 
@@ -6,14 +6,14 @@ use super::{Content, Place, Source, spill};
 use crate::error::PathError;
 use crate::read::Bodies;
 
-/// Reads records again, to show what matches in them; the last file stays open.
+/// Reads matching records. The last file stays open, because hits of one file come together.
 #[derive(Debug, Default)]
 pub struct Again {
     last: Option<(u32, Bodies)>,
 }
 
 impl Again {
-    /// Reads one record; `None`: it is not there any more.
+    /// Reads one record. `None`: it no longer matches.
     pub fn read<T>(
         &mut self,
         source: &Source,

@@ -1,4 +1,4 @@
-//! Places into hits: copies of one message in several files are one hit.
+//! Combines matches into hits: copies of one message in several files are one hit.
 
 use std::cmp::Reverse;
 
@@ -6,28 +6,28 @@ use rustc_hash::FxHashMap;
 
 use super::{Place, Source};
 
-/// A message that says what is looked for, and all places where it stands.
+/// A matching message with all its locations.
 #[derive(Clone, Debug)]
 pub struct Hit {
-    /// Its place in the eldest file.
+    /// Its location in the oldest file.
     pub place: Place,
-    /// Its other places.
+    /// The locations of its copies.
     pub copies: Vec<Place>,
 }
 
-/// What comes first.
+/// The order of hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The newest; then what says no time itself, such as a title.
+    /// Newest first. Records without a time of their own, such as titles, come last.
     Time,
-    /// What fits best, the newest of equals.
+    /// Most relevant first, then newest first.
     Relevance,
 }
 
 impl Hit {
-    /// Joins the places of each message and puts the hits in order.
+    /// Combines the locations of each message and sorts the hits.
     pub fn merge(mut places: Vec<Place>, sources: &[Source], order: Order) -> Vec<Self> {
-        // The eldest first: what was copied says so, else the file written last is the copy.
+        // Oldest first. Records marked as copies come last; otherwise the file written last is the copy.
         let age = ages(sources);
         places.sort_unstable_by_key(|place| {
             (place.is_copy, age[place.source as usize], place.span.at)
@@ -50,13 +50,13 @@ impl Hit {
         hits
     }
 
-    /// Returns all places, the eldest first.
+    /// Returns all locations, oldest first.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         std::iter::once(&self.place).chain(&self.copies)
     }
 }
 
-/// Returns the place of each source in the order in which the files were last written.
+/// Returns the rank of each source by the time its file was last written.
 fn ages(sources: &[Source]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..sources.len()).collect();
     order.sort_by_key(|index| (sources[*index].file.modified, &sources[*index].file.relative));
@@ -76,16 +76,29 @@ mod tests {
 
     use super::*;
     use crate::place::Place as ClaudePlace;
-    use crate::scan::{Filter, scan};
+    use crate::scan::{Content, Filter, ScanJob, spills};
 
     /// Searches all files of a home; returns the hits by the names of their files and their lines.
     fn found(home: &Home, words: &str, order: Order) -> Vec<Vec<String>> {
         let listing = ClaudePlace::open(vec![home.claude()]).unwrap().projects();
-        let projects = listing.projects.iter().enumerate();
-        let sources: Vec<Source> =
-            projects.flat_map(|(index, project)| Source::of_project(index, project)).collect();
+        let mut sources = Vec::new();
+        for (at, project) in listing.projects.iter().enumerate() {
+            let records = project.files.iter().cloned().map(|file| (file, Content::Records));
+            let spilled = spills(project, None).into_iter().map(|file| (file, Content::Spilled));
+            let files = records.chain(spilled);
+            sources.extend(files.map(|(file, content)| Source::new(file, content, Some(at))));
+        }
         let query = Query::words(words).unwrap();
-        let scan = scan(&sources, &query, None, order, &Filter::default(), &|_| {});
+        let job = ScanJob {
+            sources: &sources,
+            query: &query,
+            tool: None,
+            filter: &Filter::default(),
+            on_read: &|_| {},
+            go_on: &|| true,
+            in_background: false,
+        };
+        let scan = job.find_all(order);
         assert!(scan.problems.is_empty());
         let name = |place: &Place| {
             let path: &Path = &sources[place.source as usize].file.path;

@@ -1,11 +1,10 @@
-//! Hits as they become certain, the newest first.
+//! Returns hits newest first, as soon as their order is certain.
 //!
-//! Files are looked into in the order of the last times they can say, the newest
-//! first: when they were written last, or a later time near their end. A message
-//! is certain once every file that is left ends before it: none of them can hold
-//! something newer, or a copy of it. In a history whose files were all dated anew,
-//! by a copy, that is when all were read. It fails only where a file has a date that
-//! is older than what it says, and then the same hits come in the same order still.
+//! Files are searched in the order of their latest possible time: the time they were last
+//! written, or a later time near their end. A hit is certain once all remaining files end
+//! before it, because none of them can contain a newer hit or a copy of it. If all files got
+//! new dates, for example by a copy, that is when all files were read. If a file's date is
+//! older than its records, hits still come, only later than they should.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -14,99 +13,102 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
 
-use ramus_core::query::{Detail, Query};
+use ramus_core::query::Detail;
 use ramus_core::time::Time;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::pieces::end_time;
-use super::{Content, Filter, Found, Hit, Order, Place, Said, Seeing, Source, ToolFilter, look};
+use super::{Content, Found, Hit, Order, Place, Said, ScanJob, Seeing, Source, look};
 use crate::error::PathError;
 use crate::index::Sight;
 use crate::survey::to_time;
 
-/// How many hits come together first; each time it is twice as many.
+/// The size of the first batch. Each batch is twice as large as the one before.
 const FIRST: usize = 32;
-/// How many come together at most: what is known of a batch is held while it is shown.
+/// The maximum size of a batch, which is held in memory while it is shown.
 const LARGEST: usize = 32 * 1024;
 
-/// Hits that come together, in order.
+/// Some hits, in order.
 #[derive(Debug)]
 pub struct Batch<'a> {
     pub hits: Vec<Hit>,
     pub said: &'a Said,
 }
 
-/// Looks into all sources and hands out hits in batches as soon as they are certain.
-///
-/// What says no time itself, such as a title, comes last. How many hits a batch
-/// has depends on nothing but their number. `each` may end it; returned is what
-/// could not be read.
-pub fn newest<B>(
-    sources: &[Source],
-    query: &Query,
-    tool: Option<&ToolFilter>,
-    filter: &Filter,
-    on_read: &(dyn Fn(u64) + Sync),
-    mut each: impl FnMut(Batch<'_>) -> ControlFlow<B>,
-) -> (Vec<PathError>, ControlFlow<B>) {
-    let sights = filter.sights(sources, query);
-    let ends: Vec<Time> = sources.par_iter().zip(&sights).map(end).collect();
-    let mut order: Vec<usize> = (0..sources.len()).collect();
-    order.sort_by_key(|index| (Reverse(ends[*index]), Reverse(sources[*index].file.bytes)));
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (send, receive) = mpsc::channel();
-    let work = |send: mpsc::Sender<(usize, Result<Found, PathError>)>| {
-        while !stop.load(Relaxed) {
-            let at = next.fetch_add(1, Relaxed);
-            let Some(&index) = order.get(at) else { break };
-            let go_on = &|| true;
-            let seeing = Seeing { filter, sight: &sights[index], titles: true, go_on };
-            let found = look(index, &sources[index], query, tool, Detail::Whether, seeing);
-            on_read(sources[index].file.bytes);
-            if send.send((at, found)).is_err() {
-                break;
-            }
-        }
-    };
-    let mut finds = Finds::new(sources);
-    // What is found is taken in that order, whoever is ready first.
-    let mut waiting: Vec<Option<Result<Found, PathError>>> = Vec::new();
-    waiting.resize_with(order.len(), || None);
-    let mut first_open = 0;
-    let flow = std::thread::scope(|threads| {
-        let work = &work;
-        threads.spawn(move || {
-            rayon::scope(|workers| {
-                for _ in 0..rayon::current_num_threads() {
-                    let send = send.clone();
-                    workers.spawn(move |_| work(send));
-                }
-            });
+impl ScanJob<'_> {
+    /// Searches all sources and passes hits to `each` in batches, as soon as they are certain.
+    ///
+    /// Records without a time of their own, such as titles, come last. The size of a batch depends
+    /// only on the number of hits. `each` may stop the search. Returns what could not be read.
+    pub fn find_newest<B>(
+        &self,
+        mut each: impl FnMut(Batch<'_>) -> ControlFlow<B>,
+    ) -> (Vec<PathError>, ControlFlow<B>) {
+        let Self { sources, query, tool, filter, on_read, go_on, .. } = *self;
+        let (sights, ends) = self.on_threads(|| {
+            let sights = filter.sights(sources, query);
+            let ends: Vec<Time> = sources.par_iter().zip(&sights).map(end).collect();
+            (sights, ends)
         });
-        for (at, found) in receive {
-            waiting[at] = Some(found);
-            while let Some(found) = waiting.get_mut(first_open).and_then(Option::take) {
-                finds.take(found);
-                first_open += 1;
+        let mut order: Vec<usize> = (0..sources.len()).collect();
+        order.sort_by_key(|index| (Reverse(ends[*index]), Reverse(sources[*index].file.bytes)));
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (send, receive) = mpsc::channel();
+        let work = |send: mpsc::Sender<(usize, Result<Found, PathError>)>| {
+            while !stop.load(Relaxed) && go_on() {
+                let at = next.fetch_add(1, Relaxed);
+                let Some(&index) = order.get(at) else { break };
+                let seeing = Seeing { filter, sight: &sights[index], titles: true, go_on };
+                let found = look(index, &sources[index], query, tool, Detail::Whether, seeing);
+                on_read(sources[index].file.bytes);
+                if send.send((at, found)).is_err() {
+                    break;
+                }
             }
-            let Some(&open) = order.get(first_open) else { break };
-            let flow = finds.settle(ends[open], &mut each);
-            if flow.is_break() {
-                stop.store(true, Relaxed);
-                return flow;
+        };
+        let mut finds = Finds::new(sources);
+        // Results are processed in that order, whichever thread finishes first.
+        let mut waiting: Vec<Option<Result<Found, PathError>>> = Vec::new();
+        waiting.resize_with(order.len(), || None);
+        let mut first_open = 0;
+        let flow = std::thread::scope(|threads| {
+            let work = &work;
+            threads.spawn(move || {
+                self.on_threads(|| {
+                    rayon::scope(|workers| {
+                        for _ in 0..rayon::current_num_threads() {
+                            let send = send.clone();
+                            workers.spawn(move |_| work(send));
+                        }
+                    });
+                    drop(send);
+                });
+            });
+            for (at, found) in receive {
+                waiting[at] = Some(found);
+                while let Some(found) = waiting.get_mut(first_open).and_then(Option::take) {
+                    finds.take(found);
+                    first_open += 1;
+                }
+                let Some(&open) = order.get(first_open) else { break };
+                let flow = finds.settle(ends[open], &mut each);
+                if flow.is_break() {
+                    stop.store(true, Relaxed);
+                    return flow;
+                }
             }
-        }
-        finds.end(&mut each)
-    });
-    (finds.problems, flow)
+            finds.end(&mut each)
+        });
+        (finds.problems, flow)
+    }
 }
 
-/// Returns the time that no record of a source is later than, as far as its date and its end tell.
+/// Returns the latest possible time of a source's records, judged by its file date and its end.
 fn end((source, sight): (&Source, &Sight)) -> Time {
     let unknown = Time::from_millis(i64::MAX);
     match source.content {
-        // It comes first, and nobody waits for it.
+        // It is not searched, so its position does not matter.
         _ if matches!(sight, Sight::Nothing) => unknown,
         Content::Records => {
             let last = end_time(&source.file.path).ok().flatten();
@@ -116,15 +118,15 @@ fn end((source, sight): (&Source, &Sight)) -> Time {
     }
 }
 
-/// What was found so far and not yet handed out.
+/// Matches that have not been passed on yet.
 struct Finds<'a> {
     sources: &'a [Source],
-    /// What is dated, the newest on top.
+    /// Matches with a time, newest on top.
     open: BinaryHeap<Dated>,
     undated: Vec<Place>,
-    /// Certain, and to be handed out next: a batch, not everything that is certain.
+    /// Certain matches for the next batch.
     ready: Vec<Place>,
-    /// The messages among them.
+    /// The identities of the messages among them.
     messages: FxHashSet<u128>,
     told: FxHashSet<u128>,
     said: Said,
@@ -132,7 +134,7 @@ struct Finds<'a> {
     batch: usize,
 }
 
-/// A place with a time, ordered by it.
+/// A match with a time, ordered by it.
 struct Dated(Place);
 
 impl Ord for Dated {
@@ -185,7 +187,7 @@ impl<'a> Finds<'a> {
         }
     }
 
-    /// Hands out what is later than the end of all files that are left.
+    /// Passes on what is newer than the end of all remaining files.
     fn settle<B>(
         &mut self,
         end: Time,
@@ -204,8 +206,8 @@ impl<'a> Finds<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Takes as many certain places as a batch needs. Copies of a message have its time, so all of one
-    /// time come together.
+    /// Collects as many certain matches as a batch needs. Copies of a message have the same time, so matches
+    /// of one time stay together.
     fn make_ready(&mut self, end: Time) {
         let mut last = None;
         while let Some(Dated(place)) = self.open.peek()

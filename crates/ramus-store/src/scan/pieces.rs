@@ -1,4 +1,4 @@
-//! Files in pieces that stay in the cache while they are looked at.
+//! Reads files in chunks of complete lines that stay in the CPU cache while they are searched.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -12,7 +12,7 @@ use ramus_core::time::Time;
 use crate::index::Seen;
 use crate::regular;
 
-/// Whole lines of a file.
+/// Some complete lines of a file.
 pub(crate) struct Piece<'a> {
     pub(crate) bytes: &'a [u8],
     /// Offset of the first byte.
@@ -21,23 +21,23 @@ pub(crate) struct Piece<'a> {
     pub(super) line: u32,
 }
 
-/// Small enough to stay in the second level cache between reading and looking.
+/// Small enough to stay in the L2 cache between reading and searching.
 const CHUNK: usize = 256 * 1024;
 
 thread_local! {
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
 }
 
-/// Whether there were lines that nobody reads because they are too long.
+/// Whether lines were skipped because they are too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeftOut {
     Nothing,
     Lines,
 }
 
-/// Reads a file in pieces of whole lines; a last line without its newline is one too (R1).
+/// Reads a file in chunks of complete lines. A last line without a newline counts as complete (R1).
 ///
-/// A line longer than [`LONGEST_LINE`] is left out.
+/// Lines longer than [`LONGEST_LINE`] are skipped.
 pub(crate) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result<LeftOut> {
     let mut file = regular::open(path)?;
     BUFFER.with_borrow_mut(|buffer| {
@@ -52,7 +52,7 @@ pub(crate) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result
                 held = next;
             }
             if held == buffer.len() {
-                // Room that is not used costs nothing, and growing step by step copies the line.
+                // Reserved memory costs nothing until it is used, and growing in steps would copy the line.
                 buffer.reserve_exact(LONGEST_LINE as usize + CHUNK - held);
                 buffer.resize((held * 2).min(buffer.capacity()), 0);
             }
@@ -78,15 +78,15 @@ pub(crate) fn pieces(path: &Path, mut each: impl FnMut(Piece<'_>)) -> io::Result
                 break;
             }
         }
-        // A line of many megabytes should not be held on to.
+        // Release the memory of a very long line.
         buffer.truncate(4 * CHUNK);
         buffer.shrink_to(4 * CHUNK);
         Ok(left_out)
     })
 }
 
-/// Reads on to the end of a line. Returns how many more bytes it has, and how many of the next line are
-/// at the beginning of the buffer by then; `None`: the line does not end.
+/// Skips to the end of a line. Returns how many bytes were skipped, and how many bytes of the next line are
+/// at the start of the buffer. `None`: the file ends first.
 fn skip_line(file: &mut File, buffer: &mut [u8]) -> io::Result<Option<(u64, usize)>> {
     let mut length = 0;
     loop {
@@ -106,7 +106,7 @@ fn skip_line(file: &mut File, buffer: &mut [u8]) -> io::Result<Option<(u64, usiz
     }
 }
 
-/// Reads those stretches of a file that may hold what is looked for.
+/// Reads the chunks of a file that may match.
 pub(super) fn stretches(
     path: &Path,
     seen: &[Seen],
@@ -128,18 +128,18 @@ pub(super) fn stretches(
     Ok(())
 }
 
-/// How much of a file's end is looked at for its last time.
+/// How much of a file's end is searched for its last time.
 const TAIL: u64 = 64 * 1024;
 
-/// Returns the newest time near the end of a file: titles and summaries say none themselves.
+/// Returns the newest time near the end of a file, for titles and summaries, which have none themselves.
 pub(super) fn last_time(path: &Path) -> io::Result<Option<Time>> {
     newest_within(&mut regular::open(path)?, TAIL)
 }
 
-/// How much of a file's end mostly tells when somebody last spoke in it.
+/// How much of a file's end is usually enough to find its last time.
 const SHORT: u64 = 8 * 1024;
 
-/// Returns the same, reading no more than it needs.
+/// Like [`last_time`], but tries a shorter part first.
 pub(super) fn end_time(path: &Path) -> io::Result<Option<Time>> {
     let mut file = regular::open(path)?;
     match newest_within(&mut file, SHORT)? {

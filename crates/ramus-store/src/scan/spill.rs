@@ -1,4 +1,4 @@
-//! Tool results that were too long for their record and lie in files of their own.
+//! Searches spilled results: tool outputs that were too long for their record and have their own file.
 
 use std::fs;
 use std::io::{self, Read};
@@ -25,7 +25,7 @@ pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
     let mut found = Vec::new();
     for session in sessions {
         let dir = project.session_dir(&session.id).join("tool-results");
-        // A link could lead anywhere.
+        // A symbolic link could point anywhere.
         if !is_real_dir(&dir) || !dir.parent().is_some_and(is_real_dir) {
             continue;
         }
@@ -44,7 +44,7 @@ pub fn spills(project: &Project, session: Option<&str>) -> Vec<HistoryFile> {
     found
 }
 
-/// Whether a path is a directory and no link to one.
+/// Whether a path is a directory and not a link to one.
 pub(crate) fn is_real_dir(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
@@ -56,7 +56,7 @@ struct Owner {
     time: Option<Time>,
 }
 
-/// Looks into a spilled result, which is plain text.
+/// Searches a spilled result, which is plain text.
 pub(super) fn search(
     index: usize,
     source: &Source,
@@ -98,19 +98,19 @@ pub(super) fn search(
         is_dated: time.is_some(),
         identity: owner.map_or(path_key.bits(), |owner| owner.identity),
         score: 100,
-        // The record itself comes before what it spilled.
+        // If the record itself matches too, that is the better location.
         is_copy: true,
     }])
 }
 
-/// Reads as much of a spilled result as is looked into.
+/// Reads as much of a spilled result as is searched.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     regular::open(path)?.take(SPILLED).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Shows what matches in a spilled result.
+/// Shows the match in a spilled result.
 pub(super) fn read_again<T>(
     source: &Source,
     place: &Place,
@@ -139,7 +139,7 @@ pub(super) fn read_again<T>(
     })))
 }
 
-/// Returns where the record of a spilled result stands.
+/// Returns the offset of the record that a spilled result belongs to.
 pub(super) fn owner_at(source: &Source) -> io::Result<Option<u64>> {
     let mut found = None;
     with_owner(source, |at, _| found = Some(at))?;
@@ -161,7 +161,7 @@ fn owner(source: &Source) -> io::Result<Option<Owner>> {
     Ok(owner)
 }
 
-/// Finds the first line of the session that names a spilled result by its path.
+/// Finds the first line of the session that contains the path of a spilled result.
 fn with_owner(source: &Source, mut each: impl FnMut(u64, &[u8])) -> io::Result<()> {
     let name = source.file.path.file_name().unwrap_or_default().to_string_lossy();
     let needle = format!("tool-results/{name}");
@@ -181,7 +181,7 @@ fn with_owner(source: &Source, mut each: impl FnMut(u64, &[u8])) -> io::Result<(
     Ok(())
 }
 
-/// Returns the session's file of a spilled result: `<session>/tool-results/<name>`.
+/// Returns the session file for a spilled result `<session>/tool-results/<name>`.
 pub(super) fn session_file(path: &Path) -> std::path::PathBuf {
     let dir = path.parent().and_then(Path::parent).unwrap_or(path);
     dir.with_extension("jsonl")

@@ -1,4 +1,4 @@
-//! Summaries that name a node of another file: old clients wrote them into the next session (R15).
+//! Collects summaries that name a node of another file. Old clients wrote them into the next session (R15).
 
 use std::cell::RefCell;
 use std::io;
@@ -21,7 +21,7 @@ thread_local! {
     static FINDER: RefCell<memmem::Finder<'static>> = RefCell::new(memmem::Finder::new(b"\"leafUuid\""));
 }
 
-/// Adds the summaries among some lines.
+/// Collects the summaries in some lines.
 pub(crate) fn collect(lines: &[u8], named: &mut Vec<Named>) {
     FINDER.with_borrow(|finder| {
         let mut from = 0;
@@ -42,7 +42,7 @@ pub(crate) fn collect(lines: &[u8], named: &mut Vec<Named>) {
     });
 }
 
-/// Reads the summaries of files, those that cannot be read left out.
+/// Reads the summaries of files. Files that cannot be read are skipped.
 pub fn summaries(files: &[HistoryFile]) -> Summaries {
     let read = |file: &HistoryFile| -> io::Result<Vec<Named>> {
         let mut named = Vec::new();

@@ -1,4 +1,4 @@
-//! Which tool calls and results are meant: by the tool's name, by the file it touched.
+//! Filters tool calls and their results by tool name and by file.
 
 use std::io;
 use std::path::Path;
@@ -10,20 +10,20 @@ use rustc_hash::FxHashSet;
 
 use super::pieces::pieces;
 
-/// Only calls of a tool, only those that touch a file, and what answers them.
+/// Selects calls of a tool, calls that touch a file, and their results.
 #[derive(Clone, Debug, Default)]
 pub struct ToolFilter {
-    /// The tool's name; case does not count.
+    /// The tool's name, ignoring case.
     pub name: Option<String>,
     /// A path or the end of one.
     pub file: Option<String>,
 }
 
-/// Whether a record is meant.
+/// Whether a record is selected.
 pub(super) enum Verdict {
     Yes,
     No,
-    /// If one of these calls is.
+    /// Only if one of these calls is.
     Answers(Vec<Key>),
 }
 
@@ -53,7 +53,7 @@ impl ToolFilter {
         }
     }
 
-    /// Returns the ids of all calls of a file that are meant.
+    /// Returns the ids of all calls in a file that are selected.
     pub(super) fn calls(&self, path: &Path) -> io::Result<FxHashSet<Key>> {
         let mut meant = FxHashSet::default();
         let finder = memmem::Finder::new(b"tool_use");
@@ -81,7 +81,7 @@ fn calls(body: &Body) -> impl Iterator<Item = &ToolUse> {
     })
 }
 
-/// Whether a call names a file: as its path, or in its command.
+/// Whether a call names a file, as its path or in its command.
 fn touches(call: &ToolUse, file: &str) -> bool {
     let file = file.trim_start_matches("./").trim_end_matches('/');
     let input = |key| call.input.get(key).and_then(serde_json::Value::as_str);
@@ -92,7 +92,7 @@ fn touches(call: &ToolUse, file: &str) -> bool {
     named.any(|path| is_end(path.trim_start_matches("./"), file))
 }
 
-/// Whether `file` is `path` or its last parts, or a directory above it.
+/// Whether `file` matches whole components of `path`: all of it, its end, or a directory in it.
 fn is_end(path: &str, file: &str) -> bool {
     if file.is_empty() {
         return false;

@@ -1,12 +1,13 @@
-//! Where hits lie: in which conversation of which session, and what became of it (R12).
+//! Finds the context of hits: their session, node and conversation, and its status (R12).
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ramus_core::agent::{AgentHint, SpawnIndex, inline_agents};
-use ramus_core::branches::{Conversation, Status};
+use ramus_core::branches::Status;
 use ramus_core::digest::{Digest, one_line};
 use ramus_core::history::History;
+use ramus_core::query::HitBranch;
 use ramus_core::resume::Rule;
 use ramus_core::session::{NodeId, NoteKind};
 use ramus_core::title::{Summaries, session_title};
@@ -18,18 +19,18 @@ use crate::error::PathError;
 use crate::place::{FileRole, HistoryFile};
 use crate::read::from_jsonl;
 
-/// What the session of some hits says about them.
+/// The session of some hits, and their nodes in it.
 #[derive(Debug)]
 pub struct Whereabouts {
-    /// The session's id; for an agent's file, the session that started it.
+    /// The session's id. For an agent's file: the session that started the agent.
     pub session: String,
-    /// The session's title (R15); `None` when nothing but its id is known.
+    /// The session's title (R15), if it has one.
     pub title: Option<String>,
-    /// The directory it was in.
+    /// Its working directory.
     pub cwd: Option<String>,
-    /// One for each place asked about.
+    /// One for each location that was asked about.
     pub spots: Vec<Spot>,
-    /// The records that the nodes of `spots` belong to. The file may be another one by now.
+    /// The history that the nodes of `spots` refer to. The file may have changed since.
     pub history: Arc<History>,
 }
 
@@ -37,46 +38,30 @@ fn cwd(history: &History) -> Option<String> {
     history.session.facts().cwd.as_deref().map(str::to_owned)
 }
 
-/// Where one hit lies.
+/// The node of one hit.
 #[derive(Clone, Debug, Default)]
 pub struct Spot {
-    /// The node: the record, or the one that it names or belongs to.
+    /// The record itself, or the node that it names or belongs to.
     pub node: Option<NodeId>,
-    /// Its name as it is spelled.
+    /// The uuid as it is spelled in the file.
     pub uuid: Option<String>,
-    /// The node's own record says it, not one that names it.
+    /// The match is in the node's own record, not in one that names it.
     pub is_own: bool,
-    /// Its name leads to another version of it (R4).
+    /// Its uuid leads to another version of the record (R4).
     pub is_hidden: bool,
-    pub branch: Option<Branch>,
+    pub branch: Option<HitBranch>,
 }
 
-/// The conversation a hit lies on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Branch {
-    pub n: u32,
-    pub status: Status,
-    /// The client would continue it.
-    pub resumes: bool,
-}
-
-impl Branch {
-    fn of(conversation: &Conversation) -> Self {
-        let Conversation { n, status, resumes, .. } = *conversation;
-        Self { n, status, resumes }
-    }
-}
-
-/// Reads session files; the last one is kept, because hits of one session come together.
+/// Finds the context of hits. The last session stays in memory, because hits of one session come together.
 #[derive(Debug)]
 pub struct Histories {
     rule: Rule,
     last: Option<(PathBuf, Arc<Known>)>,
-    /// Where the agents of sessions hang.
+    /// By session: the calls that started its nested agents.
     below: FxHashMap<PathBuf, FxHashMap<String, NodeId>>,
 }
 
-/// A session with what is found out about it when somebody asks, once for all hits in it.
+/// A session with facts that are computed when first needed, once for all its hits.
 #[derive(Debug)]
 struct Known {
     history: Arc<History>,
@@ -89,7 +74,7 @@ struct Known {
 }
 
 impl Histories {
-    /// `rule` says how to choose resume points (R11).
+    /// `rule` decides how resume points are chosen (R11).
     pub fn new(rule: Rule) -> Self {
         Self { rule, last: None, below: FxHashMap::default() }
     }
@@ -106,7 +91,7 @@ impl Histories {
         Ok(known)
     }
 
-    /// Finds out where places of one source lie; `files` and `summaries` are those of its project.
+    /// Finds the context of locations in one source. `files` and `summaries` are those of its project.
     pub fn whereabouts(
         &mut self,
         source: &Source,
@@ -141,7 +126,7 @@ impl Histories {
         }
     }
 
-    /// What an agent did has the status of the conversation that called it (R6).
+    /// Finds the context in an agent's file. It has the status of the conversation that called the agent (R6).
     fn of_agent(
         &mut self,
         source: &Source,
@@ -150,7 +135,7 @@ impl Histories {
         summaries: &Summaries,
     ) -> Result<Whereabouts, PathError> {
         let file = &source.file;
-        // Not through `read`: the session that started it is the one to keep.
+        // Not through `read`, which would evict the session that started the agent.
         let own = Known::new(from_jsonl(&file.path, self.rule)?);
         let session = match session_of(&file.role) {
             Some(session) => session.to_owned(),
@@ -177,7 +162,7 @@ impl Histories {
         let call = named.or_else(|| self.call_below(at, &parent.history, files, &file.id));
         let branch = call.and_then(|call| parent.branch_of(call));
         for spot in &mut spots {
-            // The number is that of the session's conversation now.
+            // From here on the conversation is one of the parent session.
             spot.is_hidden = false;
             if spot.branch.is_none_or(|own| own.status == Status::Active) {
                 spot.branch = branch.or(spot.branch);
@@ -187,7 +172,7 @@ impl Histories {
         Ok(Whereabouts { session, title, cwd, spots, history: own.history })
     }
 
-    /// Tells where an agent hangs that another one started.
+    /// Finds the call in the session that led to an agent started by another agent.
     fn call_below(
         &mut self,
         session: &HistoryFile,
@@ -196,7 +181,7 @@ impl Histories {
         agent: &str,
     ) -> Option<NodeId> {
         let below = self.below.entry(session.path.clone()).or_insert_with(|| {
-            // What cannot be read has called nobody.
+            // Agents that cannot be read are ignored.
             let (agents, _) = agents_of(files, &session.id);
             let calls = calls(&agents, history).into_iter().zip(agents);
             calls.filter_map(|(call, agent)| Some((agent.file.id, call?))).collect()
@@ -251,8 +236,8 @@ impl Known {
         let node = if is_own { Some(own) } else { named.and_then(|name| history.tree.find(name)) };
         let branch = match node {
             Some(node) => self.branch_of(node),
-            // What is said of the session as a whole goes with the conversation that resumes.
-            None if named.is_none() => history.branches.resuming().map(Branch::of),
+            // A record about the whole session belongs to the conversation that resumes.
+            None if named.is_none() => history.branches.resuming().map(HitBranch::from),
             None => None,
         };
         let name = node.and_then(|node| session.record(node).name);
@@ -260,23 +245,23 @@ impl Known {
         Spot { node, uuid: name.map(|name| session.spell(name)), is_own, is_hidden, branch }
     }
 
-    fn branch_of(&self, node: NodeId) -> Option<Branch> {
+    fn branch_of(&self, node: NodeId) -> Option<HitBranch> {
         let history = &self.history;
         if let Some(conversation) = history.conversation_of(node) {
-            return Some(Branch::of(conversation));
+            return Some(HitBranch::from(conversation));
         }
         if !history.session.record(node).sidechain {
             return None;
         }
-        // A sidechain in the session's own file hangs at the call that started it (R6).
+        // A sidechain in the session's own file belongs to the call that started it (R6).
         let sidechains = self.sidechains.get_or_init(|| {
             inline_agents(history).into_iter().map(|agent| (agent.root, agent.call)).collect()
         });
         let call = sidechains.get(&self.sidechain_root(node)).copied().flatten()?;
-        history.conversation_of(call).map(Branch::of)
+        history.conversation_of(call).map(HitBranch::from)
     }
 
-    /// Returns the first record of the sidechain that a node belongs to; remembers what it passed.
+    /// Returns the first record of a node's sidechain, and caches the result for every node on the way.
     fn sidechain_root(&self, node: NodeId) -> NodeId {
         let History { session, tree, .. } = &*self.history;
         let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,11 +1,11 @@
-//! What there is in a survey, counted (R21).
+//! Statistics over a survey (R21).
 
 use ramus_core::stats::{Complexity, OtherInput, SessionInput, Stats};
 use ramus_core::title::session_title;
 
 use super::{ProjectSurvey, Surveyed};
 
-/// Counts over files, and the session that is the hardest to find one's way through.
+/// Statistics over files, and the most complex session.
 #[derive(Debug)]
 pub struct Counted<'a> {
     pub stats: Stats,
@@ -20,7 +20,7 @@ pub struct MostComplex<'a> {
     pub complexity: Complexity,
 }
 
-/// Counts over those files of projects that are wanted.
+/// Counts the files of projects that `wanted` selects.
 pub fn count<'a>(
     projects: impl IntoIterator<Item = &'a ProjectSurvey>,
     wanted: impl Fn(&Surveyed) -> bool,

@@ -1,4 +1,4 @@
-//! Where sessions came from and what came out of them, over all projects of a survey.
+//! Finds the origins and offspring of sessions across all projects of a survey (R31).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,20 @@ use rustc_hash::FxHashMap;
 use super::{ProjectSurvey, Survey, Surveyed};
 use crate::prompts::{NotedPrompt, noted_prompts};
 
-/// The links of a project's sessions, and the family of each.
+/// The links between a project's sessions, and the origins and offspring of each.
 #[derive(Debug)]
 pub(super) struct Kin {
     pub(super) links: Vec<Link>,
     pub(super) families: Vec<Family>,
 }
 
-/// Where a session is in a survey: its project's and its own index.
+/// The position of a session in a survey: project index and session index.
 type Spot = (usize, usize);
 
-/// How far the note of a `/clear` may be from the record of it.
+/// How far the time of a `/clear` in the prompt history may differ from its record.
 const CLEAR_MILLIS: i64 = 10_000;
 
-/// Finds the families of all sessions, project by project.
+/// Finds the origins and offspring of all sessions, by project.
 pub(super) fn kin(survey: &Survey) -> Vec<Kin> {
     let mut kin: Vec<Kin> = survey.projects.par_iter().with_max_len(1).map(of_project).collect();
     let spots: FxHashMap<&str, Spot> = { &survey.projects }
@@ -76,8 +76,8 @@ fn add_offspring(kin: &mut [Kin], spot: Option<Spot>, kind: LinkKind, session: &
     }
 }
 
-/// Returns the sessions that the records of one name as its origin and that no link leads to: they are in
-/// another project, or gone.
+/// Returns the origins that a session's records name but no link leads to: they are in another project
+/// or no longer exist.
 fn unlinked(session: &Surveyed, family: &Family) -> Vec<(LinkKind, Box<str>)> {
     let facts = &session.digest.facts;
     let named: Vec<(LinkKind, &str)> = match &facts.forked_from {
@@ -90,16 +90,16 @@ fn unlinked(session: &Surveyed, family: &Family) -> Vec<(LinkKind, Box<str>)> {
     new.map(|(kind, id)| (kind, id.into())).collect()
 }
 
-/// Sessions of projects that were not surveyed.
+/// Looks up sessions in projects that were not surveyed.
 #[derive(Default)]
 struct Elsewhere {
     dirs: FxHashMap<PathBuf, Vec<PathBuf>>,
 }
 
 impl Elsewhere {
-    /// Whether a project beside this one has the file of a session.
+    /// Whether any project of the same Claude directory has a session.
     fn has(&mut self, project: &Path, id: &str) -> bool {
-        // The id is what a record says; as a path it could lead anywhere.
+        // The id comes from a record. Used as a path it could lead anywhere.
         let is_name = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         let Some(projects) = project.parent().filter(|_| is_name && !id.is_empty()) else {
             return false;
@@ -115,12 +115,12 @@ impl Elsewhere {
     }
 }
 
-/// The prompts that the client noted in each Claude directory; read when one is asked for.
+/// The `/clear` prompts in the prompt history of each Claude directory, read on demand.
 #[derive(Default)]
 struct Notes(FxHashMap<PathBuf, Vec<NotedPrompt>>);
 
 impl Notes {
-    /// Returns the session in which `/clear` was typed to begin another one; `None`: no note tells, or
+    /// Returns the session in which `/clear` was typed to start another one. `None`: no entry matches, or
     /// several do.
     fn cleared(&mut self, project: &Path, at: Time, own: &str) -> Option<Box<str>> {
         let root = project.parent()?.parent()?;

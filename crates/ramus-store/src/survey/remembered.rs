@@ -1,4 +1,4 @@
-//! What is known of a project's files without reading them, and what is written down of the others.
+//! Looks up a project's files in an earlier survey and in the cache, and saves what had to be read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,20 +13,23 @@ use rustc_hash::FxHashMap;
 
 use super::Surveyed;
 use crate::index::{Index, Level, Lock, Shelf};
-use crate::place::{HistoryFile, Project};
+use crate::place::{FileRole, HistoryFile, Project};
 
-/// What is asked for of every file.
+/// What is needed from every file.
 #[derive(Clone, Copy)]
 pub(super) struct Wants {
     pub(super) rule: Rule,
     pub(super) more: More,
+    /// Whether files of agents and journals are read, too; where they are not, nothing is known of those
+    /// that are not remembered.
+    pub(super) agents: bool,
 }
 
-/// What is asked for besides the digest.
+/// What is needed besides the digest.
 #[derive(Clone, Copy)]
 pub(super) enum More {
     Nothing,
-    /// What messages used, by the prices with this fingerprint.
+    /// Token usage and cost, by the price list with this fingerprint.
     Accounts(u64),
     Activities,
     Inspections,
@@ -34,27 +37,36 @@ pub(super) enum More {
 
 impl Wants {
     pub(super) fn digests(rule: Rule) -> Self {
-        Self { rule, more: More::Nothing }
+        Self::and(rule, More::Nothing)
+    }
+
+    /// Wants digests and something besides, of every file.
+    pub(super) fn and(rule: Rule, more: More) -> Self {
+        Self { rule, more, agents: true }
+    }
+
+    fn wants_file(self, file: &HistoryFile) -> bool {
+        self.agents || file.role == FileRole::Session
     }
 }
 
-/// A project and what is known of its files without reading them.
+/// A project with the files that need not be read and those that must be.
 pub(super) struct Remembered {
     pub(super) project: Project,
     pub(super) files: Vec<Surveyed>,
     pub(super) unread: Vec<Unread>,
-    /// `None`: nobody had to look.
+    /// `None`: the earlier survey had all files, so the cache was not opened.
     digests: Option<Shelf<Arc<Digest>>>,
     more: Besides,
 }
 
-/// A file that has to be read, if only for what is not known of it.
+/// A file that has to be read. Its digest may be available already.
 pub(super) struct Unread {
     pub(super) file: HistoryFile,
     pub(super) digest: Option<Arc<Digest>>,
 }
 
-/// A file that was read; `again`, if its digest was known.
+/// A file that was read. `again`: its digest was already available.
 pub(super) struct Fresh {
     pub(super) surveyed: Surveyed,
     pub(super) again: bool,
@@ -88,13 +100,15 @@ impl Remembered {
             let digest = same.map(|same| same.digest.clone());
             let kept = || digests.as_mut().and_then(|shelf| shelf.take(&file.path));
             let Some(digest) = digest.or_else(kept) else {
-                unread.push(Unread { file, digest: None });
+                if wants.wants_file(&file) {
+                    unread.push(Unread { file, digest: None });
+                }
                 continue;
             };
             let mut surveyed = Surveyed::new(file, digest);
             surveyed.history = same.and_then(|same| same.history.clone());
             if more.tell(&mut surveyed) {
-                // All of them come at once, and soon.
+                // Cached files are reported at once, without their digest.
                 told(&surveyed.file, None);
                 files.push(surveyed);
             } else {
@@ -131,7 +145,7 @@ impl Remembered {
 }
 
 impl Besides {
-    fn open(index: &Index, project: &Project, Wants { rule, more }: Wants) -> Self {
+    fn open(index: &Index, project: &Project, Wants { rule, more, .. }: Wants) -> Self {
         match more {
             More::Nothing => Self::Nothing,
             More::Accounts(tag) => {
@@ -149,7 +163,7 @@ impl Besides {
         }
     }
 
-    /// Tells a file what is known of it; `false`: nothing is.
+    /// Fills in the extra result of a file from the cache. `false`: it is not cached.
     fn tell(&mut self, file: &mut Surveyed) -> bool {
         match self {
             Self::Nothing => true,
@@ -178,7 +192,7 @@ impl Besides {
     }
 }
 
-/// Writes down what had to be read.
+/// Saves what had to be read to the cache.
 pub(super) fn remember(index: &Index, projects: &[(Remembered, Vec<Fresh>)]) {
     let has_news = |(remembered, fresh): &&(Remembered, Vec<Fresh>)| {
         !fresh.is_empty() || remembered.is_untidy()

@@ -7,7 +7,6 @@ use ramus_core::body::label_text;
 use ramus_core::branches::{Conversation, Status};
 use ramus_core::digest::one_line;
 use ramus_core::history::History;
-use ramus_core::record::Voice;
 use ramus_render::layout::truncate;
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
@@ -132,12 +131,7 @@ pub(crate) fn distinct(mut names: Vec<String>) -> Vec<String> {
 /// Returns the first prompt of a branch; what was only answered anew has none, and goes by the
 /// prompt that was.
 pub(crate) fn first_words(history: &History, conversation: &Conversation) -> Option<String> {
-    let answered = || {
-        let fork = &history.branches.forks[conversation.fork?];
-        let mut above = history.folds.ancestors(fork.fold).map(|fold| history.folds.fold(fold));
-        above.find(|fold| fold.voice == Voice::Prompt).map(|fold| fold.head)
-    };
-    let own = history.first_prompt(conversation).or_else(answered);
+    let own = history.first_prompt(conversation).or_else(|| history.answered_prompt(conversation));
     let words = history.session.words(own.or(conversation.opening)?)?;
     Some(one_line(&label_text(words)).into()).filter(|words: &String| !words.is_empty())
 }

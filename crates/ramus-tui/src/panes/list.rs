@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ramus_core::branches::Status;
 use ramus_core::link::Family;
-use ramus_core::name::short_id;
+use ramus_core::name::ShortIds;
 use ramus_core::time::Time;
 use ramus_store::place::HistoryFile;
 use ramus_store::prompts::GoneSession;
@@ -192,15 +192,16 @@ impl List {
         sessions.into_iter().find(|session| session.file.path == path)
     }
 
-    /// Whether the beginning of a session's or an agent's id means no other one.
-    pub(crate) fn is_only(&self, file: &HistoryFile) -> bool {
-        let start = short_id(&file.id);
-        let is_like = |other: &HistoryFile| {
-            other.path != file.path
-                && other.role.is_agent() == file.role.is_agent()
-                && other.id.starts_with(start)
-        };
-        !self.projects.iter().flat_map(|project| project.files.iter()).any(is_like)
+    /// Returns the start of a session's or an agent's id that means no other one; `None`: another file has
+    /// the same id.
+    pub(crate) fn short_id<'a>(&self, file: &'a HistoryFile) -> Option<&'a str> {
+        let files = || self.projects.iter().flat_map(|project| project.files.iter());
+        let is_twin = |other: &HistoryFile| other.path != file.path && other.id == file.id;
+        if files().any(is_twin) {
+            return None;
+        }
+        let short_ids: ShortIds = files().map(|other| &*other.id).collect();
+        Some(short_ids.short(&file.id))
     }
 
     /// Forgets a file that is gone.

@@ -1,15 +1,15 @@
 //! Messages of all sessions that hold what was looked for, the newest first.
 
 use ramus_core::branches::Status;
-use ramus_core::query::Query;
+use ramus_core::query::{HitBranch, Query};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_render::layout::{pad, truncate};
 use ramus_render::snippet::Snippet;
+use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ramus_store::place::HistoryFile;
 use ramus_store::prompts::NotedPrompt;
-use ramus_store::scan::Branch;
 use ratatui::layout::Rect;
 
 use crate::canvas::Canvas;
@@ -29,7 +29,7 @@ pub(crate) struct Message {
     pub(crate) session: String,
     pub(crate) title: Option<String>,
     pub(crate) node: Option<NodeId>,
-    pub(crate) branch: Option<Branch>,
+    pub(crate) branch: Option<HitBranch>,
     pub(crate) is_agent: bool,
     pub(crate) kind: &'static str,
     pub(crate) time: Option<Time>,
@@ -94,12 +94,12 @@ const NARROW: u16 = 60;
 pub(crate) fn view(results: &mut Results, canvas: &mut Canvas<'_>, area: Rect, clock: &Clock) {
     let state = match (results.done, results.all) {
         (false, 0) => "looking …".to_owned(),
+        (false, found) => format!("looking … {found}"),
         (true, 0) => "nothing found".to_owned(),
         (_, all) if all > results.messages.len() => {
             format!("{} of {all} messages", results.messages.len())
         }
-        (_, 1) => "1 message".to_owned(),
-        (_, all) => format!("{all} messages"),
+        (_, all) => count(all, "message"),
     };
     let title = Line::new("Find ", Label::Heading)
         .with(&format!("“{}” ", results.text), Label::Strong)

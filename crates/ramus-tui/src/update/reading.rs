@@ -1,12 +1,14 @@
 //! What keys do in a transcript and its tree.
 
+use ramus_app::change::{quoted, resume_command};
 use ramus_core::edit::Policy;
 use ramus_core::session::NodeId;
 use ramus_render::Label;
 use ramus_store::place::HistoryFile;
-use ramus_store::plan;
 
-use crate::event::{AgentInfo, Chapter, Deed, Effect, Opened, Opening, Question, Side, Target};
+use crate::event::{
+    AgentInfo, Chapter, Deed, Effect, NodeAddress, Opened, Opening, Question, Side, Target,
+};
 use crate::keys::Action;
 use crate::panes::agents::Agents;
 use crate::panes::branches::Branches;
@@ -68,7 +70,7 @@ impl State {
             }
             Action::Files => {
                 let place = reading.node(reading.cursor);
-                let address = place.map(|(stage, node)| stage.chapter.full_address(node));
+                let address = place.map(|(stage, node)| stage.chapter.node_address(node));
                 self.say("putting files together …", Label::Dim);
                 return address.map(|at| self.look_up(Question::Files(at))).into_iter().collect();
             }
@@ -230,7 +232,7 @@ impl State {
             Some(marked) if same(&marked) => self.say("unmarked", Label::Dim),
             Some(marked) => {
                 self.say("comparing …", Label::Dim);
-                let question = Question::Compare(marked.full_address(), side.full_address());
+                let question = Question::Compare(marked.node_address(), side.node_address());
                 return vec![self.look_up(question)];
             }
             None => {
@@ -245,10 +247,10 @@ impl State {
         Vec::new()
     }
 
-    fn at_cursor(&mut self, deed: fn(String) -> Deed) -> Vec<Effect> {
+    fn at_cursor(&mut self, deed: fn(NodeAddress) -> Deed) -> Vec<Effect> {
         let place = self.reading().and_then(|reading| reading.node(reading.cursor));
         let Some((stage, node)) = place else { return Vec::new() };
-        let address = stage.chapter.full_address(node);
+        let address = stage.chapter.node_address(node);
         self.say("planning …", Label::Dim);
         vec![Effect::Do(deed(address))]
     }
@@ -269,8 +271,8 @@ impl State {
             self.say("mark the other branch first: d", Label::Dim);
             return Vec::new();
         };
-        let Some(here) = self.side().map(|side| side.full_address()) else { return Vec::new() };
-        let there = marked.full_address();
+        let Some(here) = self.side().map(|side| side.node_address()) else { return Vec::new() };
+        let there = marked.node_address();
         let choice = |letter, label, policy| {
             let deed = Deed::Merge(here.clone(), there.clone(), policy);
             Choice::new(letter, label, Some(Effect::Do(deed)))
@@ -336,23 +338,23 @@ impl State {
         let root = self.unusual_root(&chapter.file);
         let ramus = root.as_ref().map_or_else(
             || "ramus".to_owned(),
-            |root| format!("ramus --claude-dir {}", plan::quoted(root)),
+            |root| format!("ramus --claude-dir {}", quoted(root)),
         );
         let last =
             reading.main().path.folds.last().map(|fold| chapter.history.folds.fold(*fold).head);
         let last = reading.current().map(|current| current.leaf).or(last);
-        let address = last.map(|last| plan::quoted(&self.address(chapter, last)));
+        let address = last.map(|last| quoted(&self.address(chapter, last)));
         let fork = address.as_ref().map(|address| format!("{ramus} fork {address}"));
         let fork = fork.map(|command| ('f', "fork   ", command));
         if chapter.file.role.is_agent() || reading.aside.is_some() {
             return fork.into_iter().collect();
         }
-        let mut resume = plan::resume_command(&chapter.file.id);
+        let mut resume = resume_command(&chapter.file.id);
         if let Some(root) = &root {
-            resume = format!("CLAUDE_CONFIG_DIR={} {resume}", plan::quoted(root));
+            resume = format!("CLAUDE_CONFIG_DIR={} {resume}", quoted(root));
         }
         if let Some(cwd) = chapter.history.session.facts().cwd.as_deref() {
-            resume = format!("cd {} && {resume}", plan::quoted(cwd));
+            resume = format!("cd {} && {resume}", quoted(cwd));
         }
         match (reading.current(), address) {
             (Some(current), Some(address)) if !current.resumes => {
@@ -365,10 +367,9 @@ impl State {
 
     /// Returns the address of a node, in full if a short one could mean another node.
     fn address(&self, chapter: &Chapter, node: NodeId) -> String {
-        if self.list.is_only(&chapter.file) && chapter.is_only(node) {
-            chapter.address(node)
-        } else {
-            chapter.full_address(node)
+        match self.list.short_id(&chapter.file) {
+            Some(id) if chapter.is_only(node) => chapter.address(id, node),
+            _ => chapter.full_address(node),
         }
     }
 

@@ -18,12 +18,15 @@ use ratatui::layout::Rect;
 use testkit::Home;
 
 use super::update;
-use crate::event::{Chapter, Deed, Effect, Event, Opened, Opening, Question, Rendered, Target};
+use crate::event::{
+    Chapter, Deed, Effect, Event, NodeAddress, Opened, Opening, Question, Rendered, Target,
+};
 use crate::panes::list::List;
 use crate::state::{Clock, Overlay, State};
 use crate::theme::Theme;
 use crate::view::view;
 use crate::work::render::{Painter, Want};
+use ramus_app::NodeSelector;
 
 const FIXTURE: &str = r"
 a        user          v=2.1.140 Which tea?
@@ -156,7 +159,7 @@ fn only(mut effects: Vec<Effect>) -> Effect {
 #[test]
 fn changes_are_planned_at_the_message_under_the_cursor() {
     let mut desk = Desk::new();
-    let address = format!("{}:a", desk.path.display());
+    let address = NodeAddress { file: desk.path.clone(), node: NodeSelector::Uuid("a".to_owned()) };
     for (letter, deed) in
         [('g', Deed::Goto(address.clone())), ('F', Deed::Fork(address)), ('u', Deed::Undo)]
     {
@@ -180,7 +183,7 @@ fn a_merge_takes_the_marked_branch_and_this_one() {
     desk.press(KeyCode::Esc);
     assert!(desk.letter('M').is_empty());
     let effect = only(desk.letter('b'));
-    let side = |n: u32| format!("{}@{n}", desk.path.display());
+    let side = |n| NodeAddress { file: desk.path.clone(), node: NodeSelector::Nth(n) };
     let wanted = Deed::Merge(side(1), side(2), Policy::KeepBoth);
     assert!(matches!(&effect, Effect::Do(deed) if *deed == wanted), "{effect:?}");
 }
@@ -195,7 +198,7 @@ fn a_mark_is_taken_back_or_compared() {
     desk.letter(')');
     desk.press(KeyCode::Right);
     let effect = only(desk.letter('d'));
-    let side = |n: u32| format!("{}@{n}", desk.path.display());
+    let side = |n| NodeAddress { file: desk.path.clone(), node: NodeSelector::Nth(n) };
     let wanted = Question::Compare(side(2), side(1));
     assert!(matches!(&effect, Effect::Ask(question, _) if *question == wanted), "{effect:?}");
 }

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime};
 
-use ramus_app::Workspace;
 use ramus_app::survey::{ProjectSurvey, Survey, Surveyed, to_time};
+use ramus_app::{Scope, Workspace};
 use ramus_core::digest::Digest;
 use ramus_core::link::Family;
 use ramus_core::title::{Summaries, branch_title, session_title};
@@ -55,7 +55,7 @@ pub(crate) fn survey(workspace: &Workspace, events: &Sender<Event>) -> Sizes {
     let problems = found.problems.iter().map(ToString::to_string).collect();
     let _ = events.send(Event::Surveyed(surveyed(found, &all), problems));
     let now = to_time(SystemTime::now());
-    let due = workspace.cleanup().due(all.iter().flat_map(|files| files.iter()), now).sentence();
+    let due = workspace.due_files(&Scope::All, now).sentence();
     let _ = events.send(Event::Cleanup { due, gone: lost.sessions() });
     sizes
 }

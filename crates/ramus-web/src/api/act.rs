@@ -4,28 +4,26 @@ mod files;
 mod log;
 mod merge;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
-use ramus_app::change::apply as carry_out;
+use ramus_app::change::{ChangeKind, apply as carry_out};
 use ramus_app::survey::to_time;
 use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, PlannedChange, Site};
+use ramus_core::edit::ChangeDetail;
 use ramus_core::session::NodeId;
-use ramus_render::text::count;
 use ramus_store::apply::ApplyError;
 use ramus_store::journal::{Journal, Operation};
-use ramus_store::plan::{self, Plan, Step, What};
 use ramus_store::undo::{UndoError, is_below};
 use serde::{Deserialize, Serialize};
 
+use super::files::files_at;
 use super::{Answered, answer};
 use crate::State;
 use crate::error::ApiError;
-use crate::token::Token;
 use crate::work::Task;
 use files::FilesView;
 #[cfg(test)]
@@ -92,55 +90,45 @@ pub(crate) struct PlanView {
     files: Option<FilesView>,
 }
 
-/// A change and what a person wants to see of it.
-struct Planned {
-    change: PlannedChange,
-    files: Option<FilesView>,
-}
-
-impl From<PlannedChange> for Planned {
-    fn from(change: PlannedChange) -> Self {
-        Self { change, files: None }
-    }
-}
-
 /// Plans what was asked for; nothing is written.
 pub(crate) async fn plan(
     Extract(state): Extract<Arc<State>>,
     Json(wanted): Json<Wanted>,
 ) -> Answered<PlanView> {
     answer(state, Task::Changes, move |state| {
-        let Planned { change, files } = planned(state, &wanted)?;
+        let change = planned(state, &wanted)?;
         let plan = &change.plan;
-        let view = PlanView {
-            id: if change.stops { String::new() } else { new_id()? },
+        let mut view = PlanView {
+            id: String::new(),
             what: plan.what.word(),
             words: plan.words.clone(),
             session: plan.session.clone(),
-            steps: steps(plan),
+            steps: change.step_words(),
             appended_bytes: plan.appended_bytes(),
             warnings: change.warnings(),
             merged: merge::view(&change),
-            files,
+            files: match &change.detail {
+                ChangeDetail::RestoreFiles(files) => Some(files::view(files)),
+                _ => None,
+            },
         };
         if !change.stops {
-            state.plans.keep(view.id.clone(), change);
+            view.id = state.plans.keep(change);
         }
         Ok(view)
     })
     .await
 }
 
-fn new_id() -> Result<String, ApiError> {
-    let id = Token::random().map_err(|error| ApiError::bad(error.to_string()))?;
-    Ok(id.word().to_owned())
-}
-
-fn planned(state: &State, wanted: &Wanted) -> Result<Planned, ApiError> {
+fn planned(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
     match wanted.what {
-        Action::Undo | Action::Restore => back(state, wanted).map(Planned::from),
-        Action::RestoreFiles => files::restore(state, wanted),
-        _ => with_session(state, wanted).map(Planned::from),
+        Action::Undo | Action::Restore => back(state, wanted),
+        Action::RestoreFiles => {
+            let files = &mut files_at(state, &wanted.session, &wanted.node)?;
+            let request = ChangeRequest::RestoreFiles { files, only: None, outside: false };
+            Ok(state.workspace.plan(request, to_time(SystemTime::now()))?)
+        }
+        _ => with_session(state, wanted),
     }
 }
 
@@ -153,13 +141,15 @@ fn back(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
         return Err(ApiError::not_found("operation"));
     }
     let request = match wanted.what {
-        Action::Restore if operation.is_none_or(|operation| operation.what != What::Trash) => {
+        Action::Restore
+            if operation.is_none_or(|operation| operation.what != ChangeKind::Trash) =>
+        {
             ChangeRequest::Restore { journal, session: &wanted.session, at: wanted.op }
         }
         // Out of the trash a session comes back with all that went there with it.
         _ => ChangeRequest::Undo { journal, op: wanted.op },
     };
-    Ok(state.workspace.plan(&request, to_time(SystemTime::now()))?)
+    Ok(state.workspace.plan(request, to_time(SystemTime::now()))?)
 }
 
 fn with_session(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
@@ -184,19 +174,22 @@ fn with_session(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiErro
             return Err(ApiError::bad("there is no such action"));
         }
     };
-    Ok(workspace.plan(&request, to_time(SystemTime::now()))?)
+    Ok(workspace.plan(request, to_time(SystemTime::now()))?)
 }
 
 impl From<ChangeError> for ApiError {
     fn from(error: ChangeError) -> Self {
         match error {
             ChangeError::Refused { what, refusal } => {
-                let hint = match what {
-                    What::Merge => merge::hint(&refusal),
-                    _ if refusal.can_fork() => "fork from this message instead",
-                    _ => "",
-                };
+                let hint = if what == ChangeKind::Merge { merge::hint(&refusal) } else { "" };
                 cannot(refusal.to_string(), hint)
+            }
+            ChangeError::AlreadyThere | ChangeError::FilesAsTheyWere(_) => {
+                cannot(error.to_string(), "nothing is to be done")
+            }
+            ChangeError::NoDirectory(_) => {
+                let hint = "`ramus files --into DIR` in a terminal writes them anywhere";
+                cannot(error.to_string(), hint)
             }
             ChangeError::Undo { error, is_kept, .. } => {
                 let hint = match error {
@@ -208,7 +201,9 @@ impl From<ChangeError> for ApiError {
                 cannot(error.to_string(), hint)
             }
             ChangeError::NoConversation { .. } => Self::not_found("message"),
-            ChangeError::Title(_) | ChangeError::NoProject(_) => Self::bad(error.to_string()),
+            ChangeError::Title(_) | ChangeError::NoProject(_) | ChangeError::NothingToRepair => {
+                Self::bad(error.to_string())
+            }
             ChangeError::Read(error) => error.into(),
         }
     }
@@ -216,41 +211,6 @@ impl From<ChangeError> for ApiError {
 
 fn cannot(message: String, hint: &'static str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, message, hint)
-}
-
-/// Tells what is done; what goes along with a new session is told as one.
-fn steps(plan: &Plan) -> Vec<String> {
-    let is_link = |step: &&Step| matches!(step, Step::Link { .. });
-    let mut told: Vec<String> = plan.steps.iter().filter(|step| !is_link(step)).map(step).collect();
-    match plan.steps.iter().filter(is_link).count() {
-        0 => {}
-        1 => told.push("take along 1 file backup or output".to_owned()),
-        n => told.push(format!("take along {n} file backups and outputs")),
-    }
-    told
-}
-
-/// Tells what a step does, by the names of files alone.
-fn step(step: &Step) -> String {
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    match step {
-        Step::Append { file, bytes, .. } => {
-            let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
-            format!("add {} to the end of {}", count(lines, "line"), name(file))
-        }
-        Step::Make { file, .. } => format!("write the new file {}", name(file)),
-        Step::Link { to, .. } => format!("take along {}", name(to)),
-        Step::Put { file, .. } => format!("put an earlier content back into {}", name(file)),
-        Step::Move { from, to: None, .. } => format!("move {} to ramus's own trash", name(from)),
-        Step::Join { file, .. } => {
-            format!("bring {} back, and add the lines that are there now", name(file))
-        }
-        Step::Move { to: Some(to), .. } => format!("move {} back to its place", name(to)),
-        Step::Cut { file, wanted, .. } => {
-            format!("cut {} back to {} bytes", name(file), wanted.len)
-        }
-        Step::Tidy { dir } => format!("remove the empty directory {}", name(dir)),
-    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -280,13 +240,13 @@ pub(crate) async fn apply(
         let now = to_time(SystemTime::now());
         let done = carry_out(state.workspace.state(), &change, false, now)
             .map_err(|error| failed(&error))?;
-        let plan = change.plan;
         state.workspace.refresh();
+        let plan = &change.plan;
         Ok(DoneView {
             op: done.op,
             words: format!("{} {}", plan.what.word(), plan.words).trim().to_owned(),
-            resume_command: plan.resume.map(|_| plan::resume_command(&plan.session)),
-            session: plan.session,
+            resume_command: change.resume_command(),
+            session: plan.session.clone(),
             notes: done.notes,
         })
     })

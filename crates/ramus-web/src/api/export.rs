@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use ramus_render::export::{self, Config, Format, Header, Tools};
 use ramus_render::text::WithheldThoughts;
 use ramus_store::Bodies;
+use ramus_store::trace::Part;
 use serde::Deserialize;
 
 use super::{pieces, work};
@@ -64,7 +65,7 @@ pub(crate) async fn export(
         None => Writing::Lines { part: 0, at: 0, bodies: None },
     };
     let export = Export { path, writing, withheld: WithheldThoughts::default(), is_first: true };
-    let body = pieces(state, Task::Exports, export, Arc::default(), Export::next);
+    let body = pieces(state, Task::Exports, export, Export::next);
     let short: String = name.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
     let headers = [
         (header::CONTENT_TYPE, kind.to_owned()),
@@ -189,6 +190,11 @@ fn header(path: &Transcript, named: Named) -> Header {
     let facts = part.history.session.facts();
     let conversations = &part.history.branches.conversations;
     let own = conversations.iter().find(|conversation| Some(conversation.n) == path.open.number);
+    let fork = own.and_then(|own| own.fork).map(|fork| &part.history.branches.forks[fork]);
+    let said = |part: &Part| {
+        let folds = &part.history.folds;
+        part.path.folds.iter().filter(|fold| folds.fold(**fold).voice.is_displayable()).count()
+    };
     let records = path.open.parts.iter().map(|part| part.path.nodes.len()).sum();
     let time = |node: &ramus_core::session::NodeId| part.history.session.record(*node).time;
     Header {
@@ -203,7 +209,9 @@ fn header(path: &Transcript, named: Named) -> Header {
         resumes: path.open.resumes,
         draft: own.is_some_and(|own| own.draft),
         leaf: path.open.leaf_place(),
-        messages: own.map_or(0, |own| own.messages as usize),
+        fork_point: fork.map(|fork| part.history.place_of(fork.node)),
+        fork_kind: fork.map(|fork| fork.kind.word()),
+        messages: path.open.parts.iter().map(said).sum(),
         compactions: own.map_or(0, |own| own.compactions as usize),
         records,
         started: path.open.parts.first().and_then(|part| {

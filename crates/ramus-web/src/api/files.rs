@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Query, State as Extract};
 use ramus_app::{Address, AddressError, NodeSelector};
 use ramus_core::files::Held;
-use ramus_render::json::{self, Answer, Files, FilesPoint};
+use ramus_render::json::{self, Answer, Files};
 use ramus_render::{diff, html};
 use ramus_store::files_at::FilesAt;
 use serde::{Deserialize, Serialize};
@@ -39,11 +39,9 @@ pub(crate) async fn files(
 ) -> Answered<Answer<Files>> {
     answer(state, Task::Sessions, move |state| {
         let mut at = files_at(state, &id, &at.node)?;
-        let files = std::mem::take(&mut at.files);
-        let files = files.iter().map(|file| json::file(file, at.size(file))).collect();
-        let moment = if at.is_before { "before" } else { "after" };
-        let cwd = (!at.cwd.is_empty()).then_some(at.cwd);
-        let point = FilesPoint { session: id, node: at.node, moment, cwd };
+        let files = at.sized_files();
+        let files = files.iter().map(|(file, size)| json::file(file, *size)).collect();
+        let point = json::files_point(&id, &at.moment);
         Ok(Answer::new("ramus.files/1", Files { point, files }))
     })
     .await

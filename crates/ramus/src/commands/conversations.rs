@@ -1,11 +1,10 @@
-use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
-use ramus_app::{Scope, Workspace};
+use ramus_app::list::{ListRequest, ListedConversations};
+use ramus_app::survey::Survey;
+use ramus_app::{Scope, SurveyDetail, Workspace};
 use ramus_core::branches::Status;
 use ramus_core::digest::{Digest, ResumeDigest};
-use ramus_core::history::AgentClass;
-use ramus_core::name::{ShortIds, short_id};
+use ramus_core::name::ShortIds;
 use ramus_core::resume::Reason;
-use ramus_core::title;
 use ramus_render::json::{self, Answer, Bookmark, Conversation, Conversations};
 use ramus_render::layout::{truncate, wrap};
 use ramus_render::{Label, Line};
@@ -13,7 +12,7 @@ use ramus_render::{Label, Line};
 use crate::args::Global;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::filter::{FilterArgs, RowFilter, session_key};
+use crate::filter::{FilterArgs, survey_for};
 use crate::table::{Table, cell, number};
 use crate::ui::Ui;
 
@@ -41,10 +40,10 @@ pub(crate) fn conversations(
 ) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
     let scope = workspace.scope(args.scope.as_deref())?;
-    let filter = args.filter.understood()?;
+    let request = args.filter.list_request(global)?;
     let short_ids = workspace.short_ids();
-    let survey = filter.survey(workspace, &scope)?;
-    let (mut groups, bookmarks) = rows(&survey, &scope, &filter, global.all);
+    let survey = survey_for(&request, workspace, &scope)?;
+    let (mut groups, bookmarks) = rows(&survey, &scope, &request);
     if ui.json {
         let conversations: Vec<Conversation> =
             groups.into_iter().flat_map(|group| group.rows).collect();
@@ -62,13 +61,15 @@ pub(crate) fn conversations(
         ui.line(&line)?;
     }
     for Group { session, digest, rows } in &groups {
-        if let Some(line) = resumes_inside(session, digest.resume.as_ref(), rows) {
+        if let Some(line) = resumes_inside(short_ids.short(session), digest, rows) {
             ui.line(&truncate(&line, ui.width))?;
         }
     }
     for bookmark in &bookmarks {
-        let id = short_id(&bookmark.session);
-        let node = short_id(&bookmark.node);
+        let id = short_ids.short(&bookmark.session);
+        let digest = groups.iter().find(|group| group.session == bookmark.session);
+        let short_uuids = digest.map(|group| group.digest.short_uuids());
+        let node = short_uuids.map_or(&*bookmark.node, |known| known.short(&bookmark.node));
         let line = Line::new("◆  ", Label::Note)
             .with(&format!("{id}:{node}  "), Label::Id)
             .with(&bookmark.title, Label::Plain);
@@ -95,58 +96,31 @@ struct Group<'a> {
 fn rows<'a>(
     survey: &'a Survey,
     scope: &Scope,
-    filter: &RowFilter,
-    all: bool,
+    request: &ListRequest,
 ) -> (Vec<Group<'a>>, Vec<Bookmark>) {
-    let mut files = Vec::new();
-    for project in &survey.projects {
-        let listed = project.sessions.iter().chain(project.agents.iter().filter(|agent| {
-            let is_warm_up = agent.digest.agent_class == AgentClass::Warmup;
-            matches!(scope, Scope::Session(_)) || all && is_warm_up
-        }));
-        for file in listed {
-            let wanted = match scope {
-                Scope::Session(found) => found.file.path == file.file.path,
-                _ => all || !file.digest.class.is_hidden(),
-            };
-            if wanted && filter.has_session(project, file) {
-                let key = session_key(project, file, &session_title(project, file));
-                files.push((key, (project, file)));
-            }
-        }
-    }
-    filter.arrange_all(&mut files);
-    let mut room = filter.limit();
     let mut bookmarks = Vec::new();
-    let group = |(_, (project, file)): (_, (&'a ProjectSurvey, &'a Surveyed))| {
-        let digest = &file.digest;
-        let (session, relative) = (&*file.file.id, &file.file.relative);
-        let mut rows = json::conversations(session, relative, digest, &project.summaries);
-        let times = |n: usize| digest.conversations.get(n - 1).and_then(|c| c.last_active);
-        rows.retain(|row| {
-            let is_status = filter.status().is_none_or(|status| row.status == status);
-            is_status && filter.has_time(digest.facts.started, times(row.n))
-        });
-        rows.truncate(room);
-        room -= rows.len();
-        if !rows.is_empty() || filter.limit() == usize::MAX {
+    let group = |listed: ListedConversations<'a>| {
+        let ListedConversations { project, file, numbers, has_bookmarks } = listed;
+        let (session, digest) = (&*file.file.id, &*file.digest);
+        let all = json::conversations(session, &file.file.relative, digest, &project.summaries);
+        let rows = all.into_iter().filter(|row| numbers.contains(&row.n)).collect();
+        if has_bookmarks {
             bookmarks.extend(json::bookmarks(session, digest, &project.summaries));
         }
         Group { session, digest, rows }
     };
-    let groups = files.into_iter().map(group).collect();
+    let groups = request.conversations(survey, scope).into_iter().map(group).collect();
     (groups, bookmarks)
 }
 
 /// Returns the conversations of a scope that are shown without `--all`.
 pub(crate) fn listed(
-    workspace: Workspace,
+    workspace: &Workspace,
     scope: Option<&str>,
 ) -> Result<Vec<Conversation>, CommandError> {
     let scope = workspace.scope(scope)?;
-    let filter = FilterArgs::default().understood()?;
-    let survey = filter.survey(workspace, &scope)?;
-    let (groups, _) = rows(&survey, &scope, &filter, false);
+    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
+    let (groups, _) = rows(&survey, &scope, &ListRequest::default());
     let rows: Vec<Conversation> = groups.into_iter().flat_map(|group| group.rows).collect();
     if rows.is_empty() { Err(no_conversation()) } else { Ok(rows) }
 }
@@ -154,10 +128,6 @@ pub(crate) fn listed(
 fn no_conversation() -> CommandError {
     CommandError::nothing("no conversation here")
         .hinted("`--all` looks into files without messages too")
-}
-
-fn session_title(project: &ProjectSurvey, file: &Surveyed) -> String {
-    title::session_title(&file.digest, &project.summaries).unwrap_or_default().to_owned()
 }
 
 fn table<'a>(
@@ -175,9 +145,9 @@ fn table<'a>(
             (_, Status::Abandoned) => ("○", Label::Abandoned),
         };
         let status = if conversation.draft { "draft" } else { conversation.status.word() };
-        let left = match (&conversation.fork_kind, &conversation.fork_point) {
+        let left = match (&conversation.fork_kind, &conversation.short_fork_point) {
             (Some(kind), Some(point)) => {
-                Line::new(kind, Label::Branch).with(&format!(" {}", short_id(point)), Label::Id)
+                Line::new(kind, Label::Branch).with(&format!(" {point}"), Label::Id)
             }
             _ => Line::default(),
         };
@@ -198,17 +168,13 @@ fn table<'a>(
 }
 
 /// Tells where a conversation is resumed that goes on after that.
-fn resumes_inside(
-    session: &str,
-    resume: Option<&ResumeDigest>,
-    conversations: &[Conversation],
-) -> Option<Line> {
-    let resume = resume?;
+fn resumes_inside(session: &str, digest: &Digest, conversations: &[Conversation]) -> Option<Line> {
+    let resume = digest.resume.as_ref()?;
     let resuming = conversations.iter().find(|conversation| conversation.resumes)?;
     (*resuming.leaf != *resume.leaf).then(|| {
-        let (id, leaf) = (short_id(session), &resume.leaf);
+        let leaf = digest.short_uuids().short(&resume.leaf).to_owned();
         Line::new("▶  ", Label::Active)
-            .with(&format!("{id}:{}", short_id(leaf)), Label::Id)
+            .with(&format!("{session}:{leaf}"), Label::Id)
             .with("  is where Claude Code goes on, before the end of ", Label::Plain)
             .with(&format!("@{}", resuming.n), Label::Id)
     })

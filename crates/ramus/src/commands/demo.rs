@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use ramus_render::json::{Answer, DemoWritten};
 use ramus_render::{Label, Line};
 
-use crate::demo::files;
+use crate::demo::{files, write};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -23,10 +23,8 @@ pub(crate) struct DemoArgs {
 pub(crate) const SHOWCASE: &str = "7ea9";
 
 pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
-    let files: Vec<(String, Vec<u8>)> =
-        files().into_iter().map(|file| (file.path, file.bytes)).collect();
     let dir = args.dir.display();
-    ramus_store::new::create(&args.dir, &files).map_err(|error| {
+    write(&args.dir).map_err(|error| {
         let exists = error.source.kind() == std::io::ErrorKind::AlreadyExists;
         let error = CommandError::from(error);
         if exists {
@@ -38,7 +36,7 @@ pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
         }
     })?;
     if ui.json {
-        let written = DemoWritten { directory: dir.to_string(), files: files.len() };
+        let written = DemoWritten { directory: dir.to_string(), files: files().len() };
         return ui.json(&Answer::new("ramus.demo/1", written));
     }
     let say = |text: &str, label| Line::new(text, label);

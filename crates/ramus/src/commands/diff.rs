@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use ramus_app::Workspace;
 use ramus_render::Line;
-use ramus_render::compare::{CompareConfig, Compared, compare, stat};
+use ramus_render::compare::{CompareConfig, Compared, SIDE_BY_SIDE_WIDTH, compare, stat};
 use ramus_render::highlight::Highlight;
 use ramus_render::json::{self, Answer};
 
@@ -48,9 +48,6 @@ pub(crate) struct DiffArgs {
     prices: Option<PathBuf>,
 }
 
-/// How many columns two texts need to stand beside each other.
-pub(crate) const WIDE: usize = 120;
-
 pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), CommandError> {
     let prices = prices::load(args.prices.as_deref())?;
     let workspace = env::workspace(ui, global)?.with_prices(prices);
@@ -67,7 +64,7 @@ pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), 
     ui.page();
     let layout = Layout {
         stat: args.stat,
-        side_by_side: args.side_by_side || ui.width >= WIDE && !args.unified,
+        side_by_side: args.side_by_side || ui.width >= SIDE_BY_SIDE_WIDTH && !args.unified,
         full: args.full,
         width: ui.width,
         highlight: ui.highlight(),

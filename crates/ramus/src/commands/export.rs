@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use jiff::Zoned;
+use ramus_app::when::{Edge, parse_time};
 use ramus_app::{Address, NodeSelector, Scope, SurveyDetail, Workspace};
 use ramus_core::name::short_id;
 use ramus_render::export::Tools;
@@ -15,7 +16,6 @@ use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
 use crate::ui::Ui;
-use crate::when::{self, Edge};
 
 mod part;
 mod path;
@@ -141,19 +141,21 @@ impl ExportArgs {
     }
 }
 
-/// Exports one conversation to a directory of its own beside where one is, and tells so.
-pub(crate) fn export_one(
-    global: &Global,
-    address: &str,
+/// Exports one conversation to a directory of its own in the working directory; returns what to tell.
+pub(crate) fn export_conversation(
+    workspace: &Workspace,
+    address: Address,
     format: &str,
 ) -> Result<String, CommandError> {
     let format = Format::from_str(format, true).map_err(CommandError::user)?;
-    let (file, n) = address.rsplit_once('@').unwrap_or((address, "1"));
-    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
-    let id = short_id(&stem);
+    let n = match address.node {
+        NodeSelector::Nth(n) => n,
+        _ => 1,
+    };
+    let id = short_id(&address.file.file.id).to_owned();
     let dir = PathBuf::from(format!("ramus-export-{id}-{n}"));
     let args = ExportArgs {
-        scope: Some(address.to_owned()),
+        scope: None,
         format,
         paths: Paths::All,
         out: Some(dir.clone()),
@@ -165,14 +167,29 @@ pub(crate) fn export_one(
         force: false,
         agents: Agents::All,
     };
-    export(&mut Ui::behind(global, Box::new(|_, _| false)), global, &args)?;
+    let wanted = Wanted {
+        spot: address.node,
+        active_only: false,
+        agents: true,
+        all: false,
+        since: None,
+        redacts: false,
+    };
+    let scope = Scope::Session(Box::new(address.file));
+    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
+    let plan = Plan::new(&survey, &scope, &wanted, format.ending(), workspace.rule())?;
+    if plan.transcripts() == 0 {
+        return Err(CommandError::nothing("there is no conversation to export"));
+    }
+    let (exporter, folder) = (Exporter::new(&plan, &args), Folder::open(&dir, false)?);
+    write_folder(&exporter, &folder, !survey.problems.is_empty(), &|_| {})?;
     Ok(format!("exported {id}@{n} to {}", dir.display()))
 }
 
 pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<(), CommandError> {
     let now = Zoned::now();
     let since =
-        args.since.as_deref().map(|text| when::parse(text, Edge::Start, &now)).transpose()?;
+        args.since.as_deref().map(|text| parse_time(text, Edge::Start, &now)).transpose()?;
     let source = match &args.scope {
         Some(scope) => Some(env::read_source(ui, global, scope)?),
         None => None,
@@ -213,7 +230,7 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     }
     let exporter = Exporter::new(&plan, args);
     match &args.out {
-        Some(dir) => to_folder(ui, args, &exporter, &Folder::open(dir, args.force)?),
+        Some(dir) => to_folder(ui, &exporter, &Folder::open(dir, args.force)?),
         None if count == 1 => to_stdout(ui, &exporter),
         None => Err(CommandError::user(format!("{count} transcripts need a directory"))
             .hinted("give one with `--out DIR`, or one conversation such as `latest@1`")),
@@ -243,14 +260,7 @@ fn to_stdout(ui: &mut Ui, exporter: &Exporter<'_>) -> Result<(), CommandError> {
 const LARGE: u64 = 64 * 1024 * 1024;
 const REPEATED: u64 = 8;
 
-fn to_folder(
-    ui: &mut Ui,
-    args: &ExportArgs,
-    exporter: &Exporter<'_>,
-    folder: &Folder,
-) -> Result<(), CommandError> {
-    let index = path::site_name(args.format);
-    folder.claim(exporter.plan.names().chain(index))?;
+fn to_folder(ui: &mut Ui, exporter: &Exporter<'_>, folder: &Folder) -> Result<(), CommandError> {
     let (read, expected) = (exporter.plan.bytes(), exporter.plan.expected_bytes());
     if expected > LARGE && expected > read.saturating_mul(REPEATED) {
         let (read, expected) = (crate::table::bytes(read), crate::table::bytes(expected));
@@ -260,20 +270,10 @@ fn to_folder(
         ));
     }
     let bar = ui.progress(exporter.plan.bytes());
-    let site = exporter.all(folder, &|bytes| bar.inc(bytes));
+    let written = write_folder(exporter, folder, ui.is_incomplete(), &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
-    let site = site?;
-    if let Some((name, text)) = site::index(args.format, &site) {
-        folder.write(name, text.as_bytes())?;
-    }
+    let (site, removed) = written?;
     let written = site.transcripts.iter().chain(&site.agents);
-    let names = written.clone().map(|path| path.file.as_str());
-    let names = names.chain(site.pictures.iter().map(String::as_str)).chain(index).collect();
-    // A session that cannot be read for a moment is no reason to remove its earlier transcript.
-    let removed = match ui.is_incomplete() {
-        true => folder.keep_earlier(&names).map(|()| 0)?,
-        false => folder.settle(&names)?,
-    };
     let bytes: u64 = written.map(|path| path.bytes).sum();
     if ui.json {
         return summary(ui, exporter, site);
@@ -290,6 +290,30 @@ fn to_folder(
     }
     report(ui, exporter);
     Ok(())
+}
+
+/// Writes all transcripts and their index; returns them, and how many files of an earlier export went.
+fn write_folder(
+    exporter: &Exporter<'_>,
+    folder: &Folder,
+    is_incomplete: bool,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Result<(Site, usize), CommandError> {
+    let index = path::site_name(exporter.args.format);
+    folder.claim(exporter.plan.names().chain(index))?;
+    let site = exporter.all(folder, on_read)?;
+    if let Some((name, text)) = site::index(exporter.args.format, &site) {
+        folder.write(name, text.as_bytes())?;
+    }
+    let written = site.transcripts.iter().chain(&site.agents);
+    let names = written.map(|path| path.file.as_str());
+    let names = names.chain(site.pictures.iter().map(String::as_str)).chain(index).collect();
+    // A session that cannot be read for a moment is no reason to remove its earlier transcript.
+    let removed = match is_incomplete {
+        true => folder.keep_earlier(&names).map(|()| 0)?,
+        false => folder.settle(&names)?,
+    };
+    Ok((site, removed))
 }
 
 /// Tells what was taken out, by rule.

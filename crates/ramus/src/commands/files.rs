@@ -1,19 +1,17 @@
 use std::path::PathBuf;
 
 use ramus_app::Workspace;
-use ramus_core::files::place::named;
-use ramus_core::files::{FileState, Held};
+use ramus_app::files_at::{check_held, find_file, held_bytes};
+use ramus_core::files::FileState;
 use ramus_render::json::{self, Answer};
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
-use crate::env::{self, Clock};
+use crate::env;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
 pub(crate) mod point;
-
-mod list;
 
 mod difference;
 
@@ -68,20 +66,18 @@ pub(crate) struct FilesArgs {
     yes: bool,
 }
 
-/// Returns the list of files at a message, and their paths: the last lines, in order.
+/// Returns the list of files at a message.
 pub(crate) fn listed(
     workspace: &Workspace,
     address: &str,
-    all: bool,
     width: usize,
-) -> Result<(Vec<Line>, Vec<String>), CommandError> {
+) -> Result<Vec<Line>, CommandError> {
     let mut point = workspace.files_at(&workspace.address(address)?)?;
-    point.files.retain(|file| all || !file.only_read);
-    let paths: Vec<String> = point.files.iter().map(|file| file.path.clone()).collect();
-    if paths.is_empty() {
+    point.files.retain(|file| !file.only_read);
+    if point.files.is_empty() {
         return Err(CommandError::nothing("no tool changed a file, and none was backed up"));
     }
-    Ok((list::lines(&mut point, width, &Clock::new()), paths))
+    Ok(point::lines(&mut point, width))
 }
 
 /// Returns what a file held at a message.
@@ -92,23 +88,7 @@ pub(crate) fn held(
 ) -> Result<Vec<u8>, CommandError> {
     let mut point = workspace.files_at(&workspace.address(address)?)?;
     let file = one(&point, path)?;
-    is_held(&file)?;
-    let gone = || CommandError::nothing(format!("the backup of {} is gone", file.path));
-    point.bytes(&file).ok_or_else(gone)
-}
-
-/// Says why it cannot be told what a file held.
-fn is_held(file: &FileState) -> Result<(), CommandError> {
-    match &file.held {
-        Held::Backup(_) | Held::Bytes(_) => Ok(()),
-        Held::Absent => Err(CommandError::nothing(format!("{} did not exist", file.path))),
-        Held::Unknown => {
-            let note = list::note(file);
-            let why = if note.is_empty() { "nobody wrote it down".to_owned() } else { note };
-            let path = &file.path;
-            Err(CommandError::nothing(format!("cannot tell what {path} held: {why}")))
-        }
-    }
+    Ok(held_bytes(&mut point, &file)?)
 }
 
 pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<(), CommandError> {
@@ -122,7 +102,7 @@ pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<()
         return into::write(ui, args, &mut point, dir);
     }
     if args.restore {
-        return restore::put_back(ui, args, &mut point);
+        return restore::put_back(ui, &workspace, args, &mut point);
     }
     if let Some(path) = &args.path {
         return print(ui, &mut point, path);
@@ -130,9 +110,9 @@ pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<()
     let all = global.all;
     point.files.retain(|file| all || !file.only_read);
     if ui.json {
-        let files = point.files.clone();
-        let files = files.iter().map(|file| json::file(file, point.size(file))).collect();
-        let body = json::Files { point: point::json(&point), files };
+        let files = point.sized_files();
+        let files = files.iter().map(|(file, size)| json::file(file, *size)).collect();
+        let body = json::Files { point: json::files_point(&point.session, &point.moment), files };
         ui.json(&Answer::new("ramus.files/1", body))?;
     }
     if point.files.is_empty() {
@@ -143,7 +123,7 @@ pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<()
         return Ok(());
     }
     ui.page();
-    for line in list::lines(&mut point, ui.width, &Clock::new()) {
+    for line in point::lines(&mut point, ui.width) {
         ui.line(&line)?;
     }
     Ok(())
@@ -152,26 +132,7 @@ pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<()
 /// Finds the file that a person means.
 fn one(point: &Point, wanted: &str) -> Result<FileState, CommandError> {
     let here = std::env::current_dir().unwrap_or_default();
-    let bases = [point.cwd.as_str(), &here.to_string_lossy()];
-    let paths = point.files.iter().map(|file| file.path.as_str());
-    let found = named(paths, wanted, &bases);
-    match found[..] {
-        [path] => {
-            Ok(point.files.iter().find(|file| file.path == path).cloned().unwrap_or_else(|| {
-                unreachable!("because the path was taken from one of the files")
-            }))
-        }
-        [] => Err(CommandError::nothing(format!("no tool of this conversation knew {wanted:?}"))
-            .hinted("`ramus files ADDRESS --all` lists the files it knew")),
-        ref several => {
-            let mut message = format!("{wanted:?} could be {} files:", several.len());
-            for path in several.iter().take(12) {
-                message.push_str("\n  ");
-                message.push_str(path);
-            }
-            Err(CommandError::user(message).hinted("give more of the path"))
-        }
-    }
+    Ok(find_file(point, wanted, &here.to_string_lossy())?)
 }
 
 /// Prints one file: its bytes, or on a terminal its text.
@@ -180,14 +141,17 @@ fn print(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandErro
     if ui.json {
         let mut answer = json::file(&file, point.size(&file));
         answer.content = point.bytes(&file).and_then(|bytes| String::from_utf8(bytes).ok());
-        let body = json::Files { point: point::json(point), files: vec![answer] };
+        let body = json::Files {
+            point: json::files_point(&point.session, &point.moment),
+            files: vec![answer],
+        };
         ui.json(&Answer::new("ramus.files/1", body))?;
     }
-    is_held(&file)?;
+    check_held(&file)?;
     if ui.json {
         return Ok(());
     }
-    let note = list::note(&file);
+    let note = file.note();
     if !note.is_empty() {
         ui.say(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
     }

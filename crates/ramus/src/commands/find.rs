@@ -1,38 +1,29 @@
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use clap::ValueEnum;
 use jiff::Zoned;
-use ramus_app::Scope;
+use ramus_app::search::{
+    AgentFilter, SearchBatch, SearchCounts, SearchOrder, SearchOutcome, SearchRequest, ToolFilter,
+};
+use ramus_app::{Scope, Workspace};
+use ramus_core::branches::Status;
 use ramus_core::pull_request::PullRequestName;
-use ramus_core::query::{Query, QueryError, Role, TextKind};
-use ramus_render::json::{Answer, HitCount, HitFile};
+use ramus_core::query::{QueryError, Role, TextKind};
+use ramus_render::json::{self, Answer, HitCount, HitFile, SNIPPET_ROOM};
 use ramus_render::{Label, Line};
-use ramus_store::scan::{self, Filter, Hit, Order, ToolFilter};
 
 use crate::args::Global;
 use crate::commands::cache;
 use crate::env;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::ui::Ui;
-use crate::when;
 
 /// From how many bytes on that had to be read the next search should have less to do.
 const WORTH_IT: u64 = 64 * 1024 * 1024;
 
-/// Matches the first letter of every text.
-const ANYTHING: &str = r"\A(?s:.)";
-
-mod context;
-mod page;
-mod prompts;
 mod rows;
-mod search;
-mod sources;
-mod stream;
 
-pub(crate) use context::neighbour;
-use search::Search;
+use rows::RowWriter;
 
 /// Find messages in all sessions, on every branch, the newest first
 ///
@@ -87,10 +78,10 @@ pub(crate) struct FindArgs {
     project: Option<String>,
     /// Only on branches of this status
     #[arg(long, value_name = "STATUS", default_value = "any", hide_default_value = true)]
-    branch: BranchFilter,
+    branch: BranchWord,
     /// Whether to look into what agents did
     #[arg(long, value_name = "WHICH", default_value = "any", hide_default_value = true)]
-    agents: AgentFilter,
+    agents: AgentWord,
     /// What comes first
     #[arg(long, value_name = "ORDER", default_value = "time", hide_default_value = true)]
     sort: Sort,
@@ -105,15 +96,26 @@ pub(crate) struct FindArgs {
     limit: Option<usize>,
 }
 
+/// The status of branches, as it is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BranchFilter {
+pub(crate) enum BranchWord {
     Any,
     Active,
     Abandoned,
 }
 
+impl BranchWord {
+    pub(crate) fn status(self) -> Option<Status> {
+        match self {
+            Self::Any => None,
+            Self::Active => Some(Status::Active),
+            Self::Abandoned => Some(Status::Abandoned),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AgentFilter {
+enum AgentWord {
     Any,
     Only,
     None,
@@ -130,7 +132,7 @@ enum Sort {
 fn role_words() -> impl clap::builder::TypedValueParser<Value = Role> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
     PossibleValuesParser::new(Role::ALL.map(Role::word))
-        .map(|word| Role::ALL.into_iter().find(|role| role.word() == word).unwrap_or(Role::User))
+        .map(|word| Role::parse(&word).unwrap_or(Role::User))
 }
 
 fn kind_words() -> impl clap::builder::TypedValueParser<Value = TextKind> {
@@ -141,160 +143,104 @@ fn kind_words() -> impl clap::builder::TypedValueParser<Value = TextKind> {
 }
 
 pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), CommandError> {
-    let query = query(ui, args)?;
+    let mut request = request(ui, args)?;
     let workspace = env::workspace(ui, global)?;
-    let scope = match &args.project {
+    request.scope = match &args.project {
         Some(project) => Scope::Project(workspace.project(project)?),
         None => workspace.scope(args.scope.as_deref()).map_err(|error| {
             CommandError::from(error)
                 .hinted("SCOPE is a project or a session; several words of TEXT stand in quotes")
         })?,
     };
-    let mut sources = sources::sources(&workspace, &scope, args.agents);
-    if let Some(pr) = &args.pr {
-        sources::keep_pull_request(ui, &workspace, &scope, pr, &mut sources);
-    }
-    let tool =
-        names_calls(args).then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
-    let projects = workspace.projects();
-    let filter = Filter::open(workspace.index(), &projects);
-    let mut search = Search::new(workspace.rule(), &projects, &sources, &query, args.context);
-    search.is_one_session = matches!(scope, Scope::Session(_));
-    let unknown = filter.unknown(&sources);
-    let found = if args.count || args.files || args.sort == Sort::Relevance {
-        all(ui, args, search, tool.as_ref(), &filter)
+    let (unknown_bytes, found) = if args.count || args.files {
+        let counts = workspace.count_matches(&request, workspace.progress());
+        (counts.unknown_bytes, write_counts(ui, args, &counts))
     } else {
-        newest(ui, args, search, tool.as_ref(), &filter)
+        match write_hits(ui, &workspace, &request) {
+            ControlFlow::Break(error) => return Err(error),
+            ControlFlow::Continue(outcome) => (outcome.unknown_bytes, end(ui, args, outcome)),
+        }
     };
-    if unknown > WORTH_IT && workspace.index().is_open() {
+    if unknown_bytes > WORTH_IT && workspace.index().is_open() {
         cache::build_aside(global);
     }
-    let room = match &found {
-        Ok(shown) => args.limit.unwrap_or(usize::MAX).saturating_sub(*shown),
-        Err(error) if error.kind == ErrorKind::Nothing => args.limit.unwrap_or(usize::MAX),
-        Err(_) => 0,
-    };
-    let is_any = args.branch == BranchFilter::Any && args.agents != AgentFilter::Only;
-    if tool.is_some() || args.pr.is_some() || args.count || args.files || !is_any || room == 0 {
-        return found.map(drop);
-    }
-    let mut lost = prompts::lost_prompts(&workspace, &scope, &query);
-    lost.truncate(room);
-    match lost.is_empty() {
-        true => found.map(drop),
-        false => prompts::write_prompts(ui, &query, &lost),
-    }
+    found
 }
 
-/// Tells what is newest as soon as it is certain.
-fn newest(
+/// Writes hits as they are found.
+fn write_hits(
     ui: &mut Ui,
-    args: &FindArgs,
-    mut search: Search<'_>,
-    tool: Option<&ToolFilter>,
-    filter: &Filter,
-) -> Result<usize, CommandError> {
-    let (sources, query) = (search.sources, search.query);
-    let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
-    let mut room = args.limit.unwrap_or(usize::MAX);
-    let mut found_any = false;
-    let (problems, flow) =
-        scan::newest(sources, query, tool, filter, &|bytes| bar.inc(bytes), |batch| {
-            search.said.clone_from(batch.said);
-            search.turn_to(batch.hits);
-            search.keep_branch(ui, args.branch);
-            if search.hits.is_empty() {
-                return ControlFlow::Continue(());
-            }
-            bar.finish_and_clear();
-            found_any = true;
-            let is_more = search.hits.len() > room;
-            search.truncate(room);
-            room -= search.hits.len();
-            match search.write(ui) {
-                Err(error) => ControlFlow::Break(Err(error)),
-                Ok(()) if is_more => ControlFlow::Break(Ok(())),
-                Ok(()) => ControlFlow::Continue(()),
-            }
-        });
-    bar.finish_and_clear();
-    for problem in &problems {
-        ui.warn(problem);
-    }
-    match flow {
-        ControlFlow::Break(Err(error)) => Err(error),
-        ControlFlow::Break(Ok(())) => {
-            ui.say(&Line::new("There are more; `--limit` says how many are shown", Label::Dim));
-            Ok(args.limit.unwrap_or(usize::MAX))
+    workspace: &Workspace,
+    request: &SearchRequest,
+) -> ControlFlow<CommandError, SearchOutcome> {
+    let mut rows = RowWriter::new(&request.query);
+    workspace.search(request, workspace.progress(), |batch| {
+        let written = if ui.json { write_json(ui, batch) } else { rows.write(ui, batch) };
+        match written.and_then(|()| Ok(ui.out().flush()?)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
         }
-        ControlFlow::Continue(()) if found_any => Ok(args.limit.unwrap_or(usize::MAX) - room),
-        ControlFlow::Continue(()) => nothing(ui, args),
-    }
+    })
 }
 
-/// Finds everything before telling of it.
-fn all(
-    ui: &mut Ui,
-    args: &FindArgs,
-    mut search: Search<'_>,
-    tool: Option<&ToolFilter>,
-    filter: &Filter,
-) -> Result<usize, CommandError> {
-    let (sources, query) = (search.sources, search.query);
-    let bar = ui.progress(sources.iter().map(|source| source.file.bytes).sum());
-    let order = if args.sort == Sort::Time { Order::Time } else { Order::Relevance };
-    let found = scan::scan(sources, query, tool, order, filter, &|bytes| bar.inc(bytes));
-    bar.finish_and_clear();
-    for problem in &found.problems {
-        ui.warn(problem);
+fn write_json(ui: &mut Ui, batch: &mut SearchBatch<'_>) -> Result<(), CommandError> {
+    for index in 0..batch.len() {
+        let Some(hit) = batch.hit(index) else { continue };
+        let address = hit.short_address.clone();
+        ui.json(&Answer::new("ramus.find/1", json::hit(hit, address)))?;
+        if index.is_power_of_two() {
+            ui.out().flush()?;
+        }
     }
-    search.said = found.said;
-    search.turn_to(Hit::merge(found.places, sources, order));
-    search.keep_branch(ui, args.branch);
-    if search.hits.is_empty() {
-        return nothing(ui, args);
-    }
-    if args.count {
-        return count(ui, &search).map(|()| search.hits.len());
-    }
-    if args.files {
-        return files(ui, &search).map(|()| search.hits.len());
-    }
-    let all = search.hits.len();
-    search.truncate(args.limit.unwrap_or(usize::MAX));
-    search.write(ui)?;
-    if search.hits.len() < all {
-        let more = format!("{} more; `--limit` says how many are shown", all - search.hits.len());
-        ui.say(&Line::new(&more, Label::Dim));
-    }
-    Ok(search.hits.len())
+    Ok(())
 }
 
-fn query(ui: &Ui, args: &FindArgs) -> Result<Query, CommandError> {
-    let mut query = match &args.text {
-        Some(text) if args.regex => Query::regex(text),
-        Some(text) => Query::words(text),
-        None => match &args.pr {
-            Some(pr) if !names_calls(args) => {
-                Query::regex(&format!(r"(?:\A|\D){}(?:\D|\z)", pr.number))
-            }
-            _ => Query::regex(ANYTHING),
-        },
+/// Says whether there is more, or nothing.
+fn end(ui: &Ui, args: &FindArgs, outcome: SearchOutcome) -> Result<(), CommandError> {
+    if outcome.found == 0 {
+        return Err(nothing(args));
     }
-    .map_err(|error| broken(ui, args.text.as_deref().unwrap_or_default(), &error))?;
-    let now = Zoned::now();
-    let time = |text: &Option<String>, edge| {
-        text.as_deref().map(|text| when::parse(text, edge, &now)).transpose()
+    let more = match outcome.found - outcome.shown {
+        0 => return Ok(()),
+        _ if !outcome.is_complete => "There are more; `--limit` says how many are shown".to_owned(),
+        more => format!("{more} more; `--limit` says how many are shown"),
     };
-    query.since = time(&args.since, when::Edge::Start)?;
-    query.until = time(&args.until, when::Edge::End)?;
-    query.kinds.clone_from(&args.kind);
-    if args.text.is_none() && args.kind.is_empty() {
-        let is_request = args.pr.is_some() && !names_calls(args);
-        query.kinds.push(if is_request { TextKind::PullRequest } else { TextKind::ToolInput });
+    ui.say(&Line::new(&more, Label::Dim));
+    Ok(())
+}
+
+fn request(ui: &Ui, args: &FindArgs) -> Result<SearchRequest, CommandError> {
+    let tool =
+        names_calls(args).then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
+    let request = match &args.text {
+        Some(text) => SearchRequest::for_text(text, args.regex).map(|request| SearchRequest {
+            tool,
+            pull_request: args.pr.clone(),
+            ..request
+        }),
+        None => SearchRequest::for_filters(tool, args.pr.clone()),
+    };
+    let mut request =
+        request.map_err(|error| broken(ui, args.text.as_deref().unwrap_or_default(), &error))?;
+    request.set_times(args.since.as_deref(), args.until.as_deref(), &Zoned::now())?;
+    if !args.kind.is_empty() {
+        request.query.kinds.clone_from(&args.kind);
     }
-    query.roles.clone_from(&args.role);
-    Ok(query)
+    request.query.roles.clone_from(&args.role);
+    request.status = args.branch.status();
+    request.agents = match args.agents {
+        AgentWord::Any => AgentFilter::Any,
+        AgentWord::Only => AgentFilter::Only,
+        AgentWord::None => AgentFilter::None,
+    };
+    request.order = match args.sort {
+        Sort::Time => SearchOrder::Newest,
+        Sort::Relevance => SearchOrder::Relevance,
+    };
+    request.limit = args.limit;
+    request.context = args.context;
+    request.room = if ui.json { SNIPPET_ROOM } else { ui.width };
+    Ok(request)
 }
 
 /// Whether tool calls are looked for by their name or file.
@@ -317,65 +263,43 @@ fn broken(ui: &Ui, text: &str, error: &QueryError) -> CommandError {
     CommandError::user(error)
 }
 
-fn nothing(ui: &mut Ui, args: &FindArgs) -> Result<usize, CommandError> {
-    if args.count {
-        if ui.json {
-            let none = HitCount { messages: 0, places: 0, files: 0 };
-            ui.json(&Answer::new("ramus.find.count/1", none))?;
-        } else {
-            writeln!(ui.out(), "0")?;
-        }
-    }
+fn nothing(args: &FindArgs) -> CommandError {
     let Some(text) = &args.text else {
-        return Err(match &args.pr {
+        return match &args.pr {
             Some(pr) if !names_calls(args) => {
                 CommandError::nothing(format!("No session made pull request {}", pr.number))
             }
             _ => CommandError::nothing("No tool call matches"),
-        });
+        };
     };
-    let mut error = CommandError::nothing(format!("no message holds {text:?}"));
-    if !args.regex && text.split_whitespace().nth(1).is_some() {
-        error = error.hinted("all words must occur in one message; fewer find more");
-    }
-    Err(error)
+    no_match(text, args.regex)
 }
 
-fn count(ui: &mut Ui, search: &Search<'_>) -> Result<(), CommandError> {
-    if !ui.json {
-        writeln!(ui.out(), "{}", search.hits.len())?;
-        return Ok(());
+/// Says that no message matches.
+pub(crate) fn no_match(text: &str, is_regex: bool) -> CommandError {
+    let error = CommandError::nothing(format!("no message holds {text:?}"));
+    if !is_regex && text.split_whitespace().nth(1).is_some() {
+        return error.hinted("all words must occur in one message; fewer find more");
     }
-    let places = search.hits.iter().flat_map(Hit::places);
-    let mut files: Vec<u32> = places.map(|place| place.source).collect();
-    let (messages, places) = (search.hits.len(), files.len());
-    files.sort_unstable();
-    files.dedup();
-    ui.json(&Answer::new("ramus.find.count/1", HitCount { messages, places, files: files.len() }))
+    error
 }
 
-fn files(ui: &mut Ui, search: &Search<'_>) -> Result<(), CommandError> {
-    let mut order = Vec::new();
-    let mut messages: BTreeMap<u32, usize> = BTreeMap::new();
-    for place in search.hits.iter().flat_map(Hit::places) {
-        let count = messages.entry(place.source).or_default();
-        if *count == 0 {
-            order.push(place.source);
-        }
-        *count += 1;
+fn write_counts(ui: &mut Ui, args: &FindArgs, counts: &SearchCounts) -> Result<(), CommandError> {
+    if args.count && ui.json {
+        let (messages, places, files) = (counts.messages, counts.places(), counts.files.len());
+        ui.json(&Answer::new("ramus.find.count/1", HitCount { messages, places, files }))?;
+    } else if args.count {
+        writeln!(ui.out(), "{}", counts.messages)?;
     }
-    for source in order {
-        let file = search.sources[source as usize].file.relative.clone();
+    for (file, messages) in counts.files.iter().filter(|_| args.files) {
         if ui.json {
-            ui.json(&Answer::new(
-                "ramus.find.file/1",
-                HitFile { file, messages: messages[&source] },
-            ))?;
+            let file = HitFile { file: file.clone(), messages: *messages };
+            ui.json(&Answer::new("ramus.find.file/1", file))?;
         } else if ui.terminal {
-            ui.line(&Line::plain(&file))?;
+            ui.line(&Line::plain(file))?;
         } else {
             writeln!(ui.out(), "{file}")?;
         }
     }
-    Ok(())
+    if counts.messages == 0 { Err(nothing(args)) } else { Ok(()) }
 }

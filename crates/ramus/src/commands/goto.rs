@@ -1,18 +1,17 @@
-use ramus_app::change::Going;
-use ramus_app::{Address, NodeSelector, Site, Workspace};
+use ramus_app::message::message_summary;
+use ramus_app::{Address, ChangeError, ChangeRequest, NodeSelector, Site, Workspace};
 use ramus_core::fold::FoldId;
-use ramus_core::name::short_id;
 use ramus_core::query::{Detail, Query};
 use ramus_core::session::NodeId;
+use ramus_render::change::{message_line, offer_lines};
 use ramus_render::json::Answer;
 use ramus_render::{Label, Line};
 use ramus_store::Bodies;
 
 use crate::args::Global;
-use crate::commands::fork::propose_fork;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, SiteWords, WriteArgs, nothing_written, perform, resume_command};
+use crate::perform::{WriteArgs, nothing_written, perform, resume_command, with_style};
 use crate::ui::Ui;
 
 /// Make a message the one that Claude Code resumes from
@@ -44,13 +43,6 @@ pub(crate) struct BranchArgs {
     uuid: String,
     #[command(flatten)]
     write: WriteArgs,
-}
-
-impl GotoArgs {
-    /// Asks for one message.
-    pub(crate) fn of(address: String) -> Self {
-        Self { address, text: Vec::new(), write: WriteArgs::default() }
-    }
 }
 
 pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), CommandError> {
@@ -94,43 +86,20 @@ fn go(
     node: NodeId,
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
-    let change = match workspace.plan_going(site, node, env::now())? {
-        Going::Here(change) => change,
-        Going::There if ui.json => {
+    let request = ChangeRequest::Goto { site, node };
+    let change = match workspace.plan(request, env::now()) {
+        Err(ChangeError::AlreadyThere) if ui.json => {
             return ui.json(&Answer::new("ramus.goto/1", nothing_written(site, node)));
         }
-        Going::There => {
+        Err(ChangeError::AlreadyThere) => {
             ui.say(&Line::plain("The session resumes there already; nothing was written."));
             return resume_command(ui, &site.found.file.id, site.cwd());
         }
-        Going::Forked { refusal, change } => {
-            ui.say(
-                &Line::new("Cannot go there in this session: ", Label::Warning)
-                    .with(&refusal.to_string(), Label::Plain),
-            );
-            ui.say(&Line::plain("A new session with the same conversation does it:"));
-            return propose_fork(ui, site, node, &change?, "ramus.goto/1", args);
-        }
+        planned => planned?,
     };
-    let id = &site.found.file.id;
-    let mut lines = vec![
-        Line::plain("Session ")
-            .with(short_id(id), Label::Id)
-            .with(&format!("  {}", site.title), Label::Strong),
-    ];
-    let now = match site.history.branches.resume {
-        Some(resume) => site.words(resume.leaf)?,
-        None => Line::plain("nothing"),
-    };
-    let plan = &change.plan;
-    lines.push(Line::plain("  resumes now  ").join(&now));
-    lines.push(Line::new("  will resume  ", Label::Active).join(&site.words(node)?));
-    lines.push(Line::new(
-        &format!("  adds {} bytes to {}", plan.appended_bytes(), plan.file.display()),
-        Label::Dim,
-    ));
-    let proposal = Proposal { change: &change, lines, question: "Go there?" };
-    perform(ui, "ramus.goto/1", args, &proposal)
+    let offer = change.instead_of.as_ref().map(offer_lines);
+    offer.iter().flatten().for_each(|line| ui.say(line));
+    perform(ui, "ramus.goto/1", args, &change)
 }
 
 /// Looks for messages by what they say.
@@ -141,6 +110,7 @@ trait SiteSearch {
     /// Shows a message with what stands before and after it.
     fn candidate(
         &self,
+        ui: &Ui,
         bodies: &mut Bodies,
         n: usize,
         fold: FoldId,
@@ -172,7 +142,7 @@ impl SiteSearch for Site {
             [fold] => Ok(head(fold)),
             _ => {
                 for (n, fold) in (1..).zip(&folds) {
-                    for line in self.candidate(&mut bodies, n, *fold)? {
+                    for line in self.candidate(ui, &mut bodies, n, *fold)? {
                         ui.say(&ramus_render::layout::truncate(&line, ui.width));
                     }
                 }
@@ -188,21 +158,26 @@ impl SiteSearch for Site {
 
     fn candidate(
         &self,
+        ui: &Ui,
         bodies: &mut Bodies,
         n: usize,
         fold: FoldId,
     ) -> Result<Vec<Line>, CommandError> {
         let folds = &self.history.folds;
+        let mut line = |fold| -> Result<Line, CommandError> {
+            let message = message_summary(&self.history, bodies, fold)?;
+            Ok(with_style(ui, |style| message_line(&message, style)))
+        };
         let conversation = self.history.conversation_of(folds.fold(fold).head);
         let status = conversation.map_or("", |conversation| conversation.status.word());
         let mut lines = Vec::new();
         if let Some(above) =
             folds.ancestors(fold).skip(1).find(|fold| folds.fold(*fold).voice.speaks())
         {
-            let words = self.fold_words(bodies, above)?;
+            let words = line(above)?;
             lines.push(Line::new("      ↑ ", Label::Dim).join(&words));
         }
-        let words = self.fold_words(bodies, fold)?;
+        let words = line(fold)?;
         lines.push(
             Line::new(&format!("{n:>3}  "), Label::Strong)
                 .with(&format!("{status:<9}  "), Label::Branch)
@@ -215,7 +190,7 @@ impl SiteSearch for Site {
         }
         below.sort_unstable();
         for below in below {
-            let words = self.fold_words(bodies, below)?;
+            let words = line(below)?;
             lines.push(Line::new("      ↓ ", Label::Dim).join(&words));
         }
         Ok(lines)

@@ -34,7 +34,7 @@ pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
             Label::Dim,
         ));
         if let Some(due) =
-            workspace.and_then(|workspace| workspace.due_soon(&Scope::All, env::now()))
+            workspace.and_then(|workspace| workspace.due_files(&Scope::All, env::now()).sentence())
         {
             ui.say(&Line::new(&due, Label::Warning));
         }

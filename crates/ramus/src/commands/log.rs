@@ -1,4 +1,3 @@
-use ramus_core::name::short_id;
 use ramus_core::time::Time;
 use ramus_render::json::{Answer, Log, LogEntry};
 use ramus_render::{Label, Line};
@@ -47,7 +46,7 @@ pub(crate) fn log(ui: &mut Ui, global: &Global, args: &LogArgs) -> Result<(), Co
     if ui.json {
         return Ok(());
     }
-    let clock = Clock::new();
+    let (clock, short_ids) = (Clock::new(), workspace.short_ids());
     let mut table = Table::new(&[">OP", "WHEN", "WHAT", "SESSION", "?STATE", "*"]);
     for operation in here {
         let is_in_effect = operation.is_done() && operation.undone_by.is_none();
@@ -57,7 +56,7 @@ pub(crate) fn log(ui: &mut Ui, global: &Global, args: &LogArgs) -> Result<(), Co
             cell(operation.op.to_string(), Label::Strong),
             cell(when.unwrap_or_default(), Label::Time),
             cell(operation.what.word(), Label::Branch),
-            cell(short_id(&operation.session), Label::Id),
+            cell(short_ids.short(&operation.session), Label::Id),
             cell(state(operation), label),
             Line::plain(&operation.words),
         ]);

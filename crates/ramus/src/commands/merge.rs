@@ -1,23 +1,18 @@
 mod assist;
 
 use clap::ValueEnum;
-use ramus_app::change::{MergeRequest, short_title};
-use ramus_app::{Address, ChangeError, ChangeRequest, Site};
-use ramus_core::compare::Content;
-use ramus_core::edit::{Conflict, Exchange, Fate, MergeBrief, Merged, Pick, Policy, Strategy};
-use ramus_core::name::short_id;
+use ramus_app::change::MergeRequest;
+use ramus_app::{Address, ChangeError, ChangeRequest, PlannedChange, Site};
+use ramus_core::edit::{ChangeDetail, MergeBrief, Merged, Pick, Policy, Strategy};
 use ramus_core::session::NodeId;
+use ramus_render::change::conflict_words;
 use ramus_render::json::{self, MergeAnswer};
-use ramus_render::layout::wrap;
-use ramus_render::text::count;
-use ramus_render::{Label, Line};
-use ramus_store::plan::Plan;
 
 use crate::args::Global;
-use crate::commands::fork::{ForkTo, comes_along};
-use crate::env::{self, Clock};
+use crate::commands::fork::ForkTo;
+use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, WriteArgs, perform_as, written};
+use crate::perform::{WriteArgs, perform_as, show_change, written};
 use crate::ui::Ui;
 
 /// Put several conversations together in a session of its own
@@ -89,37 +84,12 @@ enum OnConflict {
 }
 
 impl OnConflict {
-    fn of(policy: Policy) -> Self {
-        match policy {
-            Policy::Stop => Self::Stop,
-            Policy::Ours => Self::Ours,
-            Policy::Theirs => Self::Theirs,
-            Policy::KeepBoth => Self::KeepBoth,
-        }
-    }
-
     fn policy(self) -> Policy {
         match self {
             Self::Stop => Policy::Stop,
             Self::Ours => Policy::Ours,
             Self::Theirs => Policy::Theirs,
             Self::KeepBoth => Policy::KeepBoth,
-        }
-    }
-}
-
-impl MergeArgs {
-    /// Asks for one conversation after the other.
-    pub(crate) fn of(addresses: Vec<String>, policy: Policy) -> Self {
-        Self {
-            addresses,
-            strategy: None,
-            pick: Vec::new(),
-            with: None,
-            no_base: false,
-            on_conflict: OnConflict::of(policy),
-            to: ForkTo::default(),
-            write: WriteArgs::default(),
         }
     }
 }
@@ -154,17 +124,13 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
         policy: args.on_conflict.policy(),
         to: args.to.new_session_at(),
     };
-    let digest = assisted_text(&request.strategy).map(str::to_owned);
-    let policy = request.policy;
-    let change = workspace.plan(&ChangeRequest::Merge(request), env::now()).map_err(named)?;
-    let Some(merged) = &change.merged else { return Ok(()) };
-    let lines = lines(&change.plan, merged, policy, digest.as_deref(), ui.width);
-    let proposal = Proposal { change: &change, lines, question: "Make it?" };
+    let change = workspace.plan(ChangeRequest::Merge(request), env::now()).map_err(named)?;
+    let ChangeDetail::Merge { merged, digest, .. } = &change.detail else { return Ok(()) };
     if change.stops {
-        return stop(ui, &proposal, merged);
+        return stop(ui, &change, merged);
     }
     let answer = |written| answer(written, merged, digest.as_deref());
-    perform_as(ui, "ramus.merge/1", &args.write, &proposal, answer)
+    perform_as(ui, "ramus.merge/1", &args.write, &change, answer)
 }
 
 impl MergeArgs {
@@ -211,113 +177,17 @@ impl MergeArgs {
     }
 }
 
-/// Returns the text that a command wrote for this merge.
-fn assisted_text(strategy: &Strategy) -> Option<&str> {
-    match strategy {
-        Strategy::Assisted(text) if !text.is_empty() => Some(text),
-        _ => None,
-    }
-}
-
 /// Shows what would come of it and where the conflicts are, and ends.
-fn stop(ui: &mut Ui, proposal: &Proposal<'_>, merged: &Merged) -> Result<(), CommandError> {
+fn stop(ui: &mut Ui, change: &PlannedChange, merged: &Merged) -> Result<(), CommandError> {
     if ui.json {
-        let answer = answer(written(proposal.change, None), merged, None);
+        let answer = answer(written(change, None), merged, None);
         ui.json(&json::Answer::new("ramus.merge/1", answer))?;
     } else {
-        proposal.show(ui);
+        show_change(ui, change);
     }
-    let count = merged.conflicts.len();
-    let files = if count == 1 { "a file was" } else { "files were" };
-    Err(CommandError::user(format!("nothing was written: {files} changed with different results"))
+    Err(CommandError::user(conflict_words(merged))
         .hinted("`--on-conflict ours`, `theirs` or `keep-both` says what holds; nothing on disk is touched")
         .hinted("`ramus diff` shows the changes"))
-}
-
-fn lines(
-    plan: &Plan,
-    merged: &Merged,
-    policy: Policy,
-    digest: Option<&str>,
-    width: usize,
-) -> Vec<Line> {
-    let clock = Clock::new();
-    let mut lines = vec![
-        Line::plain("New session ")
-            .with(&plan.session[..8], Label::Id)
-            .with(&format!("  {}", merged.new.title), Label::Strong),
-        Line::plain(&format!(
-            "  {}, {} of them common to all",
-            count(merged.new.messages as usize, "message"),
-            merged.common
-        )),
-    ];
-    lines.extend(merged.exchanges.iter().map(|exchange| row(exchange, &clock)));
-    for conflict in &merged.conflicts {
-        lines.push(
-            Line::new("  conflict  ", Label::Warning)
-                .with(&conflict.path, Label::Strong)
-                .with(&format!("  {}", ends(conflict)), Label::Plain),
-        );
-    }
-    if policy == Policy::KeepBoth && !merged.conflicts.is_empty() {
-        let text = "            both are told at its end; files on disk stay as they are";
-        lines.push(Line::new(text, Label::Dim));
-    }
-    let mended = merged.mended;
-    let repaired = [
-        (mended.answered, "tool calls without a result get one that says so"),
-        (mended.strays, "tool results without a call are left out"),
-        (mended.thinking, "thinking blocks without a signature are left out"),
-        (mended.set_back, "records are dated in the future and set back"),
-    ];
-    for (count, what) in repaired.into_iter().filter(|(count, _)| *count > 0) {
-        lines.push(Line::new(&format!("  {count} {what}"), Label::Warning));
-    }
-    if let Some(text) = digest {
-        lines.push(Line::plain("  digest that the command wrote:"));
-        for line in text.lines() {
-            let rows = wrap(&Line::new(line, Label::Quote), width.saturating_sub(6).max(12), 0);
-            lines.extend(rows.into_iter().map(|row| {
-                let mut line = Line::new("    │ ", Label::Dim);
-                line.append(&row);
-                line
-            }));
-        }
-    }
-    lines.extend(comes_along(plan));
-    lines.push(Line::new(&format!("  goes to {}", plan.file.display()), Label::Dim));
-    lines
-}
-
-fn row(exchange: &Exchange, clock: &Clock) -> Line {
-    let number = format!("{}:{}", exchange.branch, exchange.n);
-    let time = exchange.time.map(|time| clock.short(time)).unwrap_or_default();
-    let (label, fate) = match exchange.fate {
-        Fate::Copied => (Label::Prompt, ""),
-        Fate::Quoted => (Label::Quote, "summary: "),
-        Fate::Summarized => (Label::Dim, "in short: "),
-        Fate::LeftOut => (Label::Dim, "left out: "),
-    };
-    let words = exchange.words.as_deref().unwrap_or("(no prompt)");
-    Line::plain("  ")
-        .with(&format!("{number:<6}"), Label::LineNumber)
-        .with(short_id(&exchange.uuid), Label::Id)
-        .with(&format!("  {time}  "), Label::Time)
-        .with(fate, Label::Note)
-        .with(&short_title(words), label)
-}
-
-fn ends(conflict: &Conflict) -> String {
-    let end = |end: &ramus_core::edit::End| {
-        let state = match &end.content {
-            Content::Text(text) => count(text.lines().count(), "line"),
-            Content::Absent => "gone".to_owned(),
-            Content::Unknown => "not known".to_owned(),
-        };
-        format!("{}: +{} −{}, {state}", end.branch, end.added, end.removed)
-    };
-    conflict.ends.iter().map(end).collect::<Vec<_>>().join("   ")
 }
 
 fn answer(written: json::Written, merged: &Merged, assisted: Option<&str>) -> MergeAnswer {

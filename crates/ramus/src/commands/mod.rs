@@ -8,7 +8,7 @@ mod demo;
 pub(crate) mod diff;
 mod export;
 pub(crate) mod files;
-mod find;
+pub(crate) mod find;
 mod fix;
 mod fork;
 mod goto;
@@ -34,8 +34,6 @@ mod undo;
 mod unpack;
 pub(crate) mod usage;
 mod watch;
-
-pub(crate) use find::neighbour;
 
 use clap::Subcommand;
 

@@ -1,12 +1,12 @@
-use ramus_app::survey::ProjectSurvey;
-use ramus_app::{Scope, Workspace};
+use ramus_app::list::ListRequest;
+use ramus_app::{Scope, SurveyDetail, Workspace};
 use ramus_render::Label;
 use ramus_render::json::{self, Answer, Project, Projects, Repository};
 
 use crate::args::Global;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::filter::{FilterArgs, GroupBy, RowFilter, SortKey, session_key};
+use crate::filter::{FilterArgs, GroupBy, survey_for};
 use crate::project::project_name;
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
@@ -30,24 +30,14 @@ pub(crate) fn projects(
     args: &ProjectsArgs,
 ) -> Result<(), CommandError> {
     let workspace = env::workspace(ui, global)?;
-    let filter = args.filter.understood()?;
-    let survey = filter.survey(workspace, &Scope::All)?;
-    let repositories = match args.by {
-        Some(GroupBy::Repo) => survey.repositories(),
-        None => survey.projects.iter().map(|_| None).collect(),
-    };
-    let listed = survey.projects.iter().zip(repositories).filter_map(|(survey, repository)| {
-        let (key, mut project) = project(survey, global.all, &filter)?;
-        project.repository = repository.map(|repository| repository.name);
-        Some((key, project))
-    });
-    let mut rows: Vec<(SortKey, Project)> = listed.collect();
-    filter.arrange_all(&mut rows);
-    let mut projects: Vec<Project> = rows.into_iter().map(|(_, project)| project).collect();
+    let mut request = args.filter.list_request(global)?;
+    request.by_repository = args.by.is_some();
+    let survey = survey_for(&request, workspace, &Scope::All)?;
+    let listed = request.projects(&survey).into_iter();
+    let projects: Vec<Project> = listed.map(json::project).collect();
     let mut repositories = args.by.map(|_| json::repositories(&projects));
-    match &mut repositories {
-        Some(repositories) => repositories.truncate(filter.limit()),
-        None => projects.truncate(filter.limit()),
+    if let Some(repositories) = &mut repositories {
+        repositories.truncate(request.limit.unwrap_or(usize::MAX));
     }
     let nothing = projects.is_empty().then(no_project);
     if ui.json {
@@ -84,16 +74,13 @@ pub(crate) fn projects(
 }
 
 /// Returns the projects that are shown without `--all`, the most recently used first.
-pub(crate) fn listed(workspace: Workspace) -> Result<Vec<Project>, CommandError> {
-    let filter = FilterArgs::default().understood()?;
-    let survey = filter.survey(workspace, &Scope::All)?;
-    let mut rows: Vec<(SortKey, Project)> =
-        survey.projects.iter().filter_map(|survey| project(survey, false, &filter)).collect();
-    filter.arrange(&mut rows);
-    if rows.is_empty() {
+pub(crate) fn listed(workspace: &Workspace) -> Result<Vec<Project>, CommandError> {
+    let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);
+    let listed = ListRequest::default().projects(&survey);
+    if listed.is_empty() {
         return Err(no_project());
     }
-    Ok(rows.into_iter().map(|(_, project)| project).collect())
+    Ok(listed.into_iter().map(json::project).collect())
 }
 
 fn no_project() -> CommandError {
@@ -126,47 +113,4 @@ fn repository_table(repositories: &[Repository], projects: &[Project], clock: &C
         }
     }
     table
-}
-
-/// Sums up a project; `None`: none of its sessions is wanted.
-fn project(survey: &ProjectSurvey, all: bool, filter: &RowFilter) -> Option<(SortKey, Project)> {
-    let shown: Vec<_> = survey
-        .sessions
-        .iter()
-        .filter(|session| all || !session.digest.class.is_hidden())
-        .filter(|session| filter.has_session(survey, session))
-        .collect();
-    let is_empty = survey.sessions.is_empty() && all && filter.has_time(None, None);
-    if shown.is_empty() && !is_empty {
-        return None;
-    }
-    let keys = shown.iter().map(|session| session_key(survey, session, ""));
-    let mut key = keys.fold(SortKey::default(), |sum, key| SortKey {
-        active: sum.active.max(key.active),
-        started: sum.started.max(key.started),
-        messages: sum.messages + key.messages,
-        branches: sum.branches + key.branches,
-        size: sum.size + key.size,
-        cost: sum.cost + key.cost,
-        ..sum
-    });
-    key.title = survey.path.clone().unwrap_or_else(|| survey.name.clone());
-    key.file.clone_from(&survey.name);
-    let files = survey.sessions.iter().chain(&survey.agents).chain(&survey.journals);
-    let project = Project {
-        name: survey.name.clone(),
-        path: survey.path.clone(),
-        dir: survey.dir.display().to_string(),
-        sessions: shown.len(),
-        conversations: shown.iter().map(|session| session.digest.conversations.len()).sum(),
-        agents: survey.agents.len(),
-        bytes: files.map(|file| file.file.bytes).sum(),
-        last_active: shown
-            .iter()
-            .filter_map(|session| session.digest.facts.last_active)
-            .max()
-            .map(|t| t.to_string()),
-        repository: None,
-    };
-    Some((key, project))
 }

@@ -1,12 +1,10 @@
 use ramus_app::{ChangeError, ChangeRequest, Site};
-use ramus_core::name::short_id;
-use ramus_render::{Label, Line};
 use ramus_store::plan;
 
 use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, WriteArgs, perform};
+use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Give a session a title
@@ -27,13 +25,6 @@ pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<
     let workspace = env::workspace_for(ui, global, &args.session)?;
     let found = workspace.address(&args.session)?.file;
     let site = Site::read(&workspace, found)?;
-    let change = workspace.plan(&ChangeRequest::Rename { site: &site, title }, env::now())?;
-    let id = &site.found.file.id;
-    let lines = vec![
-        Line::plain("Session ").with(short_id(id), Label::Id),
-        Line::plain("  is called       ").with(&site.title, Label::Plain),
-        Line::new("  will be called  ", Label::Active).with(title, Label::Strong),
-    ];
-    let proposal = Proposal { change: &change, lines, question: "Rename it?" };
-    perform(ui, "ramus.rename/1", &args.write, &proposal)
+    let change = workspace.plan(ChangeRequest::Rename { site: &site, title }, env::now())?;
+    perform(ui, "ramus.rename/1", &args.write, &change)
 }

@@ -8,8 +8,9 @@ use ramus_app::{
     Address, ChangeRequest, FirstStep, NewSessionAt, NodeSelector, PlannedChange, ResumeCommand,
     ResumeDecision, ResumeError, ResumePlan, Site, Workspace,
 };
-use ramus_core::name::short_id;
+use ramus_core::edit::{ChangeDetail, MessageSummary, Refusal};
 use ramus_core::session::NodeId;
+use ramus_render::change::message_line;
 use ramus_render::json::{Answer, Resumable};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
@@ -17,7 +18,7 @@ use ramus_render::{Label, Line};
 use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{SiteWords, explained};
+use crate::perform::{explained, with_style};
 use crate::ui::Ui;
 
 /// Start Claude Code on a session, a branch or a message
@@ -105,7 +106,7 @@ impl ResumeArgs {
             FirstStep::Nothing => Ok(None),
             FirstStep::GotoOrFork(_) if self.goto => self.plan_goto(workspace, site, node),
             FirstStep::GotoOrFork(change) => {
-                self.show_choice(ui, site, node, change)?;
+                show_choice(ui, site, change);
                 match ui.choose("Which one?", 2) {
                     Some(1) => self.plan_goto(workspace, site, node),
                     Some(_) => fork(),
@@ -117,55 +118,16 @@ impl ResumeArgs {
                 }
             }
             FirstStep::Fork { refusal, .. } => {
-                let problem = format!("Claude Code cannot resume this session there: {refusal}");
                 if self.goto || !ui.can_ask() {
-                    let hint = "`--fork` makes a new session up to that message";
-                    return Err(CommandError::user(problem).hinted(hint));
+                    return Err(cannot_resume(refusal));
                 }
-                ui.say(&Line::plain(&problem));
+                ui.say(&Line::plain(&refusal_words(refusal)));
                 match ui.confirm("Make a new session up to that message and resume it?") {
                     true => fork(),
                     false => Err(CommandError::nothing("Nothing changed")),
                 }
             }
         }
-    }
-
-    /// Shows the two ways to resume at a message.
-    fn show_choice(
-        &self,
-        ui: &Ui,
-        site: &Site,
-        node: NodeId,
-        change: &PlannedChange,
-    ) -> Result<(), CommandError> {
-        let now = match site.history.branches.resume {
-            Some(resume) => site.words(resume.leaf)?,
-            None => Line::plain("nothing"),
-        };
-        let id = short_id(&site.found.file.id);
-        let bytes = change.plan.appended_bytes();
-        let goto =
-            format!("go there in this session: adds {bytes} bytes, `ramus undo` takes them back");
-        let lines = [
-            Line::plain("Session ")
-                .with(id, Label::Id)
-                .with(&format!("  {}", site.title), Label::Strong),
-            Line::plain("  resumes now  ").join(&now),
-            Line::plain("  you chose    ").join(&site.words(node)?),
-            Line::new("1  ", Label::Strong).with(&goto, Label::Plain),
-            Line::new("2  ", Label::Strong).with(
-                "fork: a new session up to that message; this one stays as it is",
-                Label::Plain,
-            ),
-        ];
-        for line in lines {
-            ui.say(&truncate(&line, ui.width));
-        }
-        for words in change.plan.resume_words() {
-            ui.say(&Line::new(&format!("  {words}"), Label::Warning));
-        }
-        Ok(())
     }
 
     /// Plans the goto again: a person may have taken a while to answer.
@@ -175,7 +137,11 @@ impl ResumeArgs {
         site: &Site,
         node: NodeId,
     ) -> Result<Option<PlannedChange>, CommandError> {
-        Ok(Some(workspace.plan(&ChangeRequest::Goto { site, node }, env::now())?))
+        let change = workspace.plan(ChangeRequest::Goto { site, node }, env::now())?;
+        match &change.instead_of {
+            Some(refusal) => Err(cannot_resume(refusal)),
+            None => Ok(Some(change)),
+        }
     }
 
     fn plan_fork(
@@ -187,7 +153,7 @@ impl ResumeArgs {
         let directory = self.cd.as_deref().map(existing).transpose()?;
         let into = directory.as_ref().map(|directory| directory.to_string_lossy());
         let to = NewSessionAt { into: into.as_deref(), title: None };
-        Ok(workspace.plan(&ChangeRequest::Fork { site, node, to }, env::now())?)
+        Ok(workspace.plan(ChangeRequest::Fork { site, node, to }, env::now())?)
     }
 
     /// Carries a change out and returns how to start Claude Code after it.
@@ -216,6 +182,44 @@ impl ResumeArgs {
         ui.say(&Line::plain(&words));
         Ok(command)
     }
+}
+
+/// Shows the two ways to resume at a message.
+fn show_choice(ui: &Ui, site: &Site, change: &PlannedChange) {
+    let ChangeDetail::Goto { now, then, .. } = &change.detail else { return };
+    let line = |message: &Option<MessageSummary>| {
+        let line = |message| with_style(ui, |style| message_line(message, style));
+        message.as_ref().map(line)
+    };
+    let now = line(now).unwrap_or_else(|| Line::plain("nothing"));
+    let bytes = change.plan.appended_bytes();
+    let goto =
+        format!("go there in this session: adds {bytes} bytes, `ramus undo` takes them back");
+    let lines = [
+        Line::plain("Session ")
+            .with(&site.short_id, Label::Id)
+            .with(&format!("  {}", site.title), Label::Strong),
+        Line::plain("  resumes now  ").join(&now),
+        Line::plain("  you chose    ").join(&line(then).unwrap_or_default()),
+        Line::new("1  ", Label::Strong).with(&goto, Label::Plain),
+        Line::new("2  ", Label::Strong)
+            .with("fork: a new session up to that message; this one stays as it is", Label::Plain),
+    ];
+    for line in lines {
+        ui.say(&truncate(&line, ui.width));
+    }
+    for words in change.plan.resume_words() {
+        ui.say(&Line::new(&format!("  {words}"), Label::Warning));
+    }
+}
+
+fn refusal_words(refusal: &Refusal) -> String {
+    format!("Claude Code cannot resume this session there: {refusal}")
+}
+
+fn cannot_resume(refusal: &Refusal) -> CommandError {
+    CommandError::user(refusal_words(refusal))
+        .hinted("`--fork` makes a new session up to that message")
 }
 
 /// Prints what would be started.

@@ -1,19 +1,18 @@
 use std::collections::HashMap;
 
-use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
-use ramus_app::{Scope, Workspace};
-use ramus_core::history::{AgentClass, Class};
-use ramus_core::name::{ShortIds, short_id};
+use ramus_app::list::ListRequest;
+use ramus_app::{Scope, SurveyDetail, Workspace};
+use ramus_core::history::Class;
+use ramus_core::name::ShortIds;
 use ramus_render::json::{self, Answer, LostAgent, Session, Sessions};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
-use ramus_store::cleanup::Cleanup;
 use ramus_store::prompts::{GoneSession, LostPrompts};
 
 use crate::args::Global;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
-use crate::filter::{FilterArgs, GroupBy, RowFilter, SortKey, session_key};
+use crate::filter::{FilterArgs, GroupBy, survey_for};
 use crate::project::{project_end, project_name};
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
@@ -51,34 +50,23 @@ pub(crate) fn sessions(
         Some(project) => Scope::Project(workspace.project(project)?),
         None => Scope::All,
     };
-    let filter = args.filter.understood()?;
+    let mut request = args.filter.list_request(global)?;
+    request.by_repository = args.by.is_some();
     let lost_prompts = workspace.lost_prompts(&scope);
     if args.gone {
-        return gone(ui, lost_prompts, &filter);
+        return gone(ui, &workspace, lost_prompts, &request);
     }
-    let announced = workspace.due_soon(&scope, env::now());
+    let announced = workspace.due_files(&scope, env::now()).sentence();
     let cleanup = workspace.cleanup();
     let short_ids = workspace.short_ids();
-    let survey = filter.survey(workspace, &scope)?;
-    let mut rows = rows(&survey, &filter, &cleanup, global.all);
+    let survey = survey_for(&request, workspace, &scope)?;
+    let mut sessions = request.sessions(&survey, &scope, &cleanup, json::session);
+    let lost = request.lost_agents(&survey, &scope, json::lost_agent);
     let paths: HashMap<String, Option<String>> = { &survey.projects }
         .iter()
         .map(|project| (project.name.clone(), project.path.clone()))
         .collect();
-    let repositories: HashMap<String, String> = match args.by {
-        Some(GroupBy::Repo) => { survey.projects.iter().zip(survey.repositories()) }
-            .filter_map(|(project, found)| Some((project.name.clone(), found?.name)))
-            .collect(),
-        None => HashMap::new(),
-    };
-    let mut lost = lost_agents(&survey, &filter);
-    lost.truncate(filter.limit());
     ui.let_go(survey);
-    filter.arrange(&mut rows);
-    let mut sessions: Vec<Session> = rows.into_iter().map(|(_, session)| session).collect();
-    for session in &mut sessions {
-        session.repository = repositories.get(&session.project).cloned();
-    }
     let group = |session: &Session| {
         let path = paths.get(&session.project).and_then(Option::as_deref);
         let repository = session.repository.as_deref();
@@ -113,7 +101,7 @@ pub(crate) fn sessions(
         }
         ui.line(line)?;
     }
-    for line in lost_lines(&lost) {
+    for line in lost_lines(&lost, &short_ids) {
         ui.line(&truncate(&line, ui.width))?;
     }
     if !lost_prompts.prompts.is_empty() {
@@ -135,41 +123,17 @@ fn notice(ui: &mut Ui, text: &str, label: Label) -> Result<(), CommandError> {
 
 /// Returns the sessions of a scope that are shown without `--all`, the most recently active first.
 pub(crate) fn listed(
-    workspace: Workspace,
+    workspace: &Workspace,
     project: Option<&str>,
 ) -> Result<Vec<Session>, CommandError> {
     let scope = match project {
         Some(project) => Scope::Project(workspace.project(project)?),
         None => Scope::All,
     };
-    let filter = FilterArgs::default().understood()?;
-    let cleanup = workspace.cleanup();
-    let survey = filter.survey(workspace, &scope)?;
-    let mut rows = rows(&survey, &filter, &cleanup, false);
-    filter.arrange(&mut rows);
-    if rows.is_empty() {
-        return Err(no_session());
-    }
-    Ok(rows.into_iter().map(|(_, session)| session).collect())
-}
-
-fn rows(
-    survey: &Survey,
-    filter: &RowFilter,
-    cleanup: &Cleanup,
-    all: bool,
-) -> Vec<(SortKey, Session)> {
-    let mut rows = survey.list(|project, session, listed| {
-        let is_shown = all || !session.digest.class.is_hidden();
-        (is_shown && filter.has_session(project, session)).then(|| {
-            let deleted_after = Some(cleanup.end(&session.file).to_string());
-            row(project, session, Session { deleted_after, ..json::session(listed) })
-        })
-    });
-    if all {
-        rows.extend(survey.projects.iter().flat_map(|project| warm_ups(project, filter, cleanup)));
-    }
-    rows
+    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
+    let request = ListRequest::default();
+    let sessions = request.sessions(&survey, &scope, &workspace.cleanup(), json::session);
+    if sessions.is_empty() { Err(no_session()) } else { Ok(sessions) }
 }
 
 fn no_session() -> CommandError {
@@ -179,41 +143,32 @@ fn no_session() -> CommandError {
 }
 
 /// Lists the sessions of which nothing but prompts is left.
-fn gone(ui: &mut Ui, lost: LostPrompts, filter: &RowFilter) -> Result<(), CommandError> {
-    let mut rows: Vec<(SortKey, Session)> = Vec::new();
-    for gone in lost.sessions() {
-        let times = gone.times();
-        let GoneSession { id, project, prompts } = gone;
-        let first = prompts.first().map_or("", |prompt| &*prompt.text);
-        let session = json::gone_session(&id, project.as_deref(), prompts.len(), first, times);
-        let key = SortKey {
-            active: times.1,
-            started: times.0,
-            messages: prompts.len() as u64,
-            title: session.title.clone().unwrap_or_default(),
-            file: id,
-            ..SortKey::default()
-        };
-        if filter.has_prompts(times.0, times.1) {
-            rows.push((key, session));
-        }
-    }
-    filter.arrange(&mut rows);
-    let sessions: Vec<Session> = rows.into_iter().map(|(_, session)| session).collect();
+fn gone(
+    ui: &mut Ui,
+    workspace: &Workspace,
+    lost: LostPrompts,
+    request: &ListRequest,
+) -> Result<(), CommandError> {
+    let row = |gone: &GoneSession| {
+        let first = gone.prompts.first().map_or("", |prompt| &*prompt.text);
+        let count = gone.prompts.len();
+        json::gone_session(&gone.id, gone.project.as_deref(), count, first, gone.times())
+    };
+    let sessions: Vec<Session> = request.gone_sessions(lost).iter().map(row).collect();
     let nothing =
         sessions.is_empty().then(|| CommandError::nothing("no prompts of deleted sessions"));
     if ui.json {
         ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents: Vec::new() }))?;
     } else if !sessions.is_empty() {
         ui.page();
-        let clock = Clock::new();
+        let (clock, short_ids) = (Clock::new(), workspace.short_ids());
         let mut table =
             Table::new(&["ID", "?PROJECT", "?LAST PROMPT", ">PROMPTS", "*FIRST PROMPT"]);
         let room = (ui.width / 5).clamp(12, 32);
         for session in &sessions {
             let name = project_name(session.cwd.as_deref(), &session.project);
             table.row(vec![
-                cell(short_id(&session.id), Label::Id),
+                cell(short_ids.short(&session.id), Label::Id),
                 cell(project_end(&name, room), Label::Dim),
                 cell(clock.short_text(session.last_active.as_deref()), Label::Time),
                 cell(number(u64::from(session.messages)), Label::Plain),
@@ -242,28 +197,14 @@ fn put_together(sessions: &mut [Session], group: &dyn Fn(&Session) -> String) {
     sessions.sort_by_cached_key(|session| places[&group(session)]);
 }
 
-/// Lists the agents whose session has no file any more, the newest first.
-fn lost_agents(survey: &Survey, filter: &RowFilter) -> Vec<LostAgent> {
-    let mut agents: Vec<LostAgent> = Vec::new();
-    for project in &survey.projects {
-        let lost = project.lost_agents();
-        let wanted = lost.filter(|(_, agent)| filter.has_session(project, agent));
-        agents.extend(
-            wanted.map(|(session, agent)| json::lost_agent(session, &project.listed(agent))),
-        );
-    }
-    agents.sort_by(|a, b| b.last_active.cmp(&a.last_active).then_with(|| a.file.cmp(&b.file)));
-    agents
-}
-
 /// How many lost agents are named.
 const NAMED: usize = 5;
 
-fn lost_lines(lost: &[LostAgent]) -> Vec<Line> {
+fn lost_lines(lost: &[LostAgent], short_ids: &ShortIds) -> Vec<Line> {
     let line = |agent: &LostAgent| {
         Line::new("▸ agent-", Label::ToolName)
             .with(&agent.agent, Label::Id)
-            .with(&format!("  of {}, which is gone  ", short_id(&agent.session)), Label::Dim)
+            .with(&format!("  of {}, which is gone  ", short_ids.short(&agent.session)), Label::Dim)
             .with(agent.title.as_deref().unwrap_or_default(), Label::Plain)
     };
     let more = lost.len().saturating_sub(NAMED);
@@ -279,26 +220,6 @@ fn origin_mark(session: &Session) -> String {
     let mut kinds: Vec<&str> = session.origins.iter().map(|origin| origin.kind).collect();
     kinds.dedup();
     if kinds.is_empty() { String::new() } else { format!("↳{} ", kinds.join(" ")) }
-}
-
-fn row(project: &ProjectSurvey, file: &Surveyed, session: Session) -> (SortKey, Session) {
-    let title = session.title.as_deref().unwrap_or_default();
-    (session_key(project, file, title), session)
-}
-
-/// Lists the agents that only warmed up, which belong to no conversation (R18).
-fn warm_ups<'a>(
-    project: &'a ProjectSurvey,
-    filter: &'a RowFilter,
-    cleanup: &'a Cleanup,
-) -> impl Iterator<Item = (SortKey, Session)> + 'a {
-    let is_warm_up = |agent: &&Surveyed| agent.digest.agent_class == AgentClass::Warmup;
-    let agents = project.agents.iter().filter(is_warm_up);
-    agents.filter(|agent| filter.has_session(project, agent)).map(|agent| {
-        let listed = json::session(project.listed(agent));
-        let deleted_after = Some(cleanup.end(&agent.file).to_string());
-        row(project, agent, Session { class: AgentClass::Warmup.word(), deleted_after, ..listed })
-    })
 }
 
 fn table(

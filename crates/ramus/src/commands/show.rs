@@ -6,7 +6,6 @@ use std::path::{Path as FilePath, PathBuf};
 use ramus_app::conversation::each_turn_with;
 use ramus_app::{NodeSelector, OpenConversation};
 use ramus_core::digest::resume_of;
-use ramus_core::name::short_id;
 use ramus_core::price::PriceList;
 use ramus_core::resume::Rule;
 use ramus_render::json::{self, Answer};
@@ -86,6 +85,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     let open = workspace.open(address)?;
     let explained = open.history().filter(|_| global.explain).map(|history| resume_of(history));
     let (id, parts) = (&open.file.file.id, &open.parts);
+    let short_ids = workspace.short_ids();
     if args.raw {
         return raw(ui, parts);
     }
@@ -109,7 +109,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     }
     let mut turns = 0;
     for part in parts {
-        turns += read(ui, args, part, &mut counted)?;
+        turns += read(ui, args, part, short_ids.short(&part.file.id), &mut counted)?;
     }
     if args.usage {
         counted.take_agents(open.file.files_beside(), parts, workspace.rule())?;
@@ -117,7 +117,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
             ui.line(&line)?;
         }
     }
-    for line in other_conversations(parts, id, named) {
+    for line in other_conversations(parts, short_ids.short(id), named) {
         ui.line(&line)?;
     }
     if turns == 0 {
@@ -143,7 +143,6 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
     if others.is_empty() {
         return Vec::new();
     }
-    let id = short_id(id);
     let mut lines = vec![
         Line::default(),
         Line::new(
@@ -173,10 +172,10 @@ fn read(
     ui: &mut Ui,
     args: &ShowArgs,
     part: &Part,
+    id: &str,
     counted: &mut Counted,
 ) -> Result<usize, CommandError> {
     let clock = Clock::new();
-    let id = short_id(&part.file.id);
     let agent = if part.file.role.is_agent() { "agent-" } else { "" };
     let command = format!("ramus show {agent}{id}");
     let facts = part.history.session.facts();

@@ -59,7 +59,7 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
         around(&history, &address.node, args.around.as_deref())?;
         let file = &address.file.file;
         let reverts = workspace.reverts(&address.file, &history);
-        let family = workspace.family(&address.file);
+        let family = workspace.family(&address.file, &history);
         let tree = json::tree(&file.id, &history, file.role.is_agent(), &family, &reverts);
         return ui.json(&Answer::new("ramus.tree/1", tree));
     }
@@ -102,6 +102,8 @@ pub(crate) fn drawn(
     if history.folds.is_empty() {
         return Err(CommandError::nothing("there is no conversation in this session"));
     }
+    // Before the drawing is made, so that the two are not held at once.
+    let mut lines = lineage(&workspace.family(found, &history), false);
     let clock = Clock::new();
     let config = OutlineConfig {
         records: args.records,
@@ -119,7 +121,6 @@ pub(crate) fn drawn(
     });
     let drawing = draw(&rows, &config);
     let legend = legend(&drawing);
-    let mut lines = lineage(&workspace.family(found), false);
     lines.extend(drawing);
     lines.push(legend);
     Ok(lines)

@@ -1,24 +1,22 @@
 use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, Site, Workspace};
 use ramus_core::history::History;
-use ramus_core::name::short_id;
 use ramus_core::resume::Rule;
 use ramus_core::session::Session;
-use ramus_render::{Label, Line};
+use ramus_render::change::recovery_lines;
 use ramus_store::apply::{Recovered, Unfinished, recover};
-use ramus_store::journal::{Journal, Operation};
+use ramus_store::journal::Journal;
 
 use crate::args::Global;
-use crate::commands::fork::propose_fork;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, WriteArgs, perform};
+use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Take back what ramus did last
 ///
 /// Every byte, mode and date is as it was before. That works while nothing came after the
 /// operation; otherwise `--fork` makes a new session of the state before it.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  ramus undo\n  ramus undo 7\n  ramus undo 7 --fork")]
 pub(crate) struct UndoArgs {
     /// The number of the operation, as `ramus log` shows it [default: the last one]
@@ -52,16 +50,8 @@ pub(crate) fn undo(ui: &mut Ui, global: &Global, args: &UndoArgs) -> Result<(), 
         return fork_before(ui, &workspace, &journal, op, &args.write);
     }
     let request = ChangeRequest::Undo { journal: &journal, op: args.op };
-    let change = workspace.plan(&request, env::now())?;
-    let plan = &change.plan;
-    let undone = plan.undoes.and_then(|op| journal.operation(op));
-    let mut lines = Vec::new();
-    if let Some(operation) = undone {
-        lines.push(Line::plain("Undoes ").join(&described(operation)));
-    }
-    lines.push(Line::new(&format!("  in {}", plan.file.display()), Label::Dim));
-    let proposal = Proposal { change: &change, lines, question: "Undo it?" };
-    perform(ui, "ramus.undo/1", &args.write, &proposal)
+    let change = workspace.plan(request, env::now())?;
+    perform(ui, "ramus.undo/1", &args.write, &change)
 }
 
 pub(crate) fn restore(
@@ -77,16 +67,8 @@ pub(crate) fn restore(
         Err(error) => known(&journal, &args.session).ok_or(error)?,
     };
     let request = ChangeRequest::Restore { journal: &journal, session: &session, at: args.at };
-    let change = workspace.plan(&request, env::now())?;
-    let plan = &change.plan;
-    let lines = vec![
-        Line::plain("Session ")
-            .with(short_id(&session), Label::Id)
-            .with(&format!("  {}", plan.words), Label::Plain),
-        Line::new(&format!("  in {}", plan.file.display()), Label::Dim),
-    ];
-    let proposal = Proposal { change: &change, lines, question: "Bring it back?" };
-    perform(ui, "ramus.restore/1", &args.write, &proposal)
+    let change = workspace.plan(request, env::now())?;
+    perform(ui, "ramus.restore/1", &args.write, &change)
 }
 
 fn known(journal: &Journal, text: &str) -> Option<String> {
@@ -127,30 +109,14 @@ fn fork_before(
     let leaf = History::new(session, Rule::Client).branches.resume.ok_or_else(gone)?.leaf;
     let to = NewSessionAt::default();
     let request = ChangeRequest::Fork { site: &site, node: leaf, to };
-    let change = workspace.plan(&request, env::now())?;
-    propose_fork(ui, &site, leaf, &change, "ramus.undo/1", args)
+    let change = workspace.plan(request, env::now())?;
+    perform(ui, "ramus.undo/1", args, &change)
 }
 
 /// Reads the journal, and tells what became of operations that were interrupted.
 pub(crate) fn journal(ui: &Ui) -> Result<Journal, CommandError> {
     let Recovered { journal, notes, unfinished } = recover(&env::state())?;
-    for note in notes {
-        ui.say(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
-    }
-    for Unfinished { op, why } in &unfinished {
-        ui.complain(&format!("operation {op} was interrupted and cannot be finished: {why}"));
-    }
-    if !unfinished.is_empty() {
-        let hint = "`ramus log --repair` gives it up; what it left stays where it is";
-        ui.say(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
-    }
+    let unfinished = unfinished.iter().map(|Unfinished { op, why }| (*op, why.as_str()));
+    recovery_lines(&notes, unfinished).iter().for_each(|line| ui.say(line));
     Ok(journal)
-}
-
-pub(crate) fn described(operation: &Operation) -> Line {
-    let session = short_id(&operation.session);
-    Line::new(&format!("{} ", operation.op), Label::Strong)
-        .with(operation.what.word(), Label::Branch)
-        .with(&format!(" {session} "), Label::Id)
-        .with(&operation.words, Label::Plain)
 }

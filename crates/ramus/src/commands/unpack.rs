@@ -1,9 +1,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ramus_app::{PlannedUnpack, UnpackRequest, Workspace};
-use ramus_core::name::short_id;
+use ramus_app::UnpackRequest;
 use ramus_render::json::{Answer, Unpacked, UnpackedSession};
+use ramus_render::table::bytes;
 use ramus_render::text::count;
 use ramus_render::{Label, Line};
 use ramus_store::pack::read::{keep_stream, read_manifest};
@@ -13,8 +13,7 @@ use super::pack::packed;
 use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{Proposal, WriteArgs, perform_as};
-use crate::table::bytes;
+use crate::perform::{WriteArgs, perform_as};
 use crate::ui::Ui;
 
 /// Place the sessions of a pack in a project of this machine
@@ -67,9 +66,7 @@ pub(crate) fn unpack(ui: &mut Ui, global: &Global, args: &UnpackArgs) -> Result<
     let into = args.into.as_deref().unwrap_or(Path::new("."));
     let request = UnpackRequest { into, maps: &args.map };
     let planned = workspace.plan_unpack(&pack, &request)?;
-    let lines = proposed(&workspace, &pack.manifest, &planned);
-    let proposal = Proposal { change: &planned.change, lines, question: "Unpack?" };
-    perform_as(ui, "ramus.unpack/1", &args.write, &proposal, |written| Unpacked {
+    perform_as(ui, "ramus.unpack/1", &args.write, &planned.change, |written| Unpacked {
         written,
         directory: planned.directory.display().to_string(),
         sessions: { planned.sessions.iter() }
@@ -82,42 +79,6 @@ pub(crate) fn unpack(ui: &mut Ui, global: &Global, args: &UnpackArgs) -> Result<
             })
             .collect(),
     })
-}
-
-fn proposed(workspace: &Workspace, manifest: &Manifest, planned: &PlannedUnpack) -> Vec<Line> {
-    let mut lines = Vec::new();
-    for placed in &planned.sessions {
-        let session = &manifest.sessions[placed.index];
-        lines.push(
-            Line::plain("Session ")
-                .with(short_id(&placed.id), Label::Id)
-                .with(&format!("  {}", session.title), Label::Strong),
-        );
-        if placed.id != session.id {
-            let taken =
-                format!("  gets a new id, because {} exists already or is no uuid", session.id);
-            lines.push(Line::new(&taken, Label::Warning));
-        }
-        let files = count(session.files.len(), "file");
-        let size = bytes(session.files.iter().map(|file| file.bytes).sum());
-        lines.push(Line::plain(&format!(
-            "  {}, {}, {files}, {size}",
-            count(session.messages as usize, "message"),
-            count(session.agents as usize, "agent"),
-        )));
-        if let Some(old) = &session.directory {
-            let words = format!(
-                "  from {old}: {} get new paths",
-                count(placed.rewritten as usize, "record")
-            );
-            lines.push(Line::new(&words, Label::Dim));
-        }
-        lines.push(Line::new(&format!("  goes to {}", placed.file.display()), Label::Dim));
-    }
-    if !workspace.roots().iter().any(|root| root.is_dir()) {
-        lines.push(Line::new("The Claude directory does not exist yet and is made", Label::Note));
-    }
-    lines
 }
 
 /// Tells what is in a pack.

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use ramus_app::usage::UsageFilter;
+use ramus_app::when::{Edge, parse_time};
 use ramus_app::{Scope, Workspace};
 use ramus_render::Line;
 use ramus_render::json::{Answer, Usage};
@@ -17,7 +18,6 @@ use crate::env;
 use crate::error::CommandError;
 use crate::prices;
 use crate::ui::Ui;
-use crate::when::{self, Edge};
 
 /// Count tokens and what they cost: by day, model, project, session, branch
 ///
@@ -167,7 +167,7 @@ fn filter(
     model: Option<&str>,
     now: &Zoned,
 ) -> Result<UsageFilter, CommandError> {
-    let time = |text: Option<&str>, edge| text.map(|text| when::parse(text, edge, now)).transpose();
+    let time = |text: Option<&str>, edge| text.map(|text| parse_time(text, edge, now)).transpose();
     Ok(UsageFilter {
         since: time(since, Edge::Start)?,
         until: time(until, Edge::End)?,

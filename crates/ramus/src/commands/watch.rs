@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
+use ramus_app::when::{Edge, parse_time};
 use ramus_core::time::Time;
 use ramus_store::follow::{Change, Changes, FollowConfig, How, follow};
 
@@ -13,7 +14,6 @@ use crate::error::CommandError;
 use crate::memory;
 use crate::prices;
 use crate::ui::Ui;
-use crate::when;
 
 mod alert;
 mod lanes;
@@ -85,7 +85,7 @@ pub(crate) fn watch(ui: &mut Ui, global: &Global, args: &WatchArgs) -> Result<()
     let prices = Arc::new(prices::load(args.prices.as_deref())?.list);
     let clock = Clock::new();
     let since = match &args.since {
-        Some(since) => Some(when::parse(since, when::Edge::Start, clock.now())?),
+        Some(since) => Some(parse_time(since, Edge::Start, clock.now())?),
         None => None,
     };
     let picked = match &args.scope {

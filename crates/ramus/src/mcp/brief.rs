@@ -1,10 +1,11 @@
 //! Answers of commands in few words, each with the address that leads on.
 
-use ramus_core::name::{ShortIds, short_id};
-use ramus_render::json::{Conversation, Project, Session};
+use ramus_core::name::ShortIds;
+use ramus_core::query::SearchHit;
+use ramus_render::json::{Conversation, PROMPT_ONLY, Project, SNIPPET_ROOM, Session};
 use ramus_render::sanitize::sanitize;
+use ramus_render::snippet::Snippet;
 use ramus_render::text::count;
-use serde_json::Value;
 
 /// How much of a title is enough.
 const TITLE: usize = 80;
@@ -54,8 +55,8 @@ pub(super) fn session(short_ids: &ShortIds, row: &Session) -> String {
 pub(super) fn conversation(short_ids: &ShortIds, row: &Conversation) -> String {
     let session = short_ids.short(&row.session);
     let resumes = if row.resumes { ", resumes here" } else { "" };
-    let left = match (filled(row.fork_point.as_deref()), row.fork_kind) {
-        (Some(point), Some(kind)) => format!(", left at {session}:{} ({kind})", short_id(point)),
+    let left = match (filled(row.short_fork_point.as_deref()), row.fork_kind) {
+        (Some(point), Some(kind)) => format!(", left at {session}:{point} ({kind})"),
         _ => String::new(),
     };
     format!(
@@ -69,19 +70,17 @@ pub(super) fn conversation(short_ids: &ShortIds, row: &Conversation) -> String {
 }
 
 /// Writes one message that was found.
-pub(super) fn hit(row: &Value) -> String {
+pub(super) fn hit(hit: &SearchHit) -> String {
+    let class = if hit.is_prompt_only { PROMPT_ONLY } else { "-" };
+    let snippet = Snippet::new(&hit.passage.text, &hit.passage.range, SNIPPET_ROOM);
     format!(
         "{} {} {} {}: {}\n",
-        text(row, "address").unwrap_or_default(),
-        text(row, "status").or(text(row, "class")).unwrap_or("-"),
-        text(row, "role").unwrap_or_default(),
-        minute(text(row, "timestamp")),
-        text(row, "snippet").unwrap_or_default(),
+        hit.short_address,
+        hit.branch.map_or(class, |branch| branch.status.word()),
+        hit.kind.role().word(),
+        minute(hit.time.map(|time| time.to_string()).as_deref()),
+        snippet.text(),
     )
-}
-
-pub(super) fn text<'a>(row: &'a Value, key: &str) -> Option<&'a str> {
-    row.get(key)?.as_str().filter(|text| !text.is_empty())
 }
 
 fn filled(text: Option<&str>) -> Option<&str> {

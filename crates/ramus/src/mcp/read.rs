@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use ramus_app::conversation::each_turn;
-use ramus_core::name::short_id;
 use ramus_core::turn::{Turn, TurnKind};
 use ramus_render::export::{self, Config, Format, Tools};
 use ramus_store::trace::Part;
@@ -42,12 +41,15 @@ pub(super) fn read(
     let mut number = 0;
     // Turns before the page are read but not written; those behind it are not even read.
     let mut room = page.budget_bytes();
+    let short_ids = workspace.short_ids();
     for part in &open.parts {
+        let short = short_ids.short(&part.file.id);
         let told = each_turn(part, |turn| -> Result<(), CommandError> {
             number += 1;
             if let Some(last) = depth.last {
                 // What says nothing is no turn to an agent.
-                pieces.extend(Some(piece(part, &turn, depth)).filter(|text| !text.is_empty()));
+                pieces
+                    .extend(Some(piece(part, short, &turn, depth)).filter(|text| !text.is_empty()));
                 if pieces.len() > last {
                     pieces.pop_front();
                 }
@@ -55,7 +57,7 @@ pub(super) fn read(
                 if room == 0 {
                     return Err(enough());
                 }
-                let text = piece(part, &turn, depth);
+                let text = piece(part, short, &turn, depth);
                 room = room.saturating_sub(text.len());
                 pieces.push_back(text);
             }
@@ -77,7 +79,7 @@ fn enough() -> CommandError {
     CommandError::nothing("")
 }
 
-fn piece(part: &Part, turn: &Turn, depth: Depth) -> String {
+fn piece(part: &Part, id: &str, turn: &Turn, depth: Depth) -> String {
     let session = &part.history.session;
     let config = Config {
         thinking: depth.thinking,
@@ -97,9 +99,8 @@ fn piece(part: &Part, turn: &Turn, depth: Depth) -> String {
     let mut text: String = lines.collect();
     text.drain(..text.len() - text.trim_start_matches('\n').len());
     let speaks = matches!(turn.kind, TurnKind::Prompt(_) | TurnKind::Answer(_));
-    if let (true, Some(uuid)) = (speaks && !text.is_empty(), &turn.uuid) {
-        let id = short_id(&part.file.id);
-        text = format!("{}\n[{id}:{}]\n\n", text.trim_end(), part.history.short_uuid(uuid));
+    if let (true, Some(uuid)) = (speaks && !text.is_empty(), &turn.short_uuid) {
+        text = format!("{}\n[{id}:{uuid}]\n\n", text.trim_end());
     }
     text
 }

@@ -33,7 +33,7 @@ pub(super) fn list(
     };
     let workspace = open(global)?;
     let short_ids = workspace.short_ids();
-    let sessions = sessions::listed(workspace, None)?;
+    let sessions = sessions::listed(&workspace, None)?;
     let page = sessions.iter().skip(from).take(MANY);
     let resources = page.map(|row| {
         let title = brief::row(&visible(row.title.as_deref().unwrap_or(&row.id)));

@@ -1,9 +1,13 @@
 //! The tools, each a command in few words.
 
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use ramus_app::Workspace;
+use jiff::Zoned;
+use ramus_app::{SearchRequest, Workspace};
+use ramus_core::query::Role;
 use ramus_render::Line;
 use ramus_render::ansi::{Theme, to_ansi};
 use ramus_render::highlight::Highlight;
@@ -13,12 +17,12 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, schemars, tool, tool_router};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::page::Page;
 use super::read::{Depth, read};
-use super::{Failed, Server, brief, run};
+use super::{Failed, Server, brief};
 use crate::args::Global;
+use crate::commands::find::{BranchWord, no_match};
 use crate::commands::tree::{self, TreeArgs};
 use crate::commands::usage::{self, By};
 use crate::commands::{conversations, diff, files, projects, sessions};
@@ -159,21 +163,8 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor.clone(), move |global, page| {
-            let mut options = vec!["find".to_owned(), "--json".to_owned()];
-            options.extend(asked.regex.then(|| "--regex".to_owned()));
-            options.extend(option("role", asked.role.as_deref()));
-            options.extend(option("branch", asked.branch.as_deref()));
-            options.extend(option("since", asked.since.as_deref()));
-            options.extend(option("until", asked.until.as_deref()));
-            let words: Vec<&str> =
-                std::iter::once(&*asked.query).chain(asked.scope.as_deref()).collect();
-            let found = run(global, &options, &words)?;
-            let rows: Vec<String> = found
-                .lines()
-                .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-                .map(|row| brief::row(&brief::hit(&row)))
-                .collect();
-            Ok(page.of(&format!("{} found, the newest first\n", rows.len()), &rows))
+            let (rows, found) = search(global, &asked, &page)?;
+            Ok(page.rest(&format!("{found} found, the newest first\n"), &rows))
         })
         .await
     }
@@ -186,7 +177,7 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.answer(&context, asked.max_tokens, asked.cursor, |global, page| {
-            let projects = projects::listed(open(global)?)?;
+            let projects = projects::listed(&open(global)?)?;
             Ok(rows(&page, "projects", &projects, brief::project))
         })
         .await
@@ -202,7 +193,7 @@ impl Server {
         self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
             let workspace = open(global)?;
             let short_ids = workspace.short_ids();
-            let sessions = sessions::listed(workspace, asked.scope.as_deref())?;
+            let sessions = sessions::listed(&workspace, asked.scope.as_deref())?;
             Ok(rows(&page, "sessions", &sessions, |row| brief::session(&short_ids, row)))
         })
         .await
@@ -219,7 +210,7 @@ impl Server {
             let scope = asked.scope.as_deref();
             let workspace = open_for(global, scope.unwrap_or_default())?;
             let short_ids = workspace.short_ids();
-            let conversations = conversations::listed(workspace, scope)?;
+            let conversations = conversations::listed(&workspace, scope)?;
             let row = |row: &_| brief::conversation(&short_ids, row);
             Ok(rows(&page, "conversations", &conversations, row))
         })
@@ -292,7 +283,7 @@ impl Server {
                     let bytes = files::held(&workspace, &asked.address, path)?;
                     lines(&String::from_utf8_lossy(&bytes))
                 }
-                None => text_lines(&files::listed(&workspace, &asked.address, false, WIDTH)?.0),
+                None => text_lines(&files::listed(&workspace, &asked.address, WIDTH)?),
             };
             Ok(page.of("", &lines))
         })
@@ -339,8 +330,50 @@ impl Server {
     }
 }
 
-fn option(name: &str, value: Option<&str>) -> Option<String> {
-    value.map(|value| format!("--{name}={value}"))
+/// Searches; returns the rows from the cursor on that a page can take, and how many there are in all.
+fn search(
+    global: &Global,
+    asked: &Search,
+    page: &Page,
+) -> Result<(Vec<String>, usize), CommandError> {
+    let mut request =
+        SearchRequest::for_text(&asked.query, asked.regex).map_err(CommandError::user)?;
+    request.set_times(asked.since.as_deref(), asked.until.as_deref(), &Zoned::now())?;
+    if let Some(word) = &asked.role {
+        request.query.roles.push(role(word)?);
+    }
+    if let Some(word) = &asked.branch {
+        request.status = one_of::<BranchWord>("branch", word)?.status();
+    }
+    let workspace = open(global)?;
+    request.scope = workspace.scope(asked.scope.as_deref())?;
+    (request.offset, request.counts_all) = (page.first(), true);
+    let mut rows: Vec<String> = Vec::new();
+    let mut room = page.budget_bytes();
+    let flow = workspace.search(&request, workspace.progress(), |batch| {
+        for index in 0..batch.len() {
+            // Rows that do not fit are counted, not made.
+            if room == 0 {
+                break;
+            }
+            let Some(hit) = batch.hit(index) else { continue };
+            let row = brief::row(&brief::hit(&hit));
+            room = room.saturating_sub(row.len());
+            rows.push(row);
+        }
+        ControlFlow::<Infallible>::Continue(())
+    });
+    let ControlFlow::Continue(outcome) = flow;
+    match outcome.found {
+        0 => Err(no_match(&asked.query, asked.regex)),
+        found => Ok((rows, found)),
+    }
+}
+
+fn role(word: &str) -> Result<Role, CommandError> {
+    let valid = Role::ALL.map(Role::word).join(", ");
+    let refused = || CommandError::user(format!("`role` cannot be {word:?}; it can be {valid}"));
+    Role::parse(word).ok_or_else(refused)
 }
 
 /// Opens the Claude directories for one call.

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ramus_app::change::{Going, apply};
-use ramus_app::{Address, ChangeRequest, NewSessionAt, PlannedChange, Site, Workspace};
+use ramus_app::change::apply;
+use ramus_app::{
+    Address, ChangeError, ChangeRequest, NewSessionAt, PlannedChange, Site, Workspace,
+};
 use ramus_core::session::NodeId;
 use ramus_render::json::Written;
 use ramus_store::apply::ApplyError;
@@ -55,11 +57,7 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         self.plan(&context, asked.address, |workspace, site, node| {
-            match workspace.plan_going(site, node, env::now())? {
-                Going::Here(change) => Ok(Ok(change)),
-                Going::Forked { change, .. } => Ok(Ok(change?)),
-                Going::There => Ok(Err(nothing_written(site, node))),
-            }
+            workspace.plan(ChangeRequest::Goto { site, node }, env::now())
         })
         .await
     }
@@ -73,8 +71,7 @@ impl Server {
     ) -> CallToolResult {
         self.plan(&context, asked.address, move |workspace, site, node| {
             let to = NewSessionAt { into: asked.into.as_deref(), title: asked.title.as_deref() };
-            let request = ChangeRequest::Fork { site, node, to };
-            Ok(Ok(workspace.plan(&request, env::now())?))
+            workspace.plan(ChangeRequest::Fork { site, node, to }, env::now())
         })
         .await
     }
@@ -98,17 +95,12 @@ impl Server {
         .await
     }
 
-    /// Plans something at an address, and keeps the plan until it is confirmed. What is `Err` inside
-    /// needs no plan: it is so already.
+    /// Plans something at an address, and keeps the plan until it is confirmed.
     async fn plan(
         &self,
         context: &RequestContext<RoleServer>,
         address: String,
-        plan: impl FnOnce(
-            &Workspace,
-            &Site,
-            NodeId,
-        ) -> Result<Result<PlannedChange, Written>, CommandError>
+        plan: impl FnOnce(&Workspace, &Site, NodeId) -> Result<PlannedChange, ChangeError>
         + Send
         + 'static,
     ) -> CallToolResult {
@@ -118,13 +110,18 @@ impl Server {
             let Address { file, node } = workspace.address(&address)?;
             let site = Site::read(&workspace, file)?;
             let node = site.node(&node)?;
-            let change = match plan(&workspace, &site, node)? {
-                Ok(change) => change,
-                Err(there) => return Ok(told(&there, "Nothing to do, it resumes there already")),
+            let change = match plan(&workspace, &site, node) {
+                Err(ChangeError::AlreadyThere) => {
+                    let there = nothing_written(&site, node);
+                    return Ok(told(&there, "Nothing to do, it resumes there already"));
+                }
+                planned => planned?,
             };
-            let name = ramus_store::plan::new_id();
-            let told = told(&written(&change, None), "Would");
-            plans.keep(name.clone(), change);
+            let mut told = told(&written(&change, None), "Would");
+            if let Some(refusal) = &change.instead_of {
+                let _ = writeln!(told, "The session itself cannot go there: {refusal}");
+            }
+            let name = plans.keep(change);
             Ok(format!("{told}Call `confirm` with plan {name} to do it.\n"))
         })
         .await

@@ -44,35 +44,76 @@ enum Question {
         session: String,
         title: String,
     },
-    Search(&'static str),
+    Projects,
+    Search(Search),
     /// Two conversations of one session, by their numbers.
     Diff {
         session: String,
         sides: [u64; 2],
     },
     /// The files at a message.
-    Files {
-        session: String,
-        node: String,
-    },
+    Files(MessageAt),
     Usage,
     Retention,
-    Goto {
+    Goto(MessageAt),
+    Fork(MessageAt),
+    /// Two conversations of one session, by their numbers.
+    Merge {
         session: String,
-        node: String,
+        sides: [u64; 2],
     },
-    Fork {
-        session: String,
-        node: String,
+    /// A conversation, by its number.
+    Export {
+        place: MessageAt,
+        n: u64,
     },
-    Resume {
-        session: String,
-        node: String,
-    },
+    Resume(MessageAt),
     Rename {
         session: String,
         title: &'static str,
     },
+}
+
+/// A message of a session.
+#[derive(Clone, Debug)]
+struct MessageAt {
+    session: String,
+    node: String,
+    /// The title of the session, where the message is the end of what the screens open by it.
+    opened_by: Option<String>,
+}
+
+impl MessageAt {
+    fn address(&self) -> String {
+        format!("{}:{}", self.session, self.node)
+    }
+}
+
+/// What is searched for; the screens search for words alone.
+#[derive(Clone, Copy, Debug, Default)]
+struct Search {
+    words: &'static str,
+    role: Option<&'static str>,
+    branch: Option<&'static str>,
+    until: Option<&'static str>,
+}
+
+impl Search {
+    fn is_plain(&self) -> bool {
+        self.role.is_none() && self.branch.is_none() && self.until.is_none()
+    }
+
+    /// Returns the search as it is, and with each filter.
+    fn variants(words: &'static str) -> [Self; 4] {
+        let plain = Self { words, ..Self::default() };
+        [
+            plain,
+            Self { role: Some("assistant"), ..plain },
+            Self { branch: Some("abandoned"), ..plain },
+            // The newest messages of both corpora are of other days.
+            Self { until: Some("2026-01-05"), ..plain },
+        ]
+    }
 }
 
 /// A Claude directory, and the state beside it.
@@ -156,7 +197,7 @@ fn contract_all_front_ends_refuse_alike() {
     }
 }
 
-/// The client cannot go on at some messages: all give the same reason, and a fork instead.
+/// The client cannot go on at some messages: all give the same reason, and offer a fork.
 #[test]
 fn contract_all_front_ends_fork_where_goto_cannot_work() {
     let home = Home::new();
@@ -169,19 +210,47 @@ fn contract_all_front_ends_fork_where_goto_cannot_work() {
     let address = format!("{ID}:node2");
     let told = crate::ramus(&claude, &["goto", &address]);
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    let (_, reason) = told.split_once("Cannot go there in this session: ").unwrap();
+    let reason = reason.lines().next().unwrap();
     let planned = crate::json(&claude, &["goto", &address, "--dry-run"]);
     assert_eq!(planned["operation"], "fork");
     let (text, is_error) = Mcp::start(&claude).call("goto", &json!({"address": address}));
     assert!(!is_error && text.starts_with("Would: fork in session "), "{text}");
-    // The page leaves it to the person to fork.
+    assert!(text.contains(reason), "MCP: {text}");
     let wanted = json!({"what": "goto", "session": ID, "node": "node2"});
-    let (status, refused) = Page::new(&home, &claude).post("/api/plan", &wanted);
-    assert!(
-        !status.is_success() && refused["hint"] == "fork from this message instead",
-        "{refused}"
-    );
-    let reason = refused["error"].as_str().unwrap();
-    assert!(told.contains(reason), "the command and the page: {told:?} and {reason:?}");
+    let (status, plan) = Page::new(&home, &claude).post("/api/plan", &wanted);
+    assert!(status.is_success() && plan["what"] == "fork", "{plan}");
+    assert!(plan["warnings"].to_string().contains(reason), "the page: {plan}");
+    if let Some(screens) = Screens::start(&claude) {
+        let offered = screens.goto_first();
+        assert!(offered.contains(reason) && offered.contains("Make it?"), "{offered}");
+    }
+}
+
+/// What cannot be taken back or put back is refused for the same reason.
+#[test]
+fn contract_all_front_ends_refuse_what_cannot_go_back() {
+    let home = Home::new();
+    home.session(&format!("-home-dev-app/{ID}.jsonl"), SHORT);
+    let claude = home.claude();
+    let page = Page::new(&home, &claude);
+    let cases = [
+        (vec!["undo", "--dry-run"], json!({"what": "undo"})),
+        (
+            vec!["files", ID, "--restore", "--dry-run"],
+            json!({"what": "restore-files", "session": ID, "node": ""}),
+        ),
+    ];
+    for (args, wanted) in cases {
+        let told = crate::ramus(&claude, &args);
+        let command = refusal(&String::from_utf8_lossy(&told.stderr));
+        let (status, answer) = page.post("/api/plan", &wanted);
+        assert!(!told.status.success() && !status.is_success(), "{args:?}: {answer}");
+        assert_eq!(command, page_refusal(&answer), "{args:?}: the command and the page");
+    }
+    if let Some(screens) = Screens::start(&claude) {
+        assert!(screens.undo_nothing().contains("there is nothing to undo"));
+    }
 }
 
 /// A session that changed since something was planned is left alone.
@@ -258,8 +327,10 @@ fn check(corpus: &Corpus) {
 
 /// Returns the questions that can be asked about a corpus.
 fn questions(corpus: &Corpus) -> Vec<Question> {
-    let mut questions = vec![Question::Sessions, Question::Usage, Question::Retention];
-    questions.extend(corpus.searches.iter().map(|text| Question::Search(text)));
+    let mut questions =
+        vec![Question::Projects, Question::Sessions, Question::Usage, Question::Retention];
+    let searches = corpus.searches.iter().flat_map(|words| Search::variants(words));
+    questions.extend(searches.map(Question::Search));
     for row in command::sessions(&corpus.claude) {
         let (session, title) = (text(&row, "id"), text(&row, "title"));
         let conversations = command::conversations(&corpus.claude, &session);
@@ -267,20 +338,23 @@ fn questions(corpus: &Corpus) -> Vec<Question> {
             .map(|row| (row["n"].as_u64().unwrap(), text(row, "leaf")))
             .collect();
         questions.push(Question::Conversations { session: session.clone(), title: title.clone() });
-        questions.push(Question::Tree { session: session.clone(), title });
+        questions.push(Question::Tree { session: session.clone(), title: title.clone() });
         for pair in ends.windows(2) {
             let sides = [pair[0].0, pair[1].0];
             questions.push(Question::Diff { session: session.clone(), sides });
+            questions.push(Question::Merge { session: session.clone(), sides });
         }
-        for (_, node) in ends {
-            let session = session.clone();
-            questions.push(Question::Files { session: session.clone(), node: node.clone() });
-            // Where the client resumes anyway the command plans nothing and the page a line.
-            if node != text(&row, "resume_leaf") {
-                questions.push(Question::Goto { session: session.clone(), node: node.clone() });
-            }
-            questions.push(Question::Resume { session: session.clone(), node: node.clone() });
-            questions.push(Question::Fork { session, node });
+        for (n, node) in ends {
+            // The screens go to what was said last; a note of the client may come after it.
+            let is_end = node == text(&row, "resume_leaf")
+                && command::is_said(&corpus.claude, &format!("{session}:{node}"));
+            let opened_by = Some(title.clone()).filter(|_| is_end);
+            let place = MessageAt { session: session.clone(), node, opened_by };
+            questions.push(Question::Files(place.clone()));
+            questions.push(Question::Goto(place.clone()));
+            questions.push(Question::Resume(place.clone()));
+            questions.push(Question::Fork(place.clone()));
+            questions.push(Question::Export { place, n });
         }
         questions.push(Question::Rename { session, title: "Another name" });
     }

@@ -438,7 +438,7 @@ fn agents_inside_a_sessions_file_have_transcripts_too() {
     }
     assert!(text(&md, "index.md").contains("agents/agent_z.md"));
     let main = text(&md, "transcript_22222222-bbbb_path2.md");
-    assert!(main.contains("[What the agent did](agents/agent_z.md)"), "{main}");
+    assert!(main.contains("[Agent transcript](agents/agent_z.md)"), "{main}");
     // Of one conversation only what it calls comes along.
     let one = home.path().join("one");
     let summary = export(&home.claude(), &one, &["1111@1", "--format", "json"]);

@@ -133,7 +133,7 @@ fn what_clear_began_names_the_session_only_where_the_client_noted_it() {
     let origins =
         |home: &testkit::Home| row(&json(&home.claude(), &["sessions"]), AFTER)["origins"].clone();
     assert_eq!(origins(&home), json!([{"kind": "clear", "session": null, "found": false}]));
-    assert!(stdout(&home, &["tree", AFTER]).starts_with("began with /clear\n"));
+    assert!(stdout(&home, &["tree", AFTER]).starts_with("started with /clear\n"));
     let note = |session: &str, millis: i64| {
         let note = json!({"display": "/clear", "project": "/w", "sessionId": session, "timestamp": millis});
         format!("{note}\n")
@@ -144,7 +144,7 @@ fn what_clear_began_names_the_session_only_where_the_client_noted_it() {
     std::fs::write(&noted, far.clone() + &note(ORIGINAL, at + 20)).unwrap();
     assert_eq!(origins(&home), json!([{"kind": "clear", "session": ORIGINAL, "found": true}]));
     let tree = stdout(&home, &["tree", ORIGINAL]);
-    assert!(tree.contains(&format!("cleared, then {AFTER}")), "{tree}");
+    assert!(tree.contains(&format!("cleared, continued in {AFTER}")), "{tree}");
     // Two sessions were cleared at once: nobody knows which of them this one came from.
     std::fs::write(&noted, note(COPY, at) + &note(ORIGINAL, at)).unwrap();
     assert_eq!(origins(&home)[0]["session"], Value::Null);
@@ -220,5 +220,5 @@ fn a_tree_tells_whether_files_went_back_too() {
         assert_eq!(tree["forks"][0]["files"], files, "{backup} {tree}");
     }
     let tree = stdout(&went_back("0123456789abcdef@v2"), &["tree", ORIGINAL]);
-    assert!(tree.contains("edit, 2 ways, files kept"), "{tree}");
+    assert!(tree.contains("edited prompt: 2 branches, files kept"), "{tree}");
 }

@@ -214,7 +214,7 @@ fn a_person_reads_one_line_a_call() {
     00:00:14 11111111 ✓ Bash ls  → Cargo.toml  2.0s
     00:00:15 11111111 ● done
     00:00:16 11111111 ── compacted (manual) 1,000 tokens ──
-    00:00:17 11111111 ── goes on from a summary of 8 characters ──
+    00:00:17 11111111 ── continues from a summary of 8 characters ──
     00:00:18 11111111 ┬ the prompt after “one” was edited: new branch
     00:00:18 11111111 ❯ another way
     00:00:19 11111111 × overloaded

@@ -1,4 +1,4 @@
-//! Sub-agents: inline, in flat files, or in the session's directory, as the age demands.
+//! Writes sub-agents: inline, in flat files, or in the session's directory, depending on the client.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::dice::Dice;
 use super::script::{Prompt, Script, Tokens};
 use super::tool::Ran;
 
-/// What an agent is asked to do.
+/// The task of an agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agent<'a> {
     pub(super) id: &'a str,
@@ -18,11 +18,10 @@ pub(super) struct Agent<'a> {
 }
 
 impl Script {
-    /// Starts an agent, lets it work and takes what it found.
+    /// Starts an agent, runs `work` for it and returns its report.
     ///
-    /// Newer clients start the agents of the main line in the background; then
-    /// the call is answered at once and the finding comes back, to be handed to
-    /// [`notified`](Self::notified).
+    /// Newer clients run agents of the main line in the background: the call returns at once, and
+    /// the report is passed to [`notified`](Self::notified) later.
     pub(super) fn agent(&mut self, agent: &Agent<'_>, work: impl FnOnce(&mut Self)) -> Finding {
         let id = self.dice.name("toolu_01", 22);
         let name = if self.era() == Era::Three { "Agent" } else { "Task" };
@@ -77,7 +76,7 @@ impl Script {
         }
     }
 
-    /// Keeps the agent's records where its client would have put them.
+    /// Stores the agent's records where its client would have put them.
     fn keep(&mut self, mut worker: Self, agent: &Agent<'_>, call: &str) {
         if self.era() == Era::One {
             self.lines.append(&mut worker.lines);
@@ -122,7 +121,7 @@ impl Script {
             "totalDurationMs": took, "totalTokens": tokens, "totalToolUseCount": self.calls, "usage": usage})
     }
 
-    /// The news that an agent in the background is done.
+    /// Adds the notification that a background agent is done.
     pub(super) fn notified(&mut self, finding: &Finding) {
         self.now = self.now.max(finding.millis);
         let Finding { agent, call, task, text, .. } = finding;
@@ -142,7 +141,7 @@ impl Script {
     }
 }
 
-/// What an agent found out, and when.
+/// The report of an agent.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     agent: String,

@@ -1,6 +1,6 @@
-//! The projects, and which client wrote them.
+//! The projects of the sample, and the client version of each.
 
-/// The age of the client, as far as it changes what records look like.
+/// The generation of the client, by the format of its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Era {
     /// 1.0: agents inline, resuming copies, summaries.
@@ -11,7 +11,7 @@ pub(super) enum Era {
     Three,
 }
 
-/// A directory somebody works in, and the client they work with.
+/// A working directory with the client that is used in it.
 #[derive(Debug)]
 pub(super) struct Project {
     pub(super) cwd: &'static str,
@@ -50,7 +50,7 @@ pub(super) static TEAPOT: Project = Project {
 };
 
 impl Project {
-    /// Returns the path of its directory from the Claude directory on.
+    /// Returns its directory relative to the Claude directory.
     pub(super) fn dir(&self) -> String {
         format!("projects/{}", self.cwd.replace(|c: char| !c.is_ascii_alphanumeric(), "-"))
     }

@@ -1,4 +1,4 @@
-//! Sessions that begin with another session's records.
+//! Starts sessions with copies of another session's records.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use super::dice::Dice;
 use super::script::{Script, Tokens};
 
 impl Script {
-    /// Begins a new session with a copy of the path that leads to where this one is.
+    /// Starts a new session with a copy of the current path.
     ///
-    /// 1.0 resumes this way, 2.0 with `--fork-session`, 2.1 with `/branch`: each
-    /// treats the copies differently.
+    /// 1.0 does this on resume, 2.0 with `--fork-session`, 2.1 with `/branch`. Each changes the
+    /// copies differently.
     pub(super) fn copy(&self, session: &str, start: &str) -> Self {
         let mut copy = Self {
             session: session.to_owned(),
@@ -21,7 +21,7 @@ impl Script {
             lines: Vec::new(),
             now: time::millis(start),
             dice: Dice::new(session),
-            // The cache has grown cold by then.
+            // The prompt cache has expired by then.
             tokens: Tokens { cached: 0, fresh: self.tokens.cached + self.tokens.fresh },
             others: Vec::new(),
             typed: Vec::new(),
@@ -31,7 +31,7 @@ impl Script {
         let names: HashSet<&str> =
             path.iter().filter_map(|at| self.lines[*at]["uuid"].as_str()).collect();
         for (at, line) in self.lines.iter().enumerate() {
-            // Checkpoints go by their prompt; a result beside the path goes by its call.
+            // Checkpoints belong to their prompt, results beside the path to their call.
             let owner = [
                 &line["snapshot"]["messageId"],
                 &line["snapshotMessageId"],
@@ -46,7 +46,7 @@ impl Script {
         copy
     }
 
-    /// Returns the lines on the way from the newest record to its root.
+    /// Returns the lines on the path from the newest record to its root.
     fn path_up(&self) -> HashSet<usize> {
         let mut path = HashSet::new();
         let mut next = self.head.as_deref();
@@ -70,7 +70,7 @@ impl Script {
             Era::One => {
                 fields.shift_remove("toolUseResult");
             }
-            // That version renamed the answers only.
+            // That version changed the session id of replies only.
             Era::Two if fields["type"] == "user" => {}
             Era::Two => fields["sessionId"] = json!(session),
             Era::Three => {

@@ -1,13 +1,13 @@
-//! Names that look random and are the same every time.
+//! Generates names that look random and are always the same.
 
 const LETTERS: &[u8; 62] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0IOl";
 
-/// A source of names and small differences (SplitMix64).
+/// A deterministic generator of names and small variations (SplitMix64).
 #[derive(Clone, Debug)]
 pub(super) struct Dice(u64);
 
 impl Dice {
-    /// Makes dice that fall the same way for the same seed.
+    /// Makes a generator. The same seed gives the same names.
     pub(super) fn new(seed: &str) -> Self {
         let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         Self(seed.bytes().fold(0xcbf2_9ce4_8422_2325, fold))
@@ -38,7 +38,7 @@ impl Dice {
         )
     }
 
-    /// Returns a name of the server's kind: a prefix and letters.
+    /// Returns an id like those of the API: a prefix and letters.
     pub(super) fn name(&mut self, prefix: &str, len: usize) -> String {
         let letters = (0..len).map(|_| char::from(LETTERS[(self.roll() % 62) as usize]));
         prefix.chars().chain(letters).collect()

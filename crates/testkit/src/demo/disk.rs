@@ -1,4 +1,4 @@
-//! The files of a project while a session works on them, and their backups.
+//! Simulates the files of a project and their backups.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::DemoFile;
 use super::client::{Era, Project};
 
-/// Which backups belong to a path: the first 16 digits of its SHA-256.
+/// The backup names by path: the first 16 digits of its SHA-256.
 const HASHES: &[(&str, &str)] = &[
     ("/home/dev/teapot/src/main.rs", "ff1ef8492be66502"),
     ("/home/dev/teapot/src/pool.rs", "58bb4f40c9aacea5"),
@@ -19,10 +19,10 @@ const HASHES: &[(&str, &str)] = &[
     ("/home/dev/tea-menu/style.css", "4435b7b9795bbcba"),
 ];
 
-/// File contents by path, from the project's directory on.
+/// File contents by path, relative to the project.
 pub(super) type Files = BTreeMap<String, String>;
 
-/// The files as they are, and every state that was backed up.
+/// The current files, and all their backups.
 #[derive(Clone, Debug)]
 pub(super) struct Disk {
     pub(super) project: &'static Project,
@@ -44,7 +44,7 @@ impl Disk {
 
     /// Backs up a file before it is changed for the first time.
     ///
-    /// `None`: it is known already, or the client keeps no backups.
+    /// `None`: it is tracked already, or the client makes no backups.
     pub(super) fn track(&mut self, path: &str, time: &str) -> Option<Value> {
         if self.project.era == Era::One || self.tracked.contains_key(path) {
             return None;
@@ -54,7 +54,7 @@ impl Disk {
         Some(self.newest(path))
     }
 
-    /// Returns the newest backups of all known files, after backing up what has changed.
+    /// Backs up changed files, and returns the newest backups of all tracked files.
     pub(super) fn snapshot(&mut self, time: &str) -> Value {
         for (path, backups) in &mut self.tracked {
             let content = self.files.get(path).cloned();
@@ -65,7 +65,7 @@ impl Disk {
         self.all_newest()
     }
 
-    /// Returns the newest backups of all known files.
+    /// Returns the newest backups of all tracked files.
     pub(super) fn all_newest(&self) -> Value {
         let newest = self.tracked.keys().map(|path| (path.clone(), self.newest(path)));
         Value::Object(newest.collect::<Map<_, _>>())

@@ -1,4 +1,4 @@
-//! What the model writes: blocks of an answer, tool calls and their results.
+//! Writes replies: blocks, tool calls and their results.
 
 use super::time;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::client::Era;
 use super::script::{Script, Tokens};
 use super::tool::{Ran, Tool};
 
-/// An answer that is being written, one record a block.
+/// A reply that is being written, one record per block.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     id: String,
@@ -18,7 +18,7 @@ pub(super) struct Message {
 }
 
 impl Script {
-    /// Adds one block of an answer, in the message that is open or a new one.
+    /// Adds a block to the open reply, or to a new one.
     pub(super) fn block(&mut self, block: &Value, mut after: Value) -> String {
         self.wait(2);
         let mut message = self.open.take().unwrap_or_else(|| {
@@ -68,7 +68,7 @@ impl Script {
             "cache_creation": {"ephemeral_1h_input_tokens": fresh, "ephemeral_5m_input_tokens": 0}, "speed": "standard"})
     }
 
-    /// Ends the open message; newer clients know then how it ended and what it cost.
+    /// Ends the open reply. Newer clients then add the stop reason and the final usage.
     pub(super) fn close(&mut self, stop_reason: Option<&str>) -> Option<String> {
         let message = self.open.take()?;
         self.tokens.fresh += message.output;
@@ -82,7 +82,7 @@ impl Script {
         Some(message.id)
     }
 
-    /// Calls tools, several at once if there are several, and takes their results.
+    /// Calls tools in parallel, and adds their results.
     pub(super) fn tools(&mut self, tools: &[Tool<'_>]) {
         let mut calls = Vec::new();
         for tool in tools {
@@ -100,7 +100,7 @@ impl Script {
         self.close(Some("tool_use"));
         for (uuid, id, ran) in calls {
             if self.era() == Era::Three {
-                // Each result hangs below its own call.
+                // Each result is a child of its own call.
                 self.head = Some(uuid.clone());
             }
             self.result(&uuid, &id, &ran);
@@ -135,7 +135,7 @@ impl Script {
         self.node(json!({"type": "user", "message": {"role": "user", "content": [block]}}), after);
     }
 
-    /// Notes that a file is changed for the first time.
+    /// Adds the backup record of a file that is changed for the first time.
     fn first_backup(&mut self, call: &str, path: &str, backup: &Value) {
         let (time, prompt) = (self.time(), &self.prompt);
         let line = match self.era() {

@@ -1,4 +1,4 @@
-//! Plays a session: each step adds the records that the client would have written.
+//! Runs a session: each step adds the records that the client would have written.
 
 use super::time;
 use serde_json::{Map, Value, json};
@@ -9,34 +9,34 @@ use super::dice::Dice;
 use super::disk::{Disk, Files};
 use super::message::Message;
 
-/// A session while it is played.
+/// A session while it is generated.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     pub(super) project: &'static Project,
     pub(super) session: String,
-    /// The file's path from the Claude directory on.
+    /// The file's path relative to the Claude directory.
     pub(super) path: String,
     pub(super) lines: Vec<Value>,
-    /// The record that the next one hangs below.
+    /// The parent of the next record.
     pub(super) head: Option<String>,
     pub(super) now: i64,
     pub(super) dice: Dice,
     pub(super) disk: Disk,
-    /// For an agent: its id, and how deep it was called.
+    /// For an agent: its id, and its depth.
     pub(super) agent: Option<String>,
     pub(super) depth: u32,
     pub(super) prompt: Prompt,
     pub(super) tokens: Tokens,
-    /// What the model said last.
+    /// The text of the last reply.
     pub(super) words: String,
     pub(super) calls: u64,
-    /// Files that came about on the way: agents, spilled outputs.
+    /// Other files of the session: agents, spilled outputs.
     pub(super) others: Vec<DemoFile>,
     pub(super) typed: Vec<Typed>,
     pub(super) open: Option<Message>,
 }
 
-/// The prompt that is being answered.
+/// The current prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prompt {
     pub(super) id: String,
@@ -45,7 +45,7 @@ pub(super) struct Prompt {
     pub(super) millis: i64,
 }
 
-/// What the model has in view: already cached, and new.
+/// The tokens in the context: cached and new.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tokens {
     pub(super) cached: usize,
@@ -61,7 +61,7 @@ pub(super) struct Typed {
     pub(super) session: String,
 }
 
-/// A place to come back to.
+/// A position to rewind to.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     head: Option<String>,
@@ -70,7 +70,7 @@ pub(super) struct Mark {
 }
 
 impl Script {
-    /// Begins a session at a time such as `2026-09-14T08:02:11.000Z`.
+    /// Starts a session at a time such as `2026-09-14T08:02:11.000Z`.
     pub(super) fn new(project: &'static Project, session: &str, start: &str) -> Self {
         let mut dice = Dice::new(session);
         Self {
@@ -111,19 +111,19 @@ impl Script {
         time::spelled(self.now)
     }
 
-    /// Adds a record that is no part of the tree.
+    /// Adds a record that is not part of the tree.
     pub(super) fn note(&mut self, line: Value) {
         self.lines.push(line);
     }
 
-    /// Adds a record to the tree: what stands before its uuid, and what after it.
+    /// Adds a record to the tree, with the fields before and after its uuid.
     pub(super) fn node(&mut self, before: Value, after: Value) -> String {
         let uuid = self.dice.uuid();
         self.node_named(&uuid, before, after);
         uuid
     }
 
-    /// Adds a record with a uuid that is known already.
+    /// Adds a record with the given uuid.
     pub(super) fn node_named(&mut self, uuid: &str, mut before: Value, after: Value) {
         let mut line = Map::new();
         line.insert("parentUuid".into(), json!(self.head));
@@ -150,7 +150,7 @@ impl Script {
         self.lines.push(Value::Object(line));
     }
 
-    /// What every record says about where it was written.
+    /// The fields of every record about where it was written.
     fn context(&self) -> Map<String, Value> {
         let mut context = Map::new();
         context.insert("userType".into(), json!("external"));
@@ -167,12 +167,12 @@ impl Script {
         context
     }
 
-    /// Remembers this place.
+    /// Returns the current position.
     pub(super) fn mark(&self) -> Mark {
         Mark { head: self.head.clone(), tokens: self.tokens, files: self.disk.files.clone() }
     }
 
-    /// Goes back to a place, with the files as they were; nothing is written until the next prompt.
+    /// Rewinds to a position and restores the files. Nothing is written until the next prompt.
     pub(super) fn rewind_to(&mut self, mark: &Mark) {
         self.close(Some("end_turn"));
         self.head.clone_from(&mark.head);
@@ -180,13 +180,13 @@ impl Script {
         self.disk.files.clone_from(&mark.files);
     }
 
-    /// Begins a new root.
+    /// Starts a new root.
     pub(super) fn new_root(&mut self) {
         self.head = None;
         self.tokens = Tokens { cached: 0, fresh: 14_200 };
     }
 
-    /// Returns the session's file with all that belongs to it.
+    /// Returns the session's file with all its other files.
     pub(super) fn into_files(mut self) -> Vec<DemoFile> {
         let lines = self.lines.iter().map(|line| format!("{line}\n"));
         let bytes = lines.collect::<String>().into_bytes();

@@ -1,13 +1,13 @@
-//! Times as the client writes them.
+//! Parses and formats times as the client writes them.
 
 use jiff::Timestamp;
 
-/// Reads a time; milliseconds since 1970.
+/// Parses a time to milliseconds since 1970.
 pub(super) fn millis(text: &str) -> i64 {
     text.parse::<Timestamp>().map_or(0, Timestamp::as_millisecond)
 }
 
-/// Writes a time: `2026-01-08T10:00:00.000Z`.
+/// Formats a time: `2026-01-08T10:00:00.000Z`.
 pub(super) fn spelled(millis: i64) -> String {
     format!("{:.3}", Timestamp::from_millisecond(millis).unwrap_or_default())
 }

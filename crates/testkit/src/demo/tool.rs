@@ -1,29 +1,29 @@
-//! What tools are asked and what they give back.
+//! Simulates tools: their inputs and results.
 
 use serde_json::{Value, json};
 
 use super::client::Era;
 use super::disk::Disk;
 
-/// A tool call of a story.
+/// A tool call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Tool<'a> {
-    /// A command, why it is run, and what it prints.
+    /// A command, its description and its output.
     Bash(&'a str, &'a str, &'a str),
     /// A command that fails.
     Fails(&'a str, &'a str, &'a str),
     Read(&'a str),
-    /// A path and all that it holds from now on.
+    /// A path and its new content.
     Write(&'a str, &'a str),
-    /// A path, what stands there, and what takes its place.
+    /// A path, the old text and the new text.
     Edit(&'a str, &'a str, &'a str),
-    /// A text to look for in all files.
+    /// A text to search for in all files.
     Grep(&'a str),
     /// To-dos: those done, the one in progress, those to come.
     Todo(&'a [&'a str], &'a str, &'a [&'a str]),
 }
 
-/// A tool call that has run.
+/// A tool call with its result.
 #[derive(Clone, Debug)]
 pub(super) struct Ran {
     pub(super) name: &'static str,
@@ -119,7 +119,7 @@ fn ran_edit(disk: &mut Disk, path: &str, old: &str, new: &str) -> Ran {
     ran("Edit", input, format!("The file {absolute} has been updated successfully."), result)
 }
 
-/// The whole file stood in results until it grew too large for them.
+/// Returns the original file, which older clients included in the result.
 fn original(era: Era, content: Option<String>) -> Option<String> {
     content.filter(|_| era != Era::Three)
 }
@@ -155,7 +155,7 @@ fn ran_todo(done: &[&str], now: &str, next: &[&str]) -> Ran {
     ran("TodoWrite", json!({"todos": new}), words, json!({"oldTodos": old, "newTodos": new}))
 }
 
-/// Returns the difference as one hunk with three lines around it.
+/// Returns the difference as one hunk with three lines of context.
 fn patch(old: &str, new: &str) -> Value {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();

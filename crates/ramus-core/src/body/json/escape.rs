@@ -1,4 +1,4 @@
-//! One escape sequence of a JSON string: what it stands for and how long it is.
+//! Decodes one escape sequence of a JSON string.
 
 /// What a backslash and the bytes after it mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
-//! JSON values that know where they stand and are decoded when they are taken.
+//! JSON values that are decoded only when they are used.
 //!
-//! Most of a line is never looked at: a file as it was before an edit, an output
-//! that is told twice. So texts and numbers stay as they are written until
-//! somebody wants them. What cannot be decoded then is read as far as it can be,
-//! as `unescape` does (R2).
+//! Most of a line is never looked at: a file as it was before an edit, an output that is stored
+//! twice. So strings and numbers stay as slices of the line until they are taken. What cannot be
+//! decoded then is decoded as far as possible, as in `unescape` (R2).
 
 use std::borrow::Cow;
 
@@ -20,22 +19,22 @@ pub(in crate::body) enum Json<'a> {
     Bool(bool),
     /// As it is written.
     Number(&'a [u8]),
-    /// What stands between the quotes, escapes and all.
+    /// The bytes between the quotes, escapes included.
     Text(&'a [u8]),
     List(Vec<Self>),
     /// Pairs in file order; of two with one key the last counts.
     Object(Vec<(&'a [u8], Self)>),
-    /// What stands at the key `usage`, as it is written: every answer has it, few want it, and they walk it themselves.
+    /// The raw value of the key `usage`: every reply has one, few callers need it, and they parse it themselves.
     Usage(&'a [u8]),
 }
 
 /// How deep values are read; serde_json draws the same line. What lies deeper is left out.
 const DEEPEST: usize = 127;
-/// What stands for it.
+/// Replaces values that are nested too deeply.
 const LEFT_OUT: &[u8] = "…".as_bytes();
 
 impl<'a> Json<'a> {
-    /// Reads bytes that hold one value; `None`: they do not.
+    /// Parses bytes that contain exactly one value; `None`: they do not.
     pub(in crate::body) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         let value = value(&mut cursor, 0).ok()?;
@@ -53,7 +52,7 @@ impl<'a> Json<'a> {
         pairs.iter_mut().rev().find(|(name, _)| *name == key.as_bytes()).map(|(_, value)| value)
     }
 
-    /// Takes the value of a key; a null stays in its place.
+    /// Takes the value of a key and leaves null.
     pub(in crate::body) fn take(&mut self, key: &str) -> Option<Self> {
         self.get_mut(key).map(std::mem::take)
     }
@@ -66,7 +65,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Decodes the value and all that it holds.
+    /// Decodes the value and everything in it.
     pub(in crate::body) fn into_value(self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -91,7 +90,7 @@ fn value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Json<'a>, Broken> 
         Some(b'"') => cursor.string().map(Json::Text),
         Some(b'{' | b'[') if depth == DEEPEST => cursor.skip().map(|()| Json::Text(LEFT_OUT)),
         Some(b'{') => {
-            // A record has some two dozen keys, what it holds a few.
+            // A record has about two dozen keys, the objects in it have a few.
             let mut pairs = Vec::with_capacity(if depth == 0 { 28 } else { 6 });
             cursor.object(|cursor, key| {
                 let value = match key {

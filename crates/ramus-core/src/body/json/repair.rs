@@ -1,11 +1,11 @@
-//! A line that no parser takes into one that it takes, with U+FFFD for what was lost.
+//! Turns a line that a strict parser rejects into one that it accepts, with U+FFFD for what was lost.
 
 use super::escape::{Escape, escape};
 
 /// Returns a repaired copy of `line`, or `None` if there is nothing to repair.
 ///
-/// Only three things are touched: `\u` escapes that are half of a pair, bytes
-/// that are not UTF-8 inside strings, and raw control characters.
+/// Only three things change: `\u` escapes that are half of a pair, bytes that are not UTF-8
+/// inside strings, and raw control characters.
 pub(in crate::body) fn repaired(line: &[u8]) -> Option<Vec<u8>> {
     let mut copy = Vec::with_capacity(line.len() + 64);
     let mut rest = line;
@@ -48,7 +48,7 @@ fn string<'a>(mut rest: &'a [u8], copy: &mut Vec<u8>) -> &'a [u8] {
 fn escaped<'a>(rest: &'a [u8], copy: &mut Vec<u8>) -> &'a [u8] {
     let (escaped, after) = match escape(rest) {
         (Escape::Broken, 6) => (&b"\\ufffd"[..], &rest[6..]),
-        // What is wrong in another way stays wrong, with the byte after the backslash.
+        // Other errors stay as they are, with the byte after the backslash.
         (Escape::Invalid | Escape::Broken, _) => rest.split_at(rest.len().min(2)),
         (Escape::Char(_), length) => rest.split_at(length),
     };

@@ -1,4 +1,4 @@
-//! The inside of a JSON string literal into the text it stands for.
+//! Decodes the inside of a JSON string literal.
 
 use super::escape::{Escape, escape};
 use crate::cursor::find;
@@ -64,8 +64,8 @@ fn simple(raw: &str, first: usize) -> Option<String> {
 ///
 /// The cost depends on `chars`, not on the length of `raw`.
 pub fn unescape_prefix(raw: &[u8], chars: usize) -> Cow<'_, str> {
-    // No character takes more than the 12 bytes of an escaped surrogate pair, so
-    // an escape that this cut tears lies past the last character wanted.
+    // No character takes more than the 12 bytes of an escaped surrogate pair, so an escape that is
+    // cut here comes after the last character that is needed.
     let enough = raw.len().min(chars.saturating_mul(12));
     let mut text = unescape(&raw[..enough]);
     if let Some((end, _)) = text.char_indices().nth(chars) {

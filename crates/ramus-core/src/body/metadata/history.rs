@@ -1,4 +1,4 @@
-//! Which backup holds a file as it was at a message (R22).
+//! File checkpoints: which backup has a file's content at a message (R22).
 
 use crate::body::fields::Fields;
 
@@ -21,7 +21,7 @@ pub struct FileHistorySnapshot {
 pub struct FileBackup {
     /// `None`: the file did not exist.
     pub backup_file_name: Option<String>,
-    /// Counted from 1. 0: the entry is not what the client writes, and says nothing.
+    /// Counted from 1. 0: not in the client's format, so it means nothing.
     pub version: u64,
     pub backup_time: Option<String>,
     pub real_parent_dir: Option<String>,
@@ -67,7 +67,7 @@ impl FileBackup {
     fn of(mut fields: Fields) -> Self {
         let named = fields.peek("backupFileName").is_some();
         let backup_file_name = fields.text("backupFileName");
-        // "Did not exist" is a strong word: only the client's own way of saying so counts.
+        // Only the client's own form means "the file did not exist".
         let odd = named && backup_file_name.is_none();
         Self {
             backup_file_name,

@@ -1,16 +1,16 @@
-//! What sub-agents and workflows gave back.
+//! Output of sub-agents and workflows.
 
 use crate::body::block::{Block, blocks};
 use crate::body::fields::Fields;
 use crate::body::usage::Usage;
 use serde_json::Value;
 
-/// The result of a sub-agent, or the news that it was started.
+/// The result of a sub-agent, or the message that it was started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentOutput {
     /// `completed`, `async_launched`, …; `None` before 2.0.
     pub status: Option<String>,
-    /// Names the agent's own file; `None` before 2.0.
+    /// Identifies the sub-agent's file; `None` before 2.0.
     pub agent_id: Option<String>,
     pub agent_type: Option<String>,
     pub description: Option<String>,
@@ -27,11 +27,11 @@ pub struct AgentOutput {
     pub worktree_path: Option<String>,
     pub worktree_branch: Option<String>,
     pub was_interrupted: bool,
-    /// The agent's records, which 0.2 wrote into the result; empty since.
+    /// The sub-agent's records, which 0.2 wrote into the result; empty since.
     pub messages: Vec<Value>,
 }
 
-/// What a sub-agent did, in numbers.
+/// What a sub-agent did, as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToolStats {
     pub reads: u64,

@@ -8,9 +8,9 @@ use serde_json::Value;
 /// A file or a part of it, as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOutput {
-    /// `None`: not recorded, as for pictures.
+    /// `None`: not recorded, as for images.
     pub file_path: Option<String>,
-    /// Size of the file on disk in bytes, for pictures and PDFs.
+    /// Size of the file on disk in bytes, for images and PDFs.
     pub original_size: Option<u64>,
     pub content: ReadContent,
 }
@@ -105,7 +105,7 @@ impl EditOutput {
     }
 }
 
-/// A text and what takes its place.
+/// A text and its replacement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replacement {
     pub old: String,

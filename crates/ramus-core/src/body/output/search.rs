@@ -1,4 +1,4 @@
-//! Things looked for: files, lines, pages, tools.
+//! Search results: files, lines, web pages, tools.
 
 use crate::body::block::WebHit;
 use crate::body::fields::Fields;
@@ -31,7 +31,7 @@ pub struct GrepOutput {
     pub mode: String,
     pub filenames: Vec<String>,
     pub num_files: u64,
-    /// `None` where only files were asked for.
+    /// `None` if only files were requested.
     pub content: Option<String>,
     pub num_lines: Option<u64>,
     pub num_matches: Option<u64>,
@@ -88,7 +88,7 @@ pub struct WebSearchOutput {
     pub search_count: Option<u64>,
 }
 
-/// What a web search gives back: pages, and words about them.
+/// What a web search returns: pages, and text about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebFinding {
     Hits(Vec<WebHit>),

@@ -1,4 +1,4 @@
-//! Which tool an output came from, told by its keys.
+//! Determines by its keys which tool an output came from.
 
 use super::{
     AgentOutput, BashOutput, EditOutput, GlobOutput, GrepOutput, MultiEditOutput,
@@ -10,7 +10,7 @@ use crate::body::fields::Fields;
 
 type Read = fn(Fields) -> ToolOutput;
 
-/// The keys that tell a tool, those of the more special shape first.
+/// The keys that identify a tool; more specific sets come first.
 const SHAPES: &[(&[&str], Read)] = &[
     (&["shellId", "status"], |f| ToolOutput::Shell(ShellOutput::of(f))),
     (&["stdout", "stderr"], |f| ToolOutput::Bash(BashOutput::of(f))),
@@ -29,7 +29,7 @@ const SHAPES: &[(&[&str], Read)] = &[
     (&["status", "runId"], |f| ToolOutput::Workflow(WorkflowOutput::of(f))),
     (&["totalToolUseCount"], agent),
     (&["status", "agentId"], agent),
-    // 0.2: the sub-agent's records stood in the result.
+    // 0.2 wrote the sub-agent's records into the result.
     (&["normalizedMessages", "totalToolCalls"], agent),
     (&["retrieval_status"], |mut f| ToolOutput::TaskOutput {
         retrieval_status: f.string("retrieval_status"),

@@ -1,4 +1,4 @@
-//! What shells said. Exit codes of commands in the foreground are not recorded.
+//! Output of shells. Exit codes of foreground commands are not recorded.
 
 use crate::body::fields::Fields;
 use serde_json::Value;
@@ -9,10 +9,10 @@ pub struct BashOutput {
     pub stdout: String,
     pub stderr: String,
     pub interrupted: bool,
-    /// `stdout` is a picture as a data URL.
+    /// `stdout` is an image as a data URL.
     pub is_image: bool,
     pub no_output_expected: bool,
-    /// What the exit code meant, in words, where it did not mean failure.
+    /// What the exit code means, as text, if it does not mean failure.
     pub return_code_interpretation: Option<String>,
     pub background_task_id: Option<String>,
     pub backgrounded_by_user: bool,
@@ -42,7 +42,7 @@ impl BashOutput {
     }
 }
 
-/// What a shell in the background had said when it was asked.
+/// The output of a background shell at the time it was queried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellOutput {
     pub shell_id: String,

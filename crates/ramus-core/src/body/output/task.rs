@@ -4,7 +4,7 @@ use crate::body::fields::Fields;
 use crate::body::json::Json;
 use serde_json::Value;
 
-/// One line of a to-do list.
+/// One item of a to-do list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Todo {
     pub content: String,
@@ -14,7 +14,7 @@ pub struct Todo {
     pub id: Option<String>,
 }
 
-/// How far one line of a to-do list is.
+/// The state of a to-do item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TodoStatus {
     /// Also every word that is not known.
@@ -47,7 +47,7 @@ impl Todo {
     }
 }
 
-/// One task of the shared list that took the place of to-dos.
+/// One task of the shared list that replaced to-dos.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
     pub id: String,
@@ -121,7 +121,7 @@ impl Plan {
     }
 }
 
-/// Questions to the person, with the answers.
+/// Questions to the user, with the answers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Questions {
     pub questions: Vec<Question>,
@@ -130,7 +130,7 @@ pub struct Questions {
     pub annotations: Option<Value>,
 }
 
-/// One question with the answers it offered.
+/// One question with its possible answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     pub question: String,

@@ -5,9 +5,9 @@
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
     attributes: &'a str,
-    /// What stands in it, trimmed.
+    /// The content, trimmed.
     pub(super) text: &'a str,
-    /// What stands after it.
+    /// The text after it.
     pub(super) rest: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! What somebody reads who writes the digest of a merge: both sides, and where they conflict.
+//! Writes the material for a merge digest: the conversations, and where they conflict.
 
 use std::fmt::Write;
 
@@ -10,14 +10,14 @@ use crate::edit::Refusal;
 /// The material for a digest, and what a merge would find.
 #[derive(Clone, Debug)]
 pub struct MergeBrief {
-    /// What is wanted, each conversation after the common part in short, and the conflicts.
+    /// The task, a short form of each conversation after the common part, and the conflicts.
     pub text: String,
     pub conflicts: Vec<Conflict>,
 }
 
 /// How much of the brief the conversations may fill, in bytes.
 const LONGEST_SIDES: usize = 120_000;
-/// How much the contents of conflicting files may fill. Paths are always named.
+/// The maximum size of the contents of conflicting files. Paths are always included.
 const LONGEST_CONFLICTS: usize = 40_000;
 /// The most conflicts that are listed.
 const MOST_CONFLICTS: usize = 200;
@@ -43,7 +43,7 @@ impl std::fmt::Display for DigestTextError {
     }
 }
 
-/// Takes a text for [`Strategy::Assisted`], without white space around it.
+/// Validates a text for [`Strategy::Assisted`] and trims it.
 pub fn digest_text(bytes: &[u8]) -> Result<String, DigestTextError> {
     if bytes.len() > LONGEST_DIGEST_TEXT {
         return Err(DigestTextError::TooLong);

@@ -1,4 +1,4 @@
-//! Files that conversations changed differently, and what the merged one says about them.
+//! Finds files that conversations changed differently, and writes the note about them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,12 +29,12 @@ pub struct End {
     pub removed: usize,
 }
 
-/// Which content is said to hold.
+/// Which content the merged conversation declares to be valid.
 ///
-/// Nothing in the working directory is touched: the merged conversation says it.
+/// Nothing in the working directory is touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// None: there is no merge.
+    /// None: the merge is refused.
     #[default]
     Stop,
     /// What the first conversation that changed the file left.
@@ -45,7 +45,7 @@ pub enum Policy {
     KeepBoth,
 }
 
-/// How much of a file the note quotes.
+/// The largest content that the note quotes.
 pub(super) const QUOTED: usize = 8_000;
 
 /// Finds files that were changed differently.
@@ -60,7 +60,7 @@ pub(super) fn conflicts(
         each_turn(sources, *branch, own, bodies, &mut |turn, is_own| {
             if is_own {
                 side.own(0, turn);
-                // Only what it did to files is asked for.
+                // Only the changes to files matter here.
                 side.turns.clear();
             } else {
                 side.shared(&turn);
@@ -110,7 +110,7 @@ pub(super) fn each_turn(
     }
 }
 
-/// Says which content holds; `None`: there is nothing to say.
+/// Returns the note about the valid contents; `None`: there is nothing to note.
 pub(super) fn note(conflicts: &[Conflict], policy: Policy) -> Option<String> {
     if conflicts.is_empty() || policy == Policy::Stop {
         return None;
@@ -161,13 +161,13 @@ pub(super) fn quote(note: &mut String, content: &Content) {
     };
 }
 
-/// Returns a fence that the text does not hold.
+/// Returns a code fence that the text does not contain.
 fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
 
-/// Says where the note comes from: the ends of all conversations.
+/// Returns the provenance of the note: the ends of all conversations.
 pub(super) fn origin(sources: &Sources<'_>) -> Value {
     let last = |parts: &std::ops::Range<usize>| {
         let origin = &sources.origins[parts.clone().next_back()?];

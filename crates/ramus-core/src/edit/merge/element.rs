@@ -1,4 +1,4 @@
-//! A conversation cut into exchanges, each whole.
+//! Splits a conversation into complete exchanges.
 
 use rustc_hash::FxHashSet;
 
@@ -8,11 +8,11 @@ use crate::record::Voice;
 use crate::session::NodeId;
 use crate::time::Time;
 
-/// A prompt and everything answered to it, or what goes on after a compaction.
+/// A prompt and everything up to the next prompt, or what follows a compaction.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
     pub(super) branch: usize,
-    /// Which one of its conversation's own, from 1; 0: others have it too.
+    /// Its number among the exchanges that only its conversation has, from 1; 0: others have it too.
     pub(super) n: usize,
     /// Its records; without the boundary and the summary of a compaction, which are in the shape.
     pub(super) nodes: Vec<(usize, NodeId)>,
@@ -27,18 +27,18 @@ pub(super) struct Element {
 pub(super) enum Shape {
     /// Begins with a prompt.
     Exchange,
-    /// What stands before the first prompt.
+    /// What comes before the first prompt.
     Opening,
     Compaction(Compaction),
 }
 
-/// A compaction, and what it keeps of what was before.
+/// A compaction, and the messages it preserves.
 #[derive(Clone, Debug)]
 pub(super) struct Compaction {
     pub(super) source: usize,
     pub(super) boundary: NodeId,
     pub(super) summary: Option<NodeId>,
-    /// Messages that go on to be seen, as far as they are the conversation's own.
+    /// The preserved messages that only this conversation has.
     pub(super) kept: Vec<(usize, NodeId)>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn elements(
             let (Some(element), Some(is_own)) = (elements.last_mut(), is_own.last_mut()) else {
                 continue;
             };
-            // What the client says in the model's place adds nothing to an exchange that others have.
+            // A message that the client wrote itself adds nothing to an exchange that others have.
             let says = voice.is_some_and(|voice| voice.speaks() && voice != Voice::Synthetic);
             *is_own |= own.contains(&node) && says;
             element.take(history, part, node, voice);
@@ -116,7 +116,7 @@ impl Element {
     }
 }
 
-/// Returns the voice of the message that a node begins; `None`: it is a later record of one.
+/// Returns the role of the message that a node begins; `None`: it is a later record of a message.
 fn head_voice(history: &History, node: NodeId) -> Option<Voice> {
     let fold = history.folds.fold(history.folds.of(node)?);
     (fold.head == node && !fold.again).then_some(fold.voice)
@@ -133,7 +133,7 @@ fn compaction(
     let names = preserved.flat_map(|(_, names)| names);
     let mut taken = FxHashSet::default();
     let mut kept = Vec::new();
-    // What was kept is named together with the record it follows.
+    // The preserved messages are listed together with the record they follow.
     let is_anchor = |node: &NodeId| {
         matches!(session.record(*node).voice, Voice::CompactSummary | Voice::Boundary)
     };

@@ -1,4 +1,4 @@
-//! Which exchanges are meant.
+//! Selects exchanges by number or uuid.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use super::Sources;
 use super::element::Element;
 use crate::edit::Refusal;
 
-/// Names exchanges of the conversations that are merged.
+/// Selects exchanges of the conversations to merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// Own exchanges of a conversation by their numbers, both from 1; `to` is left out for "to the end".
+    /// Own exchanges of a conversation by their numbers, both from 1; without `to`: to the end.
     Own { branch: usize, from: usize, to: Option<usize> },
-    /// The exchange that holds a record whose uuid begins so.
+    /// The exchange with a record whose uuid begins like this.
     Uuid(String),
 }
 
-/// A text that names no exchange.
+/// A text that selects no exchange.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} names no exchange; write `2:3`, `2:3-5`, `2` or the first letters of a uuid")]
 pub struct PickError(String);
@@ -24,8 +24,8 @@ pub struct PickError(String);
 const PREFIX: usize = 4;
 
 impl Pick {
-    /// Reads `2:3`, `2:3-5`, `2:3-`, `2` (all of the second conversation's own) or the beginning of a uuid,
-    /// several of them with commas between.
+    /// Parses `2:3`, `2:3-5`, `2:3-`, `2` (all own exchanges of the second conversation) or the beginning of a
+    /// uuid, separated by commas.
     pub fn parse(text: &str) -> Result<Vec<Self>, PickError> {
         text.split(',').map(|one| Self::one(one.trim())).collect()
     }

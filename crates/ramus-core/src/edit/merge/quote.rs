@@ -1,4 +1,4 @@
-//! What others said, as a user message.
+//! Quotes other branches as a user message.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ pub(super) struct Quoted {
     pub(super) text: String,
     pub(super) from: Value,
     pub(super) time: Option<Time>,
-    /// What the compaction kept stood before the summary, not after it.
+    /// The preserved messages come before the summary, not after it.
     pub(super) keeps_head: bool,
 }
 
@@ -64,7 +64,7 @@ const LONGEST: usize = 60_000;
 /// How much of each text stays, tried from the first on until all fits.
 const LIMITS: &[usize] = &[4_000, 1_500, 600, 240, 100];
 
-/// Tells in short what conversations did of their own, as one text.
+/// Summarizes what only these conversations did, as one text.
 pub(super) fn digest(
     sources: &Sources<'_>,
     branches: &[(usize, FxHashSet<(usize, NodeId)>)],
@@ -83,7 +83,7 @@ pub(super) fn assisted(text: &str) -> String {
     format!("{head}\n\n{text}")
 }
 
-/// Returns where a digest is from: the ends of the conversations that it stands for.
+/// Returns the provenance of a merge digest: the ends of the conversations that it covers.
 pub(super) fn digest_origin(
     sources: &Sources<'_>,
     branches: &[(usize, FxHashSet<(usize, NodeId)>)],
@@ -97,8 +97,8 @@ pub(super) fn digest_origin(
     Value::Array(branches.iter().filter_map(end).collect())
 }
 
-/// Quotes what conversations did of their own in at most `longest` bytes, by shortening every text
-/// as far as it takes.
+/// Quotes what only these conversations did in at most `longest` bytes, by shortening every text as far
+/// as necessary.
 pub(super) fn in_short(
     sources: &Sources<'_>,
     branches: &[(usize, FxHashSet<(usize, NodeId)>)],
@@ -218,12 +218,12 @@ impl Told {
     }
 }
 
-/// The most that is kept of a text, before it is known how much fits.
+/// The most that is kept of a text before it is known how much fits.
 fn cut(text: &str) -> String {
     shortened(text, LIMITS[0])
 }
 
-/// Cuts a text at a character and says so.
+/// Cuts a text at a character boundary and marks the cut.
 fn shortened(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();

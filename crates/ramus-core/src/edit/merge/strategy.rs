@@ -1,4 +1,4 @@
-//! What comes in which order.
+//! Determines the order of exchanges in a merge.
 
 use rustc_hash::FxHashSet;
 
@@ -10,9 +10,9 @@ use crate::session::NodeId;
 
 /// The order of a merge.
 pub(super) struct Order {
-    /// Keeps its names.
+    /// Its records keep their uuids.
     pub(super) trunk: Vec<Element>,
-    /// Gets new ones.
+    /// Its records get new ones.
     pub(super) grafts: Vec<Element>,
     /// Own exchanges that are not copied, and why.
     rest: Vec<(Element, Fate)>,
@@ -59,7 +59,7 @@ pub(super) fn order(
 }
 
 impl Order {
-    /// Returns what the model of a conversation saw in the end of what is its own.
+    /// Returns the own exchanges of a conversation that its model still saw at the end.
     fn seen(&mut self, branch: &[Element]) -> Vec<Element> {
         let own: Vec<&Element> = branch.iter().filter(|element| element.n > 0).collect();
         let compacted = own.iter().rposition(|e| matches!(e.shape, Shape::Compaction(_)));
@@ -96,14 +96,14 @@ impl Order {
         shared.map(|element| element.messages).sum()
     }
 
-    /// Returns how many displayable messages stand before the last compaction of the trunk, which hides them.
+    /// Returns the number of displayable messages before the last compaction of the trunk, which hides them.
     pub(super) fn left_out(&self) -> u32 {
         let is_compaction = |element: &Element| matches!(element.shape, Shape::Compaction(_));
         let last = self.trunk.iter().rposition(is_compaction).unwrap_or(0);
         self.trunk[..last].iter().map(|element| element.messages).sum()
     }
 
-    /// Returns what the conversations have of their own.
+    /// Returns the exchanges that only one conversation has.
     pub(super) fn exchanges(&self, sources: &Sources<'_>) -> Vec<Exchange> {
         let trunk = self.trunk.iter().filter(|element| element.n > 0);
         let trunk = trunk.map(|element| exchange(sources, element, Fate::Copied));
@@ -117,7 +117,7 @@ impl Order {
         trunk.chain(grafts).chain(rest).collect()
     }
 
-    /// Returns the first words of the last prompt.
+    /// Returns the beginning of the last prompt.
     pub(super) fn last_prompt(&self, sources: &Sources<'_>) -> String {
         let last = self.grafts.last().or(self.trunk.last());
         let node = last.and_then(|element| element.all().last().copied());

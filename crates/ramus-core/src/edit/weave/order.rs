@@ -1,4 +1,4 @@
-//! In which order records stand on the line.
+//! Orders records for a single chain.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,7 +12,7 @@ use crate::session::NodeId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Woven {
     Line(NodeId),
-    /// Hangs beside the line: not every client knows such records.
+    /// Beside the chain: not every client knows such records.
     Beside(NodeId),
     /// A record of a sidechain.
     Side(NodeId),
@@ -66,7 +66,7 @@ pub(super) fn woven(history: &History, nodes: &[NodeId]) -> Order {
     order
 }
 
-/// Gathers records by their fold; a chain may run out of a message and back.
+/// Groups records by message; a chain may leave a message and return to it.
 fn messages(folds: &Folds, nodes: &[NodeId]) -> Vec<Vec<NodeId>> {
     let mut places: FxHashMap<Option<FoldId>, usize> = FxHashMap::default();
     let mut messages: Vec<Vec<NodeId>> = Vec::new();
@@ -83,7 +83,7 @@ fn messages(folds: &Folds, nodes: &[NodeId]) -> Vec<Vec<NodeId>> {
 }
 
 impl Order {
-    /// Takes the records of one fold: a message with its results, or anything else alone.
+    /// Adds the records of one message with its results, or of one other node.
     fn message(&mut self, history: &History, nodes: &[NodeId]) {
         let session = &history.session;
         let is_result = |node: &&NodeId| session.record(**node).voice == Voice::ToolResult;
@@ -95,7 +95,7 @@ impl Order {
                 self.rows.push(Woven::Beside(node));
                 continue;
             }
-            // Records of one message that say the same or call the same are one.
+            // Records of one message with the same content or the same call are one.
             if record.kind == Kind::Assistant
                 && (!contents.insert(record.content)
                     || session.tool_ids(record).iter().any(|call| is_open(&open, call)))

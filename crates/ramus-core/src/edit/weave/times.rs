@@ -1,13 +1,13 @@
-//! Times that rise along the line and do not lie in the future.
+//! Assigns times that rise along the chain and are not in the future.
 
 use super::Place;
 use crate::time::Time;
 
-/// Returns the time of each row; `None`: it keeps what it has.
+/// Returns the time of each row; `None`: it keeps its own.
 ///
-/// Records of the line get times of which each is later than the one before: the
-/// oldest clients go on at the newest. What hangs beside is as old as the record
-/// it hangs at, because of equals the first one counts.
+/// Each record of the chain is later than the one before: the oldest clients continue at the newest. A
+/// record beside the chain has the time of the record it is attached to, because the first of equals
+/// counts.
 pub(super) fn rising(
     rows: impl Iterator<Item = (Place, Option<Time>)>,
     now: Time,
@@ -36,7 +36,7 @@ pub(super) fn rising(
         Place::Line => {
             let set = line.next();
             last = set;
-            // A time that can stay keeps its own precision.
+            // A time that can stay keeps its precision.
             match time {
                 Some(time) if Some(time.millis()) == set => Some(*time),
                 _ => set.map(Time::from_millis),

@@ -1,4 +1,4 @@
-//! Source code and the output of programs, coloured by classes of the style sheet.
+//! Writes source code and program output, coloured by CSS classes.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use crate::html::{escape, write_line};
 use crate::span::Label;
 use crate::{highlight, printed};
 
-/// Writes text as it is: code is highlighted, a diff has its lines marked, and output keeps the
-/// colours it was printed in.
+/// Writes verbatim text: code is highlighted, diff lines are marked, and program output keeps its
+/// colours.
 pub(super) fn code(language: &str, text: &str, out: &mut String) {
     let text = text.trim_matches('\n');
     out.push_str("<pre>");

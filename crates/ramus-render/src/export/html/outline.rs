@@ -1,6 +1,6 @@
-//! The outline of a transcript: its prompts, forks and compactions, with links.
+//! Writes the outline of a transcript: links to its prompts, fork points and compactions.
 //!
-//! It is written after the turns, because documents are streamed; the style sheet shows it before them.
+//! Documents are streamed, so the outline is written after the turns. The style sheet moves it before them.
 
 use std::fmt::Write as _;
 
@@ -9,9 +9,9 @@ use ramus_core::turn::{Turn, TurnKind};
 use super::prose::line;
 use super::{close, fork_anchor};
 use crate::export::{OutlineEntry, OutlineKind};
-use crate::text::count;
+use crate::text::{count, fork_summary};
 
-/// Characters of a prompt in the outline.
+/// The maximum number of characters of a prompt in the outline.
 const WORDS: usize = 90;
 
 pub(in crate::export) fn outline_entry(turn: &Turn) -> Option<OutlineEntry> {
@@ -23,7 +23,7 @@ pub(in crate::export) fn outline_entry(turn: &Turn) -> Option<OutlineEntry> {
         }
         TurnKind::Compaction(_) => (OutlineKind::Compaction, own()?, "Compacted".to_owned()),
         TurnKind::Fork(fork) => {
-            let words = format!("Fork ({}): {} branches", fork.kind, fork.ways.len());
+            let words = format!("Fork point ({})", fork_summary(fork.kind, fork.ways.len()));
             (OutlineKind::Fork, fork_anchor(turn)?, words)
         }
         _ => return None,
@@ -33,7 +33,7 @@ pub(in crate::export) fn outline_entry(turn: &Turn) -> Option<OutlineEntry> {
         short.push('…');
     }
     let words = match line(&short) {
-        words if words.is_empty() => "(a picture)".to_owned(),
+        words if words.is_empty() => "(image)".to_owned(),
         words => words,
     };
     Some(OutlineEntry { kind, anchor, words })

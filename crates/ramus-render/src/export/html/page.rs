@@ -1,4 +1,4 @@
-//! The page around a transcript: what it may do, its style, its header.
+//! Writes the document around a transcript: security policy, style and header.
 
 use std::fmt::Write as _;
 
@@ -7,11 +7,11 @@ use crate::export::head::{COMPACTED, Header};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// SHA-256 of the two, as base64; a test holds them.
+/// SHA-256 of both, as base64. A test verifies them.
 const STYLE_HASH: &str = "za7/kOLaoOIfIrZtf//1mXfIYKGUN2qgCeg2cwtaUfs=";
 const SCRIPT_HASH: &str = "JeDFRZiYhlXGhKSiDqTYl0uvHQ0BsL+IFczsx1S/tPw=";
 
-/// Opens a page.
+/// Opens a document.
 pub(in crate::export) fn open(title: &str, out: &mut String) {
     let _ = write!(
         out,
@@ -26,12 +26,12 @@ pub(in crate::export) fn open(title: &str, out: &mut String) {
     );
 }
 
-/// Closes a page.
+/// Closes a document.
 pub(in crate::export) fn close(out: &mut String) {
     let _ = write!(out, "<script>{SCRIPT}</script>\n</body>\n</html>\n");
 }
 
-/// Writes what stands above the turns.
+/// Writes what comes before the turns.
 pub(in crate::export) fn head(header: &Header, out: &mut String) {
     open(header.name(), out);
     out.push_str("<header>\n<p class=\"over\">");
@@ -65,7 +65,7 @@ pub(in crate::export) fn head(header: &Header, out: &mut String) {
     out.push_str("<main>\n");
 }
 
-/// Writes the switches that hide what is not looked for; they work by the style sheet alone.
+/// Writes the checkboxes that filter the turns. They work with CSS alone.
 fn filters(out: &mut String) {
     out.push_str("<div class=\"filters noprint\" role=\"group\" aria-label=\"Show\">\n");
     for (kind, name) in [
@@ -82,7 +82,7 @@ fn filters(out: &mut String) {
     out.push_str("<button id=\"all\" aria-pressed=\"false\">Open all</button>\n</div>\n");
 }
 
-/// Writes the switch between the paths of the session.
+/// Writes the links to the other paths of the session.
 fn siblings(header: &Header, out: &mut String) {
     out.push_str("<nav class=\"paths\" aria-label=\"Paths of this session\">\n");
     let (siblings, others) = header.nearest_siblings();
@@ -105,8 +105,8 @@ fn siblings(header: &Header, out: &mut String) {
         );
     }
     if others > 0 {
-        let others = crate::text::count(others, "path");
-        let _ = writeln!(out, "<span class=\"row\">{others} more of this session</span>");
+        let others = crate::text::count(others, "more path");
+        let _ = writeln!(out, "<span class=\"row\">{others} in this session</span>");
     }
     out.push_str("</nav>\n");
 }

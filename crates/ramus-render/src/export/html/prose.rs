@@ -1,4 +1,4 @@
-//! Text and Markdown of others as HTML without effect.
+//! Renders untrusted text and Markdown as harmless HTML.
 
 use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html,
@@ -9,7 +9,7 @@ use crate::html::{escape, numbered};
 use crate::markdown::numbering::Numbering;
 use crate::sanitize::sanitize;
 
-/// Writes Markdown as HTML: its own HTML becomes text, its pictures become links.
+/// Renders Markdown as HTML. HTML in it becomes text, images become links.
 pub(super) fn prose(text: &str, out: &mut String) {
     let text = sanitize(text);
     let options =
@@ -64,7 +64,7 @@ fn harmless(event: Event<'_>) -> Event<'_> {
             title: CowStr::Borrowed(""),
             id: CowStr::Borrowed(""),
         }),
-        // A picture from elsewhere would tell its server that it is being looked at.
+        // Loading an external image would tell its server that somebody reads the transcript.
         Event::Start(Tag::Image { dest_url, .. }) => Event::Start(Tag::Link {
             link_type: pulldown_cmark::LinkType::Inline,
             dest_url: address(dest_url),
@@ -83,7 +83,7 @@ fn harmless(event: Event<'_>) -> Event<'_> {
     }
 }
 
-/// Headings in a transcript stand below those of the page.
+/// Lowers headings below those of the document.
 fn below(level: HeadingLevel) -> HeadingLevel {
     match level {
         HeadingLevel::H1 => HeadingLevel::H3,
@@ -93,7 +93,7 @@ fn below(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
-/// Lets through addresses that only lead somewhere.
+/// Returns the address if its scheme is harmless, otherwise `#`.
 fn address(url: CowStr<'_>) -> CowStr<'_> {
     let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
@@ -102,12 +102,12 @@ fn address(url: CowStr<'_>) -> CowStr<'_> {
     }
 }
 
-/// The same without escape sequences and other controls.
+/// Writes escaped text without control sequences.
 pub(super) fn escape_clean(text: &str, out: &mut String) {
     escape(&sanitize(text), out);
 }
 
-/// Returns a text as one escaped line, not too long.
+/// Returns a text as one escaped line of limited length.
 pub(super) fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let clean = sanitize(text);

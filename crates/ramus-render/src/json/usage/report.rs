@@ -1,4 +1,4 @@
-//! The books as an answer: sums by time, model, project and session.
+//! Totals by time, model, project and session.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::{
     dollars,
 };
 
-/// Adds everything up; `owners` says whose each file of the books is.
+/// Adds everything up. `owners` has the session and project of each file.
 pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZone) -> Usage {
     let sums = Sums::new(books, owners.len(), zone);
     let days = &sums.days;
@@ -60,7 +60,7 @@ pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZon
     }
 }
 
-/// Sorts rows by cost, then by tokens; equal ones keep their order.
+/// Sorts rows by cost, then by tokens, highest first. Equal rows keep their order.
 pub fn dearest_first<T>(mut rows: Vec<T>, amounts: impl Fn(&T) -> &Amounts) -> Vec<T> {
     rows.sort_by_key(|row| {
         let amounts = amounts(row);
@@ -71,7 +71,7 @@ pub fn dearest_first<T>(mut rows: Vec<T>, amounts: impl Fn(&T) -> &Amounts) -> V
 }
 
 fn zone_name(zone: &TimeZone) -> &str {
-    // A system that names no zone is taken to be in UTC.
+    // A system without a time zone is treated as UTC.
     let unnamed = if zone.is_unknown() { "UTC" } else { "local time" };
     zone.iana_name().unwrap_or(unnamed)
 }

@@ -1,16 +1,16 @@
-//! The graph at the left of a drawing.
+//! Draws the graph on the left.
 
 use ramus_core::branches::Status;
 
 use crate::outline::{Edge, Row, RowKind};
 use crate::span::{Label, Line};
 
-/// Lanes further out than this share a column and say how much further.
+/// Rows further out than this share one position and show the distance as a number.
 const WIDEST: usize = 4;
 
-/// Returns the graph of each row, up to its sign.
+/// Returns the graph of each row, including its symbol.
 pub(super) fn graphs(rows: &[Row]) -> Vec<Line> {
-    // Seen from below, a lane is open where something further down goes on in it.
+    // Walking up from the last row, a column is open if a row below continues it.
     let mut open: Vec<bool> = Vec::new();
     let mut graphs: Vec<Line> = Vec::with_capacity(rows.len());
     for row in rows.iter().rev() {

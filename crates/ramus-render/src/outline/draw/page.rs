@@ -1,6 +1,4 @@
-//! The columns of a drawing.
-
-use ramus_core::name::short_id;
+//! Lays out the columns of a drawing.
 
 use super::Body;
 use crate::layout::{pad, truncate};
@@ -23,27 +21,27 @@ pub(super) fn columns(row: &Row, config: &OutlineConfig<'_>) -> [Line; 3] {
     };
     let is_heading = matches!(row.kind, RowKind::Tree { .. } | RowKind::Elided { .. });
     let time = row.time.filter(|_| !is_heading).map(config.time).unwrap_or_default();
-    let id = if is_heading { "" } else { short_id(&row.id) };
+    let id = if is_heading { "" } else { &row.short_id };
     [Line::new(&size, Label::Dim), Line::new(&time, Label::Time), Line::new(id, Label::Id)]
 }
 
-/// The id's place among the columns.
+/// The index of the id among the columns.
 const ID: usize = 2;
 
 pub(super) fn count(n: u32, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// How wide the columns of a drawing are.
+/// The column widths of a drawing.
 pub(super) struct Page {
     width: usize,
-    /// Up to where graph and words go.
+    /// The width of graph and words.
     body: usize,
-    /// Of the columns at the right; a column that has no room has no width.
+    /// The widths of the columns on the right. Zero: the column does not fit and is left out.
     widths: [usize; 3],
 }
 
-/// The columns that graph and words need before there is room for more than them.
+/// The minimum width of graph and words before each column is shown.
 const ENOUGH: [usize; 3] = [36, 22, 12];
 
 impl Page {
@@ -74,7 +72,7 @@ impl Page {
             if column.is_empty() {
                 continue;
             }
-            // The id begins where all ids begin, the others end where all end.
+            // Ids are aligned left, the other columns right.
             line = pad(line, filled - if at == ID { width } else { column.width() });
             line.append(&column);
         }

@@ -98,7 +98,10 @@ struct Stage {
 
 impl Stage {
     fn new(case: &Case) -> Self {
-        let scene = Scene::new(TWO);
+        Self::of(Scene::new(TWO), case)
+    }
+
+    fn of(scene: Scene, case: &Case) -> Self {
         let plan = (case.plan)(&scene);
         let start = files_below(scene.home.path());
         let before = seen(&scene);
@@ -151,76 +154,108 @@ fn is_shared(path: &Path) -> bool {
 
 #[test]
 fn an_error_at_any_call_changes_nothing_or_everything() {
+    CASES.iter().for_each(|case| fail_at_any_call(&Stage::new(case), fault::fail_at));
+}
+
+#[test]
+fn errors_from_any_call_on_change_nothing_or_everything() {
+    CASES.iter().for_each(|case| fail_at_any_call(&Stage::new(case), fault::fail_from));
+}
+
+#[test]
+fn an_error_or_a_power_cut_with_the_state_on_another_file_system() {
     for case in &CASES {
-        let stage = Stage::new(case);
-        for call in 0.. {
-            let mut calls = 0;
-            for errno in [ERRORS[call % 6], ERRORS[(call + 2) % 6], ERRORS[(call + 3) % 6]] {
-                let at = format!("{}, error {errno} at call {call}", case.name);
-                stage.begin();
-                fault::fail_at(call as u32, errno);
-                let result = stage.scene.apply(&stage.plan);
-                calls = fault::reset();
-                let now = seen(&stage.scene);
-                match &result {
-                    Ok(_) => {
-                        assert_eq!(contents(&now), contents(&stage.after), "{at}");
-                        // Whether they were linked or copied.
-                        for (path, (_, time)) in now.iter().filter(|(path, _)| is_shared(path)) {
-                            assert_eq!(*time, stage.after[path].1, "{at}: {}", path.display());
-                        }
-                    }
-                    // The message says that it is not taken back yet.
-                    Err(ApplyError::Stuck { .. } | ApplyError::Left { .. }) => {}
-                    Err(error) => {
-                        assert_eq!(contents(&now), contents(&stage.before), "{at}: {error:?}");
-                        let old = |path: &Path| stage.before[path].1;
-                        let same = |(path, (_, time)): (&PathBuf, &(_, _))| *time == old(path);
-                        assert!(now.iter().all(same), "{at}: dates stay");
+        let scene = Scene::new(TWO);
+        fault::other_file_system(Some(scene.state.dir()));
+        let stage = Stage::of(scene, case);
+        fail_at_any_call(&stage, fault::fail_at);
+        cut_at_any_call(&stage);
+        fault::other_file_system(None);
+    }
+}
+
+fn fail_at_any_call(stage: &Stage, fail: fn(u32, i32)) {
+    for call in 0.. {
+        let mut calls = 0;
+        for errno in [ERRORS[call % 6], ERRORS[(call + 2) % 6], ERRORS[(call + 3) % 6]] {
+            let at = format!("{}, error {errno} at call {call}", stage.name);
+            stage.begin();
+            fail(call as u32, errno);
+            let result = stage.scene.apply(&stage.plan);
+            calls = fault::reset();
+            let now = seen(&stage.scene);
+            match &result {
+                Ok(_) => {
+                    assert_eq!(contents(&now), contents(&stage.after), "{at}");
+                    // Whether they were linked or copied.
+                    for (path, (_, time)) in now.iter().filter(|(path, _)| is_shared(path)) {
+                        assert_eq!(*time, stage.after[path].1, "{at}: {}", path.display());
                     }
                 }
-                stage.recover(&at);
-                let wanted = if stage.is_done() { &stage.after } else { &stage.before };
-                assert_eq!(contents(&seen(&stage.scene)), contents(wanted), "{at}: {result:?}");
+                // The message says that it is not taken back yet.
+                Err(ApplyError::Stuck { .. } | ApplyError::Left { .. }) => {}
+                Err(error) => {
+                    assert_eq!(contents(&now), contents(&stage.before), "{at}: {error:?}");
+                    let old = |path: &Path| stage.before[path].1;
+                    let same = |(path, (_, time)): (&PathBuf, &(_, _))| *time == old(path);
+                    assert!(now.iter().all(same), "{at}: dates stay");
+                }
             }
-            if calls <= call as u32 {
-                break;
-            }
+            stage.recover(&at);
+            let wanted = if stage.is_done() { &stage.after } else { &stage.before };
+            assert_eq!(contents(&seen(&stage.scene)), contents(wanted), "{at}: {result:?}");
+        }
+        if calls <= call as u32 {
+            break;
         }
     }
 }
 
 #[test]
+fn a_file_with_the_name_of_a_copy_in_the_making_stays() {
+    let stage = Stage::new(CASES.iter().find(|case| case.name == "undo restore files").unwrap());
+    stage.begin();
+    let near = app(&stage.scene).join("gone.part");
+    fs::write(&near, "a download").unwrap();
+    fault::other_file_system(Some(stage.scene.state.dir()));
+    stage.scene.apply(&stage.plan).unwrap();
+    fault::other_file_system(None);
+    assert_eq!(fs::read_to_string(&near).unwrap(), "a download");
+    assert_eq!(fs::read_to_string(near.with_file_name("gone.rs")).unwrap(), "made later\n");
+}
+
+#[test]
 fn a_power_cut_at_any_call_and_another_while_recovering() {
-    for case in &CASES {
-        let stage = Stage::new(case);
-        for cut in 0.. {
-            stage.begin();
-            fault::cut_after(cut);
-            let result = stage.scene.apply(&stage.plan);
-            if fault::reset() <= cut && result.is_ok() {
-                break;
+    CASES.iter().for_each(|case| cut_at_any_call(&Stage::new(case)));
+}
+
+fn cut_at_any_call(stage: &Stage) {
+    for cut in 0.. {
+        stage.begin();
+        fault::cut_after(cut);
+        let result = stage.scene.apply(&stage.plan);
+        if fault::reset() <= cut && result.is_ok() {
+            break;
+        }
+        let crashed = files_below(stage.scene.home.path());
+        // Every call of recovery is the last one for some cut.
+        for second in (cut % 4..).step_by(4) {
+            // Names are what counts after a crash, so the very same inodes must be there.
+            if second >= 4 {
+                stage.begin();
+                fault::cut_after(cut);
+                let _ = stage.scene.apply(&stage.plan);
+                assert_eq!(files_below(stage.scene.home.path()).len(), crashed.len());
             }
-            let crashed = files_below(stage.scene.home.path());
-            // Every call of recovery is the last one for some cut.
-            for second in (cut % 4..).step_by(4) {
-                // Names are what counts after a crash, so the very same inodes must be there.
-                if second >= 4 {
-                    stage.begin();
-                    fault::cut_after(cut);
-                    let _ = stage.scene.apply(&stage.plan);
-                    assert_eq!(files_below(stage.scene.home.path()).len(), crashed.len());
-                }
-                fault::cut_after(second);
-                let _ = recover(&stage.scene.state);
-                let calls = fault::reset();
-                let at = format!("cut {cut}, then {second}");
-                stage.recover(&at);
-                let wanted = if stage.is_done() { &stage.after } else { &stage.before };
-                assert_eq!(contents(&seen(&stage.scene)), contents(wanted), "{}, {at}", case.name);
-                if calls <= second {
-                    break;
-                }
+            fault::cut_after(second);
+            let _ = recover(&stage.scene.state);
+            let calls = fault::reset();
+            let at = format!("cut {cut}, then {second}");
+            stage.recover(&at);
+            let wanted = if stage.is_done() { &stage.after } else { &stage.before };
+            assert_eq!(contents(&seen(&stage.scene)), contents(wanted), "{}, {at}", stage.name);
+            if calls <= second {
+                break;
             }
         }
     }
@@ -509,15 +544,16 @@ fn half_a_line_in_the_way_of_goto_stays_alone() {
 
 #[test]
 fn an_operation_whose_directory_is_gone_blocks_nothing() {
-    for cut in [12, 16, 18, 20, 22, 24] {
+    for cut in [12, 16, 18, 20, 22, 24, 26, 28, 30] {
         for case in &CASES {
             let stage = Stage::new(case);
             stage.begin();
             fault::cut_after(cut);
             let _ = stage.scene.apply(&stage.plan);
             fault::reset();
+            // An early cut comes before the directory is made.
             let projects = stage.scene.home.claude().join("projects");
-            fs::remove_dir_all(&projects).unwrap();
+            let _ = fs::remove_dir_all(&projects);
             let _ = fs::remove_dir_all(app(&stage.scene));
             recover(&stage.scene.state).unwrap();
             // Something else is there now, so that it cannot even be made again.
@@ -525,7 +561,7 @@ fn an_operation_whose_directory_is_gone_blocks_nothing() {
             fault::cut_after(cut);
             let _ = stage.scene.apply(&stage.plan);
             fault::reset();
-            fs::remove_dir_all(&projects).unwrap();
+            let _ = fs::remove_dir_all(&projects);
             fs::write(&projects, "no directory").unwrap();
             let recovered = recover(&stage.scene.state).unwrap();
             fs::remove_file(&projects).unwrap();

@@ -5,13 +5,18 @@ use std::sync::mpsc::channel;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{Desk, only};
-use crate::event::{Deed, Effect, Event, Page, Question};
+use crate::event::{Deed, Effect, Event, NodeAddress, Page, Question};
 use crate::panes::list::List;
 use crate::state::{Overlay, State};
+use ramus_app::NodeSelector;
 use ramus_render::Line;
 
 fn pressed(desk: &mut Desk, code: KeyCode, modifiers: KeyModifiers) -> Vec<Effect> {
     desk.take(Event::Key(KeyEvent::new(code, modifiers)))
+}
+
+fn last_message(desk: &Desk) -> NodeAddress {
+    NodeAddress { file: desk.path.clone(), node: NodeSelector::Uuid("f".to_owned()) }
 }
 
 /// At the end of a session its last message is meant, not the first one.
@@ -22,7 +27,7 @@ fn at_the_end_the_last_message_is_acted_on() {
     let rows = desk.rows();
     assert!(rows.iter().any(|row| row.contains("◉ Claude Code resumes here")), "{rows:#?}");
     assert!(rows.iter().any(|row| row.contains("▌   418 I'm a teapot")), "{rows:#?}");
-    let address = format!("{}:f", desk.path.display());
+    let address = last_message(&desk);
     for (letter, deed) in [('g', Deed::Goto(address.clone())), ('F', Deed::Fork(address.clone()))] {
         let effect = only(desk.letter(letter));
         assert!(matches!(&effect, Effect::Do(other) if *other == deed), "{effect:?}");
@@ -40,7 +45,7 @@ fn the_note_about_resuming_stands_for_the_message_it_is_about() {
     let mut desk = Desk::new();
     desk.click("◉ Claude Code resumes");
     let effect = only(desk.letter('g'));
-    let wanted = Deed::Goto(format!("{}:f", desk.path.display()));
+    let wanted = Deed::Goto(last_message(&desk));
     assert!(matches!(&effect, Effect::Do(deed) if *deed == wanted), "{effect:?}");
 }
 
@@ -198,7 +203,7 @@ fn ids_that_are_no_uuids_are_not_cut() {
     let chapter = stage.chapter.clone();
     for name in ["message-10", "message-11"] {
         let node = chapter.history.tree.find(ramus_core::name::Name::new(name.as_bytes())).unwrap();
-        assert_eq!(chapter.address(node), format!("0a1b2c3d:{name}"));
+        assert_eq!(chapter.address("0a1b2c3d", node), format!("0a1b2c3d:{name}"));
         assert!(chapter.is_only(node));
     }
 }

@@ -2,7 +2,7 @@
 
 use ramus_app::change::MergeRequest;
 use ramus_app::{NewSessionAt, PlannedChange, Site};
-use ramus_core::edit::{Policy, Refusal, Strategy};
+use ramus_core::edit::{ChangeDetail, Policy, Refusal, Strategy};
 use ramus_core::session::NodeId;
 use ramus_render::json::{MergeConflict, MergedExchange, conflict, merged_exchange};
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub(super) struct MergedView {
 }
 
 pub(super) fn view(change: &PlannedChange) -> Option<MergedView> {
-    let merged = change.merged.as_ref()?;
+    let ChangeDetail::Merge { merged, .. } = &change.detail else { return None };
     Some(MergedView {
         title: merged.new.title.clone(),
         messages: merged.new.messages,

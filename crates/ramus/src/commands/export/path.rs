@@ -14,7 +14,7 @@ use ramus_core::name::Name;
 use ramus_core::redact::{Found, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
-use ramus_core::title::conversation_title;
+use ramus_core::title::branch_title;
 use ramus_render::export::{self, Header, Sibling};
 use ramus_store::Source;
 use ramus_store::export::{Draft, Folder, each};
@@ -38,7 +38,7 @@ pub(super) struct Written {
 /// Everything that the writing of one transcript needs to know.
 pub(super) struct Exporter<'a> {
     pub(super) plan: &'a Plan<'a>,
-    args: &'a ExportArgs,
+    pub(super) args: &'a ExportArgs,
     found: Mutex<Found>,
     /// Agents that transcripts point to.
     used: Mutex<BTreeSet<String>>,
@@ -376,8 +376,7 @@ impl<'a> Exporter<'a> {
         let history = &parts.own.history;
         let digest = &session.digest;
         let n = conversation.n as usize;
-        let short = digest.conversations.get(n - 1);
-        let title = short.and_then(|short| conversation_title(digest, short, &project.summaries));
+        let title = branch_title(digest, Some(conversation.n), &project.summaries);
         let fork = conversation.fork.map(|fork| &history.branches.forks[fork]);
         let spell = |id: NodeId| {
             let name = history.session.record(id).name;

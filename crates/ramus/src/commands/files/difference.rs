@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use ramus_core::files::place::in_tree;
 use ramus_core::files::{FileState, Held, Source};
 use ramus_render::diff::{DiffConfig, diff, stat, unified};
+use ramus_render::files::{moment_line, shown_path};
 use ramus_render::json::{self, Answer};
 use ramus_render::layout::truncate;
 use ramus_render::{Label, Line};
 
-use super::list::{heading, note, shown};
-use super::{FilesArgs, Point, one, point};
+use super::{FilesArgs, Point, one};
 use crate::env::Clock;
 use crate::error::CommandError;
 use crate::table::{Table, bytes, cell};
@@ -42,7 +42,11 @@ pub(super) fn show(
     let pairs = pairs(args, a, b)?;
     if ui.json {
         let files = pairs.iter().map(|pair| to_json(pair, a, b)).collect();
-        let body = json::FilesDiff { a: point::json(a), b: point::json(b), files };
+        let body = json::FilesDiff {
+            a: json::files_point(&a.session, &a.moment),
+            b: json::files_point(&b.session, &b.moment),
+            files,
+        };
         return ui.json(&Answer::new("ramus.files.diff/1", body));
     }
     let changed: Vec<&Pair> = pairs.iter().filter(|pair| pair.differs() != Some(false)).collect();
@@ -52,24 +56,24 @@ pub(super) fn show(
     }
     if args.stat {
         ui.page();
-        for line in numbers(&changed, &a.cwd).lines(ui.width) {
+        for line in numbers(&changed, &a.moment.cwd).lines(ui.width) {
             ui.line(&line)?;
         }
         return Ok(());
     }
     if !ui.terminal {
-        return changed.iter().try_for_each(|pair| patch(ui, pair, [&a.cwd, &b.cwd]));
+        return changed.iter().try_for_each(|pair| patch(ui, pair, [&a.moment.cwd, &b.moment.cwd]));
     }
     ui.page();
     let clock = Clock::new();
     for (sign, label, point) in [("A  ", Label::Removed, &*a), ("B  ", Label::Added, &*b)] {
         let mut line = Line::new(sign, label);
-        line.append(&heading(point, &clock));
+        line.append(&moment_line(&point.moment, &|time| clock.short(time)));
         ui.line(&truncate(&line, ui.width))?;
     }
     for pair in changed {
         ui.line(&Line::default())?;
-        for line in pair.lines(&a.cwd) {
+        for line in pair.lines(&a.moment.cwd) {
             ui.line(&line)?;
         }
     }
@@ -154,12 +158,12 @@ impl Pair {
     }
 
     fn lines(&self, cwd: &str) -> Vec<Line> {
-        let mut title = Line::new(shown(&self.path, cwd), Label::Strong);
+        let mut title = Line::new(shown_path(&self.path, cwd), Label::Strong);
         if !self.words().is_empty() {
             title.push(&format!("  {}", self.words()), Label::Note);
         }
         for (letter, file) in ["A", "B"].iter().zip(&self.files) {
-            let note = note(file);
+            let note = file.note();
             if !note.is_empty() {
                 title.push(&format!("  {letter}: {note}"), Label::Note);
             }
@@ -208,7 +212,7 @@ fn numbers(pairs: &[&Pair], cwd: &str) -> Table {
             _ => pair.words().to_owned(),
         };
         table.row(vec![
-            cell(shown(&pair.path, cwd), Label::Plain),
+            cell(shown_path(&pair.path, cwd), Label::Plain),
             cell(added, Label::Added),
             cell(removed, Label::Removed),
             cell(sizes, Label::Note),
@@ -218,7 +222,7 @@ fn numbers(pairs: &[&Pair], cwd: &str) -> Table {
 }
 
 fn to_json(pair: &Pair, a: &mut Point, b: &mut Point) -> json::FileDiff {
-    let name = in_tree(&pair.path, &a.cwd);
+    let name = in_tree(&pair.path, &a.moment.cwd);
     let lines = pair.texts().map(|(old, new)| stat(old, new));
     let names = (format!("a/{name}"), format!("b/{name}"));
     json::FileDiff {

@@ -36,7 +36,7 @@ pub(super) fn write(
             }
             Held::Backup(_) | Held::Bytes(_) => {}
         }
-        let place = in_tree(&file.path, &point.cwd);
+        let place = in_tree(&file.path, &point.moment.cwd);
         let mut copy = |out: &mut dyn io::Write| {
             point::copy(point, file, out)
                 .map_err(|error| io::Error::other(format!("{:#}", error.error)))
@@ -52,7 +52,12 @@ pub(super) fn write(
     }
     if ui.json {
         let dir = dir.to_string_lossy().into_owned();
-        let body = json::FilesWritten { point: point::json(point), dir, written, unknown };
+        let body = json::FilesWritten {
+            point: json::files_point(&point.session, &point.moment),
+            dir,
+            written,
+            unknown,
+        };
         return ui.json(&Answer::new("ramus.files.into/1", body));
     }
     for path in &unknown {

@@ -3,9 +3,11 @@
 use std::io::Write;
 
 use ramus_core::files::{FileState, Held};
-use ramus_render::json::FilesPoint;
+use ramus_render::Line;
+use ramus_render::files::file_list;
 pub(super) use ramus_store::files_at::FilesAt as Point;
 
+use crate::env::Clock;
 use crate::error::CommandError;
 
 /// Copies the bytes of a file of any size.
@@ -22,11 +24,8 @@ pub(super) fn copy(
     Ok(())
 }
 
-pub(super) fn json(point: &Point) -> FilesPoint {
-    FilesPoint {
-        session: point.session.clone(),
-        node: point.node.clone(),
-        moment: if point.is_before { "before" } else { "after" },
-        cwd: (!point.cwd.is_empty()).then(|| point.cwd.clone()),
-    }
+/// Returns the moment in a line, and a table of its files.
+pub(super) fn lines(point: &mut Point, width: usize) -> Vec<Line> {
+    let (files, clock) = (point.sized_files(), Clock::new());
+    file_list(&point.moment, &files, width, &|time| clock.short(time))
 }

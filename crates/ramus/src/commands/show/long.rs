@@ -13,10 +13,11 @@ const PIECE: usize = 512 * 1024;
 ///
 /// Only prompts and answers are cut; what else is long is shortened where it is drawn.
 pub(super) fn pieces(turn: Turn) -> impl Iterator<Item = Turn> {
-    let Turn { nodes, uuid, time, recovered, kind } = turn;
+    let Turn { nodes, uuid, short_uuid, time, recovered, kind } = turn;
     kinds(kind).map(move |kind| Turn {
         nodes: nodes.clone(),
         uuid: uuid.clone(),
+        short_uuid: short_uuid.clone(),
         time,
         recovered,
         kind,
@@ -88,7 +89,7 @@ mod tests {
 
     fn prompt(text: String) -> Turn {
         let kind = TurnKind::Prompt(Prompt { text, ..Prompt::default() });
-        Turn { nodes: Vec::new(), uuid: None, time: None, recovered: false, kind }
+        Turn { nodes: Vec::new(), uuid: None, short_uuid: None, time: None, recovered: false, kind }
     }
 
     #[test]

@@ -20,6 +20,19 @@ pub(super) fn conversations(claude: &Path, session: &str) -> Vec<Value> {
     rows(&crate::json(claude, &["conversations", session])["conversations"])
 }
 
+/// Whether a person or the model said the message at an address.
+pub(super) fn is_said(claude: &Path, address: &str) -> bool {
+    let plan = fork_plan(claude, address);
+    let line = plan.lines().find(|line| line.contains(" up to ")).unwrap_or_default();
+    line.contains("  assistant: ") || line.contains("  user: ")
+}
+
+/// Returns the plan of a fork as a person sees it.
+fn fork_plan(claude: &Path, address: &str) -> String {
+    let told = crate::ramus(claude, &["fork", address, "--dry-run"]);
+    String::from_utf8_lossy(&told.stderr).into_owned()
+}
+
 fn rows(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
 }
@@ -33,10 +46,12 @@ impl<'a> Command<'a> {
         let json = |args: &[&str]| crate::json(self.claude, args);
         let planned = |args: &[&str]| {
             let plan = json(&[args, &["--dry-run"]].concat());
-            let is_new = args[0] == "fork";
-            one(plan_row(&plan, "operation", is_new))
+            // Where the session resumes already nothing would be added.
+            if plan["operation"] == "goto" && plan["appended_bytes"] == 0 {
+                return one(nothing_to_do());
+            }
+            one(plan_row(&plan, "operation"))
         };
-        let address = |session: &str, node: &str| format!("{session}:{node}");
         match question {
             Question::Sessions => {
                 let mut answer = session_rows(&json(&["sessions"]));
@@ -47,24 +62,45 @@ impl<'a> Command<'a> {
             Question::Conversations { session, .. } => {
                 let mut answer = conversation_rows(&json(&["conversations", session]));
                 let table = &["conversations", &**session];
-                let shown =
-                    self.column(table, "ADDRESS").into_iter().zip(self.column(table, "TITLE"));
-                for (row, (address, title)) in answer.rows.iter_mut().zip(shown) {
-                    row.extend([("address", address), ("branch title", title)]);
+                let shown = self.column(table, "ADDRESS").into_iter();
+                let left = self.column(table, "LEFT AT");
+                let left = left.iter().map(|cell| cell.split_once(' ').map_or("", |(_, id)| id));
+                for (row, (address, left)) in answer.rows.iter_mut().zip(shown.zip(left)) {
+                    row.extend([("address", address), ("fork id", left.to_owned())]);
                 }
                 answer
             }
-            Question::Tree { session, .. } => tree_rows(&json(&["tree", session])),
-            Question::Search(words) => {
-                let found = crate::ramus(self.claude, &["find", words, "--json"]);
-                hit_rows(&String::from_utf8_lossy(&found.stdout), true)
+            Question::Tree { session, .. } => {
+                let mut answer = tree_rows(&json(&["tree", session]));
+                // Short ids are not in the JSON.
+                let drawn = crate::ramus(self.claude, &["tree", session]).stdout;
+                let drawn = String::from_utf8(drawn).unwrap();
+                for found in super::mcp::tree_rows(&drawn.lines().collect::<Vec<_>>()).rows {
+                    let mut rows = answer.rows.iter_mut();
+                    let row = rows.find(|row| row["node"].starts_with(&found["id"])).unwrap();
+                    row.insert("id", found["id"].clone());
+                }
+                answer
             }
+            Question::Search(search) => {
+                let mut args = vec!["find", search.words, "--json"];
+                args.extend(search.role.iter().flat_map(|role| ["--role", role]));
+                args.extend(search.branch.iter().flat_map(|branch| ["--branch", branch]));
+                args.extend(search.until.iter().flat_map(|until| ["--until", until]));
+                let found = crate::ramus(self.claude, &args);
+                let found = String::from_utf8_lossy(&found.stdout);
+                let mut answer = hit_rows(&found);
+                for (row, line) in answer.rows.iter_mut().zip(found.lines()) {
+                    let hit = serde_json::from_str::<Value>(line).unwrap();
+                    row.insert("short address", text(&hit, "address"));
+                }
+                answer
+            }
+            Question::Projects => project_rows(&json(&["projects"])),
             Question::Diff { session, sides: [a, b] } => {
                 diff_row(&json(&["diff", &format!("{session}@{a}"), &format!("{session}@{b}")]))
             }
-            Question::Files { session, node } => {
-                file_rows(&json(&["files", &address(session, node)]))
-            }
+            Question::Files(place) => file_rows(&json(&["files", &place.address()])),
             Question::Usage => usage_rows(&json(&["usage"])),
             Question::Retention => {
                 let check = json(&["check"]);
@@ -80,10 +116,39 @@ impl<'a> Command<'a> {
                     ("due", due.split_whitespace().collect::<Vec<_>>().join(" ")),
                 ]))
             }
-            Question::Goto { session, node } => planned(&["goto", &address(session, node)]),
-            Question::Fork { session, node } => planned(&["fork", &address(session, node)]),
-            Question::Resume { session, node } => {
-                one(resume_row(&crate::json(self.claude, &["resume", &address(session, node)])))
+            Question::Resume(place) => {
+                one(resume_row(&crate::json(self.claude, &["resume", &place.address()])))
+            }
+            Question::Goto(place) => planned(&["goto", &place.address()]),
+            Question::Fork(place) => {
+                let mut answer = planned(&["fork", &place.address()]);
+                if place.opened_by.is_some() {
+                    let plan = fork_plan(self.claude, &place.address());
+                    answer.rows[0].insert("up to", up_to(&plan));
+                }
+                answer
+            }
+            Question::Merge { session, sides: [a, b] } => {
+                let sides = [format!("{session}@{a}"), format!("{session}@{b}")];
+                let told = crate::ramus(
+                    self.claude,
+                    &["merge", &sides[0], &sides[1], "--dry-run", "--json"],
+                );
+                match serde_json::from_slice(&told.stdout) {
+                    Ok(plan) => one(merge_row(&plan)),
+                    Err(_) => {
+                        let why = String::from_utf8_lossy(&told.stderr).into_owned();
+                        let why = why.lines().next().unwrap_or_default();
+                        let why = why.trim_start_matches("Error: cannot merge: ");
+                        one(Row::from([("refused", why.to_owned())]))
+                    }
+                }
+            }
+            Question::Export { place, n } => {
+                let address = format!("{}@{n}", place.session);
+                let args = ["export", &address, "--format", "json", "--thinking"];
+                let told = crate::ramus(self.claude, &args);
+                one(export_row(&serde_json::from_slice(&told.stdout).unwrap(), true))
             }
             Question::Rename { session, title } => planned(&["rename", session, title]),
         }
@@ -134,9 +199,9 @@ pub(super) fn conversation_rows(json: &Value) -> Answer {
             ("status", text(row, "status")),
             ("resumes", text(row, "resumes")),
             ("title", text(row, "title")),
+            ("branch title", text(row, "branch_title")),
             ("fork", text(row, "fork_kind")),
             ("fork point", text(row, "fork_point")),
-            ("fork id", short(&text(row, "fork_point"))),
             ("messages", text(row, "messages")),
             ("last active", minute(&text(row, "last_active"))),
         ])
@@ -148,7 +213,6 @@ pub(super) fn tree_rows(json: &Value) -> Answer {
     let row = |fork: &Value| {
         Row::from([
             ("node", text(fork, "node")),
-            ("id", short(&text(fork, "node"))),
             ("kind", text(fork, "kind")),
             ("children", text(fork, "children")),
             ("ways", rows(&fork["children"]).len().to_string()),
@@ -158,7 +222,22 @@ pub(super) fn tree_rows(json: &Value) -> Answer {
     Answer { rows: rows(&json["forks"]).iter().map(row).collect(), ordered: false }
 }
 
-pub(super) fn hit_rows(lines: &str, ordered: bool) -> Answer {
+pub(super) fn project_rows(json: &Value) -> Answer {
+    let row = |row: &Value| {
+        let path = text(row, "path");
+        Row::from([
+            ("project", if path.is_empty() { text(row, "name") } else { path }),
+            ("sessions", text(row, "sessions")),
+            ("conversations", text(row, "conversations")),
+            ("agents", text(row, "agents")),
+            ("bytes", text(row, "bytes")),
+            ("last active", minute(&text(row, "last_active"))),
+        ])
+    };
+    Answer { rows: rows(&json["projects"]).iter().map(row).collect(), ordered: true }
+}
+
+pub(super) fn hit_rows(lines: &str) -> Answer {
     let hits = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let hits = hits.filter(|hit| hit["schema"] == "ramus.find/1");
     let row = |hit: Value| {
@@ -174,9 +253,12 @@ pub(super) fn hit_rows(lines: &str, ordered: bool) -> Answer {
             ("role", text(&hit, "role")),
             ("kind", text(&hit, "kind")),
             ("time", minute(&text(&hit, "timestamp"))),
+            ("snippet", text(&hit, "snippet")),
+            ("match", text(&hit, "match")),
+            ("copies", text(&hit, "places")),
         ])
     };
-    Answer { rows: hits.map(row).collect(), ordered }
+    Answer { rows: hits.map(row).collect(), ordered: true }
 }
 
 pub(super) fn diff_row(json: &Value) -> Answer {
@@ -267,8 +349,59 @@ pub(super) fn usage_rows(json: &Value) -> Answer {
     ]))
 }
 
+/// What all answer where a session resumes at a message already.
+pub(super) fn nothing_to_do() -> Row {
+    Row::from([("what", "nothing".to_owned())])
+}
+
+/// Finds how far a fork goes in a plan that is shown.
+pub(super) fn up_to(plan: &str) -> String {
+    let line = plan.lines().find(|line| line.contains(" up to "));
+    let words = line.unwrap_or_else(|| panic!("no fork in {plan}")).split_whitespace();
+    let words = words.filter(|word| !word.starts_with('│')).take(5);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn merge_row(merged: &Value) -> Row {
+    let count = |field: &str| rows(&merged[field]).len().to_string();
+    Row::from([
+        ("title", text(merged, "title")),
+        ("messages", text(merged, "messages")),
+        ("common", text(merged, "common")),
+        ("exchanges", merged["exchanges"].to_string()),
+        ("conflicts", count("conflicts")),
+    ])
+}
+
+/// What a transcript says of itself; with links between files its turns are told otherwise.
+pub(super) fn export_row(transcript: &Value, is_alone: bool) -> Row {
+    let mut row = Row::from([
+        ("session", text(transcript, "session")),
+        ("title", text(transcript, "title")),
+        ("project", text(transcript, "project")),
+        ("path", text(transcript, "path")),
+        ("paths", text(transcript, "paths")),
+        ("status", text(transcript, "status")),
+        ("resumes", text(transcript, "resumes")),
+        ("fork point", text(transcript, "fork_point")),
+        ("fork kind", text(transcript, "fork_kind")),
+        ("messages", text(transcript, "messages")),
+        ("compactions", text(transcript, "compactions")),
+        ("records", text(transcript, "records")),
+        ("started", text(transcript, "started")),
+        ("ended", text(transcript, "ended")),
+        ("continues", text(transcript, "continues")),
+        ("turns", rows(&transcript["turns"]).len().to_string()),
+    ]);
+    if is_alone {
+        row.insert("words", transcript["turns"].to_string());
+    }
+    row
+}
+
 /// What is planned; a new session's id is another one each time.
-pub(super) fn plan_row(plan: &Value, what: &str, is_new: bool) -> Row {
+pub(super) fn plan_row(plan: &Value, what: &str) -> Row {
+    let is_new = plan[what] == "fork";
     let mut row = Row::from([("what", text(plan, what)), ("bytes", text(plan, "appended_bytes"))]);
     if !is_new {
         row.insert("session", text(plan, "session"));

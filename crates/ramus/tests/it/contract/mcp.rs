@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
-use super::command::one;
+use super::command::{nothing_to_do, one};
 use super::{Answer, Question, Row, cells};
 
 pub(super) struct Mcp {
@@ -39,31 +39,40 @@ impl Mcp {
             Question::Tree { session, .. } => {
                 self.call("tree", &json!({"session": session, "max_tokens": all}))
             }
-            Question::Search(words) => {
-                self.call("search", &json!({"query": words, "max_tokens": all}))
+            Question::Search(search) => {
+                let mut wanted = json!({"query": search.words, "max_tokens": all});
+                let filters =
+                    [("role", search.role), ("branch", search.branch), ("until", search.until)];
+                for (name, value) in filters {
+                    if let Some(value) = value {
+                        wanted[name] = json!(value);
+                    }
+                }
+                self.call("search", &wanted)
             }
+            Question::Projects => self.call("list_projects", &json!({"max_tokens": all})),
             Question::Diff { session, sides: [a, b] } => self.call(
                 "diff",
                 &json!({"a": format!("{session}@{a}"), "b": format!("{session}@{b}"),
                     "stat": true, "max_tokens": all}),
             ),
-            Question::Files { session, node } => self.call(
-                "files_at",
-                &json!({"address": format!("{session}:{node}"), "max_tokens": all}),
-            ),
+            Question::Files(place) => {
+                self.call("files_at", &json!({"address": place.address(), "max_tokens": all}))
+            }
             Question::Usage => self.call("usage", &json!({"max_tokens": all})),
-            Question::Goto { session, node } => {
-                self.call("goto", &json!({"address": format!("{session}:{node}")}))
-            }
-            Question::Fork { session, node } => {
-                self.call("fork", &json!({"address": format!("{session}:{node}")}))
-            }
+            Question::Goto(place) => self.call("goto", &json!({"address": place.address()})),
+            Question::Fork(place) => self.call("fork", &json!({"address": place.address()})),
             // There is no tool for it.
-            Question::Retention | Question::Rename { .. } | Question::Resume { .. } => return None,
+            Question::Retention
+            | Question::Rename { .. }
+            | Question::Resume(_)
+            | Question::Merge { .. }
+            | Question::Export { .. } => return None,
         };
         let (text, is_error) = told;
         assert!(!is_error, "{question:?}: {text}");
-        let lines: Vec<&str> = text.lines().filter(|line| !is_mark(line)).collect();
+        let is_row = |line: &&str| !is_mark(line) && !line.starts_with("Hint: ");
+        let lines: Vec<&str> = text.lines().filter(is_row).collect();
         let rows = |row: fn(&str) -> Row| Answer {
             rows: lines.iter().skip(1).map(|line| row(line)).collect(),
             ordered: true,
@@ -73,11 +82,14 @@ impl Mcp {
             Question::Conversations { .. } => rows(conversation_row),
             Question::Tree { .. } => tree_rows(&lines),
             Question::Search(_) => rows(hit_row),
+            Question::Projects => rows(project_row),
             Question::Diff { .. } => diff_row(&lines),
             Question::Files { .. } => file_rows(&lines),
             Question::Usage => usage_row(&lines),
-            Question::Fork { .. } => one(plan_row(&lines, true)),
-            _ => one(plan_row(&lines, false)),
+            _ if text.starts_with("Nothing to do, it resumes there already") => {
+                one(nothing_to_do())
+            }
+            _ => one(plan_row(&lines)),
         })
     }
 
@@ -171,11 +183,16 @@ fn conversation_row(line: &str) -> Row {
     ])
 }
 
-/// Returns the forks of a drawn tree: `┬ KIND, N ways … ID`.
+/// Returns the fork points of a drawn tree: `┬ KIND: N branches … ID`.
 pub(super) fn tree_rows(lines: &[&str]) -> Answer {
     let row = |line: &&str| {
         let drawn = line.split_once('┬')?.1;
-        let (kind, rest) = drawn.trim().split_once(", ")?;
+        let (kind, rest) = drawn.trim().split_once(": ")?;
+        let kind = match kind {
+            "edited prompt" => "edit",
+            "interrupted reply" => "interrupt",
+            kind => kind,
+        };
         Some(Row::from([
             ("kind", kind.to_owned()),
             ("ways", rest.split(' ').next()?.to_owned()),
@@ -192,15 +209,28 @@ fn hit_row(line: &str) -> Row {
     let words: Vec<&str> = line.splitn(6, ' ').collect();
     let owner = words[0].split([':', '@']).next().unwrap();
     let status = if words[1] == "-" { "" } else { words[1] };
-    let time = match words[3] {
-        "unknown:" => String::new(),
-        day => format!("{day} {}", words[4].trim_end_matches("Z:")),
+    let (time, snippet) = match words[3] {
+        "unknown:" => (String::new(), words[4..].join(" ")),
+        day => (format!("{day} {}", words[4].trim_end_matches("Z:")), words[5..].join(" ")),
     };
     Row::from([
         ("owner", super::short(owner.strip_prefix("agent-").unwrap_or(owner))),
         ("status", status.to_owned()),
         ("role", words[2].to_owned()),
         ("time", time),
+        ("short address", words[0].to_owned()),
+        ("snippet", snippet.split_whitespace().collect::<Vec<_>>().join(" ")),
+    ])
+}
+
+/// Reads `PATH — N sessions, N conversations, last TIME`.
+fn project_row(line: &str) -> Row {
+    let (path, facts) = line.split_once(" — ").unwrap();
+    Row::from([
+        ("project", path.to_owned()),
+        ("sessions", counted(facts, "session").unwrap()),
+        ("conversations", counted(facts, "conversation").unwrap()),
+        ("last active", last(facts)),
     ])
 }
 
@@ -217,7 +247,7 @@ fn diff_row(lines: &[&str]) -> Answer {
     let rows = [
         ("messages", ["messages a", "messages b"]),
         ("prompts", ["prompts a", "prompts b"]),
-        ("answers", ["answers a", "answers b"]),
+        ("replies", ["answers a", "answers b"]),
         ("agents", ["agents a", "agents b"]),
         ("files", ["files a", "files b"]),
         ("tokens", ["tokens a", "tokens b"]),
@@ -234,7 +264,7 @@ fn diff_row(lines: &[&str]) -> Answer {
     one(row)
 }
 
-fn file_rows(lines: &[&str]) -> Answer {
+pub(super) fn file_rows(lines: &[&str]) -> Answer {
     let table = lines.iter().skip_while(|line| !line.starts_with("FILE")).skip(1);
     let row = |line: &&str| {
         let cells = cells(line);
@@ -263,7 +293,7 @@ fn usage_row(lines: &[&str]) -> Answer {
     ]))
 }
 
-fn plan_row(lines: &[&str], is_new: bool) -> Row {
+fn plan_row(lines: &[&str]) -> Row {
     let rest = lines[0].strip_prefix("Would: ").unwrap_or_else(|| panic!("{lines:?}"));
     let (what, rest) = rest.split_once(" in session ").unwrap();
     let leaf = lines.iter().find_map(|line| line.strip_prefix("resumes at: "));
@@ -271,7 +301,7 @@ fn plan_row(lines: &[&str], is_new: bool) -> Row {
         ("what", what.to_owned()),
         ("resume leaf", leaf.unwrap_or_default().to_owned()),
     ]);
-    if !is_new {
+    if what != "fork" {
         row.insert("session", rest.split(',').next().unwrap().to_owned());
     }
     row

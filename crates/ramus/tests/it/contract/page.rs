@@ -15,10 +15,10 @@ use testkit::Home;
 use tower::ServiceExt as _;
 
 use super::command::{
-    conversation_rows, diff_row, file_rows, hit_rows, one, plan_row, resume_row, session_rows,
-    tree_rows, usage_rows,
+    conversation_rows, diff_row, export_row, file_rows, hit_rows, merge_row, nothing_to_do, one,
+    plan_row, project_rows, resume_row, session_rows, tree_rows, usage_rows,
 };
-use super::{Answer, Question, Row, text};
+use super::{Answer, MessageAt, Question, Row, text};
 
 pub(super) struct Page {
     app: Router,
@@ -43,8 +43,11 @@ impl Page {
     pub(super) fn answer(&self, question: &Question) -> Option<Answer> {
         let planned = |wanted: Value| {
             let (status, plan) = self.post("/api/plan", &wanted);
+            if plan["error"] == "the session resumes there already" {
+                return one(nothing_to_do());
+            }
             assert_eq!(status, StatusCode::OK, "{wanted}: {plan}");
-            one(plan_row(&plan, "what", wanted["what"] == "fork"))
+            one(plan_row(&plan, "what"))
         };
         Some(match question {
             Question::Sessions => session_rows(&self.get("/api/sessions")),
@@ -61,17 +64,23 @@ impl Page {
             Question::Tree { session, .. } => {
                 tree_rows(&self.get(&format!("/api/sessions/{session}/tree")))
             }
-            // The page shows hits as they are found; the newest files come first.
-            Question::Search(words) => {
-                hit_rows(&self.lines(&format!("/api/find?q={}", encoded(words))), false)
+            Question::Search(search) => {
+                let mut query = format!("/api/find?q={}", encoded(search.words));
+                let filters =
+                    [("role", search.role), ("branch", search.branch), ("until", search.until)];
+                for (name, value) in filters {
+                    query.extend(value.map(|value| format!("&{name}={value}")));
+                }
+                hit_rows(&self.lines(&query))
             }
+            Question::Projects => project_rows(&self.get("/api/projects")),
             Question::Diff { session, sides } => {
                 let [a, b] = sides.map(|n| self.leaf(session, n));
                 diff_row(
                     &self.get(&format!("/api/diff?a={session}&a_leaf={a}&b={session}&b_leaf={b}")),
                 )
             }
-            Question::Files { session, node } => {
+            Question::Files(MessageAt { session, node, .. }) => {
                 file_rows(&self.get(&format!("/api/sessions/{session}/files?node={node}")))
             }
             Question::Usage => usage_rows(&self.get("/api/usage")),
@@ -84,14 +93,28 @@ impl Page {
                     ("due", text(&overview, "due")),
                 ]))
             }
-            Question::Goto { session, node } => {
+            Question::Goto(MessageAt { session, node, .. }) => {
                 planned(json!({"what": "goto", "session": session, "node": node}))
             }
-            Question::Fork { session, node } => {
+            Question::Fork(MessageAt { session, node, .. }) => {
                 planned(json!({"what": "fork", "session": session, "node": node}))
             }
-            Question::Resume { session, node } => {
+            Question::Resume(MessageAt { session, node, .. }) => {
                 one(resume_row(&self.get(&format!("/api/sessions/{session}/resume?node={node}"))))
+            }
+            Question::Merge { session, sides } => {
+                let leaves = sides.map(|n| self.leaf(session, n));
+                let wanted = json!({"what": "merge", "session": session, "leaves": leaves});
+                let (status, plan) = self.post("/api/plan", &wanted);
+                one(match status {
+                    StatusCode::OK => merge_row(&plan["merged"]),
+                    _ => Row::from([("refused", text(&plan, "error"))]),
+                })
+            }
+            Question::Export { place: MessageAt { session, .. }, n } => {
+                let leaf = self.leaf(session, *n);
+                let path = format!("/api/sessions/{session}/export?format=json&leaf={leaf}");
+                one(export_row(&self.get(&path), true))
             }
             Question::Rename { session, title } => {
                 planned(json!({"what": "rename", "session": session, "title": title}))

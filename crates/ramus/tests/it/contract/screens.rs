@@ -4,9 +4,9 @@ use std::path::Path;
 
 use testkit::Terminal;
 
-use super::command::one;
-use super::mcp::tree_rows;
-use super::{Answer, Question, Row, cells};
+use super::command::{export_row, nothing_to_do, one, up_to};
+use super::mcp::{file_rows, tree_rows};
+use super::{Answer, MessageAt, Question, Row, cells};
 
 pub(super) struct Screens {
     terminal: Terminal,
@@ -31,15 +31,104 @@ impl Screens {
                 let rows = self.list.lines().skip(2).filter_map(session_row).collect();
                 Some(Answer { rows, ordered: false })
             }
-            Question::Search(words) => Some(self.search(words)),
+            // The screens search without filters.
+            Question::Search(search) => search.is_plain().then(|| self.search(search.words)),
             Question::Conversations { title, .. } => self.open(title).then(|| self.branches()),
             Question::Tree { title, .. } => self.open(title).then(|| self.tree()),
             Question::Retention => {
                 let due = self.list.lines().find(|line| line.contains("Claude Code"));
                 Some(one(Row::from([("due", due.unwrap_or_default().trim().to_owned())])))
             }
-            _ => None,
+            Question::Goto(place) => self.open_end(place).then(|| self.goto_end()),
+            Question::Fork(place) => self.open_end(place).then(|| self.fork_end()),
+            Question::Files(place) => self.open_end(place).then(|| self.files_at_end()),
+            Question::Export { place, n } => {
+                self.open_end(place).then(|| self.export(&place.session, *n))
+            }
+            Question::Diff { .. }
+            | Question::Projects
+            | Question::Usage
+            | Question::Merge { .. }
+            | Question::Resume(_)
+            | Question::Rename { .. } => None,
         }
+    }
+
+    /// Opens a session whose end is the message that is meant, and goes there.
+    fn open_end(&self, place: &MessageAt) -> bool {
+        let is_open = place.opened_by.as_ref().is_some_and(|title| self.open(title));
+        if is_open {
+            self.terminal.keys(&["End"]);
+        }
+        is_open
+    }
+
+    fn goto_end(&self) -> Answer {
+        self.terminal.keys(&["g"]);
+        self.terminal.wait("The session resumes there already; nothing was written.");
+        self.leave_said();
+        one(nothing_to_do())
+    }
+
+    fn fork_end(&self) -> Answer {
+        self.terminal.keys(&["F"]);
+        self.terminal.wait("Make it?");
+        let screen = self.terminal.screen();
+        self.terminal.keys(&["n"]);
+        self.terminal.wait("nothing was written");
+        self.leave_said();
+        one(Row::from([("what", "fork".to_owned()), ("up to", up_to(&screen))]))
+    }
+
+    fn files_at_end(&self) -> Answer {
+        self.terminal.keys(&["o"]);
+        self.terminal.wait_for(|screen| {
+            screen.contains("Files as of this message") || screen.contains("This could not be done")
+        });
+        let screen = self.terminal.screen();
+        self.terminal.keys(&["q"]);
+        self.leave();
+        let inner = screen.lines().skip_while(|line| !line.contains("─ Files as of this message"));
+        let inner = inner.skip(1).map_while(|line| line.trim().strip_prefix('│'));
+        let inner = inner.map(|line| line.trim_end_matches(['│', '▐']).trim_matches([' ', '❯']));
+        let inner: Vec<&str> = inner.filter(|line| !line.is_empty()).collect();
+        file_rows(&inner)
+    }
+
+    fn export(&self, session: &str, n: u64) -> Answer {
+        self.terminal.keys(&["e"]);
+        self.terminal.wait("Export this conversation as");
+        self.terminal.keys(&["j"]);
+        let dir = format!("ramus-export-{}-{n}", super::short(session));
+        self.terminal.wait(&format!(" to {dir}"));
+        self.leave_said();
+        let files = std::fs::read_dir(self.terminal.dir.path().join(dir)).unwrap();
+        let mut names = files.map(|file| file.unwrap().path());
+        let is_transcript = |path: &std::path::PathBuf| {
+            path.file_name().unwrap().to_string_lossy().starts_with("transcript_")
+        };
+        let file = names.find(is_transcript).unwrap();
+        let transcript = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        one(export_row(&transcript, false))
+    }
+
+    /// Asks to go to the first message of the only session; returns what is offered.
+    pub(super) fn goto_first(&self) -> String {
+        self.terminal.keys(&["Enter"]);
+        self.terminal.wait("b branches");
+        self.terminal.keys(&["g"]);
+        self.terminal.wait("Make it?");
+        let screen = self.terminal.screen().replace('│', " ");
+        screen.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Asks to undo where nothing was done; returns what is answered.
+    pub(super) fn undo_nothing(&self) -> String {
+        self.terminal.keys(&["Enter"]);
+        self.terminal.wait("b branches");
+        self.terminal.keys(&["u"]);
+        self.terminal.wait("This could not be done");
+        self.terminal.screen()
     }
 
     /// Opens a session that has branches; `false`: its title does not tell it from others.
@@ -54,6 +143,12 @@ impl Screens {
         self.terminal.keys(&["Enter"]);
         self.terminal.wait("b branches");
         true
+    }
+
+    /// Leaves where something was said, which stands in the place of the keys until one is pressed.
+    fn leave_said(&self) {
+        self.terminal.keys(&["Up"]);
+        self.leave();
     }
 
     fn leave(&self) {
@@ -153,10 +248,14 @@ fn branch_row(line: &str) -> Row {
         ("fork", fork.to_owned()),
         ("messages", messages.to_owned()),
     ]);
-    // A branch without a prompt of its own goes here by the prompt it answers, elsewhere by the session's title.
-    if !matches!(fork, "retry" | "interrupt") {
-        row.insert("branch title", words[2..].join(" "));
-    }
+    let title = words[2..].join(" ");
+    // Branches of one prompt are told apart by a number before it, or by the reply behind it.
+    let title = match title.strip_prefix('(').and_then(|rest| rest.split_once(") ")) {
+        Some((number, title)) if number.parse::<u32>().is_ok() => title,
+        _ => &title,
+    };
+    let title = title.split_once(" → ").map_or(title, |(prompt, _)| prompt);
+    row.insert("branch title", title.to_owned());
     row
 }
 

@@ -1,10 +1,13 @@
 //! Rows of labelled cells in columns that fit the screen.
 
-use ramus_render::layout::{pad, truncate};
-use ramus_render::{Label, Line};
+use crate::layout::{pad, truncate};
+use crate::{Label, Line};
+
+pub use crate::text::grouped as number;
 
 /// Cells in columns; when the screen is narrow one column gives way, and others are left out.
-pub(crate) struct Table {
+#[derive(Debug)]
+pub struct Table {
     head: Vec<&'static str>,
     right: Vec<bool>,
     spare: Vec<bool>,
@@ -22,7 +25,7 @@ const WANTED: usize = 32;
 impl Table {
     /// Makes a table. A heading that begins with `>` is set to the right, the one
     /// with `*` gives way, and those with `?` are left out first, from the right.
-    pub(crate) fn new(head: &[&'static str]) -> Self {
+    pub fn new(head: &[&'static str]) -> Self {
         let marked =
             |sign| head.iter().map(|head| signs(head).contains(sign)).collect::<Vec<bool>>();
         Self {
@@ -34,12 +37,12 @@ impl Table {
         }
     }
 
-    pub(crate) fn row(&mut self, cells: Vec<Line>) {
+    pub fn row(&mut self, cells: Vec<Line>) {
         self.rows.push(cells);
     }
 
     /// Lays the table out for a width.
-    pub(crate) fn lines(&self, width: usize) -> Vec<Line> {
+    pub fn lines(&self, width: usize) -> Vec<Line> {
         let mut widths: Vec<usize> = self.head.iter().map(|head| head.len()).collect();
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
@@ -98,25 +101,12 @@ fn signs(head: &str) -> &str {
 }
 
 /// Makes a cell.
-pub(crate) fn cell(text: impl AsRef<str>, label: Label) -> Line {
+pub fn cell(text: impl AsRef<str>, label: Label) -> Line {
     Line::new(text.as_ref(), label)
 }
 
-/// Writes a number with its thousands apart.
-pub(crate) fn number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// Writes a size in the unit a person would use.
-pub(crate) fn bytes(value: u64) -> String {
+pub fn bytes(value: u64) -> String {
     let mut size = value as f64;
     for unit in ["B", "kB", "MB", "GB"] {
         if size < 999.5 || unit == "GB" {
@@ -134,7 +124,7 @@ pub(crate) fn bytes(value: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Table, bytes, cell, number};
-    use ramus_render::{Label, Line};
+    use crate::{Label, Line};
 
     fn lines(width: usize) -> Vec<String> {
         let mut table = Table::new(&["ID", ">?SIZE", "*TITLE"]);

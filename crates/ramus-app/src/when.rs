@@ -4,24 +4,28 @@ use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 use ramus_core::time::Time;
 
-use crate::error::CommandError;
-
 /// Which end of a day is meant when only the day is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Edge {
+pub enum Edge {
     Start,
     End,
 }
 
+/// A text that is no point in time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no time")]
+pub struct TimeError(String);
+
+impl TimeError {
+    /// What can be typed instead.
+    pub const HINT: &str = "give a date (`2026-01-31`), a time (`2026-01-31T10:00:00Z`), or how long ago (`90m`, `2h`, `3d`, `2w`)";
+}
+
 /// Reads a point in time.
-pub(crate) fn parse(text: &str, edge: Edge, now: &Zoned) -> Result<Time, CommandError> {
+pub fn parse_time(text: &str, edge: Edge, now: &Zoned) -> Result<Time, TimeError> {
     point(text.trim(), edge, now)
         .map(|stamp| Time::from_millis(stamp.as_millisecond()))
-        .ok_or_else(|| {
-            CommandError::user(format!("{text:?} is no time")).hinted(
-                "give a date (`2026-01-31`), a time (`2026-01-31T10:00:00Z`), or how long ago (`90m`, `2h`, `3d`, `2w`)",
-            )
-        })
+        .ok_or_else(|| TimeError(text.to_owned()))
 }
 
 fn point(text: &str, edge: Edge, now: &Zoned) -> Option<Timestamp> {
@@ -63,13 +67,13 @@ mod tests {
     use jiff::Timestamp;
     use jiff::tz::TimeZone;
 
-    use super::{Edge, parse};
+    use super::{Edge, parse_time};
 
     #[track_caller]
     fn check(text: &str, edge: Edge, expected: &str) {
         let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
         let now = now.to_zoned(TimeZone::UTC);
-        let seen = parse(text, edge, &now).map(|time| time.to_string()).unwrap_or_default();
+        let seen = parse_time(text, edge, &now).map(|time| time.to_string()).unwrap_or_default();
         assert_eq!(seen, expected, "{text}");
     }
 

@@ -1,0 +1,142 @@
+//! What a change comes down to, for whoever decides about it.
+
+use std::path::{Path, PathBuf};
+
+use crate::edit::{Merged, NewSession, Policy};
+use crate::files::FileState;
+use crate::files::restore::{How, Why};
+use crate::query::Role;
+use crate::time::Time;
+
+/// A planned change in short.
+#[derive(Clone, Debug)]
+pub struct ChangeSummary<'a> {
+    pub detail: &'a ChangeDetail,
+    /// The session that is written, or the new one.
+    pub session: &'a str,
+    /// The start of its id that means no other one.
+    pub short_session: &'a str,
+    pub file: &'a Path,
+    pub appended_bytes: u64,
+    /// Transcripts of sub-agents that a new session brings along.
+    pub agents: usize,
+    /// File backups and spilled outputs that a new session brings along.
+    pub links: usize,
+    /// What Claude Code resumes without, and what it adds.
+    pub resume_notes: Vec<String>,
+}
+
+/// What only one kind of change has.
+#[derive(Clone, Debug)]
+pub enum ChangeDetail {
+    Goto {
+        title: String,
+        /// `None`: Claude Code resumes nothing now.
+        now: Option<MessageSummary>,
+        then: Option<MessageSummary>,
+    },
+    Fork {
+        new: NewSession,
+        up_to: Option<MessageSummary>,
+    },
+    Merge {
+        merged: Box<Merged>,
+        policy: Policy,
+        /// The digest that a command wrote.
+        digest: Option<String>,
+    },
+    Rename {
+        now: String,
+        then: String,
+    },
+    Trash {
+        title: String,
+        conversations: usize,
+        /// How many messages the longest conversation has.
+        longest: u32,
+        moved: Vec<PathBuf>,
+    },
+    Undo(Option<UndoneOperation>),
+    Restore {
+        words: String,
+    },
+    RestoreFiles(FileRestoration),
+    Fix {
+        /// The session that is repaired.
+        of: String,
+        /// The start of its id that means no other one.
+        short_of: String,
+        title: String,
+        repairs: Vec<String>,
+        /// The repair is a new session; otherwise lines are added to the old one.
+        is_copy: bool,
+    },
+    Unpack {
+        sessions: Vec<UnpackedSummary>,
+        /// The Claude directory does not exist yet.
+        makes_claude_dir: bool,
+    },
+}
+
+/// A session of a pack, and where it goes.
+#[derive(Clone, Debug)]
+pub struct UnpackedSummary {
+    /// The start of its id here that means no other one.
+    pub short_id: String,
+    /// Its id in the pack, if it gets a new one.
+    pub replaced_id: Option<String>,
+    pub title: String,
+    pub messages: u32,
+    pub agents: u32,
+    pub files: usize,
+    pub bytes: u64,
+    /// The directory that it came from.
+    pub directory: Option<String>,
+    /// How many records get other paths or another id.
+    pub rewritten: u64,
+    pub file: PathBuf,
+}
+
+/// The operation that an undo takes back.
+#[derive(Clone, Debug)]
+pub struct UndoneOperation {
+    pub op: u64,
+    pub kind: &'static str,
+    /// The start of the session's id that means no other one.
+    pub short_session: String,
+    pub words: String,
+}
+
+/// A message in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageSummary {
+    pub uuid: Option<String>,
+    /// The start of its uuid that means no other record of its session; empty where it has none.
+    pub short_uuid: String,
+    pub time: Option<Time>,
+    pub role: Role,
+    /// The first words; empty where the message has none.
+    pub text: String,
+    /// The role and first words of the message above, where this one has no words.
+    pub above: Option<(Role, String)>,
+}
+
+/// What happens to the files of a project.
+#[derive(Clone, Debug, Default)]
+pub struct FileRestoration {
+    /// Paths below this directory are shown without it.
+    pub cwd: String,
+    pub changes: Vec<RestoredFile>,
+    /// Files that are not as they were then, and stay so.
+    pub left: Vec<(FileState, Why)>,
+}
+
+/// A file that is put back.
+#[derive(Clone, Debug)]
+pub struct RestoredFile {
+    pub file: FileState,
+    pub how: How,
+    /// Its text on disk, and as it was then; `None`: it is no text.
+    pub now: Option<String>,
+    pub then: Option<String>,
+}

@@ -1,0 +1,136 @@
+//! What a request used, in a third of the room: a session may have half a million of them.
+
+use bitcode::{Decode, Encode};
+
+use crate::body::{Usage, Word};
+
+/// A [`Usage`] whose words are kept apart, in [`Terms`].
+#[derive(Clone, Debug, Encode, Decode)]
+pub(super) struct PackedUsage {
+    tokens: [u32; 9],
+    terms: u16,
+    /// All of it, where it does not fit.
+    whole: Option<Box<Usage>>,
+}
+
+/// The words that usages have, each combination once.
+#[derive(Clone, Debug, Default, Encode, Decode)]
+pub(super) struct Terms(Vec<[Option<Word>; 3]>);
+
+impl Terms {
+    /// Packs a usage.
+    pub(super) fn pack(&mut self, usage: Usage) -> PackedUsage {
+        match (small_tokens(&usage), self.number(&usage)) {
+            (Some(tokens), Some(terms)) if usage.iterations.is_empty() => {
+                PackedUsage { tokens, terms, whole: None }
+            }
+            _ => PackedUsage { tokens: [0; 9], terms: 0, whole: Some(Box::new(usage)) },
+        }
+    }
+
+    /// Returns a usage as it was.
+    pub(super) fn unpack(&self, packed: &PackedUsage) -> Usage {
+        if let Some(usage) = &packed.whole {
+            return Usage::clone(usage);
+        }
+        let terms = self.0.get(usize::from(packed.terms)).cloned().unwrap_or_default();
+        let [service_tier, inference_geo, speed] = terms;
+        let tokens = packed.tokens.map(u64::from);
+        Usage {
+            input_tokens: tokens[0],
+            output_tokens: tokens[1],
+            cache_creation_input_tokens: tokens[2],
+            cache_read_input_tokens: tokens[3],
+            ephemeral_5m_input_tokens: tokens[4],
+            ephemeral_1h_input_tokens: tokens[5],
+            web_search_requests: tokens[6],
+            web_fetch_requests: tokens[7],
+            thinking_tokens: tokens[8],
+            service_tier,
+            inference_geo,
+            speed,
+            iterations: Vec::new(),
+        }
+    }
+
+    /// Returns the number of a combination of words; `None`: there are too many.
+    fn number(&mut self, usage: &Usage) -> Option<u16> {
+        let is_same = |[tier, geo, speed]: &[Option<Word>; 3]| {
+            (tier, geo, speed) == (&usage.service_tier, &usage.inference_geo, &usage.speed)
+        };
+        if let Some(at) = self.0.iter().position(is_same) {
+            return Some(at as u16);
+        }
+        // A file with very many words would make the search slow.
+        if self.0.len() >= 64 {
+            return None;
+        }
+        let words = [&usage.service_tier, &usage.inference_geo, &usage.speed];
+        self.0.push(words.map(Option::clone));
+        Some(self.0.len() as u16 - 1)
+    }
+}
+
+impl PackedUsage {
+    /// Returns the whole of it, where it is kept.
+    pub(super) fn whole(&self) -> Option<&Usage> {
+        self.whole.as_deref()
+    }
+
+    pub(super) fn whole_mut(&mut self) -> Option<&mut Usage> {
+        self.whole.as_deref_mut()
+    }
+}
+
+fn small_tokens(usage: &Usage) -> Option<[u32; 9]> {
+    let tokens = [
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_creation_input_tokens,
+        usage.cache_read_input_tokens,
+        usage.ephemeral_5m_input_tokens,
+        usage.ephemeral_1h_input_tokens,
+        usage.web_search_requests,
+        usage.web_fetch_requests,
+        usage.thinking_tokens,
+    ];
+    let mut small = [0; 9];
+    for (small, tokens) in small.iter_mut().zip(tokens) {
+        *small = u32::try_from(tokens).ok()?;
+    }
+    Some(small)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_usage_comes_back_as_it_was() {
+        assert_eq!(size_of::<PackedUsage>(), 48);
+        let mut terms = Terms::default();
+        for raw in [
+            r#"{}"#,
+            r#"{"input_tokens":3,"output_tokens":5,"cache_read_input_tokens":7,"service_tier":"standard"}"#,
+            r#"{"input_tokens":4294967296,"speed":"fast","inference_geo":"eu"}"#,
+            r#"{"cache_creation":{"ephemeral_5m_input_tokens":1,"ephemeral_1h_input_tokens":2},"speed":"fast"}"#,
+            r#"{"server_tool_use":{"web_search_requests":8,"web_fetch_requests":9},"inference_geo":"eu"}"#,
+            r#"{"output_tokens_details":{"thinking_tokens":6},"iterations":[{"input_tokens":1,"model":"a"}]}"#,
+        ] {
+            let usage = Usage::read(raw.as_bytes());
+            let packed = terms.pack(usage.clone());
+            assert_eq!(terms.unpack(&packed), usage, "{raw}");
+        }
+    }
+
+    #[test]
+    fn more_words_than_have_numbers_are_kept_whole() {
+        let mut terms = Terms::default();
+        for n in 0..200 {
+            let raw = format!(r#"{{"input_tokens":{n},"speed":"word {n}"}}"#);
+            let usage = Usage::read(raw.as_bytes());
+            let packed = terms.pack(usage.clone());
+            assert_eq!(terms.unpack(&packed), usage);
+        }
+    }
+}

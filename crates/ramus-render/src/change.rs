@@ -1,0 +1,340 @@
+//! Planned changes as text: what to decide about, the question, and what came of it.
+
+use ramus_core::compare::Content;
+use ramus_core::edit::{
+    ChangeDetail, ChangeSummary, Conflict, End, Exchange, Fate, Merged, MessageSummary, Policy,
+    Refusal, UnpackedSummary,
+};
+use ramus_core::name::short_id;
+use ramus_core::query::Role;
+use ramus_core::time::Time;
+use ramus_core::title::short_title;
+
+use crate::files::{left_line, restored_lines};
+use crate::layout::wrap;
+use crate::table::bytes;
+use crate::text::count;
+use crate::{Label, Line};
+
+/// How wide a plan is, and how its times are written.
+#[derive(Clone, Copy)]
+pub struct ChangeStyle<'a> {
+    pub width: usize,
+    pub short_time: &'a dyn Fn(Time) -> String,
+    /// Always with the time of day.
+    pub message_time: &'a dyn Fn(Time) -> String,
+}
+
+impl std::fmt::Debug for ChangeStyle<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChangeStyle").field("width", &self.width).finish_non_exhaustive()
+    }
+}
+
+/// Returns what a change comes down to.
+pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec<Line> {
+    let file =
+        |words: &str| Line::new(&format!("  {words} {}", summary.file.display()), Label::Dim);
+    let message = |message: &Option<MessageSummary>| {
+        message.as_ref().map(|message| message_line(message, style)).unwrap_or_default()
+    };
+    let session = |title: &str| titled_session("Session ", summary.short_session, title);
+    match summary.detail {
+        ChangeDetail::Goto { title, now, then } => {
+            let resumes_now = if now.is_some() { message(now) } else { Line::plain("nothing") };
+            let adds = format!("adds {} bytes to", summary.appended_bytes);
+            vec![
+                session(title),
+                Line::plain("  resumes now  ").join(&resumes_now),
+                Line::new("  will resume  ", Label::Active).join(&message(then)),
+                file(&adds),
+            ]
+        }
+        ChangeDetail::Fork { new, up_to } => {
+            let messages = format!("  {} up to ", count(new.messages as usize, "message"));
+            let mut lines = vec![
+                titled_session("New session ", summary.short_session, &new.title),
+                Line::plain(&messages).join(&message(up_to)),
+            ];
+            lines.extend(comes_along(summary));
+            if new.set_back > 0 {
+                let set_back = new.set_back;
+                let line = format!("  {set_back} records are dated in the future and set back");
+                lines.push(Line::new(&line, Label::Warning));
+            }
+            lines.push(file("goes to"));
+            lines
+        }
+        ChangeDetail::Merge { merged, policy, digest } => {
+            let mut lines = merge_lines(summary.short_session, merged, *policy, style);
+            lines.extend(digest.iter().flat_map(|text| digest_lines(text, style.width)));
+            lines.extend(comes_along(summary));
+            lines.push(file("goes to"));
+            lines
+        }
+        ChangeDetail::Rename { now, then } => vec![
+            Line::plain("Session ").with(summary.short_session, Label::Id),
+            Line::plain("  is called       ").with(now, Label::Plain),
+            Line::new("  will be called  ", Label::Active).with(then, Label::Strong),
+        ],
+        ChangeDetail::Trash { title, conversations, longest, moved } => {
+            let size = format!(
+                "  {}, the longest with {}",
+                count(*conversations, "conversation"),
+                count(*longest as usize, "message")
+            );
+            let moves = |path: &std::path::PathBuf| {
+                Line::new(&format!("  moves {}", path.display()), Label::Dim)
+            };
+            [session(title), Line::plain(&size)]
+                .into_iter()
+                .chain(moved.iter().map(moves))
+                .collect()
+        }
+        ChangeDetail::Undo(undone) => {
+            let undone = undone.as_ref().map(|operation| {
+                Line::plain("Undoes ")
+                    .with(&format!("{} ", operation.op), Label::Strong)
+                    .with(operation.kind, Label::Branch)
+                    .with(&format!(" {} ", operation.short_session), Label::Id)
+                    .with(&operation.words, Label::Plain)
+            });
+            undone.into_iter().chain([file("in")]).collect()
+        }
+        ChangeDetail::Restore { words } => vec![
+            Line::plain("Session ")
+                .with(summary.short_session, Label::Id)
+                .with(&format!("  {words}"), Label::Plain),
+            file("in"),
+        ],
+        ChangeDetail::RestoreFiles(files) => {
+            let changes =
+                files.changes.iter().flat_map(|change| restored_lines(change, &files.cwd));
+            let left = files.left.iter().map(|(file, why)| left_line(file, *why, &files.cwd));
+            changes.chain(left).collect()
+        }
+        ChangeDetail::Fix { short_of, title, repairs, is_copy, .. } => {
+            let mut lines = vec![Line::default(), titled_session("Session ", short_of, title)];
+            let repair = |words: &String| Line::new(&format!("  {words}"), Label::Warning);
+            lines.extend(repairs.iter().map(repair));
+            if *is_copy {
+                lines.push(
+                    Line::plain("  in a copy, session ")
+                        .with(summary.short_session, Label::Id)
+                        .with("; the old one stays as it is", Label::Plain),
+                );
+                lines.extend(comes_along(summary));
+            }
+            lines.push(file("writes"));
+            lines
+        }
+        ChangeDetail::Unpack { sessions, makes_claude_dir } => {
+            let made = makes_claude_dir.then(|| {
+                Line::new("The Claude directory does not exist yet and is made", Label::Note)
+            });
+            sessions.iter().flat_map(unpacked_lines).chain(made).collect()
+        }
+    }
+}
+
+fn unpacked_lines(session: &UnpackedSummary) -> Vec<Line> {
+    let mut lines = vec![titled_session("Session ", &session.short_id, &session.title)];
+    if let Some(id) = &session.replaced_id {
+        let taken = format!("  gets a new id, because {id} exists already or is no uuid");
+        lines.push(Line::new(&taken, Label::Warning));
+    }
+    lines.push(Line::plain(&format!(
+        "  {}, {}, {}, {}",
+        count(session.messages as usize, "message"),
+        count(session.agents as usize, "agent"),
+        count(session.files, "file"),
+        bytes(session.bytes),
+    )));
+    if let Some(old) = &session.directory {
+        let records = count(session.rewritten as usize, "record");
+        lines.push(Line::new(&format!("  from {old}: {records} get new paths"), Label::Dim));
+    }
+    lines.push(Line::new(&format!("  goes to {}", session.file.display()), Label::Dim));
+    lines
+}
+
+/// Returns what Claude Code resumes without, and what it adds.
+pub fn resume_note_lines(summary: &ChangeSummary<'_>) -> Vec<Line> {
+    let line = |words: &String| Line::new(&format!("  {words}"), Label::Warning);
+    summary.resume_notes.iter().map(line).collect()
+}
+
+/// Returns what is asked before a change is made.
+pub fn change_question(detail: &ChangeDetail) -> String {
+    let question = match detail {
+        ChangeDetail::Goto { .. } => "Go there?",
+        ChangeDetail::Fork { .. } | ChangeDetail::Merge { .. } => "Make it?",
+        ChangeDetail::Rename { .. } => "Rename it?",
+        ChangeDetail::Trash { .. } => "Move it to the trash?",
+        ChangeDetail::Undo(_) => "Undo it?",
+        ChangeDetail::Restore { .. } => "Bring it back?",
+        ChangeDetail::Fix { .. } => "Repair it?",
+        ChangeDetail::Unpack { .. } => "Unpack?",
+        ChangeDetail::RestoreFiles(files) => match files.changes.len() {
+            1 => "Put this file back?",
+            n => return format!("Put these {n} files back?"),
+        },
+    };
+    question.to_owned()
+}
+
+/// Returns why a fork is offered where a session was to go to a message.
+pub fn offer_lines(refusal: &Refusal) -> [Line; 2] {
+    [
+        Line::new("Cannot go there in this session: ", Label::Warning)
+            .with(&refusal.to_string(), Label::Plain),
+        Line::plain("A new session with the same conversation does it:"),
+    ]
+}
+
+/// Says that a change was made, as which operation, and how to take it back.
+pub fn done_line(op: u64, is_undo: bool) -> Line {
+    let line = Line::new(&format!("Done as operation {op}. "), Label::Active);
+    if is_undo { line } else { line.with("`ramus undo` takes it back.", Label::Plain) }
+}
+
+/// Says why conflicts stop a merge.
+pub fn conflict_words(merged: &Merged) -> String {
+    let files = if merged.conflicts.len() == 1 { "a file was" } else { "files were" };
+    format!("nothing was written: {files} changed with different results")
+}
+
+/// Returns a message in one line: its id, when, who, and the first words.
+pub fn message_line(message: &MessageSummary, style: &ChangeStyle<'_>) -> Line {
+    let time = message.time.map(|time| (style.message_time)(time)).unwrap_or_default();
+    let label = if message.role == Role::User { Label::Prompt } else { Label::Plain };
+    let line = Line::new(&message.short_uuid, Label::Id)
+        .with(&format!("  {time}  "), Label::Time)
+        .with(&format!("{}: ", message.role.word()), Label::Dim)
+        .with(&message.text, label);
+    match &message.above {
+        Some((role, text)) => {
+            line.with(&format!("after {}: ", role.word()), Label::Dim).with(text, Label::Plain)
+        }
+        None => line,
+    }
+}
+
+fn titled_session(heading: &str, short_id: &str, title: &str) -> Line {
+    Line::plain(heading).with(short_id, Label::Id).with(&format!("  {title}"), Label::Strong)
+}
+
+/// Tells what a new session has beside its own file.
+fn comes_along(summary: &ChangeSummary<'_>) -> Option<Line> {
+    let mut parts = Vec::new();
+    match summary.agents {
+        0 => {}
+        1 => parts.push("1 agent".to_owned()),
+        many => parts.push(format!("{many} agents")),
+    }
+    match summary.links {
+        0 => {}
+        1 => parts.push("1 backup or output".to_owned()),
+        many => parts.push(format!("{many} backups and outputs")),
+    }
+    (!parts.is_empty()).then(|| Line::plain(&format!("  with {}", parts.join(" and "))))
+}
+
+fn merge_lines(
+    short_session: &str,
+    merged: &Merged,
+    policy: Policy,
+    style: &ChangeStyle<'_>,
+) -> Vec<Line> {
+    let messages = count(merged.new.messages as usize, "message");
+    let mut lines = vec![
+        titled_session("New session ", short_session, &merged.new.title),
+        Line::plain(&format!("  {messages}, {} of them common to all", merged.common)),
+    ];
+    lines.extend(merged.exchanges.iter().map(|exchange| exchange_line(exchange, style)));
+    for conflict in &merged.conflicts {
+        lines.push(
+            Line::new("  conflict  ", Label::Warning)
+                .with(&conflict.path, Label::Strong)
+                .with(&format!("  {}", conflict_ends(conflict)), Label::Plain),
+        );
+    }
+    if policy == Policy::KeepBoth && !merged.conflicts.is_empty() {
+        let text = "            both are told at its end; files on disk stay as they are";
+        lines.push(Line::new(text, Label::Dim));
+    }
+    let mended = merged.mended;
+    let repaired = [
+        (mended.answered, "tool calls without a result get one that says so"),
+        (mended.strays, "tool results without a call are left out"),
+        (mended.thinking, "thinking blocks without a signature are left out"),
+        (mended.set_back, "records are dated in the future and set back"),
+    ];
+    let repaired = repaired.into_iter().filter(|(count, _)| *count > 0);
+    lines.extend(
+        repaired.map(|(count, what)| Line::new(&format!("  {count} {what}"), Label::Warning)),
+    );
+    lines
+}
+
+fn digest_lines(text: &str, width: usize) -> Vec<Line> {
+    let mut lines = vec![Line::plain("  digest that the command wrote:")];
+    for line in text.lines() {
+        let rows = wrap(&Line::new(line, Label::Quote), width.saturating_sub(6).max(12), 0);
+        lines.extend(rows.into_iter().map(|row| {
+            let mut line = Line::new("    │ ", Label::Dim);
+            line.append(&row);
+            line
+        }));
+    }
+    lines
+}
+
+fn exchange_line(exchange: &Exchange, style: &ChangeStyle<'_>) -> Line {
+    let number = format!("{}:{}", exchange.branch, exchange.n);
+    let time = exchange.time.map(|time| (style.short_time)(time)).unwrap_or_default();
+    let (label, fate) = match exchange.fate {
+        Fate::Copied => (Label::Prompt, ""),
+        Fate::Quoted => (Label::Quote, "summary: "),
+        Fate::Summarized => (Label::Dim, "in short: "),
+        Fate::LeftOut => (Label::Dim, "left out: "),
+    };
+    let words = exchange.words.as_deref().unwrap_or("(no prompt)");
+    Line::plain("  ")
+        .with(&format!("{number:<6}"), Label::LineNumber)
+        .with(short_id(&exchange.uuid), Label::Id)
+        .with(&format!("  {time}  "), Label::Time)
+        .with(fate, Label::Note)
+        .with(&short_title(words), label)
+}
+
+fn conflict_ends(conflict: &Conflict) -> String {
+    let end = |end: &End| {
+        let state = match &end.content {
+            Content::Text(text) => count(text.lines().count(), "line"),
+            Content::Absent => "gone".to_owned(),
+            Content::Unknown => "not known".to_owned(),
+        };
+        format!("{}: +{} −{}, {state}", end.branch, end.added, end.removed)
+    };
+    conflict.ends.iter().map(end).collect::<Vec<_>>().join("   ")
+}
+
+/// Tells what became of operations that were interrupted; `unfinished`: those that stay so, and why.
+pub fn recovery_lines<'a>(
+    notes: &[String],
+    unfinished: impl Iterator<Item = (u64, &'a str)>,
+) -> Vec<Line> {
+    let note = |note: &String| Line::new("Note: ", Label::Note).with(note, Label::Plain);
+    let mut lines: Vec<Line> = notes.iter().map(note).collect();
+    let done = lines.len();
+    lines.extend(unfinished.map(|(op, why)| {
+        let words = format!("operation {op} was interrupted and cannot be finished: {why}");
+        Line::new("Warning: ", Label::Warning).with(&words, Label::Plain)
+    }));
+    if lines.len() > done {
+        let hint = "`ramus log --repair` gives it up; what it left stays where it is";
+        lines.push(Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
+    }
+    lines
+}

@@ -1,0 +1,53 @@
+//! Messages that were found into what scripts and the page get.
+
+use ramus_core::edit::MessageSummary;
+use ramus_core::query;
+use ramus_core::query::{HitBranch, SearchHit};
+
+use super::{Hit, HitContext, HitNeighbour, HitPlace, PROMPT_ONLY};
+use crate::snippet::Snippet;
+
+/// How many characters of a text are given.
+pub const SNIPPET_ROOM: usize = 240;
+
+/// Turns a message that was found into what scripts get; `address` is what they open it with.
+pub fn hit(found: SearchHit, address: String) -> Hit {
+    let snippet = Snippet::new(&found.passage.text, &found.passage.range, SNIPPET_ROOM);
+    let status = |branch: Option<HitBranch>| branch.map(|branch| branch.status.word());
+    let number = |branch: Option<HitBranch>| branch.map(|branch| branch.n);
+    let class = found.is_prompt_only.then_some(PROMPT_ONLY);
+    let place = |copy: query::HitCopy| HitPlace {
+        status: status(copy.branch),
+        conversation: number(copy.branch),
+        file: copy.file,
+        line: copy.line,
+    };
+    Hit {
+        session: found.session,
+        title: found.title,
+        project: found.project,
+        agent: found.agent,
+        address,
+        file: found.file,
+        line: found.line,
+        uuid: found.uuid,
+        role: found.kind.role().word(),
+        kind: class.unwrap_or(found.kind.word()),
+        class,
+        conversation: number(found.branch),
+        status: status(found.branch),
+        resumes: found.branch.is_some_and(|branch| branch.resumes),
+        timestamp: found.time.map(|time| time.to_string()),
+        matched: snippet.range(),
+        snippet: snippet.text(),
+        places: found.copies.into_iter().map(place).collect(),
+        context: found.context.map(|query::HitContext { before, after }| HitContext {
+            before: before.into_iter().map(neighbour).collect(),
+            after: after.into_iter().map(neighbour).collect(),
+        }),
+    }
+}
+
+fn neighbour(near: MessageSummary) -> HitNeighbour {
+    HitNeighbour { uuid: near.uuid, role: near.role.word(), text: near.text }
+}
