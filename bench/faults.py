@@ -651,7 +651,7 @@ def append_beside(bench, op, args):
             interrupted[step] = bench.wanted(step, template)[1], sampled(bench, step, template)
             shutil.rmtree(template.path)
     for round in range(args.count + 1):
-        if home is None or args.mb and round % 5 == 0:
+        if home is None or round % (5 if args.mb else 50) == 0:
             home = bench.new("beside", args.mb)
         plain = LINES.sub(b"", read(home.session))
         if op != "trash":

@@ -155,6 +155,7 @@ KEPT = {"parentUuid", "logicalParentUuid", "isSidechain", "type", "subtype", "uu
         "renderedRole", "renderedBesideToolResult", "leafUuid", "explicit", "content", "summary"}
 APART = {"queue-operation", "file-history-snapshot", "file-history-delta"}  # they say nothing about what is sent
 REMINDER = "<system-reminder>"
+REWORDED = "just became available and are ready to use"  # the client may send this list of tools in other words
 QUEUED = re.compile(r"^The user sent.*\b(ask)-\d", re.S)  # what somebody typed while the client worked
 
 
@@ -205,7 +206,7 @@ def long_texts(records):
         blocks = [{"text": content}] if isinstance(content, str) else content or []
         for block in [*blocks, *(record.get("rendered") or [])]:
             for text in (block.get("text"), block.get("content")):
-                if isinstance(text, str) and len(text) > 240:
+                if isinstance(text, str) and len(text) > 240 and REWORDED not in text:
                     inside = text.removeprefix(REMINDER + "\n").removesuffix("\n</system-reminder>")
                     found.add(inside)
     return found

@@ -104,7 +104,7 @@ impl ResolvedFile {
     }
 
     /// Looks at the file again: a listing may be a moment old.
-    fn as_it_is_now(self) -> Result<Self, AddressError> {
+    fn stat_again(self) -> Result<Self, AddressError> {
         let now = HistoryFile::at(&self.file.path)?;
         let HistoryFile { role, relative, .. } = self.file;
         Ok(Self { file: HistoryFile { role, relative, ..now }, ..self })
@@ -306,12 +306,12 @@ impl Workspace {
         }
         // Of copies in one project the one that was written last is meant.
         let newest = found.into_iter().max_by_key(|found| found.file.modified);
-        newest.ok_or_else(|| AddressError::NoSession(address.to_owned()))?.as_it_is_now()
+        newest.ok_or_else(|| AddressError::NoSession(address.to_owned()))?.stat_again()
     }
 
     /// Finds a node of the session or agent at a path, for whoever holds the file already.
     pub fn address_in(&self, path: &Path, node: NodeSelector) -> Result<Address, AddressError> {
-        let file = Resolver::new(self).at_path(path)?.as_it_is_now()?;
+        let file = Resolver::new(self).at_path(path)?.stat_again()?;
         Ok(Address { file, node })
     }
 }

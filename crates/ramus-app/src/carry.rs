@@ -12,7 +12,7 @@ use ramus_store::PathError;
 use ramus_store::pack::source::{planned_sources, session_sources};
 use ramus_store::pack::write::PackWriteError;
 use ramus_store::pack::{OpenPack, PackError, PackOptions, PackPlan, PackSource, PackedSession};
-use ramus_store::place::{FileRole, encode, is_encoded};
+use ramus_store::place::{FileRole, Project, encode, is_encoded};
 use ramus_store::plan::{self, Destination, PlacedSession, PlanError, UnpackTo};
 
 use crate::change::{ChangeError, PlannedChange, Site};
@@ -186,18 +186,19 @@ impl Workspace {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.clone());
         let name = directory.to_string_lossy();
         let projects = self.projects();
-        let known = projects
-            .iter()
-            .find(|project| project.root == root && is_encoded(&project.name, &name));
-        let dir = match known {
-            Some(project) => project.dir.clone(),
+        let is_here = |project: &&Project| {
+            std::path::absolute(&project.root).is_ok_and(|of| of == root)
+                && is_encoded(&project.name, &name)
+        };
+        let dir = match projects.iter().find(is_here) {
+            Some(project) => root.join("projects").join(&project.name),
             None if encode(&name).len() > LONGEST_NAME => {
                 return Err(CarryError::LongPath(directory));
             }
             None => root.join("projects").join(encode(&name)),
         };
         let is_taken =
-            |id: &str| projects.iter().flat_map(|one| one.sessions()).any(|file| file.id == id);
+            |id: &str| projects.iter().flat_map(Project::sessions).any(|file| file.id == id);
         let to = UnpackTo { root: &root, dir: &dir, directory: &name, maps: request.maps };
         let (plan, sessions) = plan::unpack(pack, to, &is_taken)?;
         let detail = ChangeDetail::Unpack {
@@ -244,7 +245,9 @@ fn project_name(site: &Site) -> String {
 
 /// Takes personal names out of what a pack says about a session, as they are taken out of its records.
 fn without_names(session: &mut PackedSession, sources: Vec<PackSource>) -> Vec<PackSource> {
-    let redacted = |text: &str| redact_text(text, &mut Found::default()).into_owned();
+    fn redacted(text: &str) -> String {
+        redact_text(text, &mut Found::default()).into_owned()
+    }
     session.title = redacted(&session.title);
     session.directory = session.directory.as_deref().map(redacted);
     session.session_dir = session.session_dir.as_deref().map(redacted);

@@ -497,7 +497,7 @@ pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -
     if versions || voices.iter().all(is_answer) {
         return ForkKind::Retry;
     }
-    // The prompt by which a way had gone on, if it did.
+    // The prompt with which a branch continued, if it did.
     let went_on = |way: usize| match voices[way] {
         Voice::Prompt => folds.prompt_below(children[way], 1),
         Voice::CompactSummary => Some(NodeId(0)),

@@ -1,15 +1,13 @@
-//! What belongs together, before anything is called a fork (R8).
+//! Groups records into messages, before anything counts as a fork (R8).
 //!
-//! One answer is written as several records, parallel tool calls hang in odd
-//! places, hooks and progress stand between. Folding turns the raw forest into
-//! one of whole messages: a *fold* is a message with its tool results, or one
-//! other record. Folds form a forest of their own, in which a place with two
-//! children that say something really is a fork.
+//! A reply is written as several records, parallel tool calls are linked in odd places, and hooks and
+//! progress come in between. This module turns the records into a tree of messages: a message with its
+//! tool results, or one other record. In this tree a node with dialogue below two of its children really
+//! is a fork point.
 //!
-//! The parents of folds are *reading* parents: where the links of the file lead a
-//! reader astray, a fold continues the record that came before it instead, and its
-//! [`Placement`] says why. The links as they are written stay in [`Tree`]; what the
-//! client resumes is decided by those alone.
+//! The parents of messages follow *reading order*: where the links of the file would mislead a reader, a
+//! message follows the record before it instead, and its [`Placement`] says why. The links as written stay
+//! in [`Tree`], and they alone decide what the client resumes.
 
 use std::hash::BuildHasher;
 use std::num::NonZeroU32;
@@ -27,9 +25,9 @@ use crate::steps::step;
 use crate::time::Time;
 use crate::tree::{Lists, Tree};
 
-/// A fold's place; parents come before their children.
+/// The index of a message; parents come before their children.
 ///
-/// It counts from one, so that `Option<FoldId>`, which every record has, takes no more room.
+/// It counts from one, so that `Option<FoldId>`, which every record has, needs no extra space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FoldId(NonZeroU32);
 
@@ -57,34 +55,34 @@ pub struct Fold {
     pub parent: Option<FoldId>,
     pub voice: Voice,
     pub sidechain: bool,
-    /// It goes on with a message that is further up, with something else said between.
+    /// It continues an earlier message after other dialogue.
     pub again: bool,
-    /// Why it stands where it stands.
+    /// Why it has this parent.
     pub placement: Placement,
 }
 
-/// Why a fold has its reading parent.
+/// Why a message has its parent in reading order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Placement {
     /// The file links it there, or it begins a tree.
     #[default]
     Linked,
-    /// A compaction that names no record of this file continues the record before it (R7).
+    /// A compaction that names no record of this file follows the record before it (R7).
     Compaction,
-    /// Its parent is not in this file: it continues the record before it. A guess.
+    /// Its parent is not in this file, so it follows the record before it. A guess.
     MissingParent,
-    /// It has no parent and cannot begin a conversation: it continues the record before it. A guess.
+    /// It has no parent and cannot begin a conversation, so it follows the record before it. A guess.
     NoParent,
-    /// It hangs below hook, error or progress records that were written late, in the middle of a
-    /// turn that was over by then: it continues the end of that turn.
+    /// It is below hook, error or progress records that were written late, after their turn had ended: it
+    /// continues the end of that turn.
     LateRecords,
-    /// A reply whose parent is followed by a guess: it continues what stands there.
+    /// A reply whose parent is followed by a guess: it continues after the guess.
     AfterGuess,
-    /// A command below a caveat record whose uuid an old client used again: it continues the
-    /// record before it.
+    /// A command below a caveat record whose uuid an old client reused: it follows the record
+    /// before it.
     ReusedCaveat,
-    /// It hangs below a message that a compaction kept, and was written after that: it continues the
-    /// compaction, behind which the client puts such messages.
+    /// It is below a message that a compaction preserved, and was written after the compaction: it continues
+    /// the compaction, because the client puts such messages after it.
     KeptMessage,
 }
 
@@ -103,13 +101,13 @@ impl Placement {
         }
     }
 
-    /// Whether nothing in the file says that it belongs there, other than its place in the file.
+    /// Whether only its position in the file suggests this parent.
     pub fn is_guess(self) -> bool {
         matches!(self, Self::MissingParent | Self::NoParent)
     }
 }
 
-/// The folded forest of one session.
+/// The messages of one session as a tree.
 #[derive(Clone, Debug, Default)]
 pub struct Folds {
     folds: Vec<Fold>,
@@ -121,27 +119,27 @@ pub struct Folds {
     /// For each fold the first two prompts at or below it in file order, [`NO_PROMPT`] where there is none;
     /// made when somebody asks.
     prompts_below: OnceLock<Vec<[NodeId; 2]>>,
-    /// For each fold how many displayable messages lead to it, itself included; made when somebody asks.
+    /// For each message the number of displayable messages up to and including it; computed on first use.
     messages_to: OnceLock<Vec<u32>>,
 }
 
-/// What the subtree of a fold holds, itself included.
+/// A summary of the subtree of a message, including itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Below {
-    /// Anything said at all.
+    /// It has dialogue.
     pub(crate) speaks: bool,
-    /// A real answer of the model.
+    /// It has a real reply of the model.
     pub(crate) answered: bool,
-    /// A user or assistant record of any voice.
+    /// It has a user or assistant record of any role.
     pub(crate) has_message: bool,
     pub(crate) nodes: u32,
 }
 
-/// Comes after all prompts.
+/// Sorts after all prompts.
 const NO_PROMPT: NodeId = NodeId(u32::MAX);
 
 impl Folds {
-    /// Folds the nodes of a session.
+    /// Groups the nodes of a session.
     pub fn new(session: &Session, tree: &Tree) -> Self {
         let (folds, mut of, mut replays) = Folder::new(session, tree).placed();
         replays.sort_unstable();
@@ -160,13 +158,13 @@ impl Folds {
         Self { folds, of, members, children, below, replays, ..Self::default() }
     }
 
-    /// Returns the fold.
+    /// Returns the message.
     pub fn fold(&self, id: FoldId) -> &Fold {
         step();
         &self.folds[id.index()]
     }
 
-    /// Returns the number of folds.
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.folds.len()
     }
@@ -176,17 +174,17 @@ impl Folds {
         self.folds.is_empty()
     }
 
-    /// Returns all folds, parents before children.
+    /// Returns all messages, parents before children.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (FoldId, &Fold)> {
         self.folds.iter().enumerate().map(|(i, fold)| (FoldId::new(i), fold))
     }
 
-    /// Returns the fold a node belongs to; metadata belongs to none.
+    /// Returns the message that a node belongs to; metadata belongs to none.
     pub fn of(&self, id: NodeId) -> Option<FoldId> {
         self.of.get(id.index()).copied().flatten()
     }
 
-    /// Returns the records of a fold in file order; second copies are left out.
+    /// Returns the records of a message in file order, without second copies.
     pub fn members(&self, id: FoldId) -> &[NodeId] {
         self.members.of(id.index())
     }
@@ -196,7 +194,7 @@ impl Folds {
         self.children.of(id.index())
     }
 
-    /// Returns the children in the same lane below which something is said.
+    /// Returns the children on the same chain that have dialogue.
     pub fn speaking_children(&self, id: FoldId) -> impl Iterator<Item = FoldId> {
         let sidechain = self.fold(id).sidechain;
         self.children(id).iter().copied().filter(move |child| {
@@ -204,7 +202,7 @@ impl Folds {
         })
     }
 
-    /// Returns the children in the same lane with nothing said in or below them: decoration.
+    /// Returns the children on the same chain without dialogue: decoration.
     pub fn quiet_children(&self, id: FoldId) -> impl Iterator<Item = FoldId> {
         let sidechain = self.fold(id).sidechain;
         let children = self.children(id).iter().copied();
@@ -212,12 +210,12 @@ impl Folds {
             .filter(move |child| !self.speaks(*child) && self.fold(*child).sidechain == sidechain)
     }
 
-    /// Whether anything is said in the fold or below it.
+    /// Whether there is dialogue in the message or below it.
     pub fn speaks(&self, id: FoldId) -> bool {
         self.below(id).speaks
     }
 
-    /// Whether the model really answered in the fold or below it.
+    /// Whether there is a real reply in the message or below it.
     pub fn is_answered(&self, id: FoldId) -> bool {
         self.below(id).answered
     }
@@ -238,7 +236,7 @@ impl Folds {
         self.replays.binary_search(&node).is_ok()
     }
 
-    /// Counts the displayable messages below one fold, up to another further down.
+    /// Counts the displayable messages below one message, up to another further down.
     pub(crate) fn messages_between(&self, above: FoldId, below: FoldId) -> u32 {
         let counts = self.messages_to.get_or_init(|| {
             let mut counts: Vec<u32> = Vec::with_capacity(self.folds.len());
@@ -252,7 +250,7 @@ impl Folds {
         counts[below.index()].saturating_sub(counts[above.index()])
     }
 
-    /// Walks from a fold up to its root.
+    /// Walks from a message up to its root.
     pub fn ancestors(&self, id: FoldId) -> impl Iterator<Item = FoldId> {
         std::iter::successors(Some(id), |id| self.fold(*id).parent)
     }
@@ -267,26 +265,26 @@ struct Folder<'a> {
     of: Vec<Option<FoldId>>,
     by_message: FxHashMap<(Key, bool), FoldId>,
     by_call: FxHashMap<Key, FoldId>,
-    /// Hashes of what is there more than once: nothing else can be a copy.
+    /// Hashes of contents that occur more than once: only they can be copies.
     repeated: FxHashSet<u64>,
     by_copy: FxHashMap<Content, FoldId>,
-    /// For each fold where it stands in the forest.
+    /// For each message its position in the tree.
     jumps: Vec<Jump>,
-    /// The last new record of the lane in file order that is more than decoration.
+    /// The last new record of the main chain in file order that is not decoration.
     last: Option<Last>,
-    /// Decoration that was written late, and the end of the turn that was over by then.
+    /// Late decoration, and the end of the turn that was over by then.
     late: FxHashMap<FoldId, FoldId>,
     replays: Vec<NodeId>,
 }
 
-/// Where a fold stands in the forest: its depth, and an ancestor far up, so that climbing takes few steps.
+/// The position of a message in the tree: its depth, and a distant ancestor, so that climbing takes few steps.
 #[derive(Clone, Copy)]
 struct Jump {
     depth: u32,
     far: FoldId,
-    /// The nearest fold at or above it that is more than decoration.
+    /// The nearest message at or above it that is not decoration.
     anchor: FoldId,
-    /// The nearest fold at or above it that says something.
+    /// The nearest dialogue at or above it.
     speaker: Option<FoldId>,
     compactions: u32,
 }
@@ -317,7 +315,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Returns the folds, for each record its fold, and the replays; everything else is let go.
+    /// Returns the messages, the message of each record, and the replays.
     fn placed(mut self) -> (Vec<Fold>, Vec<Option<FoldId>>, Vec<NodeId>) {
         self.place_all();
         (self.folds, self.of, self.replays)
@@ -342,7 +340,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Notes how far the conversation has come; copies and decoration do not move it on.
+    /// Records how far the conversation has come; copies and decoration do not count.
     fn move_last(&mut self, id: NodeId, record: &Record) {
         let Some(fold) = self.of[id.index()] else { return };
         let is_new = self.tree.is_first(id) && self.replays.last() != Some(&id);
@@ -356,7 +354,7 @@ impl<'a> Folder<'a> {
             Some(last) if last.fold == fold => {
                 Some(Last { time: record.time.max(last.time), ..last })
             }
-            // A result that comes late goes to its call, and the conversation is further on.
+            // A late result goes to its call, although the conversation is further on.
             Some(last) if self.is_above(fold, last.fold) => Some(last),
             _ => Some(Last { fold, time: record.time }),
         };
@@ -382,7 +380,7 @@ impl<'a> Folder<'a> {
                 self.replays.push(id);
                 return fold;
             }
-            // What was said further up is not said again here; the chain runs through.
+            // A copy of an earlier message is not dialogue; the chain passes through it.
             Some(Copied::Below) => {
                 self.replays.push(id);
                 voice = Voice::Decoration;
@@ -400,7 +398,7 @@ impl<'a> Folder<'a> {
         fold
     }
 
-    /// Returns the fold that a reader would expect a record to continue, and why it is that one.
+    /// Returns the message that a reader would expect a record to follow, and why.
     fn reading_parent(
         &self,
         id: NodeId,
@@ -411,7 +409,7 @@ impl<'a> Folder<'a> {
         let last = self.last.filter(|_| self.lane.has(record.sidechain)).map(|last| last.fold);
         let Some(last) = last else { return (linked, Placement::Linked) };
         let Some(parent) = linked else {
-            // Nobody begins a conversation with a reply; people begin with words or commands.
+            // No conversation begins with a reply; it begins with a prompt or a command.
             let begins =
                 matches!(voice, Voice::Prompt | Voice::Command | Voice::Meta | Voice::Queued);
             // A lost prompt that nothing follows carries no conversation on: it stays by itself.
@@ -428,7 +426,7 @@ impl<'a> Folder<'a> {
             return (Some(anchor), Placement::KeptMessage);
         }
         if let Some(&end) = self.late.get(&parent).filter(|_| voice != Voice::Decoration) {
-            // The turn may have gone on since the late records were written.
+            // The turn may have continued since the late records were written.
             let end = if self.is_above(end, last) { last } else { end };
             return (Some(end), Placement::LateRecords);
         }
@@ -437,7 +435,7 @@ impl<'a> Folder<'a> {
         if below_caveat && last != parent {
             return (Some(last), Placement::ReusedCaveat);
         }
-        // A reply beside a guess is no second branch: the guess only says that it came before.
+        // A reply next to a guess is not a second branch: a guess only means that it came before.
         let is_reply = matches!(voice, Voice::Answer | Voice::Synthetic);
         if is_reply && self.is_guess_between(parent, last) {
             return (Some(last), Placement::AfterGuess);
@@ -445,7 +443,7 @@ impl<'a> Folder<'a> {
         (Some(parent), Placement::Linked)
     }
 
-    /// Returns what a record continues that hangs below a message which a compaction before it kept.
+    /// Returns what a record follows if it is below a message that an earlier compaction preserved.
     fn behind_compaction(&self, id: NodeId) -> Option<FoldId> {
         let keeping = self.kept.by(self.tree.parent(id)?, id)?;
         self.of[keeping.anchor.index()]
@@ -455,7 +453,7 @@ impl<'a> Folder<'a> {
         self.tree.parent(id).and_then(|parent| self.of[parent.index()])
     }
 
-    /// Whether what follows `above` on the way to `below` stands there by a guess.
+    /// Whether the message after `above` on the path to `below` is there by a guess.
     fn is_guess_between(&self, above: FoldId, below: FoldId) -> bool {
         let anchor = self.jumps[above.index()].anchor;
         if anchor == below || !self.is_above(anchor, below) {
@@ -465,8 +463,8 @@ impl<'a> Folder<'a> {
         self.folds[next.index()].placement.is_guess()
     }
 
-    /// Notes decoration that was written when the turn it hangs in was over: dated before what
-    /// stands before it in the file, and hung above that.
+    /// Records decoration that was written after its turn had ended: dated before the record before it in
+    /// the file, and attached above that.
     fn note_late(&mut self, fold: FoldId, record: &Record, parent: Option<FoldId>) {
         let (Some(parent), Some(last)) = (parent, self.last) else { return };
         if self.folds[fold.index()].voice != Voice::Decoration || !self.lane.has(record.sidechain) {
@@ -487,7 +485,7 @@ impl<'a> Folder<'a> {
         self.late.insert(fold, end);
     }
 
-    /// What a record read out of a damaged line says counts only where others build on it.
+    /// A record on a damaged line counts only if other records follow it.
     fn voice(&self, id: NodeId, record: &Record) -> Voice {
         if record.recovered && self.tree.children(id).is_empty() {
             Voice::Decoration
@@ -496,7 +494,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Finds the message that a record names as its own (R8a, R8b).
+    /// Finds the message that a record claims to belong to (R8a, R8b).
     fn message_of(
         &self,
         id: NodeId,
@@ -527,10 +525,9 @@ impl<'a> Folder<'a> {
 
     /// Whether a record below `parent` is part of `message`.
     ///
-    /// It is if nothing else was said between, or if it hangs further up on the
-    /// way to the message, as results of parallel calls do. One that stands on
-    /// another branch only repeats the id: taking it over would tear that branch
-    /// apart. A result that hangs nowhere goes to its call.
+    /// It is if there is no other dialogue in between, or if it is attached further up on the path to the
+    /// message, as results of parallel calls are. A record on another branch only repeats the id: including it
+    /// would break that branch. A result without a parent goes to its call.
     fn belongs(&self, message: FoldId, record: &Record, parent: Option<FoldId>) -> bool {
         if self.folds[message.index()].sidechain != record.sidechain {
             return false;
@@ -550,7 +547,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Returns where a fold stands in the forest.
+    /// Returns the position of a message in the tree.
     fn jump(&self, fold: FoldId, parent: Option<FoldId>, voice: Voice) -> Jump {
         let own = u32::from(matches!(voice, Voice::Boundary | Voice::CompactSummary));
         let Some(parent) = parent else {
@@ -571,12 +568,12 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Whether `above` lies on the way from `below` to its root, or is it.
+    /// Whether `above` is `below` or one of its ancestors.
     fn is_above(&self, above: FoldId, below: FoldId) -> bool {
         self.ancestor_at(below, self.jumps[above.index()].depth) == above
     }
 
-    /// Returns the ancestor at a depth; the fold itself if it is no deeper.
+    /// Returns the ancestor at a depth; the message itself if it is not deeper.
     fn ancestor_at(&self, fold: FoldId, depth: u32) -> FoldId {
         let mut at = fold;
         while self.jumps[at.index()].depth > depth {
@@ -610,13 +607,13 @@ impl<'a> Folder<'a> {
         if fold.sidechain != record.sidechain {
             return None;
         }
-        // What is written again may hang below hook records that were written again, too.
+        // A copy may be below copies of hook records.
         let anchor = |fold: FoldId| self.jumps[fold.index()].anchor;
         if parent.map(anchor) == fold.parent.map(anchor) {
             return Some(Copied::Beside(original));
         }
         let parent = parent?;
-        // The pieces of a prompt that was split when it was written again hang below each other.
+        // The parts of a prompt that was split in the copy are below each other.
         let is_piece = self.session.record(fold.head).content != record.content;
         if parent == original {
             return Some(if is_piece { Copied::Beside(original) } else { Copied::Below });
@@ -628,8 +625,8 @@ impl<'a> Folder<'a> {
 
     /// Whether a prompt repeats one further up its own path, rather than being typed again.
     ///
-    /// Imported sessions give many records one time, so time and words alone do not tell. What the
-    /// client writes again stands behind a compaction, or is answered by a reply that is there already.
+    /// Imported sessions give many records the same time, so time and text are not enough. A copy made by the
+    /// client comes after a compaction, or its reply already exists.
     fn is_replay(&self, id: NodeId, original: FoldId, parent: FoldId) -> bool {
         let compactions = |fold: FoldId| self.jumps[fold.index()].compactions;
         let mut below = id;
@@ -643,7 +640,7 @@ impl<'a> Folder<'a> {
             })
     }
 
-    /// Keeps what later records may refer to; ids that repeat mean the latest bearer.
+    /// Remembers what later records may refer to; a repeated id means its latest record.
     fn remember(&mut self, id: NodeId, record: &Record, voice: Voice, fold: FoldId) {
         if let Some(message) = record.message {
             self.by_message.insert((message, record.sidechain), fold);
@@ -665,7 +662,7 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// What tells a copy: when it was written, a fingerprint, and what it is.
+/// What identifies a copy: time, fingerprint and kind.
 type Content = (Time, u64, Kind);
 
 /// Returns the contents of a message: the whole, and its blocks if it has several.
@@ -685,8 +682,8 @@ fn hash_of(content: &Content) -> u64 {
     FxBuildHasher.hash_one(content)
 }
 
-/// Finds what is there more than once. Nearly nothing is, and a table of all contents would be among
-/// the largest things that reading a session needs.
+/// Finds contents that occur more than once. There are few, and a table of all contents would be among
+/// the largest structures of a session.
 fn repeated_contents(session: &Session) -> FxHashSet<u64> {
     let messages = session.of(|record| matches!(record.kind, Kind::User | Kind::Assistant));
     let timed = messages.filter_map(|(id, record)| Some((id, record, record.time?)));
@@ -699,9 +696,9 @@ fn repeated_contents(session: &Session) -> FxHashSet<u64> {
 /// How many records below a prompt are looked at for its reply.
 const REPLAY_LOOKAHEAD: usize = 4;
 
-/// How a copy stands to its original.
+/// Where a copy is, relative to its original.
 enum Copied {
-    /// In the same place: the two are one.
+    /// At the same parent: the two are one.
     Beside(FoldId),
     /// Further down the same path.
     Below,

@@ -203,10 +203,10 @@ impl History {
 
     /// Returns the prompt that a conversation replies to, if it has no prompt since the fork it was left at.
     pub fn answered_prompt(&self, conversation: &Conversation) -> Option<NodeId> {
+        let fork = &self.branches.forks[conversation.fork?];
         if self.first_prompt(conversation).is_some() {
             return None;
         }
-        let fork = &self.branches.forks[conversation.fork?];
         let mut above = self.folds.ancestors(fork.fold).map(|fold| self.folds.fold(fold));
         above.find(|fold| fold.voice == Voice::Prompt).map(|fold| fold.head)
     }

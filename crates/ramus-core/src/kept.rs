@@ -32,12 +32,14 @@ pub(crate) fn hiding_compaction(session: &Session) -> Option<(NodeId, &[Name])> 
     Some((last, if last == *keeping { names } else { &[] }))
 }
 
-/// The compactions of a session that keep messages.
+/// The compactions of a session that preserve messages.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     compactions: Vec<Keeping>,
     /// By preserved node, in file order.
     by_node: FxHashMap<NodeId, Vec<usize>>,
+    /// By the record that they put messages behind.
+    by_anchor: FxHashMap<NodeId, usize>,
 }
 
 impl Kept {
@@ -53,6 +55,7 @@ impl Kept {
             for &node in &nodes {
                 kept.by_node.entry(node).or_default().push(kept.compactions.len());
             }
+            kept.by_anchor.insert(anchor, kept.compactions.len());
             kept.compactions.push(Keeping { boundary: *boundary, anchor, nodes });
         }
         kept
@@ -60,10 +63,10 @@ impl Kept {
 
     /// Returns the compaction that puts messages behind a record.
     pub(crate) fn behind(&self, anchor: NodeId) -> Option<&Keeping> {
-        self.compactions.iter().find(|compaction| compaction.anchor == anchor)
+        self.by_anchor.get(&anchor).map(|at| &self.compactions[*at])
     }
 
-    /// Returns the last compaction before `from` that keeps a node.
+    /// Returns the last compaction before `from` that preserves a node.
     pub(crate) fn by(&self, node: NodeId, from: NodeId) -> Option<&Keeping> {
         let compactions = self.by_node.get(&node)?.iter().rev().map(|at| &self.compactions[*at]);
         compactions.into_iter().find(|compaction| compaction.boundary < from)

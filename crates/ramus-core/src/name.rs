@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// The uuid of a record as a number, or the hash of any other id.
 ///
-/// It is two halves because a record has three names, and a `u128` would be laid out in steps of 16 bytes.
+/// It has two halves because a record has three of them, and a `u128` would be aligned to 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     /// One more than the number, so that `Option<Name>` takes no more room. What has no number that is

@@ -1,4 +1,4 @@
-//! Encoding for values that leave one bit pattern free, so that an `Option` of them takes no more room.
+//! Encodes values that leave one bit pattern free, so that an `Option` of them needs no extra space.
 //!
 //! A session has a record for every line, and each record has several optional ids and times. Without the
 //! free pattern every `Option` takes eight bytes more. `bitcode` derives nothing for the `NonZero` types of
@@ -10,13 +10,13 @@ use std::num::NonZeroUsize;
 use bitcode::__private::{Buffer, Decoder, Encoder, Result, View};
 use bitcode::{Decode, DecodeOwned, Encode};
 
-/// A value that stands for plain numbers.
+/// A value that is encoded as plain numbers.
 pub trait Niche: Copy {
     type Plain: Encode + DecodeOwned;
 
     fn to_plain(self) -> Self::Plain;
 
-    /// Takes any numbers: a cache may hold what this program never wrote.
+    /// Accepts any numbers: a cache may contain what this program never wrote.
     fn from_plain(plain: Self::Plain) -> Self;
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use crate::record::Record;
     use crate::time::Time;
 
-    /// A session of a million records is held with so many bytes for each of them.
+    /// A session of a million records takes this many bytes per record.
     #[test]
     fn an_optional_id_or_time_takes_no_more_room_than_one_that_is_there() {
         assert_eq!(size_of::<Option<Name>>(), 16);

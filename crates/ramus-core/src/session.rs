@@ -1,7 +1,7 @@
-//! The records of one file, in file order, with everything that is wrong with them.
+//! The records of one file in file order, with all defects.
 //!
-//! [`Session::push`] is the only way in: loading a file is pushing it, following
-//! a file is pushing what was appended.
+//! [`Session::push`] is the only way in: loading a file means pushing it, following a file means pushing
+//! what was appended.
 
 use bitcode::{Decode, Encode};
 
@@ -29,7 +29,7 @@ mod words;
 pub use facts::{Facts, Version};
 use words::Words;
 
-/// A record's place in file order: its identity (R4).
+/// A record's position in file order: its identity (R4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct NodeId(pub u32);
 
@@ -42,7 +42,7 @@ impl NodeId {
 /// How many pieces of a damaged line are tried before the rest is given up.
 const MOST_PIECES: u32 = 64;
 
-/// How many characters of a text are kept for titles and outlines.
+/// The number of characters of a text that are kept for titles and outlines.
 const PREVIEW: usize = 240;
 
 /// One session file: its records, notes and defects.
@@ -69,17 +69,17 @@ pub struct Session {
     defects: Vec<Defect>,
     counts: LineCounts,
     facts: Facts,
-    /// `None`: nobody asked what the answers used.
+    /// `None`: usage was not requested.
     uses: Option<Box<Uses>>,
-    /// `None`: nobody asked for pictures.
+    /// `None`: activity was not requested.
     #[bitcode(skip)]
     tool_log: Option<Box<ToolLog>>,
-    /// `None`: nobody looks for more than reading needs.
+    /// `None`: an inspection was not requested.
     #[bitcode(skip)]
     inspector: Option<Box<Inspector>>,
 }
 
-/// How the lines of a file were taken (R2): `known + unknown + damaged` is every line that is not blank.
+/// Line counts by result (R2): `known + unknown + damaged` is every line that is not blank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct LineCounts {
     pub known: u64,
@@ -95,14 +95,14 @@ impl LineCounts {
     }
 }
 
-/// Metadata that names the session or one of its nodes.
+/// Metadata about the session or one of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Note {
     pub record: NodeId,
     pub kind: NoteKind,
 }
 
-/// What a note says.
+/// The content of a note.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum NoteKind {
     Summary { text: Box<str>, leaf: Option<Name> },
@@ -121,27 +121,27 @@ pub enum Pointer {
     At(Name),
 }
 
-/// A tool call that starts an agent.
+/// A tool call that starts a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Spawn {
     pub record: NodeId,
     pub call: Key,
-    /// Fingerprint of the prompt as it is spelled in the file.
+    /// Hash of the prompt as it is written in the file.
     pub prompt: Option<Key>,
 }
 
 impl Session {
-    /// Makes a session that keeps what every answer used (R20), besides what all sessions keep.
+    /// Makes a session that also keeps the usage of every reply (R20).
     pub fn with_uses() -> Self {
         Self { uses: Some(Box::default()), ..Self::default() }
     }
 
-    /// Makes a session that keeps what pictures of it need, besides what all sessions keep.
+    /// Makes a session that also keeps what charts need.
     pub fn with_activity() -> Self {
         Self { tool_log: Some(Box::default()), ..Self::with_uses() }
     }
 
-    /// Makes a session that keeps what a thorough check needs, besides what all sessions keep.
+    /// Makes a session that also keeps what a thorough check needs.
     pub fn with_inspection() -> Self {
         Self { inspector: Some(Box::default()), ..Self::default() }
     }
@@ -164,7 +164,7 @@ impl Session {
         }
     }
 
-    /// Takes the next bytes of the file.
+    /// Adds the next bytes of the file.
     pub fn push(&mut self, chunk: &[u8]) {
         self.facts.bytes += chunk.len() as u64;
         let mut lines = std::mem::take(&mut self.lines);
@@ -172,10 +172,10 @@ impl Session {
         self.lines = lines;
     }
 
-    /// Takes an unterminated last line as a record if it is one (R1).
+    /// Adds an unterminated last line as a record if it is complete (R1).
     ///
-    /// A line that is not whole stays and waits for [`push`](Self::push);
-    /// meanwhile [`torn`](Self::torn) tells of it.
+    /// An incomplete line stays and waits for [`push`](Self::push); meanwhile [`torn`](Self::torn) returns its
+    /// defect.
     pub fn end(&mut self) {
         let whole = self.lines.torn().is_some_and(|line| {
             line.too_long.is_none()
@@ -200,7 +200,7 @@ impl Session {
         &self.records
     }
 
-    /// Returns the record at a place.
+    /// Returns the record at a position.
     pub fn record(&self, id: NodeId) -> &Record {
         step();
         &self.records[id.index()]
@@ -262,17 +262,17 @@ impl Session {
         &self.notes
     }
 
-    /// Returns the calls that start agents.
+    /// Returns the calls that start sub-agents.
     pub fn spawns(&self) -> &[Spawn] {
         &self.spawns
     }
 
-    /// Returns the results that name the agent they come from.
+    /// Returns the results that name their sub-agent.
     pub fn agent_results(&self) -> &[(NodeId, Box<str>)] {
         &self.agent_results
     }
 
-    /// Returns the key of the first prompt of a sidechain, as it is spelled in the file.
+    /// Returns the hash of the first prompt of a sidechain, as it is written in the file.
     pub fn opening(&self) -> Option<Key> {
         self.openings.first().map(|(_, key)| *key)
     }
@@ -283,23 +283,23 @@ impl Session {
         Some(self.openings[at].1)
     }
 
-    /// Returns the compactions that keep only named records of what was before them.
+    /// Returns the compactions that preserve only some records.
     pub fn preserved(&self) -> &[(NodeId, Vec<Name>)] {
         &self.preserved
     }
 
-    /// Returns the fingerprints of the blocks of a prompt that has several, such as text and pictures.
+    /// Returns the fingerprints of the blocks of a prompt with several blocks, such as text and images.
     pub fn parts(&self, id: NodeId) -> &[u64] {
         let at = self.parts.binary_search_by_key(&id, |(id, _)| *id);
         at.map_or(&[], |at| &self.parts[at].1)
     }
 
-    /// Whether a record is the note that a forked agent gets, which no conversation ends with.
+    /// Whether a record is the note for a forked sub-agent, which does not end a conversation.
     pub fn is_briefing(&self, id: NodeId) -> bool {
         self.briefings.binary_search(&id).is_ok()
     }
 
-    /// Returns the records that a merge gave a new name, with the one they were copied from.
+    /// Returns the records that got a new uuid in a merge, with their original uuid.
     pub fn merged(&self) -> &[(NodeId, Name)] {
         &self.merged
     }
@@ -309,22 +309,22 @@ impl Session {
         &self.pull_requests
     }
 
-    /// Returns the ids of the tool calls a record makes or answers.
+    /// Returns the ids of the tool calls that a record makes or answers.
     pub fn tool_ids(&self, record: &Record) -> &[Key] {
         &self.tool_ids[record.tools_at as usize..][..usize::from(record.tools)]
     }
 
-    /// Returns what the answers used, if that was asked for.
+    /// Returns the usage of replies, if requested.
     pub fn uses(&self) -> Option<&Uses> {
         self.uses.as_deref()
     }
 
-    /// Returns the tool calls and results, if pictures were asked for.
+    /// Returns the tool calls and results, if requested.
     pub fn tool_log(&self) -> Option<&ToolLog> {
         self.tool_log.as_deref()
     }
 
-    /// Returns what a thorough check needs, if that was asked for.
+    /// Returns what a thorough check needs, if requested.
     pub fn inspector(&self) -> Option<&Inspector> {
         self.inspector.as_deref()
     }
@@ -334,18 +334,18 @@ impl Session {
         &self.defects
     }
 
-    /// Returns how the lines were taken; a torn last line counts as damaged.
+    /// Returns the line counts; a torn last line counts as damaged.
     pub fn counts(&self) -> LineCounts {
         let torn = u64::from(self.lines.is_torn());
         LineCounts { damaged: self.counts.damaged + torn, ..self.counts }
     }
 
-    /// Returns what the records say about the file.
+    /// Returns facts about the whole file.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// Returns the first words of a prompt, command, summary or queued prompt.
+    /// Returns the beginning of a prompt, command, summary or queued prompt.
     pub fn words(&self, id: NodeId) -> Option<&str> {
         self.words.of(id)
     }
@@ -356,13 +356,13 @@ impl Session {
         Some(self.sources[at].1)
     }
 
-    /// Returns the type as it is written, where the kind alone does not tell it.
+    /// Returns the type as written, if the kind does not imply it.
     pub fn odd_type(&self, id: NodeId) -> Option<&str> {
         let at = self.odd_types.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         Some(&self.odd_types[at].1)
     }
 
-    /// Returns a name as it is spelled in the file.
+    /// Returns a uuid as it is written in the file.
     pub fn spell(&self, name: Name) -> String {
         self.spellings.get(&name).map_or_else(|| name.to_string(), ToString::to_string)
     }
@@ -570,7 +570,7 @@ impl Session {
         self.notes.push(Note { record, kind });
     }
 
-    /// Makes a name and remembers a spelling that cannot be made from it.
+    /// Interns a uuid and remembers its text if it is not canonical.
     fn name(&mut self, spelling: &[u8]) -> Name {
         Name::canonical(spelling).unwrap_or_else(|| {
             let spelling = json::unescape(spelling);
@@ -581,7 +581,7 @@ impl Session {
     }
 }
 
-/// Whether the first words of such a record are kept.
+/// Whether a preview of such a record is kept.
 fn has_words(kind: Kind, voice: Voice) -> bool {
     (kind == Kind::User || matches!(voice, Voice::Queued | Voice::Command))
         && voice != Voice::ToolResult

@@ -1,7 +1,7 @@
-//! How the records of one session hang together: parents, children, roots.
+//! The records of one session as a tree: parents, children, roots.
 //!
-//! Links are settled here once: repeated names, parents that come later, cycles,
-//! compactions. What a fork *means* is decided in [`fold`](crate::fold).
+//! Links are resolved here once: repeated uuids, parents that come later, cycles, compactions. What counts
+//! as a fork is decided in [`fold`](crate::fold).
 
 use std::collections::hash_map::Entry;
 use std::sync::OnceLock;
@@ -23,10 +23,10 @@ pub struct Tree {
     first: Vec<NodeId>,
     children: Lists<NodeId>,
     roots: Vec<NodeId>,
-    /// Nodes whose parent is not in this file, with its name.
+    /// Nodes whose parent is not in this file, with the parent's uuid.
     missing: Vec<(NodeId, Name)>,
     names: Names,
-    /// The first four bytes of all names, sorted; made when somebody asks.
+    /// The first four bytes of all uuids, sorted; computed on first use.
     starts: OnceLock<Vec<u32>>,
     repeated: u32,
     defects: Vec<Defect>,
@@ -35,7 +35,7 @@ pub struct Tree {
 const NO_PARENT: NodeId = NodeId(u32::MAX);
 
 impl Tree {
-    /// Settles the links of a session.
+    /// Resolves the links of a session.
     pub fn new(session: &Session) -> Self {
         let records = session.records();
         let names = Names::new(session);
@@ -50,8 +50,8 @@ impl Tree {
             if tree.first[id.index()] != id {
                 continue;
             }
-            // The client's own copies put what a compaction kept behind it, and its boundary goes on
-            // naming that: what it continues is not in this file.
+            // The client's own copies put preserved messages after the compaction, whose boundary still names them:
+            // what it continues is not in this file.
             if let Some(name) = record.parent.filter(|name| {
                 record.voice == Voice::Boundary && is_kept_behind(session, &names, id, *name)
             }) {
@@ -73,7 +73,7 @@ impl Tree {
         tree
     }
 
-    /// Whether no other name begins with the same eight digits as this one.
+    /// Whether no other uuid begins with the same eight digits.
     pub fn is_told_by_start(&self, name: Name) -> bool {
         let start = |name: &Name| (name.bits() >> 96) as u32;
         let starts = self.starts.get_or_init(|| {
@@ -102,7 +102,7 @@ impl Tree {
         &self.roots
     }
 
-    /// Returns the nodes whose parent is not in this file, with the parent's name.
+    /// Returns the nodes whose parent is not in this file, with the parent's uuid.
     pub fn missing(&self) -> &[(NodeId, Name)] {
         &self.missing
     }
@@ -117,12 +117,12 @@ impl Tree {
         self.first[id.index()] == id
     }
 
-    /// Whether the node bears a name that an earlier one with other content bears too (R4).
+    /// Whether the node has the uuid of an earlier one with different content (R4).
     pub fn is_version(&self, id: NodeId, name: Name) -> bool {
         self.is_first(id) && self.names.first.get(&name).is_some_and(|first| *first != id)
     }
 
-    /// Returns the last node of that name, as the client's loader would see it.
+    /// Returns the last node with that uuid, as the client's loader would.
     pub fn find(&self, name: Name) -> Option<NodeId> {
         self.names.bearers(name).last().map(|id| self.first(*id))
     }
@@ -132,7 +132,7 @@ impl Tree {
         self.names.bearers(name)
     }
 
-    /// Returns how many records carry a name that was used before.
+    /// Returns the number of records whose uuid was used before.
     pub fn repeated_names(&self) -> u32 {
         self.repeated
     }
@@ -147,7 +147,7 @@ impl Tree {
         std::iter::successors(Some(id), |id| self.parent(*id))
     }
 
-    /// Finds records that repeat a name: copies are one node, others are versions (R4).
+    /// Finds records that repeat a uuid: copies are one node, others are versions (R4).
     fn settle_copies(&mut self, session: &Session, names: &Names) {
         let mut seen = FxHashMap::default();
         for bearers in names.repeated.values() {
@@ -196,8 +196,8 @@ impl Tree {
 
     /// Returns the defects of parents that no session of the project has (R5).
     ///
-    /// A compaction that continues a session which is gone is no defect: its
-    /// boundary points outside of the file more often than not.
+    /// A compaction that continues a lost session is not a defect: its boundary often points outside of the
+    /// file.
     pub fn orphans<'a>(
         &'a self,
         session: &'a Session,
@@ -219,7 +219,7 @@ impl Tree {
     }
 }
 
-/// Whether a compaction keeps a record that stands behind it alone.
+/// Whether a compaction preserves a record that exists only after it.
 fn is_kept_behind(session: &Session, names: &Names, boundary: NodeId, name: Name) -> bool {
     let preserved = session.preserved();
     let kept = preserved.binary_search_by_key(&boundary, |(node, _)| *node);
@@ -227,11 +227,11 @@ fn is_kept_behind(session: &Session, names: &Names, boundary: NodeId, name: Name
         && names.nearest(name, boundary).is_some_and(|found| found > boundary)
 }
 
-/// Which nodes bear which name, in file order.
+/// The nodes of each uuid, in file order.
 #[derive(Clone, Debug, Default)]
 struct Names {
     first: FxHashMap<Name, NodeId>,
-    /// All bearers of the names that have more than one.
+    /// All nodes of the uuids that have more than one.
     repeated: FxHashMap<Name, Vec<NodeId>>,
 }
 
@@ -258,7 +258,7 @@ impl Names {
         repeated.or_else(|| self.first.get(&name).map(std::slice::from_ref)).unwrap_or_default()
     }
 
-    /// Returns the nearest bearer before a node, else the nearest after it (R4).
+    /// Returns the nearest node before a node, else the nearest after it (R4).
     fn nearest(&self, name: Name, id: NodeId) -> Option<NodeId> {
         let bearers = self.bearers(name);
         let before = bearers.partition_point(|bearer| *bearer < id);
@@ -269,7 +269,7 @@ impl Names {
     }
 }
 
-/// Who hangs together with whom so far; a link inside one group closes a cycle.
+/// Groups of linked nodes; a link within one group would close a cycle.
 struct Groups(Vec<u32>);
 
 impl Groups {
@@ -301,7 +301,7 @@ pub(crate) struct Lists<T> {
 }
 
 impl<T: Copy + Default> Lists<T> {
-    /// Collects `(index, item)` pairs, asked for twice; items keep the order they come in.
+    /// Collects `(index, item)` pairs in two passes; items keep their order.
     pub(crate) fn new<I: Iterator<Item = (usize, T)>>(len: usize, pairs: impl Fn() -> I) -> Self {
         let mut ends = vec![0u32; len];
         for (index, _) in pairs() {

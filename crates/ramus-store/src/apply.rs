@@ -17,6 +17,7 @@
 //! lost; `swap` explains how.
 
 mod file_change;
+mod own_lines;
 mod prepare;
 mod publish;
 mod recover;

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -14,7 +16,8 @@ use ramus_render::{Label, Line};
 use ramus_store::PathError;
 use ratatui::crossterm::event as terminal_event;
 
-use crate::event::{Chapter, Deed, Effect, Event, NodeAddress, OpenRequest, Question};
+use crate::event::{Chapter, Deed, Effect, Event, NodeAddress, OpenRequest, Question, Target};
+use crate::outside::InputGate;
 use crate::panes::list::List;
 use crate::panes::transcript::Transcript;
 use crate::panes::tree::Wanted;
@@ -47,9 +50,12 @@ pub struct Options {
     pub write_demo: fn(&Path) -> Result<(), PathError>,
     /// Exports a conversation to a directory in a format; returns what to tell.
     pub export: Export,
+    /// Starts Claude Code at an address of a Claude directory, in the plain terminal, and waits for its end.
+    pub resume: Resume,
 }
 
 type Export = fn(&Workspace, Address, &'static str) -> Result<String, String>;
+type Resume = fn(Option<&Path>, &str) -> io::Result<()>;
 
 /// How long drawing waits for what is about to be seen, so that it does not flicker.
 const PATIENCE: Duration = Duration::from_millis(8);
@@ -71,7 +77,8 @@ pub fn run(options: Options) -> io::Result<()> {
     let mut state = State::new(options.clock.clone(), theme, list);
     state.usual_roots.clone_from(&options.usual_roots);
     state.size = screen.size()?;
-    listen(&sender);
+    let gate = Arc::new(InputGate::default());
+    listen(&sender, gate.clone());
     #[cfg(unix)]
     signals::listen(&sender)?;
     let mut desks = Desks::new(&sender, options);
@@ -81,7 +88,7 @@ pub fn run(options: Options) -> io::Result<()> {
             screen.draw(|buffer| view(&mut state, buffer))?;
         }
         let Ok(event) = events.recv() else { return Ok(()) };
-        if !take_all(&mut state, event, &events, &mut desks, &mut screen)? {
+        if !take_all(&mut state, event, &events, &mut desks, &mut screen, &gate)? {
             break;
         }
         if let Some(why) = state.broken.take() {
@@ -105,6 +112,7 @@ fn take_all(
     events: &Receiver<Event>,
     desks: &mut Desks,
     screen: &mut Screen,
+    gate: &InputGate,
 ) -> io::Result<bool> {
     let start = Instant::now();
     let mut next = Some(first);
@@ -117,6 +125,8 @@ fn take_all(
                 Effect::Suspend => suspend(state, screen)?,
                 #[cfg(unix)]
                 Effect::Reopen => reopen(state, screen)?,
+                #[cfg(unix)]
+                Effect::Resume(request) => resume(state, screen, desks, gate, &request)?,
                 Effect::Copy(text, what) => {
                     Screen::copy(&text)?;
                     let told = format!("copied {what} ({} characters)", text.chars().count());
@@ -156,10 +166,34 @@ fn reopen(state: &mut State, screen: &mut Screen) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives the terminal to Claude Code; returns when it ends, with the terminal taken again.
+#[cfg(unix)]
+fn resume(
+    state: &mut State,
+    screen: &mut Screen,
+    desks: &Desks,
+    gate: &InputGate,
+    request: &OpenRequest,
+) -> io::Result<()> {
+    let ended = gate.close_during(|| {
+        crate::terminal::restore();
+        signals::IS_OUTSIDE.store(true, Ordering::SeqCst);
+        let ended = desks.resume(request);
+        signals::IS_OUTSIDE.store(false, Ordering::SeqCst);
+        ended
+    })?;
+    reopen(state, screen)?;
+    match ended {
+        Ok(()) => state.say("back from Claude Code", Label::Dim),
+        Err(why) => state.say(&why, Label::Error),
+    }
+    Ok(())
+}
+
 /// Starts the thread that hears keys, the mouse and changes of size.
-fn listen(sender: &Sender<Event>) {
-    work::spawn(sender.clone(), |events| {
-        while let Ok(event) = terminal_event::read() {
+fn listen(sender: &Sender<Event>, gate: Arc<InputGate>) {
+    work::spawn(sender.clone(), move |events| {
+        while let Ok(event) = gate.read(terminal_event::read) {
             let event = match event {
                 terminal_event::Event::Key(key) => Event::Key(key),
                 terminal_event::Event::Mouse(mouse) => Event::Mouse(mouse),
@@ -181,6 +215,7 @@ pub(crate) struct Desks {
     style: PageStyle,
     write_demo: fn(&Path) -> Result<(), PathError>,
     export: Export,
+    resume: Resume,
     watched: follow::Watched,
     open: Desk<OpenRequest>,
     earlier: Desk<(Arc<Chapter>, NodeId)>,
@@ -194,7 +229,7 @@ pub(crate) struct Desks {
 
 impl Desks {
     pub(crate) fn new(sender: &Sender<Event>, options: Options) -> Self {
-        let Options { workspace, clock, all, color, write_demo, export, .. } = options;
+        let Options { workspace, clock, all, color, write_demo, export, resume, .. } = options;
         let highlight = if color { Highlight::On } else { Highlight::Off };
         let style = PageStyle { clock: clock.clone(), highlight, all };
         let prices = Arc::new(workspace.prices().list.clone());
@@ -212,6 +247,7 @@ impl Desks {
             style,
             write_demo,
             export,
+            resume,
             watched: follow::Watched::default(),
         }
     }
@@ -232,6 +268,25 @@ impl Desks {
         work::spawn(self.sender.clone(), move |events| {
             let _ = events.send(changes::change(&deed, &workspace, &clock, events));
         });
+    }
+
+    /// Resumes what was asked for, and says why that was not possible.
+    #[cfg(unix)]
+    fn resume(&self, request: &OpenRequest) -> Result<(), String> {
+        let path = request.file.path.display();
+        let address = match request.target {
+            Target::Resume => path.to_string(),
+            Target::Conversation(n) => format!("{path}@{n}"),
+            Target::Node(node) => {
+                let history = self.workspace.read(&request.file);
+                match history.map_err(|error| error.to_string())?.place_of(node) {
+                    place if place.is_empty() || place.starts_with('@') => format!("{path}{place}"),
+                    name => format!("{path}:{name}"),
+                }
+            }
+        };
+        let root = self.workspace.root_of(&request.file.path);
+        (self.resume)(root.as_deref(), &address).map_err(|error| error.to_string())
     }
 
     fn ask(&self, question: Question, width: u16) {
@@ -284,8 +339,12 @@ impl Desks {
                 // Who asked may have gone.
                 let _ = answer.send(yes);
             }
-            Effect::Quit | Effect::Redraw | Effect::Suspend | Effect::Reopen | Effect::Copy(..) => {
-            }
+            Effect::Quit
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Reopen
+            | Effect::Resume(_)
+            | Effect::Copy(..) => {}
         }
     }
 

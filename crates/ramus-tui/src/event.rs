@@ -105,6 +105,8 @@ pub(crate) enum Effect {
     /// Take the terminal again.
     Reopen,
     Open(Box<OpenRequest>),
+    /// Give the terminal to Claude Code, and take it again when that ends.
+    Resume(Box<OpenRequest>),
     /// Open several agents in place.
     OpenHere(Vec<OpenRequest>),
     /// Find the agents of a session.

@@ -39,6 +39,7 @@ pub(crate) enum Action {
     Fork,
     Merge,
     Undo,
+    Resume,
     Copy,
     Export,
     Live,
@@ -101,6 +102,8 @@ pub(crate) const TABLE: &[Binding] = &[
         Action::ByRepository,
         "in the list: put projects of one git repository together",
     ),
+    #[cfg(unix)]
+    bind(Anywhere, &[control('o')], Action::Resume, "resume this in Claude Code"),
     bind(Anywhere, &[control('l')], Action::Redraw, "draw the screen again"),
     #[cfg(unix)]
     bind(Anywhere, &[control('z')], Action::Suspend, "suspend; `fg` in the shell comes back"),
@@ -134,6 +137,8 @@ pub(crate) const TABLE: &[Binding] = &[
     bind(Moving, &[letter('G')], Action::Last, "to the end"),
     bind(Moving, &[letter('q')], Action::Back, "back"),
     bind(Moving, &[letter('?')], Action::Help, "this list of keys"),
+    #[cfg(unix)]
+    bind(Moving, &[letter('r')], Action::Resume, "resume this in Claude Code"),
     bind(Moving, &[letter('f')], Action::Find, "find in all sessions, on every branch"),
     bind(Reading, &[letter(']')], Action::NextPrompt, "to the next prompt"),
     bind(Reading, &[letter('[')], Action::PreviousPrompt, "to the prompt before"),

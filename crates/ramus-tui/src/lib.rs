@@ -10,6 +10,7 @@ mod cursor;
 mod event;
 mod input;
 mod keys;
+mod outside;
 mod panes;
 #[cfg(unix)]
 mod signals;

@@ -1,6 +1,7 @@
 //! Being asked to end or to stop from outside: the terminal is given back first.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
 use rustix::process::{Signal, kill_current_process_group};
@@ -11,12 +12,19 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::event::Event;
 use crate::{terminal, work};
 
+/// Whether another program has the terminal: Ctrl-C is for that one then.
+pub(crate) static IS_OUTSIDE: AtomicBool = AtomicBool::new(false);
+
 /// Starts the thread that hears signals.
 pub(crate) fn listen(sender: &Sender<Event>) -> io::Result<()> {
     let mut signals = Signals::new([SIGCONT, SIGHUP, SIGINT, SIGTERM])?;
     work::spawn(sender.clone(), move |events| {
         let mut heard = false;
         for signal in signals.forever() {
+            // A program outside of the screens was meant.
+            if signal == SIGINT && IS_OUTSIDE.load(Ordering::SeqCst) {
+                continue;
+            }
             if signal == SIGCONT {
                 let _ = events.send(Event::Continued);
                 continue;

@@ -51,7 +51,7 @@ y < x    assistant     Three minutes are enough.
 ";
 
 fn workspace(home: &Home) -> Arc<Workspace> {
-    let place = Place { roots: vec![home.claude()], index: Index::none() };
+    let place = Place::at(vec![home.claude()], Index::none());
     let state = ramus_store::State::new(home.path().join("state"));
     Arc::new(Workspace::for_serving(place, Rule::Client, state))
 }
@@ -97,6 +97,7 @@ impl Screens {
             clock: clock.clone(),
             write_demo: |_| Ok(()),
             export: |_, _, format| Ok(format!("exported as {format}")),
+            resume: |_, _| Ok(()),
         };
         let theme = Theme { color: true, symbols: Symbols::Unicode };
         let (sender, events) = channel();

@@ -6,6 +6,8 @@ mod overlay;
 
 mod reading;
 
+mod resume;
+
 #[cfg(test)]
 mod tests;
 
@@ -359,6 +361,7 @@ impl State {
         match action {
             Some(Action::Find) => return self.ask(PromptKind::All),
             Some(Action::Help) => return self.show_help(),
+            Some(Action::Resume) => return self.resume_here(),
             _ => {}
         }
         if self.overlay.is_some() {

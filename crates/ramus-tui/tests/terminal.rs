@@ -22,7 +22,8 @@ const BREAKS: &str = "BREAKS";
 fn screens_that_break() {
     let breaks = std::env::var(BREAKS).unwrap();
     let in_view = breaks == "view";
-    let place = Place { roots: vec![PathBuf::from(".claude")], index: Index::none() };
+    let place =
+        Place { roots: vec![PathBuf::from(".claude")], index: Index::none(), overlays: Vec::new() };
     let options = Options {
         workspace: Arc::new(Workspace::for_serving(place, Rule::Client, State::new("state"))),
         usual_roots: Vec::new(),
@@ -39,6 +40,7 @@ fn screens_that_break() {
         },
         write_demo: |_| Ok(()),
         export: |_, _, _| panic!("the work broke"),
+        resume: |_, _| Ok(()),
     };
     let run = AssertUnwindSafe(|| ramus_tui::run(options));
     match panic::catch_unwind(run) {

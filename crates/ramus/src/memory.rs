@@ -1,18 +1,22 @@
 //! Where memory comes from, and when it goes back.
 
+use std::process::Command;
+
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The setting of the allocator, which hears of it from the environment only.
+const DELAY: &str = "MIMALLOC_PURGE_DELAY";
 
 /// Begins again as a program that gives freed memory back at once: for those that go on for hours, in
 /// which what one thread needed should not stay with it. The allocator hears that from the environment only.
 #[cfg(unix)]
 pub(crate) fn give_back_at_once() {
     use std::os::unix::process::CommandExt;
-    const DELAY: &str = "MIMALLOC_PURGE_DELAY";
     if std::env::var_os(DELAY).is_none()
         && let Ok(program) = std::env::current_exe()
     {
-        let mut again = std::process::Command::new(program);
+        let mut again = Command::new(program);
         // Where that cannot be it goes on as it is.
         drop(again.args(std::env::args_os().skip(1)).env(DELAY, "0").exec());
     }
@@ -20,3 +24,8 @@ pub(crate) fn give_back_at_once() {
 
 #[cfg(not(unix))]
 pub(crate) fn give_back_at_once() {}
+
+/// Keeps the setting from a program that ramus starts: Claude Code has the same allocator.
+pub(crate) fn leave_out_setting(program: &mut Command) {
+    program.env_remove(DELAY);
+}

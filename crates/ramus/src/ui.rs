@@ -332,6 +332,12 @@ impl Ui {
     }
 }
 
+/// Waits until a person has read what is on the terminal.
+pub(crate) fn wait_for_enter(words: &str) {
+    let _ = write!(io::stderr(), "{words} ");
+    let _ = io::stdin().read_line(&mut String::new());
+}
+
 /// Says on stderr what could not be read, and nothing else.
 pub(crate) struct WarningsOnly;
 

@@ -20,7 +20,7 @@ pub fn client_path(history: &History, point: NodeId) -> Vec<NodeId> {
     if !client.joins_parallel_calls() {
         return path;
     }
-    chain.with_attachments(chain.with_parallel_calls(path))
+    chain.with_attachments(&chain.with_parallel_calls(path))
 }
 
 fn loader(history: &History, client: Client) -> Loader<'_> {
@@ -117,7 +117,7 @@ impl Chain<'_> {
         // A path may have a million records: what nearly all of them have is kept by their number.
         let mut on_path = vec![false; session.records().len()];
         path.iter().for_each(|node| on_path[node.index()] = true);
-        // The last record of a message on the path is followed by what hangs beside it.
+        // What is beside the path follows the last record of its message on the path.
         let mut last: FxHashMap<Key, NodeId> = FxHashMap::default();
         for &node in &path {
             if let Some(message) = self.message(node) {
@@ -175,8 +175,8 @@ impl Chain<'_> {
         named.iter().any(|node| on_path[node.index()])
     }
 
-    /// Puts attachments that hang beside the path behind the prompt or result they were written for.
-    fn with_attachments(&self, path: Vec<NodeId>) -> Vec<NodeId> {
+    /// Inserts attachments that are beside the path after the prompt or result they belong to.
+    fn with_attachments(&self, path: &[NodeId]) -> Vec<NodeId> {
         let History { session, tree, .. } = self.history;
         let mut taken: FxHashSet<NodeId> = path.iter().copied().collect();
         let mut joined = Vec::with_capacity(path.len());
@@ -185,7 +185,8 @@ impl Chain<'_> {
         for (at, &node) in path.iter().enumerate() {
             joined.push(node);
             let is_kept = |next: &NodeId, anchor: NodeId| {
-                self.loader.kept.behind(anchor).is_some_and(|kept| kept.nodes.contains(next))
+                let kept = self.loader.kept.behind(anchor);
+                kept.is_some_and(|kept| kept.nodes.binary_search(next).is_ok())
             };
             let next = path.get(at + 1);
             let mut open = Vec::new();

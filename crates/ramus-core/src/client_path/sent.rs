@@ -1,6 +1,6 @@
 //! Builds the messages of the request from the records that the client loads.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::chain::client_path;
@@ -153,7 +153,8 @@ pub fn sent(
     let client = Client(numbers(&history.session));
     let unreported = unreported_agents(history, point, line);
     let mut unworded = Vec::new();
-    let mut pieces = Vec::new();
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut announced: FxHashMap<String, usize> = FxHashMap::default();
     let mut ends_with_prompt = false;
     let mut ends_with_error = false;
     let mut model = String::new();
@@ -184,6 +185,15 @@ pub fn sent(
                 let kind = line["attachment"]["type"].as_str().unwrap_or_default().to_owned();
                 // The turn ended where it was meant to end.
                 ends_with_prompt &= kind != "max_turns_reached";
+                if kind == "deferred_tools_delta" {
+                    let uuid = line["uuid"].as_str().unwrap_or_default().to_owned();
+                    announced.insert(uuid, pieces.len());
+                }
+                let by_name = line["attachment"]["nameOnlyAnnouncements"].as_array();
+                let by_name = by_name.into_iter().flatten().filter_map(Value::as_str);
+                for at in by_name.filter_map(|uuid| announced.get(uuid)) {
+                    announce_by_name(pieces.get_mut(*at));
+                }
                 match attached(&mut line, record.voice) {
                     Some(attached) => pieces.extend(attached),
                     None if UNSENT_ATTACHMENTS.contains(&&*kind) => {}
@@ -243,7 +253,7 @@ fn last_model(history: &History, line: &mut dyn FnMut(NodeId) -> Option<Value>) 
     Some(line(last)?["message"]["model"].as_str()?.to_owned())
 }
 
-/// Whether the client tells a model things in messages of the system; others get reminders.
+/// Whether the client sends notes to a model as system messages; other models get reminders.
 ///
 /// Measured with Opus 4.8 and 5.5, which get such messages, and Sonnet 4, which does not. Which model
 /// will be asked is not known; it is taken to be the one that answered last on the path, and where
@@ -378,6 +388,17 @@ fn attached(line: &mut Value, voice: Voice) -> Option<Vec<Piece>> {
         })
     };
     Some(rendered.into_iter().enumerate().filter_map(piece).collect())
+}
+
+const READY: &str = "The following tools just became available and are ready to use:";
+const BY_NAME: &str = "The following deferred tools are now available via ToolSearch. Their schemas are NOT loaded — calling them directly will fail with InputValidationError. Use ToolSearch with query \"select:<name>[,<name>...]\" to load tool schemas before calling them:";
+
+/// Words a list of new tools as the client does once it noted that it sent their names only.
+fn announce_by_name(list: Option<&mut Piece>) {
+    let text = list.and_then(|list| list.blocks.first_mut()?.get_mut("text"));
+    if let Some(Value::String(text)) = text {
+        *text = text.replacen(READY, BY_NAME, 1);
+    }
 }
 
 /// Returns what clients send for a queued prompt without recorded text.

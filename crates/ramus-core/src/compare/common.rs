@@ -1,11 +1,13 @@
 //! Finds the records that two paths share.
 
+use std::cell::LazyCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::fold::{FoldId, Folds};
 use crate::history::{History, Path};
 use crate::name::Name;
-use crate::record::Kind;
+use crate::record::{Kind, Voice};
 use crate::session::NodeId;
 use crate::time::Time;
 
@@ -49,7 +51,7 @@ pub fn common(a: &[Stretch<'_>], b: &[Stretch<'_>]) -> Common {
     let ends = shared.each_ref().map(|shared| shared.last().map_or(0, |at| at + 1));
     let mut common = Common::default();
     for &at in &shared[0] {
-        let step = &sides[0].steps[at];
+        let step = sides[0].step(at);
         let head = step.stretch.history.folds.fold(step.fold);
         if head.voice.is_displayable() {
             let record = step.stretch.history.session.record(head.head);
@@ -61,9 +63,9 @@ pub fn common(a: &[Stretch<'_>], b: &[Stretch<'_>]) -> Common {
             common.time = record.time;
         }
     }
-    let [mine, theirs] = sides.each_ref().map(Steps::names);
-    let ends = [sides[0].quiet_end(ends[0], &theirs), sides[1].quiet_end(ends[1], &mine)];
-    common.own = [sides[0].own(ends[0], a), sides[1].own(ends[1], b)];
+    let [mine, theirs] = &sides;
+    let ends = [mine.quiet_end(ends[0], theirs), theirs.quiet_end(ends[1], mine)];
+    common.own = [mine.own(ends[0]), theirs.own(ends[1])];
     common.own_time = [times(a, &common.own[0]), times(b, &common.own[1])];
     common.own_messages = [sides[0].messages(ends[0]), sides[1].messages(ends[1])];
     common
@@ -94,42 +96,52 @@ impl Step<'_> {
 
 /// A path as a list of messages.
 struct Steps<'a> {
-    steps: Vec<Step<'a>>,
+    stretches: &'a [Stretch<'a>],
+    /// The stretch and the fold of each step. A path may have a million of them.
+    folds: Vec<(u32, FoldId)>,
     /// Uuids that several versions of a record share (R4), by file.
     versions: Vec<FxHashSet<Name>>,
 }
 
 impl<'a> Steps<'a> {
-    fn new(stretches: &[Stretch<'a>]) -> Self {
-        let mut steps = Vec::new();
-        for (part, &stretch) in stretches.iter().enumerate() {
-            let history = stretch.history;
-            steps.extend(stretch.path.folds.iter().map(|&fold| {
-                let name = history.session.record(history.folds.fold(fold).head).name;
-                Step { stretch, part, fold, name }
-            }));
+    fn new(stretches: &'a [Stretch<'a>]) -> Self {
+        let mut folds = Vec::with_capacity(stretches.iter().map(|one| one.path.folds.len()).sum());
+        for (part, stretch) in (0..).zip(stretches) {
+            folds.extend(stretch.path.folds.iter().map(|&fold| (part, fold)));
         }
-        Self {
-            steps,
-            versions: stretches.iter().map(|stretch| versions(stretch.history)).collect(),
-        }
+        let versions = stretches.iter().map(|stretch| versions(stretch.history)).collect();
+        Self { stretches, folds, versions }
+    }
+
+    fn step(&self, at: usize) -> Step<'a> {
+        let (part, fold) = self.folds[at];
+        let part = part as usize;
+        let stretch = self.stretches[part];
+        let name = stretch.history.session.record(stretch.history.folds.fold(fold).head).name;
+        Step { stretch, part, fold, name }
+    }
+
+    fn voice(&self, at: usize) -> Voice {
+        let (part, fold) = self.folds[at];
+        self.stretches[part as usize].history.folds.fold(fold).voice
     }
 
     /// Returns the indices of the dialogue messages.
     fn speaking(&self) -> impl Iterator<Item = usize> {
-        let speaks = |step: &Step<'_>| step.stretch.history.folds.fold(step.fold).voice.speaks();
-        self.steps.iter().enumerate().filter(move |(_, step)| speaks(step)).map(|(at, _)| at)
+        (0..self.folds.len()).filter(|at| self.voice(*at).speaks())
     }
 
     fn names(&self) -> FxHashSet<Name> {
-        self.steps.iter().filter_map(|step| step.name).collect()
+        (0..self.folds.len()).filter_map(|at| self.step(at).name).collect()
     }
 
     /// Skips commands and notes that the other path has too.
-    fn quiet_end(&self, mut end: usize, other: &FxHashSet<Name>) -> usize {
-        while let Some(step) = self.steps.get(end)
-            && !step.stretch.history.folds.fold(step.fold).voice.speaks()
-            && step.name.is_some_and(|name| other.contains(&name))
+    fn quiet_end(&self, mut end: usize, other: &Self) -> usize {
+        // Made when a command or note is met: most paths end with a message.
+        let names = LazyCell::new(|| other.names());
+        while end < self.folds.len()
+            && !self.voice(end).speaks()
+            && self.step(end).name.is_some_and(|name| names.contains(&name))
         {
             end += 1;
         }
@@ -137,16 +149,19 @@ impl<'a> Steps<'a> {
     }
 
     fn messages(&self, end: usize) -> u32 {
-        let counts =
-            |step: &&Step<'_>| step.stretch.history.folds.fold(step.fold).voice.is_displayable();
-        self.steps[end..].iter().filter(counts).count() as u32
+        let rest = end..self.folds.len();
+        rest.filter(|at| self.voice(*at).is_displayable()).count() as u32
     }
 
     /// Returns the records from a step on, with what decorates them.
-    fn own(&self, end: usize, stretches: &[Stretch<'_>]) -> Vec<FxHashSet<NodeId>> {
+    fn own(&self, end: usize) -> Vec<FxHashSet<NodeId>> {
+        let stretches = self.stretches;
+        if end >= self.folds.len() {
+            return vec![FxHashSet::default(); stretches.len()];
+        }
         let mut places: Vec<FxHashMap<FoldId, usize>> = vec![FxHashMap::default(); stretches.len()];
-        for (at, step) in self.steps.iter().enumerate() {
-            places[step.part].insert(step.fold, at);
+        for (at, (part, fold)) in self.folds.iter().enumerate() {
+            places[*part as usize].insert(*fold, at);
         }
         let of = |(stretch, places): (&Stretch<'_>, &mut FxHashMap<FoldId, usize>)| {
             let folds = &stretch.history.folds;
@@ -196,11 +211,13 @@ fn times(stretches: &[Stretch<'_>], own: &[FxHashSet<NodeId>]) -> Option<(Time, 
 /// The order may differ: the client's own `/branch` puts preserved messages after the summary of a
 /// compaction.
 fn shared(side: &Steps<'_>, other: &Steps<'_>) -> Vec<usize> {
-    let there: FxHashMap<Identity, usize> =
-        other.speaking().map(|at| (other.steps[at].identity(), at)).collect();
+    // Made when the order differs for the first time, which it mostly never does.
+    let there: LazyCell<FxHashMap<Identity, usize>, _> =
+        LazyCell::new(|| other.speaking().map(|at| (other.step(at).identity(), at)).collect());
     let is_shared = |(at, beside): &(usize, Option<usize>)| {
-        let mut found = beside.iter().chain(there.get(&side.steps[*at].identity()));
-        found.any(|found| same([side, other], *at, *found))
+        let is_same = |found: usize| same([side, other], *at, found);
+        beside.is_some_and(is_same)
+            || there.get(&side.step(*at).identity()).is_some_and(|found| is_same(*found))
     };
     let beside = other.speaking().map(Some).chain(std::iter::repeat(None));
     side.speaking().zip(beside).take_while(is_shared).map(|(at, _)| at).collect()
@@ -208,8 +225,8 @@ fn shared(side: &Steps<'_>, other: &Steps<'_>) -> Vec<usize> {
 
 /// Whether two steps are one message, whole on both sides.
 fn same(sides: [&Steps<'_>; 2], at: usize, bt: usize) -> bool {
-    let (a, b) = (&sides[0].steps[at], &sides[1].steps[bt]);
-    let [head_a, head_b] = [a, b].map(|step| {
+    let (a, b) = (sides[0].step(at), sides[1].step(bt));
+    let [head_a, head_b] = [&a, &b].map(|step| {
         let history = step.stretch.history;
         history.session.record(history.folds.fold(step.fold).head)
     });
@@ -219,7 +236,7 @@ fn same(sides: [&Steps<'_>; 2], at: usize, bt: usize) -> bool {
                 || sides[1].versions[b.part].contains(&name);
             name == other
                 && (!versions || head_a.content == head_b.content)
-                && members(a) == members(b)
+                && members(&a) == members(&b)
         }
         (None, None) => {
             (head_a.kind, head_a.time, head_a.content) == (head_b.kind, head_b.time, head_b.content)
@@ -240,14 +257,12 @@ fn members(step: &Step<'_>) -> Vec<Option<Name>> {
 }
 
 fn versions(history: &History) -> FxHashSet<Name> {
-    let mut contents: FxHashMap<Name, u64> = FxHashMap::default();
-    let mut versions = FxHashSet::default();
-    for (_, record) in history.session.nodes() {
-        if let Some(name) = record.name
-            && *contents.entry(name).or_insert(record.content) != record.content
-        {
-            versions.insert(name);
-        }
-    }
-    versions
+    let History { session, tree, .. } = history;
+    let content = |node: NodeId| session.record(node).content;
+    let is_version = |node: NodeId, name: Name| {
+        let first = tree.bearers(name).first();
+        first.is_some_and(|first| content(*first) != content(node))
+    };
+    let named = session.nodes().filter_map(|(node, record)| Some((node, record.name?)));
+    named.filter(|(node, name)| is_version(*node, *name)).map(|(_, name)| name).collect()
 }

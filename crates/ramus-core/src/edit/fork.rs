@@ -1,4 +1,4 @@
-//! A new session with the path up to a message (R26).
+//! Plans a new session with the path up to a message (R26).
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::time::Time;
 /// What is copied from one file, in order.
 #[derive(Debug)]
 pub struct Origin<'a> {
-    /// The id of the session that the file holds.
+    /// The id of the session in the file.
     pub session: &'a str,
     /// The same as JSON, for all its copies.
     quoted: Arc<str>,
@@ -30,12 +30,12 @@ pub struct Origin<'a> {
     pub nodes: Vec<NodeId>,
     /// What belongs to it outside of the tree: snapshots of files, replaced outputs.
     pub notes: Vec<NodeId>,
-    /// Backups of files that are called otherwise in the copy, because another source has such names too.
+    /// New names of file backups in the copy, if another source has backups with the same names.
     pub backups: FxHashMap<Key, String>,
 }
 
 impl Origin<'_> {
-    /// Says where a record comes from.
+    /// Returns the provenance of a record.
     pub(super) fn from(&self, name: Name) -> serde_json::Value {
         serde_json::json!({
             "sessionId": self.session,
@@ -43,7 +43,7 @@ impl Origin<'_> {
         })
     }
 
-    /// Has a copy say in a field where it comes from.
+    /// Writes the provenance of a copy into a field.
     pub(super) fn put(&self, splice: &mut Splice, field: Provenance, name: Name) {
         let spelling = self.history.session.spell(name);
         if Name::canonical(spelling.as_bytes()) == Some(name) {
@@ -62,7 +62,7 @@ pub struct Fork<'a> {
     pub cwd: Option<&'a str>,
 }
 
-/// Collects what a path takes along from its file.
+/// Collects what a fork copies from one file.
 pub fn origin<'a>(
     session: &'a str,
     history: &'a History,
@@ -116,7 +116,7 @@ impl Sidechains {
     }
 }
 
-/// Returns the records of a path: its messages whole, what compactions on it keep, its sidechains.
+/// Returns the records of a path: complete messages, preserved messages of its compactions, its sidechains.
 pub(super) fn nodes(history: &History, path: &Path, sidechains: &Sidechains) -> Vec<NodeId> {
     let History { session, tree, .. } = history;
     let line = line(history, path);
@@ -130,7 +130,7 @@ pub(super) fn nodes(history: &History, path: &Path, sidechains: &Sidechains) -> 
         nodes.extend(kept.filter(|kept| taken.insert(*kept)));
         nodes.push(node);
         for &root in sidechains.started_at(node) {
-            // Some clients go on below the end, if only a sidechain hangs there.
+            // Some clients continue below the end if there is only a sidechain.
             if tree.parent(root).is_some_and(|parent| line.last() == Some(&parent)) {
                 continue;
             }
@@ -146,7 +146,7 @@ pub(super) fn nodes(history: &History, path: &Path, sidechains: &Sidechains) -> 
     nodes
 }
 
-/// Returns the messages of a path, and what their records hang at; the end of the last one is last.
+/// Returns the records of a path in order, with the records that link them; the end of the last message is last.
 fn line(history: &History, path: &Path) -> Vec<NodeId> {
     let History { session, tree, folds, .. } = history;
     let mut placed: Vec<(usize, NodeId)> = Vec::new();
@@ -161,8 +161,8 @@ fn line(history: &History, path: &Path) -> Vec<NodeId> {
     let lane = session.record(end).sidechain;
     let up = tree.ancestors(end).take_while(|node| session.record(*node).sidechain == lane);
     let way: Vec<NodeId> = up.collect();
-    // The chain runs through records that stand on no path. They go after their parents, and after
-    // what stood before them in the file: records that were written late stay late in the copy.
+    // The chain passes through records that are not on the path. They come after their parents and after
+    // the records before them in the file: records that were written late stay late in the copy.
     let mut in_file: Vec<(NodeId, usize)> =
         places.iter().map(|(id, place)| (*id, *place)).collect();
     in_file.sort_unstable();
@@ -205,7 +205,10 @@ pub fn fork(
         newest_other: None,
         set_back: 0,
     };
-    let mut lines = Vec::new();
+    // Before there are lines: both need room for every record.
+    let (messages, left_out) = (messages(origins), left_out(origins));
+    let copies = origins.iter().map(|origin| origin.nodes.len() + origin.notes.len());
+    let mut lines = Vec::with_capacity(copies.sum::<usize>() + 3);
     for (source, origin) in origins.iter().enumerate() {
         for &node in &origin.nodes {
             let record = origin.history.session.record(node);
@@ -223,7 +226,7 @@ pub fn fork(
     let session = &last.history.session;
     let leaf = session.spell(tip);
     let mut resume = leaf.clone();
-    // A client of that age goes on at the newest date, and the first of equals.
+    // Clients of that era continue at the newest time, and at the first of equals.
     if Era::of(session) == Era::Timestamp && newest_other >= previous {
         resume = (writer.new_id)();
         let newest = newest_other.map_or(writer.now, |time| Time::from_millis(time.millis() + 1));
@@ -246,15 +249,15 @@ pub fn fork(
         lines,
         resume: Name::new(resume.as_bytes()),
         leaf,
-        messages: messages(origins),
-        left_out: left_out(origins),
+        messages,
+        left_out,
         set_back,
     })
 }
 
-/// Returns the name of the last record that a client will see as part of the conversation.
+/// Returns the uuid of the last record that a client will see as part of the conversation.
 ///
-/// `None`: there is no message to go on from since the last compaction.
+/// `None`: there is no message to continue from since the last compaction.
 fn tip(origin: &Origin<'_>, is_agent: bool) -> Option<Name> {
     let session = &origin.history.session;
     let on_line = origin.nodes.iter().rev().map(|node| session.record(*node));
@@ -280,7 +283,7 @@ fn messages(origins: &[Origin<'_>]) -> u32 {
     origins.iter().map(displayable).sum()
 }
 
-/// Counts the messages of a path that the client goes on without: those it does not load at its end.
+/// Counts the messages of a path that the client will not load.
 fn left_out(origins: &[Origin<'_>]) -> u32 {
     let Some((last, earlier)) = origins.split_last() else { return 0 };
     let Some(&end) = last.nodes.last() else { return 0 };
@@ -289,13 +292,13 @@ fn left_out(origins: &[Origin<'_>]) -> u32 {
     before + messages_left_out(last.history, end)
 }
 
-/// Makes the copies of one fork.
+/// Copies the records of one fork.
 struct Copier<'a, 'w> {
     /// What all copies have in common.
     note: Splice,
     writer: &'a mut Writer<'w>,
     cwd: Option<&'a str>,
-    /// An agent's conversation becomes a main one.
+    /// A sub-agent's conversation becomes a main one.
     is_agent: bool,
     /// The time of the last record on the line.
     previous: Option<Time>,

@@ -1,4 +1,4 @@
-//! Another resume point, or another title, by adding lines (R25).
+//! Plans another resume point, or another title, by appending lines (R25).
 
 use super::line::{self, Marker};
 use super::{Addition, Refusal, Writer, end_of_message};
@@ -16,9 +16,9 @@ const LARGE: u64 = 5 * 1024 * 1024;
 
 /// Plans to make a node the resume point.
 ///
-/// A quiet record is hung below the end of the target's message, newer than all
-/// others, and an explicit pointer names it: every client version follows one of
-/// the two. A summary goes with them for readers that follow the old rule.
+/// A record without content is attached to the end of the target's message, newer than all others, and an
+/// explicit pointer names it: every client version follows one of the two. A summary is added for readers
+/// that follow the old rule.
 pub fn goto(
     history: &History,
     target: NodeId,
@@ -55,7 +55,7 @@ pub fn rename(title: &str, writer: &Writer<'_>) -> Addition {
     Addition { bytes: line::custom_title(title, writer.session), resume: None }
 }
 
-/// Returns the name of a node that a client can be made to go on from.
+/// Returns the uuid of a node that a client can be made to continue from.
 fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Result<Name, Refusal> {
     let session = &history.session;
     if record.sidechain {
@@ -70,7 +70,7 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
     if let Some((boundary, _)) = hiding_compaction(session).filter(|(at, _)| node < *at) {
         return Err(Refusal::HiddenByCompaction { line: line(boundary) });
     }
-    // What stands above a compaction is not sent (R7).
+    // Records above a compaction are not sent (R7).
     let sent = |id: &NodeId| session.record(*id).voice != Voice::Boundary;
     let mut path = history.tree.ancestors(node).take_while(sent);
     if let Some(hidden) = path.find(|id| history.is_hidden(*id)) {
@@ -100,7 +100,7 @@ fn visible(history: &History, node: NodeId, record: &Record, now: Time) -> Resul
     Ok(name)
 }
 
-/// Whether anybody said something at or above a node since the last compaction.
+/// Whether there is a message at or above a node since the last compaction.
 fn has_message(history: &History, node: NodeId) -> bool {
     let mut records = history.tree.ancestors(node).map(|id| history.session.record(id));
     let said = records.find(|record| {
@@ -120,7 +120,7 @@ fn holds(session: &Session, bytes: &[u8], wanted: Name) -> bool {
     resume.is_some_and(|resume| after.record(resume.point).name == Some(wanted))
 }
 
-/// Returns the first words of the last prompt at or above a node.
+/// Returns the beginning of the last prompt at or above a node.
 pub(super) fn last_prompt(history: &History, node: NodeId) -> Option<&str> {
     let prompts = history
         .tree
@@ -237,6 +237,18 @@ mod tests {
             c < b boundary @3\nd < c compacted @4 in short\ne < d assistant @5 on";
         let compacted = history(jsonl(compacted).as_bytes());
         assert_eq!(plan(&compacted, "e").map(|_| ()), Ok(()));
+        // Once a compaction keeps messages, the last one hides all before it, whether it keeps some or not.
+        let twice = "a user v=2.1.325 hi\nb < a assistant @1 #m1 one
+            c < b boundary:b:d @2\nd < c compacted @3 in short\ne < d assistant @4 #m2 on
+            f < e boundary @5\ng < f compacted @6 shorter\nh < g assistant @7 #m3 end";
+        let hidden = Err(Refusal::HiddenByCompaction { line: 6 });
+        let once =
+            history(jsonl(&twice.replace("c < b boundary:b:d", "c < b boundary")).as_bytes());
+        let twice = history(jsonl(twice).as_bytes());
+        for (target, expected) in [("b", hidden.clone()), ("e", hidden), ("h", Ok(()))] {
+            assert_eq!(plan(&twice, target).map(|_| ()), expected, "{target}");
+            assert_eq!(plan(&once, target).map(|_| ()), Ok(()), "{target}");
+        }
         let grown = "a user hi\nb < a assistant #m1 on\nb < a assistant #m1 one";
         assert!(plan_at(&history(jsonl(grown).as_bytes()), NodeId(1)).is_ok());
         let marked = format!("\u{feff}{}", of_version("1.0.113"));

@@ -1,7 +1,7 @@
-//! A record of a session that goes to another directory or gets another id.
+//! Rewrites the records of a session that moves to another directory or gets another id.
 //!
-//! Fields that hold a path or the session's id are rewritten. What people, the model and tools said is
-//! not: there a path is part of the text.
+//! Fields with a path or the session's id are rewritten. Text of people, the model and tools is not: there
+//! a path is part of the text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::splice::{quoted, spliced};
 use crate::body::json::unescape;
 use crate::cursor::{Broken, Cursor};
 
-/// Which paths and which session id are replaced by others.
+/// The paths and the session id to replace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relocation {
     /// The old and the new id.
@@ -25,6 +25,7 @@ const PATH_FIELDS: &[&[u8]] = &[
     b"originalCwd",
     b"relocatedCwd",
     b"backgroundCwdHint",
+    b"workingDirectory",
     b"worktreePath",
     b"filePath",
     b"planFilePath",
@@ -38,16 +39,16 @@ const PATH_FIELDS: &[&[u8]] = &[
     b"transcriptDir",
 ];
 
-/// Fields that hold what was said, whatever the fields inside of them are called.
+/// Fields with text, whatever the fields inside them are called.
 const SPOKEN_FIELDS: &[&[u8]] = &[b"message", b"content", b"input", b"forkedFrom", b"mergedFrom"];
 
-/// How deep paths are looked for; nothing that the client writes is deeper.
+/// The depth up to which paths are searched; the client writes nothing deeper.
 const DEEPEST: u32 = 8;
 
 type Edits = Vec<(Range<usize>, String)>;
 
 impl Relocation {
-    /// Takes the old and the new id of a session; `None`: it keeps its id.
+    /// Takes the old and the new id of a session; `None`: the id stays.
     pub fn new(session: Option<(&str, &str)>) -> Self {
         let session = session.map(|(old, new)| (old.to_owned(), new.to_owned()));
         Self { session, paths: Vec::new() }
@@ -64,12 +65,12 @@ impl Relocation {
         self.paths.insert(at, (old.to_owned(), new.to_owned()));
     }
 
-    /// Whether every record stays as it is.
+    /// Whether nothing is replaced.
     pub fn is_empty(&self) -> bool {
         self.session.is_none() && self.paths.iter().all(|(old, new)| old == new)
     }
 
-    /// Returns a line with its paths and its session id replaced; what is no object comes back as it is.
+    /// Returns a line with its paths and session id replaced; a line that is not an object is returned as it is.
     pub fn apply<'a>(&self, line: &'a [u8]) -> Cow<'a, [u8]> {
         let mut edits = Edits::new();
         let mut cursor = Cursor::new(line, 0);
@@ -131,7 +132,7 @@ impl Relocation {
         Ok(())
     }
 
-    /// Returns the new path for one that is written in JSON; `None`: it stays.
+    /// Returns the new path for one written in JSON; `None`: it stays.
     fn moved(&self, raw: &[u8]) -> Option<String> {
         let path = unescape(raw);
         let (new, rest) = self.paths.iter().find_map(|(old, new)| {

@@ -1,4 +1,4 @@
-//! One line with some of its fields replaced: the rest of it stays byte for byte (R23).
+//! Replaces fields of one line: the rest of it stays byte for byte (R23).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub struct Splice {
     shared: Option<Arc<[(&'static str, Change)]>>,
     /// Which record of which session (as JSON) a line was copied from, and the field that says so.
     origin: Option<(Provenance, Arc<str>, Name)>,
-    /// Ids that are others in the copy, wherever they are named.
+    /// Ids that are replaced wherever they occur.
     renames: Option<Arc<Renames>>,
     /// What few lines need.
     own: Option<Box<OwnChanges>>,
@@ -24,7 +24,7 @@ pub struct Splice {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct OwnChanges {
     fields: Vec<(&'static str, Change)>,
-    /// Blocks of the message that are left out, by their place.
+    /// Blocks of the message that are removed, by index.
     dropped: Vec<usize>,
 }
 
@@ -46,7 +46,7 @@ impl Provenance {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Change {
-    /// Replace the value where the field stands.
+    /// Replaces the value if the field exists.
     Set(String),
     /// Replace it, or add it at the end.
     Put(String),
@@ -54,14 +54,14 @@ enum Change {
 }
 
 impl Splice {
-    /// Makes a record one of another session.
+    /// Moves a record to another session.
     pub fn session(id: &str) -> Self {
         let id = quoted(id);
         let changes = ["sessionId", "session_id"].map(|field| (field, Change::Set(id.clone())));
         Self { shared: Some(Arc::new(changes)), ..Self::default() }
     }
 
-    /// Says in a field which record a line was copied from; `session` is its id as JSON.
+    /// Writes the provenance of a line into a field; `session` is the session id as JSON.
     pub(crate) fn put_origin(&mut self, field: Provenance, session: &Arc<str>, record: Name) {
         self.origin = Some((field, Arc::clone(session), record));
     }
@@ -81,7 +81,7 @@ impl Splice {
         self.own_changes().fields.push((name, Change::Put(json.into())));
     }
 
-    /// Gives names and ids their new spelling wherever they stand; fields that are set stay as set.
+    /// Replaces ids wherever they occur; fields that are set keep their value.
     pub(crate) fn rename(&mut self, renames: &Arc<Renames>) {
         self.renames = Some(Arc::clone(renames));
     }
@@ -101,9 +101,9 @@ impl Splice {
         self.own.get_or_insert_default()
     }
 
-    /// Returns the line with the changes made.
+    /// Returns the line with the changes applied.
     ///
-    /// A line that is no object comes back as it is.
+    /// A line that is not an object is returned as it is.
     pub fn apply(&self, line: &[u8]) -> Vec<u8> {
         let Some(entries) = entries(line, 0) else { return line.to_vec() };
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
@@ -148,7 +148,7 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Makes replacements that do not overlap.
+/// Applies replacements that do not overlap.
 pub(super) fn spliced(line: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let mut out = Vec::with_capacity(line.len() + 128);
@@ -173,7 +173,7 @@ struct Entry<'a> {
     value: Range<usize>,
 }
 
-/// Lists what stands in the object at `at`; `None`: there is no whole one.
+/// Lists the members of the object at `at`; `None`: there is no complete object.
 fn entries(line: &[u8], at: usize) -> Option<Vec<Entry<'_>>> {
     let mut cursor = Cursor::new(line, at);
     if cursor.peek() != Some(b'{') {
@@ -196,7 +196,7 @@ fn entries(line: &[u8], at: usize) -> Option<Vec<Entry<'_>>> {
     Some(entries)
 }
 
-/// Returns the values of a field; a key that stands twice counts twice.
+/// Returns the values of a field; a repeated key has several.
 fn values(entries: &[Entry<'_>], field: &str) -> Vec<Range<usize>> {
     let named = entries.iter().filter(|entry| entry.key == field.as_bytes());
     named.map(|entry| entry.value.clone()).collect()

@@ -1,4 +1,4 @@
-//! What a change comes down to, for whoever decides about it.
+//! Describes a planned change as data, for the person who decides.
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,17 @@ use crate::time::Time;
 #[derive(Clone, Debug)]
 pub struct ChangeSummary<'a> {
     pub detail: &'a ChangeDetail,
-    /// The session that is written, or the new one.
+    /// The session that is changed, or the new one.
     pub session: &'a str,
     /// The start of its id that means no other one.
     pub short_session: &'a str,
     pub file: &'a Path,
     pub appended_bytes: u64,
-    /// Transcripts of sub-agents that a new session brings along.
+    /// The number of sub-agent transcripts that are copied into a new session.
     pub agents: usize,
-    /// File backups and spilled outputs that a new session brings along.
+    /// The number of file backups and spilled outputs that are copied into a new session.
     pub links: usize,
-    /// What Claude Code resumes without, and what it adds.
+    /// Notes about what Claude Code resumes without, and what it adds.
     pub resume_notes: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ pub enum ChangeDetail {
     Merge {
         merged: Box<Merged>,
         policy: Policy,
-        /// The digest that a command wrote.
+        /// The merge digest that a command wrote.
         digest: Option<String>,
     },
     Rename {
@@ -52,7 +52,7 @@ pub enum ChangeDetail {
     Trash {
         title: String,
         conversations: usize,
-        /// How many messages the longest conversation has.
+        /// The number of messages of the longest conversation.
         longest: u32,
         moved: Vec<PathBuf>,
     },
@@ -68,7 +68,7 @@ pub enum ChangeDetail {
         short_of: String,
         title: String,
         repairs: Vec<String>,
-        /// The repair is a new session; otherwise lines are added to the old one.
+        /// The repair is a new session; otherwise lines are appended to the old one.
         is_copy: bool,
     },
     /// The client's settings are edited.
@@ -103,7 +103,7 @@ pub struct UnpackedSummary {
     pub file: PathBuf,
 }
 
-/// The operation that an undo takes back.
+/// The operation to undo.
 #[derive(Clone, Debug)]
 pub struct UndoneOperation {
     pub op: u64,
@@ -113,7 +113,7 @@ pub struct UndoneOperation {
     pub words: String,
 }
 
-/// A message in one line.
+/// A message on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageSummary {
     pub uuid: Option<String>,
@@ -121,9 +121,9 @@ pub struct MessageSummary {
     pub short_uuid: String,
     pub time: Option<Time>,
     pub role: Role,
-    /// The first words; empty where the message has none.
+    /// The beginning of its text; empty if it has none.
     pub text: String,
-    /// The role and first words of the message above, where this one has no words.
+    /// The role and the beginning of the message above, if this one has no text.
     pub above: Option<(Role, String)>,
 }
 
@@ -133,16 +133,16 @@ pub struct FileRestoration {
     /// Paths below this directory are shown without it.
     pub cwd: String,
     pub changes: Vec<RestoredFile>,
-    /// Files that are not as they were then, and stay so.
+    /// Files that differ from then and stay as they are.
     pub left: Vec<(FileState, Why)>,
 }
 
-/// A file that is put back.
+/// A file to restore.
 #[derive(Clone, Debug)]
 pub struct RestoredFile {
     pub file: FileState,
     pub how: How,
-    /// Its text on disk, and as it was then; `None`: it is no text.
+    /// Its text on disk, and at the point; `None`: it is not text.
     pub now: Option<String>,
     pub then: Option<String>,
 }

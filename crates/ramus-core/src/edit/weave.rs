@@ -33,7 +33,7 @@ pub type Bodies<'b> = dyn FnMut(usize, NodeId) -> Option<Body> + 'b;
 /// What a woven session is to be like.
 #[derive(Clone, Copy)]
 pub(super) struct WeaveConfig<'a> {
-    /// The field that says where a record comes from.
+    /// The field for the provenance of a record.
     pub(super) provenance: Provenance,
     /// The working directory of another project.
     pub(super) cwd: Option<&'a str>,
@@ -355,7 +355,7 @@ impl<'a, 'w> Weave<'a, 'w> {
         if let Some(name) = record.name {
             origin.put(&mut splice, self.config.provenance, name);
             if self.config.provenance == Provenance::MergedFrom {
-                // What a source was once forked from is no origin of the merged session.
+                // The origin of a source is not an origin of the merged session.
                 splice.drop("forkedFrom");
             }
         }

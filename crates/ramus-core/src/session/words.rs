@@ -1,17 +1,17 @@
-//! The first words of records, in one piece of memory: there may be as many as records.
+//! The previews of records in one allocation: there may be as many as records.
 
 use super::NodeId;
 
 /// Texts of records, in file order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
-    /// Each record and where its text ends; it begins where the one before ends.
+    /// Each record and the end of its text; it begins where the previous one ends.
     ends: Vec<(NodeId, u32)>,
     text: String,
 }
 
 impl Words {
-    /// Adds the text of a record that comes after all others. Past four gigabytes none is kept.
+    /// Adds the text of a record that comes after all others. Beyond four gigabytes none is kept.
     pub(super) fn push(&mut self, id: NodeId, text: &str) {
         if let Ok(end) = u32::try_from(self.text.len() + text.len()) {
             self.text.push_str(text);

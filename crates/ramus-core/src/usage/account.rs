@@ -29,7 +29,7 @@ pub struct Uses {
     /// The models in order of appearance.
     pub(super) models: Vec<Box<str>>,
     terms: Terms,
-    /// Message, request and fingerprint of the last use: most records of a message repeat it.
+    /// Message, request and fingerprint of the last usage: most records of a message repeat it.
     last: Option<(Key, Option<Key>, u64)>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Use {
     pub(super) merged: Option<Key>,
     pub(super) model: u16,
     pub(super) usage: PackedUsage,
-    /// What the client itself noted; only the oldest did.
+    /// The cost recorded by the client; only the oldest did.
     pub(super) noted: Option<f64>,
 }
 
@@ -125,6 +125,9 @@ pub(super) fn index(models: &mut Vec<Box<str>>, name: &str) -> u16 {
     at as u16
 }
 
+/// How many messages are encoded together.
+const PIECE: usize = 8192;
+
 /// One file's messages, each once, and its branches.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Account {
@@ -133,7 +136,7 @@ pub struct Account {
     /// The ids of the messages, for those that have one.
     pub messages: Vec<Key>,
     /// The messages, encoded compactly because they are rarely needed one by one.
-    charges: Vec<u8>,
+    charges: Vec<Box<[u8]>>,
     /// The models, by the numbers used in the messages.
     pub models: Vec<Box<str>>,
     pub branches: Vec<Branch>,
@@ -187,7 +190,8 @@ impl Account {
 
     /// Returns the messages, each once.
     pub fn charges(&self) -> Vec<Charge> {
-        bitcode::decode(&self.charges).unwrap_or_default()
+        let decode = |piece: &[u8]| bitcode::decode::<Vec<Charge>>(piece).unwrap_or_default();
+        self.charges.iter().flat_map(|piece| decode(piece)).collect()
     }
 
     /// Returns the usage of each branch, including sub-agents in the same file.
@@ -222,7 +226,7 @@ impl Account {
     ) {
         let mut till = Till { models: uses.models.clone(), prices, rows: Vec::new() };
         let mut seen = Seen::default();
-        let mut charges: Vec<Charge> = Vec::new();
+        let mut charges: Vec<Charge> = Vec::with_capacity(uses.list.len());
         let mut merged: FxHashMap<Key, usize> = FxHashMap::default();
         for used in &uses.list {
             let record = history.session.record(used.record);
@@ -253,7 +257,9 @@ impl Account {
         }
         self.stretches = stretches(&charges);
         self.messages = charges.iter().filter_map(|charge| charge.message).collect();
-        self.charges = bitcode::encode(&charges);
+        // Piece by piece: encoding needs as much room again as what is encoded.
+        let pieces = charges.chunks(PIECE);
+        self.charges = pieces.map(|piece| bitcode::encode(piece).into()).collect();
         self.models = till.models;
     }
 }

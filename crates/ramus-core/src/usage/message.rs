@@ -139,7 +139,7 @@ pub struct Tally {
     models: Vec<String>,
     model_numbers: FxHashMap<String, u32>,
     terms: Terms,
-    /// Those that a merge copied, by what stays the same of them.
+    /// Those that a merge copied, by the key that stays the same.
     merged: FxHashMap<Key, MessageKey>,
 }
 

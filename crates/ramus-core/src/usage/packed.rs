@@ -1,19 +1,19 @@
-//! What a request used, in a third of the room: a session may have half a million of them.
+//! The usage of a request in a third of the space: a session may have half a million of them.
 
 use bitcode::{Decode, Encode};
 
 use crate::body::{Usage, Word};
 
-/// A [`Usage`] whose words are kept apart, in [`Terms`].
+/// A [`Usage`] whose strings are stored separately, in [`Terms`].
 #[derive(Clone, Debug, Encode, Decode)]
 pub(super) struct PackedUsage {
     tokens: [u32; 9],
     terms: u16,
-    /// All of it, where it does not fit.
+    /// The complete usage, if it does not fit.
     whole: Option<Box<Usage>>,
 }
 
-/// The words that usages have, each combination once.
+/// The strings of usages, each combination once.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub(super) struct Terms(Vec<[Option<Word>; 3]>);
 
@@ -28,7 +28,7 @@ impl Terms {
         }
     }
 
-    /// Returns a usage as it was.
+    /// Returns the original usage.
     pub(super) fn unpack(&self, packed: &PackedUsage) -> Usage {
         if let Some(usage) = &packed.whole {
             return Usage::clone(usage);
@@ -53,7 +53,7 @@ impl Terms {
         }
     }
 
-    /// Returns the number of a combination of words; `None`: there are too many.
+    /// Returns the number of a combination of strings; `None`: there are too many.
     fn number(&mut self, usage: &Usage) -> Option<u16> {
         let is_same = |[tier, geo, speed]: &[Option<Word>; 3]| {
             (tier, geo, speed) == (&usage.service_tier, &usage.inference_geo, &usage.speed)
@@ -61,7 +61,7 @@ impl Terms {
         if let Some(at) = self.0.iter().position(is_same) {
             return Some(at as u16);
         }
-        // A file with very many words would make the search slow.
+        // A file with very many strings would make the search slow.
         if self.0.len() >= 64 {
             return None;
         }
@@ -72,7 +72,7 @@ impl Terms {
 }
 
 impl PackedUsage {
-    /// Returns the whole of it, where it is kept.
+    /// Returns the complete usage, if it is stored.
     pub(super) fn whole(&self) -> Option<&Usage> {
         self.whole.as_deref()
     }

@@ -39,7 +39,7 @@ impl ReplyUse {
         Self { message: None, request: None, origin: None, model, usage, noted }
     }
 
-    /// Lets the message alone name it, as in sidechains.
+    /// Identifies the request by its message alone, as in sidechains.
     pub fn forget_request(&mut self) {
         self.request = None;
     }

@@ -7,9 +7,10 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use super::file_change::real;
+use super::own_lines::has_lines;
 use super::prepare::beside;
 use super::swap::{Swap, carry_all, is_new};
-use super::take_back::{TakenBack, close_gap, has_lines, is_moved, take_back};
+use super::take_back::{TakenBack, close_gap, is_moved, take_back};
 use super::{ApplyError, chain};
 use crate::disk;
 use crate::journal::{Change, End, Journal, Kept, Operation};

@@ -445,26 +445,34 @@ pub(super) fn part_of(to: &Path) -> PathBuf {
 
 fn copy_by_way_of(part: &Path, from: &Path, to: &Path) -> Result<PathBuf, ApplyError> {
     let before = disk::stamp(from)?;
-    let out = disk::create(part)?;
-    let content = crate::plan::Content::Beginning { path: from.to_owned(), stamp: before.clone() };
-    content.read::<ApplyError>(&mut |bytes| Ok(disk::write(part, &out, bytes)?))?;
-    let meta = fs::metadata(from).map_err(|source| WriteError::new(from, source))?;
-    disk::set_permissions(part, &out, meta.permissions())?;
-    disk::set_modified(
-        part,
-        &out,
-        meta.modified().map_err(|source| WriteError::new(from, source))?,
-    )?;
-    disk::sync(part, &out)?;
+    // A process that is gone may have come as far as this.
+    let is_there = disk::exists(to)? && disk::stamp(to)? == before;
+    if !is_there {
+        write_copy(part, from, &before)?;
+    }
     if is_open_elsewhere(from) || disk::stamp(from)? != before {
         disk::remove(part)?;
         return Ok(from.to_owned());
     }
-    disk::move_new(part, to)?;
+    if !is_there {
+        disk::move_new(part, to)?;
+    }
     disk::sync_dir_of(to)?;
     disk::remove(from)?;
     disk::sync_dir_of(from)?;
     Ok(to.to_owned())
+}
+
+/// Writes a copy of a file, with its mode and date.
+fn write_copy(part: &Path, from: &Path, stamp: &Stamp) -> Result<(), ApplyError> {
+    let out = disk::create(part)?;
+    let content = crate::plan::Content::Beginning { path: from.to_owned(), stamp: stamp.clone() };
+    content.read::<ApplyError>(&mut |bytes| Ok(disk::write(part, &out, bytes)?))?;
+    let meta = fs::metadata(from).map_err(|source| WriteError::new(from, source))?;
+    disk::set_permissions(part, &out, meta.permissions())?;
+    let modified = meta.modified().map_err(|source| WriteError::new(from, source))?;
+    disk::set_modified(part, &out, modified)?;
+    Ok(disk::sync(part, &out)?)
 }
 
 /// Removes a file of ours. If another program has it open, it goes to the trash instead.

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use super::ApplyError;
 use super::file_change::is_private;
+use super::own_lines::{Found, between, our_lines};
 use super::prepare::{beside, existing, nothing, write_beside};
-use super::swap::{Swap, aside, begins, carry_all, is_new, keep, part_of, remove_unless_open};
+use super::swap::{Swap, aside, carry_all, is_new, keep, part_of, remove_unless_open};
 use crate::disk;
 use crate::journal::{Change, Journal, Kept, Operation, Prepared};
 use crate::plan::{Content, Moment};
@@ -415,81 +416,4 @@ pub(super) fn is_moved(state: &State, place: &Path, from: &Path) -> bool {
         is_there(from) && both().unwrap_or(false)
     };
     is_there(place) && !is_copy()
-}
-
-/// What was found of the lines that a killed process appended.
-pub(super) enum Found {
-    Nothing,
-    Ours(Vec<Range<u64>>),
-    Unclear(String),
-}
-
-/// Finds lines of ours that are incomplete or follow an incomplete line of another program.
-pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found, ApplyError> {
-    if !disk::exists(file)? {
-        return Ok(Found::Nothing);
-    }
-    let file = &*file.canonicalize().map_err(|source| disk::WriteError::new(file, source))?;
-    if !begins(before, file)? {
-        return Ok(Found::Nothing);
-    }
-    let (rest, text) = (disk::read_from(file, before.len)?, text.as_bytes());
-    let at = |start: usize, len: usize| {
-        let start = before.len + start as u64;
-        std::iter::once(start..start + len as u64).collect()
-    };
-    if rest.is_empty() {
-        return Ok(Found::Nothing);
-    }
-    if let Some(start) = memchr::memmem::find(&rest, text) {
-        return Ok(Found::Ours(at(start, text.len())));
-    }
-    // Our text was cut off, at the beginning or after lines of another program. A partial line of another
-    // program that begins exactly like ours loses nothing.
-    let tail = memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1);
-    if text.starts_with(&rest) {
-        return Ok(Found::Ours(at(0, rest.len())));
-    }
-    if tail < rest.len() && text.starts_with(&rest[tail..]) {
-        return Ok(Found::Ours(at(tail, rest.len() - tail)));
-    }
-    // Our text was cut off and another program appended after it. Its text begins where a complete record does.
-    let shared = rest.iter().zip(text).take_while(|(a, b)| a == b).count();
-    if shared == 0 {
-        return Ok(Found::Nothing);
-    }
-    let is_record = |start: usize| {
-        let line = rest[start..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-        line.first() == Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
-    };
-    Ok(match (1..=shared).rev().find(|start| is_record(*start)) {
-        Some(start) if !is_record(0) => Found::Ours(at(0, start)),
-        // A complete line that happens to begin like ours belongs to the other program.
-        _ if is_record(0) => Found::Nothing,
-        _ => {
-            let words =
-                "may hold a part of a line that ramus began to write; `ramus check` shows it";
-            Found::Unclear(format!("{} {words}", file.display()))
-        }
-    })
-}
-
-/// Whether the appended text is in the file and begins on a new line.
-pub(super) fn has_lines(file: &Path, before: &Stamp, text: &str) -> Result<bool, ApplyError> {
-    if !disk::exists(file)? {
-        return Ok(false);
-    }
-    let file = &*file.canonicalize().map_err(|source| disk::WriteError::new(file, source))?;
-    if disk::read_len(file)? < before.len {
-        return Ok(false);
-    }
-    let (rest, text) = (disk::read_from(file, before.len)?, text.as_bytes());
-    let is_line = |at: usize| at == 0 || text.first() == Some(&b'\n') || rest[at - 1] == b'\n';
-    Ok(memchr::memmem::find(&rest, text).is_some_and(is_line))
-}
-
-/// Returns the part of `rest` that covers `range`, where `rest` begins at offset `start` of a file.
-fn between(rest: &[u8], start: u64, range: Range<u64>) -> &[u8] {
-    let at = |offset: u64| usize::try_from(offset - start).unwrap_or(usize::MAX).min(rest.len());
-    rest.get(at(range.start)..at(range.end)).unwrap_or_default()
 }

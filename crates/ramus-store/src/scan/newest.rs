@@ -176,10 +176,9 @@ impl<'a> Finds<'a> {
         match found {
             Ok(mut found) => {
                 self.said.take(self.sources, &mut found);
-                let (dated, undated): (Vec<Place>, Vec<Place>) =
-                    found.places.into_iter().partition(|place| place.is_dated);
-                self.open.extend(dated.into_iter().map(Dated));
-                self.undated.extend(undated);
+                let places = found.places.iter().copied();
+                self.undated.extend(places.clone().filter(|place| !place.is_dated));
+                self.open.extend(places.filter(|place| place.is_dated).map(Dated));
             }
             // Cleanup may take a file between listing and reading.
             Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}

@@ -405,25 +405,34 @@ impl List {
 
     fn enter(&mut self) -> Vec<Effect> {
         let Some(row) = self.rows.get(self.cursor.at).copied() else { return Vec::new() };
-        let (p, s, target) = match row {
-            Row::Project(p) => {
-                self.unfold(self.is_closed(&self.projects[p]));
-                return Vec::new();
-            }
-            Row::Deleted => {
-                self.unfold(!self.shows_gone);
-                return Vec::new();
-            }
+        match row {
+            Row::Project(p) => self.unfold(self.is_closed(&self.projects[p])),
+            Row::Deleted => self.unfold(!self.shows_gone),
             Row::Gone(n) => {
                 let gone = &self.gone[n];
                 return vec![Effect::Show(prompts_page(&gone.id, &gone.prompts))];
             }
-            Row::Session(p, s) => (p, s, Target::Resume),
-            Row::Conversation(p, s, c) => {
-                (p, s, Target::Conversation(self.session(p, s).conversations[c].n))
+            Row::Session(..) | Row::Conversation(..) => {
+                let request = self.chosen_request();
+                return request
+                    .map(|request| Effect::Open(Box::new(request)))
+                    .into_iter()
+                    .collect();
             }
-        };
-        vec![Effect::Open(Box::new(self.request(p, s, target)))]
+        }
+        Vec::new()
+    }
+
+    /// Returns the session or conversation at the cursor; `None`: there is none.
+    pub(crate) fn chosen_request(&self) -> Option<OpenRequest> {
+        match *self.rows.get(self.cursor.at)? {
+            Row::Session(p, s) => Some(self.request(p, s, Target::Resume)),
+            Row::Conversation(p, s, c) => {
+                let conversation = self.session(p, s).conversations[c].n;
+                Some(self.request(p, s, Target::Conversation(conversation)))
+            }
+            Row::Project(_) | Row::Deleted | Row::Gone(_) => None,
+        }
     }
 
     fn request(&self, p: usize, s: usize, target: Target) -> OpenRequest {

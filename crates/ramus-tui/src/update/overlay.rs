@@ -116,14 +116,20 @@ impl State {
         if let Some(prompt) = &message.lost {
             return vec![Effect::Show(prompts_page(&message.session, [prompt]))];
         }
+        let Some(request) = self.result_request() else { return Vec::new() };
+        vec![Effect::Open(Box::new(OpenRequest { opening: Opening::Hit, ..request }))]
+    }
+
+    /// Returns where the chosen message is; `None`: its session is gone.
+    pub(super) fn result_request(&self) -> Option<OpenRequest> {
+        let Some(Overlay::Results(results)) = &self.overlay else { return None };
+        let message = results.messages.get(results.cursor.at)?;
         let target = message.node.map_or(Target::Resume, Target::Node);
         let sessions = self.list.projects.iter().flat_map(|project| &project.sessions);
         let session = sessions.map(|session| &session.file).find(|file| file.id == message.session);
         // What is kept beside a session is read with the session.
         let own = message.file.as_ref();
         let file = if message.spilled { session.or(own) } else { own };
-        let Some(file) = file else { return Vec::new() };
-        let request = self.list.request_for(file, target);
-        vec![Effect::Open(Box::new(OpenRequest { opening: Opening::Hit, ..request }))]
+        Some(self.list.request_for(file?, target))
     }
 }

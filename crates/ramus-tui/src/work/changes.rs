@@ -115,7 +115,7 @@ fn make(
     let lines = plan_lines(said, change, clock);
     if let (true, ChangeDetail::Merge { merged, .. }) = (change.stops, &change.detail) {
         let why = Line::new(&conflict_words(merged), Label::Error);
-        let hint = "M again with another answer says what holds; nothing on disk is touched";
+        let hint = "mark the other branch again (d); M with another answer says what holds; nothing on disk is touched";
         return Err(lines.into_iter().chain([why, Line::new(hint, Label::Note)]).collect());
     }
     let (answer, answered) = channel();

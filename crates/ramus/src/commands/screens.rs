@@ -1,6 +1,8 @@
 //! The terminal screens.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use ramus_app::Workspace;
@@ -14,7 +16,7 @@ use crate::env::{self, Clock};
 use crate::error::CommandError;
 use crate::memory;
 use crate::prices;
-use crate::ui::Ui;
+use crate::ui::{self, Ui};
 
 pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     memory::give_back_at_once();
@@ -42,6 +44,7 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
             export_conversation(workspace, address, format)
                 .map_err(|error| format!("{:#}", error.error))
         },
+        resume,
     };
     Ok(ramus_tui::run(options)?)
 }
@@ -49,4 +52,19 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
 /// Returns a directory by a name that holds wherever a command is typed that names it.
 fn absolute(dir: PathBuf) -> PathBuf {
     std::path::absolute(&dir).unwrap_or(dir)
+}
+
+/// Runs `ramus resume` as a program of its own, which asks on the plain terminal and becomes Claude Code.
+fn resume(root: Option<&Path>, address: &str) -> io::Result<()> {
+    let mut ramus = Command::new(std::env::current_exe()?);
+    memory::leave_out_setting(&mut ramus);
+    if let Some(root) = root {
+        ramus.arg("--claude-dir").arg(root);
+    }
+    let status = ramus.args(["resume", address]).status()?;
+    if !status.success() {
+        // What went wrong stands on the plain terminal, which is about to be covered.
+        ui::wait_for_enter("Press Enter to return to ramus");
+    }
+    Ok(())
 }

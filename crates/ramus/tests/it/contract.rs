@@ -67,6 +67,7 @@ enum Question {
         place: MessageAt,
         n: u64,
     },
+    Resume(MessageAt),
     Rename {
         session: String,
         title: &'static str,
@@ -352,6 +353,7 @@ fn questions(corpus: &Corpus) -> Vec<Question> {
             questions.push(Question::Files(place.clone()));
             questions.push(Question::Goto(place.clone()));
             questions.push(Question::Fork(place.clone()));
+            questions.push(Question::Resume(place.clone()));
             questions.push(Question::Export { place, n });
         }
         questions.push(Question::Rename { session, title: "Another name" });

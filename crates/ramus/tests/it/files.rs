@@ -363,6 +363,20 @@ fn files_are_put_back_and_back_again() {
     assert_eq!(workshop.held("src/lid.txt"), None);
 }
 
+#[cfg(unix)]
+#[test]
+fn backups_that_cannot_be_looked_at_stop_the_restoring() {
+    let workshop = Workshop::new();
+    let backups = workshop.kitchen.home.claude().join("file-history");
+    fs::rename(&backups, backups.with_extension("away")).unwrap();
+    // A link to itself leads nowhere, which is not the same as nothing.
+    std::os::unix::fs::symlink(&backups, &backups).unwrap();
+    let (_, stderr) = workshop.kitchen.check(&["aaaa:p1", "--restore", "--yes"], 2);
+    assert!(stderr.contains("file-history"), "{stderr}");
+    assert_eq!(workshop.held("kettle.txt").unwrap(), b"by hand\n");
+    assert_eq!(workshop.held("lid.txt").unwrap(), b"lid\n");
+}
+
 #[test]
 fn links_and_foreign_places_are_left_alone() {
     let workshop = Workshop::new();

@@ -223,3 +223,50 @@ fn a_file_outside_of_the_claude_directories_cannot_be_resumed() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("not in a Claude directory"), "{}", stderr(&output));
 }
+
+#[test]
+fn the_screens_give_the_terminal_to_the_client_and_take_it_again() {
+    let scene = Scene::new();
+    let longer = testkit::jsonl(&format!("{TWO}    g < f  user  said in between\n"));
+    let last =
+        longer.lines().last().unwrap().replace("/home/dev/app", scene.work.to_str().unwrap());
+    let more = scene.home.path().join("more");
+    fs::write(&more, format!("{last}\n")).unwrap();
+    let claude = scene.program(
+        "claude",
+        &format!(
+            "echo client \"$1\" \"$2\"; read words; echo \"$words\" > heard; cat {} >> {}",
+            more.display(),
+            format_args!("\"{}\"", scene.session.display()),
+        ),
+    );
+    let Some(terminal) = crate::terminal::start(&format!(
+        "RAMUS_CLAUDE={} ramus --claude-dir {}; echo left $?",
+        claude.display(),
+        scene.home.claude().display()
+    )) else {
+        return;
+    };
+    terminal.wait("1 session");
+    terminal.keys(&["C-o"]);
+    terminal.wait(&format!("client --resume {ID}"));
+    assert_eq!(terminal.ask("#{alternate_on}"), "0");
+    terminal.type_in("every letter comes through");
+    terminal.keys(&["Enter"]);
+    terminal.wait("back from Claude Code");
+    assert_eq!(terminal.ask("#{alternate_on}"), "1");
+    let heard = fs::read_to_string(scene.work.join("heard")).unwrap();
+    assert_eq!(heard, "every letter comes through\n");
+    // The keys are the screens' again, and they show what came.
+    terminal.keys(&["Enter"]);
+    terminal.wait("said in between");
+    // An earlier message is asked about on the plain terminal.
+    terminal.keys(&["Home", "r"]);
+    terminal.wait("Which one? [1-2]");
+    terminal.keys(&["Enter"]);
+    terminal.wait("Press Enter to return");
+    terminal.keys(&["Enter"]);
+    terminal.wait("back from Claude Code");
+    terminal.keys(&["q", "Escape"]);
+    terminal.wait("left 0");
+}

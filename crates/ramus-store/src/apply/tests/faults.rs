@@ -164,7 +164,9 @@ fn errors_from_any_call_on_change_nothing_or_everything() {
 
 #[test]
 fn an_error_or_a_power_cut_with_the_state_on_another_file_system() {
-    for case in &CASES {
+    // Only these move files to ramus's own directory, or out of it.
+    let moving = ["trash", "restore files", "undo restore files"];
+    for case in CASES.iter().filter(|case| moving.contains(&case.name)) {
         let scene = Scene::new(TWO);
         fault::other_file_system(Some(scene.state.dir()));
         let stage = Stage::of(scene, case);

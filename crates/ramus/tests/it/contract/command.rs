@@ -147,6 +147,9 @@ impl<'a> Command<'a> {
                 let told = crate::ramus(self.claude, &args);
                 one(export_row(&serde_json::from_slice(&told.stdout).unwrap(), true))
             }
+            Question::Resume(place) => {
+                one(resume_row(&crate::json(self.claude, &["resume", &place.address()])))
+            }
             Question::Rename { session, title } => planned(&["rename", session, title]),
         }
     }
@@ -407,4 +410,9 @@ pub(super) fn plan_row(plan: &Value, what: &str) -> Row {
         row.insert("resume leaf", text(plan, "resume_leaf"));
     }
     row
+}
+
+/// What resuming at a message takes.
+pub(super) fn resume_row(plan: &Value) -> Row {
+    Row::from([("first step", text(plan, "first_step")), ("command", text(plan, "command"))])
 }

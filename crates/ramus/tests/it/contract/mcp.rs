@@ -65,6 +65,7 @@ impl Mcp {
             // There is no tool for it.
             Question::Retention
             | Question::Rename { .. }
+            | Question::Resume(_)
             | Question::Merge { .. }
             | Question::Export { .. } => return None,
         };

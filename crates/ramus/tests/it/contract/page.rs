@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use ramus_app::Workspace;
+use ramus_app::{ClientProgram, Workspace};
 use ramus_core::resume::Rule;
 use ramus_store::place::Place;
 use ramus_web::{State, Token, app};
@@ -16,7 +16,7 @@ use tower::ServiceExt as _;
 
 use super::command::{
     conversation_rows, diff_row, export_row, file_rows, hit_rows, merge_row, nothing_to_do, one,
-    plan_row, project_rows, session_rows, tree_rows, usage_rows,
+    plan_row, project_rows, resume_row, session_rows, tree_rows, usage_rows,
 };
 use super::{Answer, MessageAt, Question, Row, text};
 
@@ -29,7 +29,9 @@ impl Page {
     pub(super) fn new(home: &Home, claude: &Path) -> Self {
         let place = Place::open(vec![claude.to_owned()]).unwrap();
         let own = ramus_store::State::new(home.path().join("page-state"));
-        let workspace = Workspace::for_serving(place, Rule::Client, own);
+        let usual_dir = claude.parent().map(|home| home.join(".claude"));
+        let client = ClientProgram { usual_dir, ..ClientProgram::default() };
+        let workspace = Workspace::for_serving(place, Rule::Client, own).with_client(client);
         let state = State::new(workspace, Token::new("teapot"), vec!["h:1".to_owned()], |_| {});
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let page = Self { app: app(Arc::new(state)), runtime };
@@ -110,6 +112,9 @@ impl Page {
                 let leaf = self.leaf(session, *n);
                 let path = format!("/api/sessions/{session}/export?format=json&leaf={leaf}");
                 one(export_row(&self.get(&path), true))
+            }
+            Question::Resume(MessageAt { session, node, .. }) => {
+                one(resume_row(&self.get(&format!("/api/sessions/{session}/resume?node={node}"))))
             }
             Question::Rename { session, title } => {
                 planned(json!({"what": "rename", "session": session, "title": title}))

@@ -49,6 +49,7 @@ impl Screens {
             | Question::Projects
             | Question::Usage
             | Question::Merge { .. }
+            | Question::Resume(_)
             | Question::Rename { .. } => None,
         }
     }
@@ -187,17 +188,25 @@ impl Screens {
         self.terminal.type_in(words);
         self.terminal.keys(&["Enter"]);
         let title = format!("Find “{words}” ");
+        let rows = |screen: &str| -> Vec<Row> {
+            let inner = screen.lines().filter_map(|line| line.trim().strip_prefix('│'));
+            inner.filter_map(|line| hit_row(line.trim())).collect()
+        };
+        // The number of hits is drawn before all of them are.
         let is_done = |screen: &str| {
             let head = screen.lines().find_map(|line| line.split_once(&title));
-            head.is_some_and(|(_, state)| !state.starts_with("looking"))
+            let count = head.and_then(|(_, state)| match state.split_once(' ')? {
+                ("looking", _) => None,
+                ("nothing", _) => Some(0),
+                (count, _) => count.parse().ok(),
+            });
+            count.is_some_and(|count: usize| rows(screen).len() == count)
         };
         self.terminal.wait_for(is_done);
         let screen = self.terminal.screen();
         self.terminal.keys(&["Escape"]);
         self.terminal.wait("type to filter");
-        let inner = screen.lines().filter_map(|line| line.trim().strip_prefix('│'));
-        let rows = inner.filter_map(|line| hit_row(line.trim()));
-        Answer { rows: rows.collect(), ordered: true }
+        Answer { rows: rows(&screen), ordered: true }
     }
 }
 
