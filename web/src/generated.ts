@@ -746,7 +746,11 @@ flow: Array<string>, complexity: number, links: Array<Link>,
 /**
  * When Claude Code deletes its file, should it not be changed before.
  */
-deleted_after: string | null, pull_requests: Array<PullRequest>,
+deleted_after: string | null,
+/**
+ * Its file is gone; it is read from the archive.
+ */
+archived: boolean, pull_requests: Array<PullRequest>,
 /**
  * The git repository of its project; only when asked for.
  */
