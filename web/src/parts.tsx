@@ -127,6 +127,7 @@ export function SessionList({
               {session.agents > 0 && <span>{several(session.agents, "agent")}</span>}
               {session.defects > 0 && <span class="bad">{several(session.defects, "defect")}</span>}
               <span>{bytes(session.bytes)}</span>
+              {session.archived && <span title="Its file is gone; it is read from the archive">archived</span>}
               {isDue(session) && (
                 <span class="bad" title={exactly(session.deleted_after ?? "")}>
                   deleted {until(session.deleted_after ?? "")}

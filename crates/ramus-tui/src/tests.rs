@@ -51,7 +51,7 @@ y < x    assistant     Three minutes are enough.
 ";
 
 fn workspace(home: &Home) -> Arc<Workspace> {
-    let place = Place { roots: vec![home.claude()], index: Index::none(), overlays: Vec::new() };
+    let place = Place::at(vec![home.claude()], Index::none());
     let state = ramus_store::State::new(home.path().join("state"));
     Arc::new(Workspace::for_serving(place, Rule::Client, state))
 }
