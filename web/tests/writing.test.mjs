@@ -183,15 +183,17 @@ test("of two sessions with one id the one that was clicked is meant", async (t) 
 
   // An address from before there were two asks which is meant.
   writeFileSync(other, readFileSync(path));
-  const answer = await page.waitForFunction(
-    async (address) => {
+  // The server may know the new file a moment later. `waitForFunction` does not wait for promises when it polls.
+  let answer = null;
+  for (let tries = 0; answer === null && tries < 100; tries++) {
+    answer = await page.evaluate(async (address) => {
       const response = await ask(address);
-      return response.status === 409 && response.json();
-    },
-    `/api/sessions/${session}`,
-    { polling: 300 },
-  );
-  assert.deepEqual((await answer.jsonValue()).candidates, [`${session}~-home-dev-copy`, `${session}~-home-dev-teapot`]);
+      if (response.status === 409) return response.json();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return null;
+    }, `/api/sessions/${session}`);
+  }
+  assert.deepEqual(answer?.candidates, [`${session}~-home-dev-copy`, `${session}~-home-dev-teapot`]);
   await go(`/s/${session}`);
   await page.getByRole("alert").getByRole("link", { name: "-home-dev-teapot" }).click();
   await page.waitForSelector(".turn.answer");
