@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use ramus_archive::restore::{RestorePlan, RestoreRequest};
 use ramus_archive::{Archive, ArchiveError, ArchivedSession, FileEntry, is_archived};
 use ramus_core::edit::ChangeDetail;
-use ramus_core::retention::Due;
+use ramus_core::retention::DueDeletions;
 use ramus_core::time::Time;
-use ramus_store::Identity;
+use ramus_store::FileIdentity;
+use ramus_store::claude_dir::{FileRole, HistoryFile};
 use ramus_store::owned::{OwnedFile, OwnedKind, owned_files};
-use ramus_store::place::{FileRole, HistoryFile};
 
 pub use settings::{SettingsError, SettingsRequest};
 
@@ -28,7 +28,7 @@ pub struct ArchivedFiles {
 
 impl ArchivedFiles {
     /// Whether a file is archived as it is now.
-    pub fn has(&self, path: &Path, identity: Option<Identity>) -> bool {
+    pub fn has(&self, path: &Path, identity: Option<FileIdentity>) -> bool {
         self.entries.get(path).is_some_and(|entry| is_archived(entry, identity))
     }
 }
@@ -69,20 +69,22 @@ impl Workspace {
             kept => format!("; {kept} with another content stay as they are"),
         };
         let words = format!("from the archive: {files}, {bytes} bytes{left}");
-        let detail = ChangeDetail::Restore { words };
+        let detail = ChangeDetail::Restore { description: words };
         Ok(ArchiveRestore::Planned(Box::new(PlannedChange::new(self, plan, detail))))
     }
 
     /// Lists every file that belongs to the sessions of a scope.
     pub fn owned_files(&self, scope: &Scope) -> Vec<OwnedFile> {
-        let projects = self.projects();
+        let projects = self.list_projects();
         let (mut files, problems) = match scope {
-            Scope::All => owned_files(self.roots(), &projects, true),
+            Scope::All => owned_files(self.claude_roots(), &projects, true),
             Scope::Project(project) => {
-                owned_files(self.roots(), std::slice::from_ref(&**project), false)
+                owned_files(self.claude_roots(), std::slice::from_ref(&**project), false)
             }
             Scope::Session(found) => match &found.project {
-                Some(project) => owned_files(self.roots(), std::slice::from_ref(&**project), false),
+                Some(project) => {
+                    owned_files(self.claude_roots(), std::slice::from_ref(&**project), false)
+                }
                 // A file outside of the Claude directories has no place to be restored to.
                 None => (Vec::new(), Vec::new()),
             },
@@ -105,10 +107,12 @@ impl Workspace {
         files: impl IntoIterator<Item = &'a HistoryFile>,
         now: Time,
     ) -> Result<usize, ArchiveError> {
-        let cleanup = self.cleanup();
+        let cleanup = self.cleanup_schedule();
         let is_due = |file: &&HistoryFile| {
             let is_counted = !file.archived && !matches!(file.role, FileRole::Journal { .. });
-            is_counted && Due::new(cleanup.retention(file)).has(cleanup.end(file), now)
+            is_counted
+                && DueDeletions::new(cleanup.retention_of(file))
+                    .is_due(cleanup.deletion_time(file), now)
         };
         let mut due = files.into_iter().filter(is_due).peekable();
         if due.peek().is_none() {
@@ -121,7 +125,7 @@ impl Workspace {
     /// Lists what is archived of the Claude directories.
     pub fn archived_files(&self) -> Result<ArchivedFiles, ArchiveError> {
         let mut entries = HashMap::new();
-        for (root, real) in self.roots().iter().zip(self.archived_roots()) {
+        for (root, real) in self.claude_roots().iter().zip(self.archived_roots()) {
             let files = match self.archive() {
                 Some(archive) => archive.files(Some(&real))?,
                 None => Vec::new(),
@@ -135,6 +139,6 @@ impl Workspace {
     /// Returns the Claude directories as an archive knows them: without links on the way.
     pub fn archived_roots(&self) -> Vec<PathBuf> {
         let real = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
-        self.roots().iter().map(real).collect()
+        self.claude_roots().iter().map(real).collect()
     }
 }

@@ -2,26 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use ramus_core::digest::Digest;
-use ramus_core::edit::{ChangeDetail, Refusal, UnpackedSummary};
-use ramus_core::redact::{Found, redact_text};
+use ramus_core::digest::SessionDigest;
+use ramus_core::edit::{ChangeDetail, EditRefusal, UnpackedSummary};
+use ramus_core::redact::{RedactionCounts, redact_text};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_core::title::short_title;
 use ramus_store::PathError;
+use ramus_store::claude_dir::{FileRole, Project, encode_project_name, is_encoded_path};
 use ramus_store::pack::source::{planned_sources, session_sources};
 use ramus_store::pack::write::PackWriteError;
 use ramus_store::pack::{OpenPack, PackError, PackOptions, PackPlan, PackSource, PackedSession};
-use ramus_store::place::{FileRole, Project, encode, is_encoded};
-use ramus_store::plan::{self, Destination, PlacedSession, PlanError, UnpackTo};
+use ramus_store::plan::{self, ForkDestination, PlacedSession, PlanError, UnpackTo};
 
-use crate::change::{ChangeError, PlannedChange, Site};
+use crate::change::{ChangeError, OpenedSession, PlannedChange};
 use crate::workspace::Workspace;
 
 /// A session that is packed, whole or only one conversation of it.
 #[derive(Debug)]
 pub struct PackItem<'a> {
-    pub site: &'a Site,
+    pub site: &'a OpenedSession,
     /// The message that the one conversation ends with; `None`: the whole session.
     pub up_to: Option<NodeId>,
 }
@@ -34,7 +34,7 @@ pub enum CarryError {
     #[error("{0:?} is named twice")]
     Twice(String),
     #[error("cannot pack this conversation: {0}")]
-    Refused(Refusal),
+    Refused(EditRefusal),
     #[error("{} is not a directory", .0.display())]
     NoDirectory(PathBuf),
     /// The client shortens the names of such projects by a hash of its own.
@@ -99,15 +99,18 @@ impl Workspace {
         Ok(pack)
     }
 
-    fn session_to_pack(&self, site: &Site) -> Result<(PackedSession, Vec<PackSource>), CarryError> {
+    fn session_to_pack(
+        &self,
+        site: &OpenedSession,
+    ) -> Result<(PackedSession, Vec<PackSource>), CarryError> {
         let file = &site.found.file;
         if file.role != FileRole::Session {
-            return Err(CarryError::NoSession(site.found.id()));
+            return Err(CarryError::NoSession(site.found.address_id()));
         }
         let project = project_name(site);
-        let sources = session_sources(site.subject(), &project)?;
-        let digest = Digest::new(&site.history);
-        let mut session = self.described(site, &file.id, &sources);
+        let sources = session_sources(site.edit_subject(), &project)?;
+        let digest = SessionDigest::new(&site.history);
+        let mut session = self.describe_packed(site, &file.id, &sources);
         session.title = short_title(&site.title);
         session.messages = digest.messages;
         session.conversations = site.history.branches.conversations.len() as u32;
@@ -117,13 +120,13 @@ impl Workspace {
     /// Makes a new session of one conversation, always the same one for the same conversation.
     fn conversation_to_pack(
         &self,
-        site: &Site,
+        site: &OpenedSession,
         node: NodeId,
     ) -> Result<(PackedSession, Vec<PackSource>), CarryError> {
-        let parts = self.parts(site, node)?;
-        let parts = parts.ok_or(CarryError::Refused(Refusal::NoNode))?;
-        let leaf = site.leaf(node);
-        let mut ids = SeededIds::new(&format!("{} {leaf}", site.found.id()));
+        let parts = self.path_parts(site, node)?;
+        let parts = parts.ok_or(CarryError::Refused(EditRefusal::NoNode))?;
+        let leaf = site.leaf_uuid(node);
+        let mut ids = SeededIds::new(&format!("{} {leaf}", site.found.address_id()));
         let id = ids.next_id();
         let times = parts.iter().flat_map(|part| {
             part.path.nodes.iter().filter_map(|node| part.history.session.record(*node).time)
@@ -132,16 +135,16 @@ impl Workspace {
         let newest = times.max().unwrap_or(Time::from_millis(0));
         let title = short_title(&site.title);
         let dir = Path::new("projects").join(project_name(site));
-        let to = Destination { dir: &dir, cwd: None, title: &title };
+        let to = ForkDestination { dir: &dir, cwd: None, title: &title };
         let mut new_id = || ids.next_id();
-        let forked = plan::fork_as(site.subject(), &parts, to, id, &mut new_id, newest);
+        let forked = plan::fork_as(site.edit_subject(), &parts, to, id, &mut new_id, newest);
         let (plan, new) = forked.map_err(|error| match error {
             PlanError::Refused(refusal) => CarryError::Refused(refusal),
             PlanError::Read(error) => error.into(),
         })?;
         let root = self.root_of(&site.found.file.path);
         let sources = planned_sources(&plan.steps, &plan.file, root.as_deref())?;
-        let mut session = self.described(site, &plan.session, &sources);
+        let mut session = self.describe_packed(site, &plan.session, &sources);
         session.title = title;
         session.messages = new.messages;
         session.conversations = 1;
@@ -149,14 +152,19 @@ impl Workspace {
     }
 
     /// Describes a session without what differs between a whole one and one conversation.
-    fn described(&self, site: &Site, id: &str, sources: &[PackSource]) -> PackedSession {
+    fn describe_packed(
+        &self,
+        site: &OpenedSession,
+        id: &str,
+        sources: &[PackSource],
+    ) -> PackedSession {
         let directory = self.working_directory(site);
         let facts = site.history.session.facts();
         let is_agent = |source: &&PackSource| {
             let name = source.name.rsplit('/').next().unwrap_or_default();
             name.starts_with("agent-") && name.ends_with(".jsonl")
         };
-        let session_dir = site.found.dir().join(&site.found.file.id);
+        let session_dir = site.found.project_dir().join(&site.found.file.id);
         let session_dir = std::path::absolute(&session_dir).unwrap_or(session_dir);
         PackedSession {
             id: id.to_owned(),
@@ -182,28 +190,28 @@ impl Workspace {
         let directory = request.into.canonicalize().ok().filter(|directory| directory.is_dir());
         let directory =
             directory.ok_or_else(|| CarryError::NoDirectory(request.into.to_owned()))?;
-        let root = self.roots().first().ok_or(CarryError::NoClaudeDir)?;
+        let root = self.claude_roots().first().ok_or(CarryError::NoClaudeDir)?;
         let root = std::path::absolute(root).unwrap_or_else(|_| root.clone());
         let name = directory.to_string_lossy();
-        let projects = self.projects();
+        let projects = self.list_projects();
         let is_here = |project: &&Project| {
             std::path::absolute(&project.root).is_ok_and(|of| of == root)
-                && is_encoded(&project.name, &name)
+                && is_encoded_path(&project.name, &name)
         };
         let dir = match projects.iter().find(is_here) {
             Some(project) => root.join("projects").join(&project.name),
-            None if encode(&name).len() > LONGEST_NAME => {
+            None if encode_project_name(&name).len() > LONGEST_NAME => {
                 return Err(CarryError::LongPath(directory));
             }
-            None => root.join("projects").join(encode(&name)),
+            None => root.join("projects").join(encode_project_name(&name)),
         };
         let is_taken =
-            |id: &str| projects.iter().flat_map(Project::sessions).any(|file| file.id == id);
+            |id: &str| projects.iter().flat_map(Project::session_files).any(|file| file.id == id);
         let to = UnpackTo { root: &root, dir: &dir, directory: &name, maps: request.maps };
         let (plan, sessions) = plan::unpack(pack, to, &is_taken)?;
         let detail = ChangeDetail::Unpack {
-            sessions: sessions.iter().map(|placed| self.unpacked(pack, placed)).collect(),
-            makes_claude_dir: !self.roots().iter().any(|root| root.is_dir()),
+            sessions: sessions.iter().map(|placed| self.unpacked_summary(pack, placed)).collect(),
+            makes_claude_dir: !self.claude_roots().iter().any(|root| root.is_dir()),
         };
         let change = PlannedChange {
             resume_leaf: sessions.first().and_then(|session| session.leaf.clone()),
@@ -214,7 +222,7 @@ impl Workspace {
         Ok(PlannedUnpack { change, sessions, directory })
     }
 
-    fn unpacked(&self, pack: &OpenPack, placed: &PlacedSession) -> UnpackedSummary {
+    fn unpacked_summary(&self, pack: &OpenPack, placed: &PlacedSession) -> UnpackedSummary {
         let session = &pack.manifest.sessions[placed.index];
         UnpackedSummary {
             short_id: self.short_id(&placed.id),
@@ -235,10 +243,10 @@ impl Workspace {
 const LONGEST_NAME: usize = 200;
 
 /// Returns the name of a session's project in a pack.
-fn project_name(site: &Site) -> String {
+fn project_name(site: &OpenedSession) -> String {
     match site.found.project_name() {
-        "" if site.cwd().is_empty() => "-".to_owned(),
-        "" => encode(site.cwd()),
+        "" if site.working_directory().is_empty() => "-".to_owned(),
+        "" => encode_project_name(site.working_directory()),
         name => name.to_owned(),
     }
 }
@@ -246,12 +254,12 @@ fn project_name(site: &Site) -> String {
 /// Takes personal names out of what a pack says about a session, as they are taken out of its records.
 fn without_names(session: &mut PackedSession, sources: Vec<PackSource>) -> Vec<PackSource> {
     fn redacted(text: &str) -> String {
-        redact_text(text, &mut Found::default()).into_owned()
+        redact_text(text, &mut RedactionCounts::default()).into_owned()
     }
     session.title = redacted(&session.title);
     session.directory = session.directory.as_deref().map(redacted);
     session.session_dir = session.session_dir.as_deref().map(redacted);
-    let project = session.directory.as_deref().map_or_else(|| "-".to_owned(), encode);
+    let project = session.directory.as_deref().map_or_else(|| "-".to_owned(), encode_project_name);
     let renamed = sources.into_iter().map(|source| {
         let parts: Vec<&str> = source.name.splitn(3, '/').collect();
         match parts[..] {

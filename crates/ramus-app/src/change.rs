@@ -4,26 +4,27 @@ mod files;
 mod hints;
 mod keeper;
 mod new_session;
-mod site;
-mod words;
+mod opened_session;
+mod warnings;
 
 use ramus_core::edit::{
-    ChangeDetail, ChangeSummary, FileRestoration, Misnamed, Refusal, Thinking, UndoneOperation,
+    ChangeDetail, ChangeSummary, EditRefusal, FileRestoration, ThinkingPolicy, UndoneOperation,
+    WrongIds,
 };
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
-use ramus_store::apply::{ApplyError, Done};
+use ramus_store::apply::{AppliedOperation, ApplyError};
 use ramus_store::files_at::FilesAt;
 use ramus_store::journal::{Journal, Operation};
-use ramus_store::plan::{self, Plan, PlanError, Step, TitleError};
+use ramus_store::plan::{self, PlanError, PlanStep, TitleError, WritePlan};
 use ramus_store::undo::{self, UndoError};
-use ramus_store::{PathError, State};
+use ramus_store::{PathError, StateDir};
 
 pub use hints::apply_hint;
 pub use keeper::PlanKeeper;
 pub use new_session::{MergeRequest, NewSessionAt};
-pub use ramus_store::plan::{What as ChangeKind, new_id, quoted, resume_command};
-pub use site::Site;
+pub use opened_session::OpenedSession;
+pub use ramus_store::plan::{OperationKind as ChangeKind, new_id, resume_command, shell_quoted};
 
 use crate::workspace::Workspace;
 
@@ -32,23 +33,23 @@ use crate::workspace::Workspace;
 pub enum ChangeRequest<'a> {
     /// Resume a session from a message.
     Goto {
-        site: &'a Site,
+        site: &'a OpenedSession,
         node: NodeId,
     },
     /// Copy a conversation up to a message into a new session.
     Fork {
-        site: &'a Site,
+        site: &'a OpenedSession,
         node: NodeId,
         to: NewSessionAt<'a>,
     },
     /// Put conversations, each up to a message, together in a new session.
     Merge(MergeRequest<'a>),
     Rename {
-        site: &'a Site,
+        site: &'a OpenedSession,
         title: &'a str,
     },
     Trash {
-        site: &'a Site,
+        site: &'a OpenedSession,
     },
     /// Take an operation back; without a number the last one.
     Undo {
@@ -72,16 +73,16 @@ pub enum ChangeRequest<'a> {
     },
     /// Repair the conversation that Claude Code resumes, in a copy.
     Fix {
-        site: &'a Site,
-        misnamed: &'a Misnamed,
-        thinking: Thinking,
+        site: &'a OpenedSession,
+        misnamed: &'a WrongIds,
+        thinking: ThinkingPolicy,
     },
 }
 
 impl ChangeRequest<'_> {
     /// Returns the sessions that are written to or from.
-    fn sites(&self) -> impl Iterator<Item = &Site> {
-        let (one, several): (Option<&Site>, &[(&Site, NodeId)]) = match self {
+    fn sites(&self) -> impl Iterator<Item = &OpenedSession> {
+        let (one, several): (Option<&OpenedSession>, &[(&OpenedSession, NodeId)]) = match self {
             Self::Goto { site, .. }
             | Self::Fork { site, .. }
             | Self::Rename { site, .. }
@@ -97,7 +98,7 @@ impl ChangeRequest<'_> {
 /// A change that can be shown, kept and carried out.
 #[derive(Debug)]
 pub struct PlannedChange {
-    pub plan: Plan,
+    pub plan: WritePlan,
     pub detail: ChangeDetail,
     /// The start of the id of the plan's session that means no other one.
     pub(crate) short_session: String,
@@ -108,11 +109,11 @@ pub struct PlannedChange {
     /// Somebody must decide first what holds where merged conversations conflict.
     pub stops: bool,
     /// Why the session itself cannot go to the message. This fork does it instead (R25).
-    pub instead_of: Option<Refusal>,
+    pub instead_of: Option<EditRefusal>,
 }
 
 impl PlannedChange {
-    pub(crate) fn new(workspace: &Workspace, plan: Plan, detail: ChangeDetail) -> Self {
+    pub(crate) fn new(workspace: &Workspace, plan: WritePlan, detail: ChangeDetail) -> Self {
         Self {
             short_session: workspace.short_id(&plan.session),
             plan,
@@ -125,12 +126,12 @@ impl PlannedChange {
     }
 
     /// Returns what it comes down to.
-    pub fn summary(&self) -> ChangeSummary<'_> {
-        let is_agent = |step: &&Step| {
-            matches!(step, Step::Make { file, .. }
+    pub fn change_summary(&self) -> ChangeSummary<'_> {
+        let is_agent = |step: &&PlanStep| {
+            matches!(step, PlanStep::Make { file, .. }
                 if *file != self.plan.file && file.extension().is_some_and(|end| end == "jsonl"))
         };
-        let is_link = |step: &&Step| matches!(step, Step::Link { .. });
+        let is_link = |step: &&PlanStep| matches!(step, PlanStep::Link { .. });
         ChangeSummary {
             detail: &self.detail,
             session: &self.plan.session,
@@ -139,7 +140,7 @@ impl PlannedChange {
             appended_bytes: self.plan.appended_bytes(),
             agents: self.plan.steps.iter().filter(is_agent).count(),
             links: self.plan.steps.iter().filter(is_link).count(),
-            resume_notes: self.plan.resume_words().collect(),
+            resume_notes: self.plan.resume_notes().collect(),
         }
     }
 
@@ -153,8 +154,8 @@ impl PlannedChange {
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
     /// The histories do not allow it.
-    #[error("cannot {}: {refusal}", verb(*.what))]
-    Refused { what: ChangeKind, refusal: Refusal },
+    #[error("cannot {}: {refusal}", change_verb(*.what))]
+    Refused { what: ChangeKind, refusal: EditRefusal },
     #[error("the session resumes there already")]
     AlreadyThere,
     /// Its file is gone.
@@ -187,11 +188,11 @@ pub enum ChangeError {
     Read(#[from] PathError),
 }
 
-fn verb(what: ChangeKind) -> &'static str {
+fn change_verb(what: ChangeKind) -> &'static str {
     match what {
         ChangeKind::Goto => "go there",
         ChangeKind::Fix => "repair",
-        other => other.word(),
+        other => other.as_str(),
     }
 }
 
@@ -200,7 +201,7 @@ impl ChangeError {
         Self::Undo { error: UndoError::Unknown(op), trashed: None, is_kept: false }
     }
 
-    fn of(what: ChangeKind) -> impl FnOnce(PlanError) -> Self {
+    fn from_plan_error(what: ChangeKind) -> impl FnOnce(PlanError) -> Self {
         move |error| match error {
             PlanError::Refused(refusal) => Self::Refused { what, refusal },
             PlanError::Read(error) => Self::Read(error),
@@ -210,7 +211,7 @@ impl ChangeError {
 
 impl Workspace {
     /// Plans what was asked for; nothing is written.
-    pub fn plan(
+    pub fn plan_change(
         &self,
         request: ChangeRequest<'_>,
         now: Time,
@@ -223,10 +224,14 @@ impl Workspace {
             ChangeRequest::Fork { site, node, to } => self.plan_fork(site, node, to, now),
             ChangeRequest::Merge(request) => self.plan_merge(request, now),
             ChangeRequest::Rename { site, title } => {
-                let title = plan::title(title)?;
+                let title = plan::check_title(title)?;
                 let detail =
                     ChangeDetail::Rename { now: site.title.clone(), then: title.to_owned() };
-                Ok(PlannedChange::new(self, plan::rename(site.subject(), title, now)?, detail))
+                Ok(PlannedChange::new(
+                    self,
+                    plan::plan_rename(site.edit_subject(), title, now)?,
+                    detail,
+                ))
             }
             ChangeRequest::Trash { site } => plan_trash(self, site),
             ChangeRequest::Undo { journal, op } => self.plan_undo(journal, op),
@@ -245,27 +250,28 @@ impl Workspace {
     /// Plans to resume from a message, by a fork where lines at the session's end cannot do it.
     fn plan_goto(
         &self,
-        site: &Site,
+        site: &OpenedSession,
         node: NodeId,
         now: Time,
     ) -> Result<PlannedChange, ChangeError> {
-        let planned = plan::goto(site.subject(), node, now);
+        let planned = plan::plan_goto(site.edit_subject(), node, now);
         // At a date in the future the session would go on once, and then go back there.
-        let lasts = !matches!(planned, Err(PlanError::Refused(Refusal::Future { .. })));
+        let lasts = !matches!(planned, Err(PlanError::Refused(EditRefusal::Future { .. })));
         if lasts && site.resumes_at(node) {
             return Err(ChangeError::AlreadyThere);
         }
         match planned {
             Ok(plan) => {
-                let resumed = site.history.branches.resume.map(|resume| site.message(resume.leaf));
+                let resumed =
+                    site.history.branches.resume.map(|resume| site.message_summary(resume.leaf));
                 let detail = ChangeDetail::Goto {
                     title: site.title.clone(),
                     now: resumed.transpose()?.flatten(),
-                    then: site.message(node)?,
+                    then: site.message_summary(node)?,
                 };
                 Ok(PlannedChange {
-                    resume_leaf: Some(site.leaf(node)),
-                    cwd: Some(site.cwd().to_owned()),
+                    resume_leaf: Some(site.leaf_uuid(node)),
+                    cwd: Some(site.working_directory().to_owned()),
                     ..PlannedChange::new(self, plan, detail)
                 })
             }
@@ -273,12 +279,12 @@ impl Workspace {
                 let fork = self.plan_fork(site, node, NewSessionAt::default(), now)?;
                 Ok(PlannedChange { instead_of: Some(refusal), ..fork })
             }
-            Err(error) => Err(ChangeError::of(ChangeKind::Goto)(error)),
+            Err(error) => Err(ChangeError::from_plan_error(ChangeKind::Goto)(error)),
         }
     }
 
     fn plan_undo(&self, journal: &Journal, op: Option<u64>) -> Result<PlannedChange, ChangeError> {
-        let plan = undo::undo(journal, op, self.roots())
+        let plan = undo::plan_undo(journal, op, self.claude_roots())
             .map_err(|error| undo_error(error, journal, op, None))?;
         let undone = plan.undoes.and_then(|op| journal.operation(op));
         let undone = undone.map(|operation| self.undone_operation(operation));
@@ -291,32 +297,32 @@ impl Workspace {
         session: &str,
         at: Option<u64>,
     ) -> Result<PlannedChange, ChangeError> {
-        let trashed = undo::trashed(journal, session, self.roots());
+        let trashed = undo::find_trash_operation(journal, session, self.claude_roots());
         let plan = match trashed.filter(|_| at.is_none()) {
             // Its files are whole where `trash` put them.
-            Some(op) => undo::undo(journal, Some(op), self.roots()),
-            None => undo::restore(journal, session, at, self.roots()),
+            Some(op) => undo::plan_undo(journal, Some(op), self.claude_roots()),
+            None => undo::plan_restore(journal, session, at, self.claude_roots()),
         };
         let plan = plan.map_err(|error| undo_error(error, journal, at, trashed))?;
-        let detail = ChangeDetail::Restore { words: plan.words.clone() };
+        let detail = ChangeDetail::Restore { description: plan.words.clone() };
         Ok(PlannedChange::new(self, plan, detail))
     }
 
     fn undone_operation(&self, operation: &Operation) -> UndoneOperation {
         UndoneOperation {
             op: operation.op,
-            kind: operation.what.word(),
+            kind: operation.what.as_str(),
             short_session: self.short_id(&operation.session),
-            words: operation.words.clone(),
+            description: operation.words.clone(),
         }
     }
 }
 
-fn plan_trash(workspace: &Workspace, site: &Site) -> Result<PlannedChange, ChangeError> {
-    let plan = plan::trash(site.subject())?;
+fn plan_trash(workspace: &Workspace, site: &OpenedSession) -> Result<PlannedChange, ChangeError> {
+    let plan = plan::plan_trash(site.edit_subject())?;
     let conversations = &site.history.branches.conversations;
     let moved = plan.steps.iter().filter_map(|step| match step {
-        Step::Move { from, .. } => Some(from.clone()),
+        PlanStep::Move { from, .. } => Some(from.clone()),
         _ => None,
     });
     let detail = ChangeDetail::Trash {
@@ -340,28 +346,28 @@ fn undo_error(
 }
 
 /// Carries out what was planned, and nothing else. With `force` an open or growing session is no obstacle.
-pub fn apply(
-    state: &State,
+pub fn apply_change(
+    state: &StateDir,
     change: &PlannedChange,
     force: bool,
     now: Time,
-) -> Result<Done, ApplyError> {
-    ramus_store::apply::apply(state, &change.plan, force, now)
+) -> Result<AppliedOperation, ApplyError> {
+    ramus_store::apply::apply_plan(state, &change.plan, force, now)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use ramus_core::resume::Rule;
+    use ramus_core::resume::ResumeRule;
     use ramus_core::time::Time;
-    use ramus_store::State;
+    use ramus_store::StateDir;
     use ramus_store::apply::ApplyError;
-    use ramus_store::place::Place;
-    use ramus_store::plan::Step;
-    use testkit::Home;
+    use ramus_store::claude_dir::ClaudeDirs;
+    use ramus_store::plan::PlanStep;
+    use testkit::TestHome;
 
-    use super::{ChangeError, ChangeRequest, PlannedChange, Site, apply};
+    use super::{ChangeError, ChangeRequest, OpenedSession, PlannedChange, apply_change};
     use crate::workspace::Workspace;
 
     const TWO: &str = "
@@ -373,60 +379,61 @@ mod tests {
         f < e  assistant  tuned as well
     ";
     const FILE: &str = "-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl";
-    fn now() -> Time {
+    fn test_time() -> Time {
         Time::from_millis(1_800_000_000_000)
     }
 
-    fn workspace(home: &Home) -> Workspace {
-        let place = Place::open(vec![home.claude()]).unwrap();
-        Workspace::new(place, Rule::Client, State::new(home.path().join("state")))
+    fn test_workspace(home: &TestHome) -> Workspace {
+        let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
+        Workspace::new(place, ResumeRule::Client, StateDir::new(home.path().join("state")))
     }
 
-    fn site(workspace: &Workspace) -> Site {
-        Site::read(workspace, workspace.address("1111").unwrap().file).unwrap()
+    fn test_session(workspace: &Workspace) -> OpenedSession {
+        OpenedSession::read_session(workspace, workspace.resolve_address("1111").unwrap().file)
+            .unwrap()
     }
 
     fn to_d(workspace: &Workspace) -> PlannedChange {
-        let site = site(workspace);
+        let site = test_session(workspace);
         let node = site.history.node_at("d").unwrap();
-        workspace.plan(ChangeRequest::Goto { site: &site, node }, now()).unwrap()
+        workspace.plan_change(ChangeRequest::Goto { site: &site, node }, test_time()).unwrap()
     }
 
     #[test]
     fn what_was_planned_is_written_byte_for_byte() {
-        let home = Home::new();
-        let path = home.session(FILE, TWO);
-        let workspace = workspace(&home);
+        let home = TestHome::new();
+        let path = home.write_session(FILE, TWO);
+        let workspace = test_workspace(&home);
         let change = to_d(&workspace);
         assert_eq!(change.resume_leaf.as_deref(), Some("d"));
-        let [Step::Append { bytes, .. }] = &change.plan.steps[..] else { panic!("{change:?}") };
+        let [PlanStep::Append { bytes, .. }] = &change.plan.steps[..] else { panic!("{change:?}") };
         let planned = [fs::read(&path).unwrap(), bytes.clone()].concat();
-        apply(workspace.state(), &change, false, now()).unwrap();
+        apply_change(workspace.state_dir(), &change, false, test_time()).unwrap();
         assert_eq!(fs::read(&path).unwrap(), planned);
     }
 
     #[test]
     fn a_session_that_went_on_since_the_plan_stays_as_it_is() {
-        let home = Home::new();
-        let path = home.session(FILE, TWO);
-        let workspace = workspace(&home);
+        let home = TestHome::new();
+        let path = home.write_session(FILE, TWO);
+        let workspace = test_workspace(&home);
         let change = to_d(&workspace);
         let longer = fs::read_to_string(&path).unwrap() + "{\"type\":\"summary\"}\n";
         fs::write(&path, &longer).unwrap();
-        let refused = apply(workspace.state(), &change, false, now());
+        let refused = apply_change(workspace.state_dir(), &change, false, test_time());
         assert!(matches!(refused, Err(ApplyError::Changed(_))), "{refused:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), longer);
     }
 
     #[test]
     fn going_where_a_session_resumes_already_needs_no_plan() {
-        let home = Home::new();
-        home.session(FILE, TWO);
-        let workspace = workspace(&home);
-        let site = site(&workspace);
+        let home = TestHome::new();
+        home.write_session(FILE, TWO);
+        let workspace = test_workspace(&home);
+        let site = test_session(&workspace);
         let going = |name| {
             let node = site.history.node_at(name).unwrap();
-            workspace.plan(ChangeRequest::Goto { site: &site, node }, now())
+            workspace.plan_change(ChangeRequest::Goto { site: &site, node }, test_time())
         };
         assert!(matches!(going("f"), Err(ChangeError::AlreadyThere)));
         assert!(going("d").is_ok_and(|change| change.instead_of.is_none()));

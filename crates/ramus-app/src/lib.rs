@@ -21,20 +21,23 @@ pub mod usage;
 /// Files in short, as [`Workspace`] reads them.
 pub mod survey {
     pub use ramus_store::survey::{
-        Counted, MostComplex, ProjectSurvey, Survey, Surveyed, count, to_time,
+        MostComplex, ProjectSurvey, Survey, SurveyCounts, SurveyedFile, count_survey,
+        time_from_system,
     };
 }
 
-pub mod when;
+pub mod time_text;
 pub mod workspace;
 
 pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
 pub use carry::{CarryError, PackItem, PlannedUnpack, UnpackRequest};
-pub use change::{ChangeError, ChangeRequest, NewSessionAt, PlanKeeper, PlannedChange, Site};
+pub use change::{
+    ChangeError, ChangeRequest, NewSessionAt, OpenedSession, PlanKeeper, PlannedChange,
+};
 pub use conversation::OpenConversation;
-pub use prices::Prices;
+pub use prices::ActivePrices;
 pub use resume::{
-    ClientProgram, FirstStep, ResumeCommand, ResumeDecision, ResumeError, ResumePlan,
+    ClientProgram, ResumeCommand, ResumeDecision, ResumeError, ResumePlan, ResumeStep,
 };
 pub use search::{SearchBatch, SearchOrder, SearchRequest};
 pub use workspace::{ProgressSink, SurveyDetail, Workspace};

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use ramus_core::price::{PriceError, PriceList};
-use ramus_store::{PathError, settings};
+use ramus_store::{PathError, read_optional_text};
 
 /// The prices that hold, and the file they come from.
 #[derive(Clone, Debug, Default)]
-pub struct Prices {
+pub struct ActivePrices {
     pub list: PriceList,
     /// `None`: only the list that is built in.
     pub file: Option<PathBuf>,
@@ -24,10 +24,10 @@ pub enum PricesError {
     Invalid { file: PathBuf, source: PriceError },
 }
 
-impl Prices {
+impl ActivePrices {
     /// Reads a file of prices; one that was asked for must exist.
-    pub fn load(file: &Path, must_exist: bool) -> Result<Self, PricesError> {
-        let Some(text) = settings(file)? else {
+    pub fn load_file(file: &Path, must_exist: bool) -> Result<Self, PricesError> {
+        let Some(text) = read_optional_text(file)? else {
             if must_exist {
                 return Err(PricesError::Missing(file.to_owned()));
             }

@@ -3,15 +3,15 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use ramus_core::edit::Refusal;
+use ramus_core::edit::EditRefusal;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
-use ramus_store::live::open_in;
-use ramus_store::place::is_encoded;
-use ramus_store::plan::quoted;
+use ramus_store::claude_dir::is_encoded_path;
+use ramus_store::plan::shell_quoted;
+use ramus_store::session_in_use::find_open_client;
 
 use crate::address::{AddressError, ResolvedFile, ResolvedProject, Scope};
-use crate::change::{ChangeError, ChangeRequest, PlannedChange, Site};
+use crate::change::{ChangeError, ChangeRequest, OpenedSession, PlannedChange};
 use crate::workspace::{SurveyDetail, Workspace};
 
 /// The Claude Code program on this machine.
@@ -42,7 +42,7 @@ pub struct ResumeCommand {
 
 impl ResumeCommand {
     /// Returns the arguments of the program.
-    pub fn args(&self) -> [&OsStr; 2] {
+    pub fn client_args(&self) -> [&OsStr; 2] {
         [OsStr::new("--resume"), OsStr::new(&self.session)]
     }
 
@@ -53,7 +53,7 @@ impl ResumeCommand {
 
     /// Returns the command as it is typed in a shell that is somewhere else.
     pub fn shell_line(&self) -> String {
-        let word = |word: &OsStr| quoted(&word.to_string_lossy());
+        let word = |word: &OsStr| shell_quoted(&word.to_string_lossy());
         let change = self
             .directory
             .iter()
@@ -62,7 +62,7 @@ impl ResumeCommand {
             .claude_dir
             .iter()
             .map(|dir| format!("CLAUDE_CONFIG_DIR={} ", word(dir.as_os_str())));
-        let [resume, session] = self.args();
+        let [resume, session] = self.client_args();
         let program = [&self.program, resume, session].map(word).join(" ");
         change.chain(claude_dir).chain([program]).collect()
     }
@@ -74,7 +74,7 @@ pub struct ResumePlan {
     /// Starts Claude Code on the session as it is.
     pub command: ResumeCommand,
     /// What has to be done first.
-    pub first: FirstStep,
+    pub first: ResumeStep,
     /// The uuid of the message that is resumed.
     pub leaf: String,
     /// The process of a client that has the session open now.
@@ -83,18 +83,18 @@ pub struct ResumePlan {
 
 /// What has to be done before Claude Code resumes at a message.
 #[derive(Debug)]
-pub enum FirstStep {
+pub enum ResumeStep {
     /// Claude Code resumes there by itself.
     Nothing,
     /// Claude Code resumes elsewhere: move the resume point by this change, or fork.
     GotoOrFork(Box<PlannedChange>),
     /// Only a new session can be resumed there.
-    Fork { refusal: Refusal, change: Box<PlannedChange> },
+    Fork { refusal: EditRefusal, change: Box<PlannedChange> },
 }
 
-impl FirstStep {
+impl ResumeStep {
     /// Returns the stable word for it.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
             Self::GotoOrFork(_) => "goto-or-fork",
@@ -120,19 +120,19 @@ impl ResumePlan {
         decision: Option<ResumeDecision>,
         client_args: &[OsString],
     ) -> String {
-        let fork = matches!(self.first, FirstStep::Fork { .. }).then_some(ResumeDecision::Fork);
+        let fork = matches!(self.first, ResumeStep::Fork { .. }).then_some(ResumeDecision::Fork);
         let mut words: Vec<String> = match (&self.first, decision.or(fork)) {
-            (FirstStep::Nothing, None | Some(ResumeDecision::Goto)) => {
+            (ResumeStep::Nothing, None | Some(ResumeDecision::Goto)) => {
                 vec![self.command.shell_line()]
             }
-            (_, decision) => self.ramus_words(address, decision, !client_args.is_empty()),
+            (_, decision) => self.ramus_command(address, decision, !client_args.is_empty()),
         };
-        words.extend(client_args.iter().map(|word| quoted(&word.to_string_lossy())));
+        words.extend(client_args.iter().map(|word| shell_quoted(&word.to_string_lossy())));
         words.join(" ")
     }
 
     /// Returns the words of the command that does what is needed first.
-    fn ramus_words(
+    fn ramus_command(
         &self,
         address: &str,
         decision: Option<ResumeDecision>,
@@ -140,9 +140,9 @@ impl ResumePlan {
     ) -> Vec<String> {
         let mut words = vec!["ramus".to_owned()];
         if let Some(dir) = &self.command.claude_dir {
-            words.extend(["--claude-dir".to_owned(), quoted(&dir.to_string_lossy())]);
+            words.extend(["--claude-dir".to_owned(), shell_quoted(&dir.to_string_lossy())]);
         }
-        words.extend(["resume".to_owned(), quoted(address)]);
+        words.extend(["resume".to_owned(), shell_quoted(address)]);
         let option = decision.map(|decision| match decision {
             ResumeDecision::Goto => "--goto",
             ResumeDecision::Fork => "--fork",
@@ -165,19 +165,19 @@ impl Workspace {
     /// Plans to resume at a message; nothing is written.
     pub fn plan_resume(
         &self,
-        site: &Site,
+        site: &OpenedSession,
         node: NodeId,
         now: Time,
     ) -> Result<ResumePlan, ResumeError> {
         let path = &site.found.file.path;
         let root = self.root_of(path).ok_or_else(|| ResumeError::Outside(path.clone()))?;
-        let first = match self.plan(ChangeRequest::Goto { site, node }, now) {
-            Err(ChangeError::AlreadyThere) => FirstStep::Nothing,
+        let first = match self.plan_change(ChangeRequest::Goto { site, node }, now) {
+            Err(ChangeError::AlreadyThere) => ResumeStep::Nothing,
             planned => {
                 let change = Box::new(planned?);
                 match change.instead_of.clone() {
-                    Some(refusal) => FirstStep::Fork { refusal, change },
-                    None => FirstStep::GotoOrFork(change),
+                    Some(refusal) => ResumeStep::Fork { refusal, change },
+                    None => ResumeStep::GotoOrFork(change),
                 }
             }
         };
@@ -185,8 +185,8 @@ impl Workspace {
         Ok(ResumePlan {
             command: self.resume_command(session, &root, self.working_directory(site)),
             first,
-            leaf: site.leaf(node),
-            open_in: open_in(&root, session),
+            leaf: site.leaf_uuid(node),
+            open_in: find_open_client(&root, session),
         })
     }
 
@@ -197,7 +197,7 @@ impl Workspace {
         root: &Path,
         directory: Option<PathBuf>,
     ) -> ResumeCommand {
-        let client = self.client();
+        let client = self.client_program();
         let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
         let is_usual = client.usual_dir.as_deref().is_some_and(|usual| real(usual) == real(root));
         // The client runs in another directory, where a relative path would lead elsewhere.
@@ -211,16 +211,16 @@ impl Workspace {
     }
 
     /// Returns the directory whose project a session belongs to: the client looks for it by that.
-    pub(crate) fn working_directory(&self, site: &Site) -> Option<PathBuf> {
-        let first = Some(site.cwd()).filter(|cwd| !cwd.is_empty());
+    pub(crate) fn working_directory(&self, site: &OpenedSession) -> Option<PathBuf> {
+        let first = Some(site.working_directory()).filter(|cwd| !cwd.is_empty());
         let Some(project) = &site.found.project else { return first.map(PathBuf::from) };
-        if let Some(cwd) = first.filter(|cwd| is_encoded(&project.name, cwd)) {
+        if let Some(cwd) = first.filter(|cwd| is_encoded_path(&project.name, cwd)) {
             return Some(cwd.into());
         }
         // A session may begin elsewhere than where its project is.
         let survey = self.survey_scope(Scope::Project(project.clone()), SurveyDetail::Digests);
         let path = survey.projects.first().and_then(|project| project.path.clone());
-        path.filter(|path| is_encoded(&project.name, path))
+        path.filter(|path| is_encoded_path(&project.name, path))
             .or(first.map(str::to_owned))
             .map(PathBuf::from)
     }

@@ -4,14 +4,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use jiff::Zoned;
-use ramus_core::branches::Status;
+use ramus_core::branches::BranchStatus;
 use ramus_core::history::History;
 use ramus_core::pull_request::PullRequestName;
 use ramus_core::query::{Query, QueryError, TextKind};
 use ramus_core::session::NodeId;
-use ramus_store::place::{HistoryFile, Project};
-pub use ramus_store::prompts::NotedPrompt;
-use ramus_store::scan::{Content, Filter, Hit, Order, Place, ScanJob, Source};
+use ramus_store::claude_dir::{HistoryFile, Project};
+pub use ramus_store::prompt_history::NotedPrompt;
+use ramus_store::scan::{
+    Hit, HitOrder, MatchLocation, ScanFilter, ScanJob, SearchSource, SourceFormat,
+};
 
 mod batch;
 mod context;
@@ -21,7 +23,7 @@ pub use batch::SearchBatch;
 pub use ramus_store::scan::ToolFilter;
 
 use crate::address::Scope;
-use crate::when::{Edge, TimeError, parse_time};
+use crate::time_text::{TimeEdge, TimeError, parse_time};
 use crate::workspace::{ProgressSink, Workspace};
 
 /// Matches the first letter of every text.
@@ -37,7 +39,7 @@ pub struct SearchRequest {
     /// Only sessions in which this pull request was made.
     pub pull_request: Option<PullRequestName>,
     /// Only messages on branches of this status.
-    pub status: Option<Status>,
+    pub status: Option<BranchStatus>,
     pub agents: AgentFilter,
     pub order: SearchOrder,
     /// How many hits are left out at the beginning: those an earlier answer had.
@@ -48,7 +50,7 @@ pub struct SearchRequest {
     /// How many messages before and after each hit are read, too.
     pub context: usize,
     /// How many characters of a text are shown at most.
-    pub room: usize,
+    pub passage_chars: usize,
     /// Leave half of the threads to others.
     pub in_background: bool,
 }
@@ -95,7 +97,7 @@ pub struct SearchCounts {
 
 impl SearchCounts {
     /// Returns how many messages match, copies in other files counted, too.
-    pub fn places(&self) -> usize {
+    pub fn match_count(&self) -> usize {
         self.files.iter().map(|(_, messages)| messages).sum()
     }
 }
@@ -114,14 +116,14 @@ impl SearchRequest {
             limit: None,
             counts_all: false,
             context: 0,
-            room: 240,
+            passage_chars: 240,
             in_background: false,
         }
     }
 
     /// Searches for words, or for a regular expression.
     pub fn for_text(text: &str, is_regex: bool) -> Result<Self, QueryError> {
-        let query = if is_regex { Query::regex(text) } else { Query::words(text) };
+        let query = if is_regex { Query::from_regex(text) } else { Query::from_words(text) };
         query.map(Self::new)
     }
 
@@ -136,7 +138,7 @@ impl SearchRequest {
             }
             _ => (ANYTHING.to_owned(), TextKind::ToolInput),
         };
-        let mut query = Query::regex(&pattern)?;
+        let mut query = Query::from_regex(&pattern)?;
         query.kinds.push(kind);
         Ok(Self { tool, pull_request, ..Self::new(query) })
     }
@@ -148,8 +150,8 @@ impl SearchRequest {
         until: Option<&str>,
         now: &Zoned,
     ) -> Result<(), TimeError> {
-        self.query.since = since.map(|text| parse_time(text, Edge::Start, now)).transpose()?;
-        self.query.until = until.map(|text| parse_time(text, Edge::End, now)).transpose()?;
+        self.query.since = since.map(|text| parse_time(text, TimeEdge::Start, now)).transpose()?;
+        self.query.until = until.map(|text| parse_time(text, TimeEdge::End, now)).transpose()?;
         Ok(())
     }
 
@@ -166,37 +168,37 @@ impl SearchRequest {
 impl Workspace {
     /// Searches, and hands out hits in batches. `each` ends the search with `Break`; it ends early, too,
     /// when `progress` is cancelled.
-    pub fn search<B>(
+    pub fn search_history<B>(
         &self,
         request: &SearchRequest,
         progress: &dyn ProgressSink,
         mut each: impl FnMut(&mut SearchBatch<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B, SearchOutcome> {
-        let files = SearchFiles::open(self, request);
-        let (on_read, go_on) = (|bytes| progress.advance(bytes), || !progress.is_cancelled());
+        let files = SearchFiles::list_files(self, request);
+        let (on_read, go_on) = (|bytes| progress.advance_bytes(bytes), || !progress.is_cancelled());
         let job = files.scan_job(request, &on_read, &go_on);
         let mut batch = SearchBatch::new(self, request, &files, progress);
-        let mut handing = HandingOut::new(request, progress);
-        progress.begin(files.bytes());
+        let mut handing = BatchDelivery::new(request, progress);
+        progress.begin_reading(files.total_bytes());
         let (problems, flow) = match request.order {
             SearchOrder::Newest => job.find_newest(|found| {
-                batch.set_hits(found.hits, found.said);
+                batch.set_hits(found.hits, found.notes);
                 handing.hand_out(&mut batch, &mut each)
             }),
             SearchOrder::Relevance => {
-                let found = job.find_all(Order::Relevance);
-                let hits = Hit::merge(found.places, &files.sources, Order::Relevance);
-                batch.set_hits(hits, &found.said);
+                let found = job.find_all(HitOrder::Relevance);
+                let hits = Hit::merge_copies(found.locations, &files.sources, HitOrder::Relevance);
+                batch.set_hits(hits, &found.notes);
                 (found.problems, handing.hand_out(&mut batch, &mut each))
             }
         };
-        progress.end();
-        problems.iter().for_each(|problem| progress.warn(problem));
+        progress.end_reading();
+        problems.iter().for_each(|problem| progress.report_problem(problem));
         let is_complete = flow.is_continue() || request.order == SearchOrder::Relevance;
         let flow = match flow {
             ControlFlow::Continue(()) if request.wants_deleted_prompts() && go_on() => {
                 let mut prompts = self.lost_prompts(&request.scope).prompts;
-                prompts.retain(|prompt| prompt.fits(&request.query));
+                prompts.retain(|prompt| prompt.matches_query(&request.query));
                 batch.set_prompts(prompts);
                 handing.hand_out(&mut batch, &mut each)
             }
@@ -208,7 +210,7 @@ impl Workspace {
                 shown: handing.shown,
                 found: handing.found,
                 is_complete,
-                unknown_bytes: files.filter.unknown(&files.sources),
+                unknown_bytes: files.filter.unfiltered_bytes(&files.sources),
             }),
         }
     }
@@ -219,41 +221,44 @@ impl Workspace {
         request: &SearchRequest,
         progress: &dyn ProgressSink,
     ) -> SearchCounts {
-        let files = SearchFiles::open(self, request);
-        let (on_read, go_on) = (|bytes| progress.advance(bytes), || !progress.is_cancelled());
-        progress.begin(files.bytes());
-        let found = files.scan_job(request, &on_read, &go_on).find_all(Order::Time);
-        progress.end();
-        found.problems.iter().for_each(|problem| progress.warn(problem));
+        let files = SearchFiles::list_files(self, request);
+        let (on_read, go_on) = (|bytes| progress.advance_bytes(bytes), || !progress.is_cancelled());
+        progress.begin_reading(files.total_bytes());
+        let found = files.scan_job(request, &on_read, &go_on).find_all(HitOrder::Time);
+        progress.end_reading();
+        found.problems.iter().for_each(|problem| progress.report_problem(problem));
         let mut batch = SearchBatch::new(self, request, &files, progress);
-        batch.set_hits(Hit::merge(found.places, &files.sources, Order::Time), &found.said);
+        batch.set_hits(
+            Hit::merge_copies(found.locations, &files.sources, HitOrder::Time),
+            &found.notes,
+        );
         if let Some(status) = request.status {
             batch.keep_status(status);
         }
-        let unknown_bytes = files.filter.unknown(&files.sources);
-        SearchCounts { unknown_bytes, ..batch.count() }
+        let unknown_bytes = files.filter.unfiltered_bytes(&files.sources);
+        SearchCounts { unknown_bytes, ..batch.count_messages() }
     }
 }
 
 /// Returns the nodes of an open session that match, in file order.
 pub fn matches_in_session(file: &HistoryFile, history: &History, query: &Query) -> Vec<NodeId> {
-    let source = Source::new(file.clone(), Content::Records, None);
+    let source = SearchSource::new(file.clone(), SourceFormat::Records, None);
     let job = ScanJob {
         sources: &[source],
         query,
         tool: None,
-        filter: &Filter::default(),
+        filter: &ScanFilter::default(),
         on_read: &|_| {},
         go_on: &|| true,
         in_background: false,
     };
     let records = history.session.records();
-    let node = |place: &Place| {
-        let index = records.binary_search_by_key(&place.span.at, |record| record.span.at);
-        index.ok().map(|index| history.tree.first(NodeId(index as u32)))
+    let node = |place: &MatchLocation| {
+        let index = records.binary_search_by_key(&place.span.offset, |record| record.span.offset);
+        index.ok().map(|index| history.record_tree.first_copy(NodeId(index as u32)))
     };
-    let found = job.find_all(Order::Time);
-    let mut nodes: Vec<NodeId> = found.places.iter().filter_map(node).collect();
+    let found = job.find_all(HitOrder::Time);
+    let mut nodes: Vec<NodeId> = found.locations.iter().filter_map(node).collect();
     nodes.sort_unstable();
     nodes.dedup();
     nodes
@@ -263,24 +268,25 @@ pub fn matches_in_session(file: &HistoryFile, history: &History, query: &Query) 
 /// listing, so everything here comes from the same one.
 struct SearchFiles {
     projects: Arc<Vec<Project>>,
-    sources: Vec<Source>,
-    filter: Filter,
+    sources: Vec<SearchSource>,
+    filter: ScanFilter,
 }
 
 impl SearchFiles {
-    fn open(workspace: &Workspace, request: &SearchRequest) -> Self {
+    fn list_files(workspace: &Workspace, request: &SearchRequest) -> Self {
         let project = match &request.scope {
             Scope::All => None,
             Scope::Project(project) => Some(project),
             Scope::Session(found) => found.project.as_ref(),
         };
-        let projects = project.map_or_else(|| workspace.projects(), |found| found.listing.clone());
+        let projects =
+            project.map_or_else(|| workspace.list_projects(), |found| found.listing.clone());
         let sources = sources::search_sources(workspace, &projects, request);
-        let filter = Filter::open(workspace.index(), &projects);
+        let filter = ScanFilter::open(workspace.session_cache(), &projects);
         Self { projects, sources, filter }
     }
 
-    fn bytes(&self) -> u64 {
+    fn total_bytes(&self) -> u64 {
         self.sources.iter().map(|source| source.file.bytes).sum()
     }
 
@@ -303,14 +309,14 @@ impl SearchFiles {
 }
 
 /// Counts hits, and hands out those within the offset and the limit.
-struct HandingOut<'a> {
+struct BatchDelivery<'a> {
     request: &'a SearchRequest,
     progress: &'a dyn ProgressSink,
     shown: usize,
     found: usize,
 }
 
-impl<'a> HandingOut<'a> {
+impl<'a> BatchDelivery<'a> {
     fn new(request: &'a SearchRequest, progress: &'a dyn ProgressSink) -> Self {
         Self { request, progress, shown: 0, found: 0 }
     }
@@ -336,7 +342,7 @@ impl<'a> HandingOut<'a> {
         batch.keep_range(skip, room);
         self.shown += batch.len();
         if !batch.is_empty() {
-            self.progress.end();
+            self.progress.end_reading();
             each(batch).map_break(Some)?;
         }
         match is_more && !self.request.counts_all {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ramus_core::time::Time;
 use ramus_store::owned::{OwnedFile, OwnedKind};
-use ramus_store::{Identity, PathError};
+use ramus_store::{FileIdentity, PathError};
 
 use crate::add::{AddReport, Adding, add_files};
 use crate::content::ArchivedContent;
@@ -194,7 +194,7 @@ impl Archive {
 }
 
 /// Whether an archived file is what lies on the disk now; a file that is still being written to is not.
-pub fn is_archived(entry: &FileEntry, identity: Option<Identity>) -> bool {
-    let listed = identity.map(Identity::to_bytes);
+pub fn is_archived(entry: &FileEntry, identity: Option<FileIdentity>) -> bool {
+    let listed = identity.map(FileIdentity::to_bytes);
     listed.is_some() && entry.identity.as_deref() == listed.as_ref().map(|bytes| &bytes[..])
 }

@@ -4,7 +4,7 @@
 //! use ramus_archive::Archive;
 //! use ramus_core::time::Time;
 //! use ramus_store::owned::owned_files;
-//! use ramus_store::place::Place;
+//! use ramus_store::position::Place;
 //!
 //! # let home = testkit::Home::new();
 //! # let session = home.session("-app/0a1b.jsonl", "a user hello\nb < a assistant hi");

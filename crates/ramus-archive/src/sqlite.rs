@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use ramus_core::time::Time;
 use ramus_store::owned::OwnedKind;
-use ramus_store::plan::Moment;
+use ramus_store::plan::FileTime;
 use ramus_store::private_file;
 use rusqlite::{
     Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior, params,
@@ -272,10 +272,10 @@ fn read_generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
         bytes: read_length(row, 1)?,
         hash: ContentHash(row.get(2)?),
         mode: row.get(3)?,
-        modified: Moment(read_length(row, 4)?, row.get(5)?),
+        modified: FileTime(read_length(row, 4)?, row.get(5)?),
         added: Time::from_millis(row.get(6)?),
         created: match (row.get::<_, Option<i64>>(7)?, row.get(8)?) {
-            (Some(seconds), Some(nanos)) => Some(Moment(seconds.cast_unsigned(), nanos)),
+            (Some(seconds), Some(nanos)) => Some(FileTime(seconds.cast_unsigned(), nanos)),
             _ => None,
         },
     })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ramus_core::time::Time;
 use ramus_store::owned::OwnedKind;
-use ramus_store::plan::Moment;
+use ramus_store::plan::FileTime;
 use ramus_store::{PathError, WriteError};
 
 /// The BLAKE3 hash of some bytes.
@@ -68,9 +68,9 @@ pub struct Generation {
     pub hash: ContentHash,
     /// The permissions that the file had.
     pub mode: u32,
-    pub modified: Moment,
+    pub modified: FileTime,
     /// When the file was created, if its file system records that.
-    pub created: Option<Moment>,
+    pub created: Option<FileTime>,
     /// When bytes were last added to it.
     pub added: Time,
 }

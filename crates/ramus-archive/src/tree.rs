@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use ramus_store::overlay::{ArchivedFile, ArchivedListing, ArchivedTree};
-use ramus_store::{Identity, PathError, StoredBytes};
+use ramus_store::{FileIdentity, PathError, StoredBytes};
 
 use crate::archive::Archive;
 use crate::storage::{ArchiveError, FileEntry, FileKey};
@@ -57,7 +57,7 @@ fn archived_file(entry: FileEntry) -> (PathBuf, ArchivedFile) {
         mode: newest.mode,
         modified: SystemTime::from(newest.modified),
         created: newest.created.map(SystemTime::from),
-        identity: Identity::of_content(&newest.hash.0, newest.bytes),
+        identity: FileIdentity::of_content(&newest.hash.0, newest.bytes),
     };
     (entry.key.path, file)
 }

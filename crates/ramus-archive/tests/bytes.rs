@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use ramus_archive::add::AddReport;
 use ramus_archive::{Archive, FileKey};
 use ramus_core::time::Time;
+use ramus_store::claude_dir::ClaudeDirs;
 use ramus_store::owned::owned_files;
-use ramus_store::place::Place;
-use testkit::Home;
+use testkit::TestHome;
 
 fn add(archive: &Archive, claude: &Path) -> AddReport {
-    let place = Place::open(vec![claude.to_owned()]).unwrap();
-    let (files, problems) = owned_files(&place.roots, &place.projects().projects, true);
+    let place = ClaudeDirs::open(vec![claude.to_owned()]).unwrap();
+    let (files, problems) = owned_files(&place.roots, &place.list_projects().projects, true);
     assert!(problems.is_empty(), "{problems:?}");
     let on_problem = |problem: &ramus_store::PathError| panic!("{problem}");
     archive.add(&files, Time::from_millis(1), &|_| {}, &on_problem).unwrap()
 }
 
-fn archive(home: &Home) -> Archive {
+fn archive(home: &TestHome) -> Archive {
     Archive::open(&home.path().join("data/archive.db")).unwrap()
 }
 
@@ -59,21 +59,21 @@ fn check_newest(archive: &Archive, claude: &Path) {
 
 #[test]
 fn samples_and_generated_histories_come_back_byte_for_byte() {
-    let home = Home::new();
-    testkit::corpus(&home, 7, 40);
+    let home = TestHome::new();
+    testkit::write_corpus(&home, 7, 40);
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ramus-core/tests/fixtures");
     for (n, bytes) in files_below(&samples).into_values().enumerate() {
-        home.write(&format!("-samples/{n:08x}-0000-4000-8000-000000000000.jsonl"), bytes);
+        home.write_file(&format!("-samples/{n:08x}-0000-4000-8000-000000000000.jsonl"), bytes);
     }
-    home.write("-damaged/a.jsonl", [0, 255, 254, b'\n', b'{', 0xed, 0xa0, 0x80]);
-    home.write("-damaged/b.jsonl", "");
-    home.write("-damaged/c.jsonl", "{\"type\":\"user\"".repeat(1_000_000));
-    home.write("-damaged/c/tool-results/out.txt", vec![7; 9_000_000]);
+    home.write_file("-damaged/a.jsonl", [0, 255, 254, b'\n', b'{', 0xed, 0xa0, 0x80]);
+    home.write_file("-damaged/b.jsonl", "");
+    home.write_file("-damaged/c.jsonl", "{\"type\":\"user\"".repeat(1_000_000));
+    home.write_file("-damaged/c/tool-results/out.txt", vec![7; 9_000_000]);
     let archive = archive(&home);
-    let first = add(&archive, &home.claude());
+    let first = add(&archive, &home.claude_dir());
     assert_eq!((first.new, first.skipped), (first.files, 0));
-    check_newest(&archive, &home.claude());
-    let again = add(&archive, &home.claude());
+    check_newest(&archive, &home.claude_dir());
+    let again = add(&archive, &home.claude_dir());
     assert_eq!((again.unchanged, again.added_bytes), (first.files, 0));
 }
 
@@ -134,10 +134,10 @@ fn change_something(dice: &mut Dice, dir: &Path) {
 
 #[test]
 fn no_archived_byte_is_lost_in_a_thousand_changes() {
-    let home = Home::new();
-    let dir = home.claude().join("projects/-p");
+    let home = TestHome::new();
+    let dir = home.claude_dir().join("projects/-p");
     fs::create_dir_all(&dir).unwrap();
-    let root = home.claude().canonicalize().unwrap();
+    let root = home.claude_dir().canonicalize().unwrap();
     let archive = archive(&home);
     let (mut dice, mut expected) = (Dice(0x9e37_79b9), Expected::new());
     for step in 0..1_000 {
@@ -145,7 +145,7 @@ fn no_archived_byte_is_lost_in_a_thousand_changes() {
             change_something(&mut dice, &dir);
             continue;
         }
-        add(&archive, &home.claude());
+        add(&archive, &home.claude_dir());
         for (path, bytes) in files_below(&dir.canonicalize().unwrap()) {
             expect(&mut expected, path, bytes);
         }
@@ -177,16 +177,16 @@ fn check_generations(archive: &Archive, root: &Path, expected: &Expected) {
 
 #[test]
 fn a_file_that_grows_line_by_line_stays_few_chunks_and_one_generation() {
-    let home = Home::new();
+    let home = TestHome::new();
     let archive = archive(&home);
     let (mut text, long) = (String::new(), "x".repeat(2_000));
     for n in 0..200 {
         writeln!(text, "{{\"type\":\"user\",\"n\":{n},\"text\":\"{long}\"}}").unwrap();
-        home.write("-p/s.jsonl", &text);
-        let report = add(&archive, &home.claude());
+        home.write_file("-p/s.jsonl", &text);
+        let report = add(&archive, &home.claude_dir());
         assert_eq!(report.grown + report.new, 1);
     }
-    check_newest(&archive, &home.claude());
+    check_newest(&archive, &home.claude_dir());
     let totals = archive.totals().unwrap();
     assert_eq!((totals.files, totals.generations), (1, 1));
     assert!(totals.chunks < 5, "{totals:?}");
@@ -194,26 +194,26 @@ fn a_file_that_grows_line_by_line_stays_few_chunks_and_one_generation() {
 
 #[test]
 fn the_same_content_elsewhere_is_stored_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     let archive = archive(&home);
-    home.write("-p/a.jsonl", "hello\n".repeat(10_000));
-    let first = add(&archive, &home.claude());
-    home.write("-q/b.jsonl", "hello\n".repeat(10_000));
-    let second = add(&archive, &home.claude());
+    home.write_file("-p/a.jsonl", "hello\n".repeat(10_000));
+    let first = add(&archive, &home.claude_dir());
+    home.write_file("-q/b.jsonl", "hello\n".repeat(10_000));
+    let second = add(&archive, &home.claude_dir());
     assert!(first.stored_bytes > 0);
     assert_eq!((second.new, second.stored_bytes), (1, 0));
-    check_newest(&archive, &home.claude());
+    check_newest(&archive, &home.claude_dir());
 }
 
 #[test]
 fn forgetting_a_session_leaves_all_others() {
-    let home = Home::new();
+    let home = TestHome::new();
     let archive = archive(&home);
     for session in ["a", "b"] {
-        home.write(&format!("-p/{session}.jsonl"), "the same\n".repeat(100));
-        home.write(&format!("-p/{session}/tool-results/x.txt"), format!("only {session}"));
+        home.write_file(&format!("-p/{session}.jsonl"), "the same\n".repeat(100));
+        home.write_file(&format!("-p/{session}/tool-results/x.txt"), format!("only {session}"));
     }
-    add(&archive, &home.claude());
+    add(&archive, &home.claude_dir());
     let sessions = archive.sessions(None).unwrap();
     let forgotten = archive.forget(&sessions[0]).unwrap();
     assert_eq!((forgotten.files, forgotten.generations), (2, 2));
@@ -228,13 +228,13 @@ fn forgetting_a_session_leaves_all_others() {
 
 #[test]
 fn damage_is_found_and_never_handed_out() {
-    let home = Home::new();
+    let home = TestHome::new();
     let archive = archive(&home);
     let mut dice = Dice(1);
     let noise: Vec<u8> = (0..200_000).map(|_| dice.below(256) as u8).collect();
-    home.write("-p/a.jsonl", &noise);
-    home.write("-p/b.jsonl", "intact\n");
-    add(&archive, &home.claude());
+    home.write_file("-p/a.jsonl", &noise);
+    home.write_file("-p/b.jsonl", "intact\n");
+    add(&archive, &home.claude_dir());
     let path = archive.path().to_owned();
     let mut bytes = fs::read(&path).unwrap();
     // Noise is stored as it is, cut into pages.
@@ -255,10 +255,10 @@ fn damage_is_found_and_never_handed_out() {
 #[test]
 fn only_the_owner_can_read_an_archive() {
     use std::os::unix::fs::PermissionsExt;
-    let home = Home::new();
+    let home = TestHome::new();
     let archive = archive(&home);
-    home.write("-p/a.jsonl", "hello\n");
-    add(&archive, &home.claude());
+    home.write_file("-p/a.jsonl", "hello\n");
+    add(&archive, &home.claude_dir());
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(archive.path()), 0o600);
     assert_eq!(mode(archive.path().parent().unwrap()), 0o700);
@@ -271,7 +271,7 @@ fn only_the_owner_can_read_an_archive() {
 
 #[test]
 fn what_is_no_archive_is_left_alone() {
-    let home = Home::new();
+    let home = TestHome::new();
     let path = home.path().join("notes.txt");
     fs::write(&path, "this is no database, but a text of some length\n".repeat(100)).unwrap();
     let before = fs::read(&path).unwrap();

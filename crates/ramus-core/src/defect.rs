@@ -11,7 +11,7 @@ use crate::time::Time;
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Defect {
     /// Offset of the line in the file.
-    pub at: u64,
+    pub offset: u64,
     /// Line number, from 1.
     pub line: u32,
     pub kind: DefectKind,
@@ -68,7 +68,7 @@ pub enum DefectKind {
 
 impl DefectKind {
     /// Returns the stable word for it in machine output.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::NotJson { .. } => "not-json",
             Self::NotUtf8 => "not-utf8",

@@ -1,37 +1,37 @@
 //! What a Claude Code history is: bytes in, values out.
 //!
 //! A session file is a tree written line by line. [`Session`](session::Session)
-//! takes its bytes, [`History`](history::History) tells what they mean: where
+//! takes its bytes, [`History`](file_history::History) tells what they mean: where
 //! the conversation forked and why, which conversations there are, and which of
 //! them the client would resume.
 //!
 //! ```
-//! use ramus_core::history::History;
-//! use ramus_core::resume::Rule;
+//! use ramus_core::file_history::History;
+//! use ramus_core::resume::ResumeRule;
 //! use ramus_core::session::Session;
 //!
 //! let file = br#"
-//! {"parentUuid":null,"type":"user","message":{"content":"Name a tea"},"uuid":"a","timestamp":"2026-01-01T10:00:00.000Z"}
+//! {"parentUuid":null,"type":"user","message":{"content":"RecordUuid a tea"},"uuid":"a","timestamp":"2026-01-01T10:00:00.000Z"}
 //! {"parentUuid":"a","type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Oolong"}]},"uuid":"b","timestamp":"2026-01-01T10:00:01.000Z"}
 //! {"parentUuid":"a","type":"assistant","message":{"id":"m2","content":[{"type":"text","text":"Sencha"}]},"uuid":"c","timestamp":"2026-01-01T10:00:09.000Z"}
 //! "#;
 //! let mut session = Session::default();
 //! session.push(file);
-//! session.end();
+//! session.finish_last_line();
 //! assert_eq!(session.user_records().count(), 1);
 //!
-//! let history = History::new(session, Rule::Client);
+//! let history = History::new(session, ResumeRule::ClientBehavior);
 //! let fork = &history.branches.forks[0];
-//! assert_eq!(fork.kind.word(), "retry");
+//! assert_eq!(fork.kind.as_str(), "retry");
 //!
 //! // Walk a path, root first.
-//! let resuming = history.branches.resuming().expect("there is something to resume");
-//! let path = history.path(resuming);
+//! let resuming = history.branches.resuming_conversation().expect("there is something to resume");
+//! let path = history.conversation_path(resuming);
 //! let names: Vec<String> = path
 //!     .nodes
 //!     .iter()
-//!     .filter_map(|id| history.session.record(*id).name)
-//!     .map(|name| history.session.spell(name))
+//!     .filter_map(|id| history.session.record(*id).uuid)
+//!     .map(|uuid| history.session.uuid_text(uuid))
 //!     .collect();
 //! assert_eq!(names, ["a", "c"]);
 //!
@@ -51,6 +51,7 @@ pub mod agent;
 pub mod body;
 pub mod branches;
 pub mod client_path;
+mod client_view;
 pub mod compare;
 mod cursor;
 pub mod defect;
@@ -58,22 +59,22 @@ pub mod digest;
 pub mod edit;
 mod envelope;
 pub mod files;
-pub mod fold;
 pub mod history;
+pub mod ids;
 pub mod inspect;
-mod kept;
 pub mod line;
 pub mod lineage;
 pub mod link;
 pub mod live;
-mod loader;
 pub mod message;
-pub mod name;
+pub mod message_tree;
 mod niche;
+mod preserved;
 pub mod price;
 pub mod pull_request;
 pub mod query;
 pub mod record;
+pub mod record_tree;
 pub mod redact;
 pub mod resume;
 pub mod retention;
@@ -82,7 +83,6 @@ pub mod stats;
 mod steps;
 pub mod time;
 pub mod title;
-pub mod tree;
 pub mod turn;
 pub mod unique;
 pub mod usage;

@@ -13,7 +13,7 @@ pub struct PullRequest {
 
 impl PullRequest {
     /// Returns its description for a reader.
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         let number = self.number.map(|number| format!(" #{number}")).unwrap_or_default();
         let of = self.repository.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
         format!("pull request{number}{of}: {}", self.url)
@@ -44,7 +44,7 @@ impl std::str::FromStr for PullRequestName {
 
 impl PullRequestName {
     /// Whether this is the pull request that was meant.
-    pub fn is_meant(&self, request: &PullRequest) -> bool {
+    pub fn is_match(&self, request: &PullRequest) -> bool {
         let is_of = |wanted: &String| {
             let named = request.repository.as_deref().map(str::to_lowercase);
             let url = request.url.to_lowercase();
@@ -67,7 +67,7 @@ mod tests {
             repository: Some("Acme/kettle".into()),
         };
         let name: PullRequestName = name.parse().unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(name.is_meant(&request), is_meant, "{name:?}");
+        assert_eq!(name.is_match(&request), is_meant, "{name:?}");
     }
 
     #[test]

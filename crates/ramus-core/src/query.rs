@@ -1,7 +1,7 @@
 //! Search queries, and what they match in a record.
 //!
-//! A [`Query`] is applied in two steps. [`Query::lines`] finds the lines that may match by looking at raw
-//! bytes, at memory speed; [`Query::findings`] parses one such line and finds what really matches.
+//! A [`Query`] is applied in two steps. [`Query::candidate_lines`] finds the lines that may match by looking at raw
+//! bytes, at memory speed; [`Query::find_in_line`] parses one such line and finds what really matches.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -11,35 +11,35 @@ use std::ops::Range;
 use memchr::memmem;
 
 use crate::body::json::unescape;
-use crate::envelope::{Envelope, scan};
-use crate::name::{Key, Name, fingerprint};
-use crate::record::Kind;
+use crate::envelope::{Envelope, scan_envelope};
+use crate::ids::{IdHash, RecordUuid, fingerprint};
+use crate::record::RecordKind;
 use crate::time::Time;
-use seen::{Best, Seen};
-use term::{Term, split};
+use record_match::{BestText, RecordMatch};
+use term::{QueryTerm, split_words};
 
-mod escaped;
-mod grams;
+mod gram_filter;
 mod hit;
 mod kind;
 mod lines;
-mod seen;
+mod raw_filter;
+mod record_match;
 mod term;
 mod texts;
 
-pub use grams::{Clue, Sketch, Sketched};
+pub use gram_filter::{GramFilter, GramFilterBuilder, GramQuery};
 pub use hit::{HitBranch, HitContext, HitCopy, Passage, SearchHit};
-pub use kind::{Role, TextKind};
-pub use lines::Lines;
+pub use kind::{SpeakerRole, TextKind};
+pub use lines::CandidateLines;
 
 /// A search query: all of its terms must match in one record.
 #[derive(Clone, Debug)]
 pub struct Query {
-    terms: Vec<Term>,
+    terms: Vec<QueryTerm>,
     /// Only in texts of these kinds; empty: in all usual kinds.
     pub kinds: Vec<TextKind>,
     /// Only in texts of these roles; empty: in all.
-    pub roles: Vec<Role>,
+    pub roles: Vec<SpeakerRole>,
     /// Only in records from here on; the caller decides about records without a time.
     pub since: Option<Time>,
     /// Only in records before.
@@ -57,7 +57,7 @@ pub struct QueryError {
 
 /// How much detail is needed about a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub enum FindingDetail {
     /// Only whether there is one: its text may be empty, and its kind that of any text that matches.
     Whether,
     /// The text, and where in it.
@@ -72,8 +72,8 @@ pub struct Finding<'a> {
     /// Where the record begins in its line, and how long it is.
     pub start: usize,
     pub len: usize,
-    pub kind: Kind,
-    pub name: Option<Name>,
+    pub kind: RecordKind,
+    pub uuid: Option<RecordUuid>,
     pub time: Option<Time>,
     /// What is the same in all copies of the record, and in no other.
     pub identity: u128,
@@ -84,7 +84,7 @@ pub struct Finding<'a> {
     /// It belongs to a sub-agent.
     pub sidechain: bool,
     /// Hash of the text, to recognise a prompt that was written twice.
-    pub said: Key,
+    pub text_hash: IdHash,
     pub text_kind: TextKind,
     /// The text in which most of the terms match.
     pub text: Cow<'a, str>,
@@ -95,17 +95,17 @@ pub struct Finding<'a> {
 }
 
 /// The maximum length of a query and its number of words. Matching time is proportional to both.
-const LONGEST: usize = 1000;
-const WORDS: usize = 64;
+const MAX_CHARS: usize = 1000;
+const MAX_WORDS: usize = 64;
 
 /// Rejects queries that would take too long.
 fn check_length(text: &str) -> Result<(), QueryError> {
     let letters = text.chars().count();
-    if letters <= LONGEST {
+    if letters <= MAX_CHARS {
         return Ok(());
     }
     let message = format!(
-        "the search text has {letters} characters, at most {LONGEST} are allowed: look for a part of it"
+        "the search text has {letters} characters, at most {MAX_CHARS} are allowed: look for a part of it"
     );
     Err(QueryError { message, span: None })
 }
@@ -114,60 +114,67 @@ impl Query {
     /// Parses plain text: words, all of which must occur; quotes keep several together.
     ///
     /// Words with an upper-case letter are case-sensitive.
-    pub fn words(text: &str) -> Result<Self, QueryError> {
+    pub fn from_words(text: &str) -> Result<Self, QueryError> {
         check_length(text)?;
-        let mut words = split(text);
+        let mut words = split_words(text);
         let mut seen = HashSet::new();
         words.retain(|word| seen.insert(word.clone()));
-        if words.len() > WORDS {
+        if words.len() > MAX_WORDS {
             let message = format!(
-                "{} words are too many, at most {WORDS} are allowed: put words that stand together in quotes",
+                "{} words are too many, at most {MAX_WORDS} are allowed: put words that stand together in quotes",
                 words.len()
             );
             return Err(QueryError { message, span: None });
         }
-        let terms: Vec<Term> =
-            words.iter().map(|word| Term::word(word)).collect::<Result<_, QueryError>>()?;
+        let terms: Vec<QueryTerm> = words
+            .iter()
+            .map(|word| QueryTerm::from_word(word))
+            .collect::<Result<_, QueryError>>()?;
         if terms.is_empty() {
             return Err(QueryError { message: "there is nothing to look for".into(), span: None });
         }
-        Ok(Self::of(terms))
+        Ok(Self::from_terms(terms))
     }
 
     /// Parses a regular expression; it is case-sensitive unless it has `(?i)`.
-    pub fn regex(pattern: &str) -> Result<Self, QueryError> {
+    pub fn from_regex(pattern: &str) -> Result<Self, QueryError> {
         check_length(pattern)?;
-        Ok(Self::of(vec![Term::regex(pattern)?]))
+        Ok(Self::from_terms(vec![QueryTerm::from_regex(pattern)?]))
     }
 
-    fn of(mut terms: Vec<Term>) -> Self {
+    fn from_terms(mut terms: Vec<QueryTerm>) -> Self {
         // The rarest first: lines are chosen by it.
-        terms.sort_by_key(|term| Reverse((term.escaped.is_some(), term.weight)));
+        terms.sort_by_key(|term| Reverse((term.raw_filter.is_some(), term.weight)));
         Self { terms, kinds: Vec::new(), roles: Vec::new(), since: None, until: None }
     }
 
     /// Returns the lines that may match, as ranges without their newlines.
-    pub fn lines<'q>(&'q self, bytes: &'q [u8]) -> Lines<'q> {
-        let escaped = self.terms.first().and_then(|term| term.escaped.as_ref());
-        Lines::new(escaped, bytes)
+    pub fn candidate_lines<'q>(&'q self, bytes: &'q [u8]) -> CandidateLines<'q> {
+        let escaped = self.terms.first().and_then(|term| term.raw_filter.as_ref());
+        CandidateLines::new(escaped, bytes)
     }
 
     /// Returns what a sketch of some lines must claim if one of them may match.
-    pub fn clues(&self) -> Vec<&Clue> {
-        self.terms.iter().filter_map(|term| term.escaped.as_ref()?.clue.as_ref()).collect()
+    pub fn gram_queries(&self) -> Vec<&GramQuery> {
+        self.terms.iter().filter_map(|term| term.raw_filter.as_ref()?.gram_query.as_ref()).collect()
     }
 
     /// Passes the matches in a line to `each`; a damaged line may contain several records (R2).
-    pub fn findings<'a>(&self, line: &'a [u8], detail: Detail, mut each: impl FnMut(Finding<'a>)) {
+    pub fn find_in_line<'a>(
+        &self,
+        line: &'a [u8],
+        detail: FindingDetail,
+        mut each: impl FnMut(Finding<'a>),
+    ) {
         let mut pos = if line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         pos += line[pos..].iter().take_while(|byte| **byte == 0).count();
         let mut first = true;
         while pos < line.len() {
             let rest = &line[pos..];
-            match scan(rest) {
-                Ok(found) if first || found.kind_name.is_some() => {
+            match scan_envelope(rest) {
+                Ok(found) if first || found.type_name.is_some() => {
                     let len = found.len;
-                    if let Some(finding) = self.finding(rest, pos, &found, detail) {
+                    if let Some(finding) = self.match_record(rest, pos, &found, detail) {
                         each(finding);
                     }
                     let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == 0;
@@ -185,14 +192,14 @@ impl Query {
     /// Finds the first match of the first term that occurs in a plain text.
     ///
     /// `None`: one of the terms does not occur.
-    pub fn find(&self, text: &str) -> Option<Range<usize>> {
+    pub fn find_in_text(&self, text: &str) -> Option<Range<usize>> {
         let found: Option<Vec<Range<usize>>> =
             self.terms.iter().map(|term| Some(term.regex.find(text)?.range())).collect();
         found?.into_iter().min_by_key(|range| range.start)
     }
 
     /// Returns where any of the terms occur in a plain text, none within another.
-    pub fn marks(&self, text: &str) -> Vec<Range<usize>> {
+    pub fn match_ranges(&self, text: &str) -> Vec<Range<usize>> {
         let mut marks: Vec<Range<usize>> = Vec::new();
         let found = self.terms.iter().flat_map(|term| term.regex.find_iter(text));
         let mut ranges: Vec<Range<usize>> = found.map(|found| found.range()).collect();
@@ -206,10 +213,10 @@ impl Query {
     }
 
     /// Whether texts of this kind are looked at.
-    pub fn wants(&self, kind: TextKind) -> bool {
+    pub fn wants_kind(&self, kind: TextKind) -> bool {
         let kind_fits =
             if self.kinds.is_empty() { kind.is_usual() } else { self.kinds.contains(&kind) };
-        kind_fits && (self.roles.is_empty() || self.roles.contains(&kind.role()))
+        kind_fits && (self.roles.is_empty() || self.roles.contains(&kind.speaker_role()))
     }
 
     /// Whether a time lies within the limits.
@@ -217,41 +224,41 @@ impl Query {
         self.since.is_none_or(|since| since <= time) && self.until.is_none_or(|until| time < until)
     }
 
-    fn finding<'a>(
+    fn match_record<'a>(
         &self,
         bytes: &'a [u8],
         start: usize,
         found: &Envelope<'a>,
-        detail: Detail,
+        detail: FindingDetail,
     ) -> Option<Finding<'a>> {
         let time = found.timestamp.and_then(Time::parse);
         if time.is_some_and(|time| !self.is_in_time(time)) {
             return None;
         }
         let record = &bytes[..found.len];
-        let mut seen = Seen { found: vec![false; self.terms.len()], best: None, count: 0 };
-        texts::texts(record, found, &mut |kind, raw| {
-            if self.wants(kind) {
-                seen.look(&self.terms, kind, raw, detail);
+        let mut seen = RecordMatch { found: vec![false; self.terms.len()], best: None, count: 0 };
+        texts::each_text(record, found, &mut |kind, raw| {
+            if self.wants_kind(kind) {
+                seen.search_text(&self.terms, kind, raw, detail);
             }
         });
         if !seen.found.iter().all(|found| *found) {
             return None;
         }
-        let Best { text_kind, raw, text, range, .. } = seen.best?;
-        let kind = found.kind();
+        let BestText { text_kind, raw, text, range, .. } = seen.best?;
+        let kind = found.record_kind();
         Some(Finding {
             start,
             len: found.len,
             kind,
-            name: found.uuid.map(Name::new),
+            uuid: found.uuid.map(RecordUuid::new),
             time,
-            identity: identity(record, found, kind),
+            identity: copy_identity(record, found, kind),
             session: found.session_id.map(unescape),
             is_copy: found.forked_from.is_some(),
             sidechain: found.sidechain,
             // Only prompts are repeated, by the queue, and they are short.
-            said: Key::new(&raw[..raw.len().min(4096)]),
+            text_hash: IdHash::new(&raw[..raw.len().min(4096)]),
             text_kind,
             text,
             range,
@@ -261,10 +268,10 @@ impl Query {
 }
 
 /// Copies of a message have the same uuid and text; the same uuid with different text is a version (R4).
-fn identity(record: &[u8], found: &Envelope<'_>, kind: Kind) -> u128 {
-    match found.uuid.map(|uuid| Name::new(uuid).bits()) {
-        Some(name) if matches!(kind, Kind::User | Kind::Assistant) => {
-            name ^ u128::from(found.content)
+fn copy_identity(record: &[u8], found: &Envelope<'_>, kind: RecordKind) -> u128 {
+    match found.uuid.map(|uuid| RecordUuid::new(uuid).to_bits()) {
+        Some(name) if matches!(kind, RecordKind::User | RecordKind::Assistant) => {
+            name ^ u128::from(found.content_hash)
         }
         Some(name) => name,
         None => u128::from(fingerprint(record)),

@@ -10,9 +10,9 @@
 
 use std::path::{Path, PathBuf};
 
-use ramus_core::client_path::{Sent, sent};
+use ramus_core::client_path::{SentRequest, sent_messages};
 use ramus_core::history::History;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::Session;
 use serde_json::{Value, json};
 
@@ -28,24 +28,24 @@ fn fixtures() -> Vec<PathBuf> {
     files
 }
 
-fn resumed(file: &Path) -> Sent {
+fn resumed(file: &Path) -> SentRequest {
     resumed_from(&std::fs::read(file).unwrap())
 }
 
-fn resumed_from(bytes: &[u8]) -> Sent {
+fn resumed_from(bytes: &[u8]) -> SentRequest {
     let mut session = Session::default();
     session.push(bytes);
-    session.end();
-    let history = History::new(session, Rule::Client);
-    let Some(resume) = history.branches.resume else { return Sent::default() };
-    sent(&history, resume.point, &mut |node| {
+    session.finish_last_line();
+    let history = History::new(session, ResumeRule::Client);
+    let Some(resume) = history.branches.resume else { return SentRequest::default() };
+    sent_messages(&history, resume.point, &mut |node| {
         let span = history.session.record(node).span;
-        serde_json::from_slice(&bytes[span.at as usize..span.end() as usize]).ok()
+        serde_json::from_slice(&bytes[span.offset as usize..span.end_offset() as usize]).ok()
     })
 }
 
-fn messages(sent: &Sent) -> Vec<Value> {
-    let message = |m: &ramus_core::client_path::SentMessage| json!({"role": m.role.word(), "content": m.content});
+fn messages(sent: &SentRequest) -> Vec<Value> {
+    let message = |m: &ramus_core::client_path::SentMessage| json!({"role": m.role.as_str(), "content": m.content});
     sent.messages.iter().map(message).collect()
 }
 

@@ -1,19 +1,19 @@
 //! Planned changes as text: what to decide about, the question, and what came of it.
 
-use ramus_core::compare::Content;
+use ramus_core::compare::TextContent;
 use ramus_core::edit::{
-    ChangeDetail, ChangeSummary, Conflict, End, Exchange, Fate, Merged, MessageSummary, Policy,
-    Refusal, UnpackedSummary,
+    ChangeDetail, ChangeSummary, ConflictPolicy, EditRefusal, FileConflict, FileOutcome, Inclusion,
+    MergeExchange, MessageSummary, PlannedMerge, UnpackedSummary,
 };
-use ramus_core::name::short_id;
-use ramus_core::query::Role;
+use ramus_core::ids::short_id;
+use ramus_core::query::SpeakerRole;
 use ramus_core::time::Time;
 use ramus_core::title::short_title;
 
 use crate::files::{left_line, restored_lines};
-use crate::layout::wrap;
+use crate::layout::wrap_line;
 use crate::table::bytes;
-use crate::text::count;
+use crate::text::count_noun;
 use crate::{Label, Line};
 
 /// How wide a plan is, and how its times are written.
@@ -45,16 +45,16 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
             let adds = format!("adds {} bytes to", summary.appended_bytes);
             vec![
                 session(title),
-                Line::plain("  resumes now  ").join(&resumes_now),
-                Line::new("  will resume  ", Label::Active).join(&message(then)),
+                Line::plain("  resumes now  ").with_line(&resumes_now),
+                Line::new("  will resume  ", Label::Active).with_line(&message(then)),
                 file(&adds),
             ]
         }
         ChangeDetail::Fork { new, up_to } => {
-            let messages = format!("  {} up to ", count(new.messages as usize, "message"));
+            let messages = format!("  {} up to ", count_noun(new.messages as usize, "message"));
             let mut lines = vec![
                 titled_session("New session ", summary.short_session, &new.title),
-                Line::plain(&messages).join(&message(up_to)),
+                Line::plain(&messages).with_line(&message(up_to)),
             ];
             lines.extend(comes_along(summary));
             if new.set_back > 0 {
@@ -65,7 +65,7 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
             lines.push(file("goes to"));
             lines
         }
-        ChangeDetail::Merge { merged, policy, digest } => {
+        ChangeDetail::Merge { plan: merged, policy, digest } => {
             let mut lines = merge_lines(summary.short_session, merged, *policy, style);
             lines.extend(digest.iter().flat_map(|text| digest_lines(text, style.width)));
             lines.extend(comes_along(summary));
@@ -80,8 +80,8 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
         ChangeDetail::Trash { title, conversations, longest, moved } => {
             let size = format!(
                 "  {}, the longest with {}",
-                count(*conversations, "conversation"),
-                count(*longest as usize, "message")
+                count_noun(*conversations, "conversation"),
+                count_noun(*longest as usize, "message")
             );
             let moves = |path: &std::path::PathBuf| {
                 Line::new(&format!("  moves {}", path.display()), Label::Dim)
@@ -97,11 +97,11 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
                     .with(&format!("{} ", operation.op), Label::Strong)
                     .with(operation.kind, Label::Branch)
                     .with(&format!(" {} ", operation.short_session), Label::Id)
-                    .with(&operation.words, Label::Plain)
+                    .with(&operation.description, Label::Plain)
             });
             undone.into_iter().chain([file("in")]).collect()
         }
-        ChangeDetail::Restore { words } => vec![
+        ChangeDetail::Restore { description: words } => vec![
             Line::plain("Session ")
                 .with(summary.short_session, Label::Id)
                 .with(&format!("  {words}"), Label::Plain),
@@ -113,7 +113,7 @@ pub fn change_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec
             let left = files.left.iter().map(|(file, why)| left_line(file, *why, &files.cwd));
             changes.chain(left).collect()
         }
-        ChangeDetail::Fix { short_of, title, repairs, is_copy, .. } => {
+        ChangeDetail::Repair { short_of, title, repairs, is_copy, .. } => {
             let mut lines = vec![Line::default(), titled_session("Session ", short_of, title)];
             let repair = |words: &String| Line::new(&format!("  {words}"), Label::Warning);
             lines.extend(repairs.iter().map(repair));
@@ -149,13 +149,13 @@ fn unpacked_lines(session: &UnpackedSummary) -> Vec<Line> {
     }
     lines.push(Line::plain(&format!(
         "  {}, {}, {}, {}",
-        count(session.messages as usize, "message"),
-        count(session.agents as usize, "agent"),
-        count(session.files, "file"),
+        count_noun(session.messages as usize, "message"),
+        count_noun(session.agents as usize, "agent"),
+        count_noun(session.files, "file"),
         bytes(session.bytes),
     )));
     if let Some(old) = &session.directory {
-        let records = count(session.rewritten as usize, "record");
+        let records = count_noun(session.rewritten as usize, "record");
         lines.push(Line::new(&format!("  from {old}: {records} get new paths"), Label::Dim));
     }
     lines.push(Line::new(&format!("  goes to {}", session.file.display()), Label::Dim));
@@ -177,7 +177,7 @@ pub fn change_question(detail: &ChangeDetail) -> String {
         ChangeDetail::Trash { .. } => "Move it to the trash?",
         ChangeDetail::Undo(_) => "Undo it?",
         ChangeDetail::Restore { .. } => "Bring it back?",
-        ChangeDetail::Fix { .. } => "Repair it?",
+        ChangeDetail::Repair { .. } => "Repair it?",
         ChangeDetail::Settings { .. } => "Write it?",
         ChangeDetail::Unpack { .. } => "Unpack?",
         ChangeDetail::RestoreFiles(files) => match files.changes.len() {
@@ -189,7 +189,7 @@ pub fn change_question(detail: &ChangeDetail) -> String {
 }
 
 /// Returns why a fork is offered where a session was to go to a message.
-pub fn offer_lines(refusal: &Refusal) -> [Line; 2] {
+pub fn offer_lines(refusal: &EditRefusal) -> [Line; 2] {
     [
         Line::new("Cannot go there in this session: ", Label::Warning)
             .with(&refusal.to_string(), Label::Plain),
@@ -204,7 +204,7 @@ pub fn done_line(op: u64, is_undo: bool) -> Line {
 }
 
 /// Says why conflicts stop a merge.
-pub fn conflict_words(merged: &Merged) -> String {
+pub fn conflict_words(merged: &PlannedMerge) -> String {
     let files = if merged.conflicts.len() == 1 { "a file was" } else { "files were" };
     format!("nothing was written: {files} changed with different results")
 }
@@ -212,14 +212,14 @@ pub fn conflict_words(merged: &Merged) -> String {
 /// Returns a message in one line: its id, when, who, and the first words.
 pub fn message_line(message: &MessageSummary, style: &ChangeStyle<'_>) -> Line {
     let time = message.time.map(|time| (style.message_time)(time)).unwrap_or_default();
-    let label = if message.role == Role::User { Label::Prompt } else { Label::Plain };
+    let label = if message.role == SpeakerRole::User { Label::Prompt } else { Label::Plain };
     let line = Line::new(&message.short_uuid, Label::Id)
         .with(&format!("  {time}  "), Label::Time)
-        .with(&format!("{}: ", message.role.word()), Label::Dim)
+        .with(&format!("{}: ", message.role.as_str()), Label::Dim)
         .with(&message.text, label);
     match &message.above {
         Some((role, text)) => {
-            line.with(&format!("after {}: ", role.word()), Label::Dim).with(text, Label::Plain)
+            line.with(&format!("after {}: ", role.as_str()), Label::Dim).with(text, Label::Plain)
         }
         None => line,
     }
@@ -247,11 +247,11 @@ fn comes_along(summary: &ChangeSummary<'_>) -> Option<Line> {
 
 fn merge_lines(
     short_session: &str,
-    merged: &Merged,
-    policy: Policy,
+    merged: &PlannedMerge,
+    policy: ConflictPolicy,
     style: &ChangeStyle<'_>,
 ) -> Vec<Line> {
-    let messages = count(merged.new.messages as usize, "message");
+    let messages = count_noun(merged.new.messages as usize, "message");
     let mut lines = vec![
         titled_session("New session ", short_session, &merged.new.title),
         Line::plain(&format!("  {messages}, {} of them common to all", merged.common)),
@@ -264,11 +264,11 @@ fn merge_lines(
                 .with(&format!("  {}", conflict_ends(conflict)), Label::Plain),
         );
     }
-    if policy == Policy::KeepBoth && !merged.conflicts.is_empty() {
+    if policy == ConflictPolicy::KeepBoth && !merged.conflicts.is_empty() {
         let text = "            both are told at its end; files on disk stay as they are";
         lines.push(Line::new(text, Label::Dim));
     }
-    let mended = merged.mended;
+    let mended = merged.chain_fixes;
     let repaired = [
         (mended.answered, "tool calls without a result get one that says so"),
         (mended.strays, "tool results without a call are left out"),
@@ -285,7 +285,7 @@ fn merge_lines(
 fn digest_lines(text: &str, width: usize) -> Vec<Line> {
     let mut lines = vec![Line::plain("  digest that the command wrote:")];
     for line in text.lines() {
-        let rows = wrap(&Line::new(line, Label::Quote), width.saturating_sub(6).max(12), 0);
+        let rows = wrap_line(&Line::new(line, Label::Quote), width.saturating_sub(6).max(12), 0);
         lines.extend(rows.into_iter().map(|row| {
             let mut line = Line::new("    │ ", Label::Dim);
             line.append(&row);
@@ -295,16 +295,16 @@ fn digest_lines(text: &str, width: usize) -> Vec<Line> {
     lines
 }
 
-fn exchange_line(exchange: &Exchange, style: &ChangeStyle<'_>) -> Line {
-    let number = format!("{}:{}", exchange.branch, exchange.n);
+fn exchange_line(exchange: &MergeExchange, style: &ChangeStyle<'_>) -> Line {
+    let number = format!("{}:{}", exchange.branch, exchange.number);
     let time = exchange.time.map(|time| (style.short_time)(time)).unwrap_or_default();
-    let (label, fate) = match exchange.fate {
-        Fate::Copied => (Label::Prompt, ""),
-        Fate::Quoted => (Label::Quote, "summary: "),
-        Fate::Summarized => (Label::Dim, "in short: "),
-        Fate::LeftOut => (Label::Dim, "left out: "),
+    let (label, fate) = match exchange.inclusion {
+        Inclusion::Copied => (Label::Prompt, ""),
+        Inclusion::Quoted => (Label::Quote, "summary: "),
+        Inclusion::Summarized => (Label::Dim, "in short: "),
+        Inclusion::LeftOut => (Label::Dim, "left out: "),
     };
-    let words = exchange.words.as_deref().unwrap_or("(no prompt)");
+    let words = exchange.prompt_text.as_deref().unwrap_or("(no prompt)");
     Line::plain("  ")
         .with(&format!("{number:<6}"), Label::LineNumber)
         .with(short_id(&exchange.uuid), Label::Id)
@@ -313,16 +313,16 @@ fn exchange_line(exchange: &Exchange, style: &ChangeStyle<'_>) -> Line {
         .with(&short_title(words), label)
 }
 
-fn conflict_ends(conflict: &Conflict) -> String {
-    let end = |end: &End| {
+fn conflict_ends(conflict: &FileConflict) -> String {
+    let end = |end: &FileOutcome| {
         let state = match &end.content {
-            Content::Text(text) => count(text.lines().count(), "line"),
-            Content::Absent => "gone".to_owned(),
-            Content::Unknown => "not known".to_owned(),
+            TextContent::Text(text) => count_noun(text.lines().count(), "line"),
+            TextContent::Absent => "gone".to_owned(),
+            TextContent::Unknown => "not known".to_owned(),
         };
         format!("{}: +{} −{}, {state}", end.branch, end.added, end.removed)
     };
-    conflict.ends.iter().map(end).collect::<Vec<_>>().join("   ")
+    conflict.outcomes.iter().map(end).collect::<Vec<_>>().join("   ")
 }
 
 /// Tells what became of operations that were interrupted; `unfinished`: those that stay so, and why.

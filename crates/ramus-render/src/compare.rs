@@ -5,25 +5,25 @@
 
 mod opening;
 
-mod sheet;
+mod comparison_writer;
 
-mod talk;
+mod dialogue;
 
 mod files;
 
 mod stat;
 
-use ramus_core::compare::Ran;
+use ramus_core::compare::RanCommand;
 use ramus_core::time::Time;
 
 use crate::highlight::Highlight;
 use crate::span::Line;
-use crate::text::tool::first_line;
-use opening::opening;
-use sheet::Sheet;
+use crate::text::tool_call::first_line;
+use comparison_writer::ComparisonWriter;
+use opening::opening_lines;
 
 pub use files::lines_changed;
-pub use ramus_core::compare::{Compared, Named};
+pub use ramus_core::compare::{ComparedConversations, ConversationLabel};
 
 /// How many columns a side-by-side comparison needs.
 pub const SIDE_BY_SIDE_WIDTH: usize = 120;
@@ -49,33 +49,36 @@ impl std::fmt::Debug for CompareConfig<'_> {
 }
 
 /// Returns the whole comparison.
-pub fn compare(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
-    let mut sheet = Sheet::new(config);
-    sheet.out = opening(compared, config);
-    if compared.common.is_all() {
+pub fn comparison_lines(
+    compared: &ComparedConversations<'_>,
+    config: &CompareConfig<'_>,
+) -> Vec<Line> {
+    let mut sheet = ComparisonWriter::new(config);
+    sheet.out = opening_lines(compared, config);
+    if compared.common.covers_both() {
         return sheet.out;
     }
-    talk::write(&mut sheet, compared);
-    files::write(&mut sheet, compared.files);
-    commands(&mut sheet, compared);
-    sheet.heading("Totals");
-    sheet.out.extend(stat::table(compared, config));
+    dialogue::write_exchanges(&mut sheet, compared);
+    files::write_files(&mut sheet, compared.files);
+    write_commands(&mut sheet, compared);
+    sheet.write_heading("Totals");
+    sheet.out.extend(stat::stat_table(compared, config));
     sheet.out
 }
 
 /// Returns only the totals.
-pub fn stat(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
-    let mut lines = opening(compared, config);
-    if !compared.common.is_all() {
+pub fn stat_lines(compared: &ComparedConversations<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
+    let mut lines = opening_lines(compared, config);
+    if !compared.common.covers_both() {
         lines.push(Line::default());
-        lines.extend(stat::table(compared, config));
+        lines.extend(stat::stat_table(compared, config));
     }
     lines
 }
 
-fn commands(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {
+fn write_commands(sheet: &mut ComparisonWriter<'_>, compared: &ComparedConversations<'_>) {
     let lists = compared.sides.map(|side| {
-        let row = |ran: &Ran| {
+        let row = |ran: &RanCommand| {
             format!("$ {}{}", first_line(&ran.command), if ran.failed { "  ×" } else { "" })
         };
         side.commands.iter().map(row).collect::<Vec<_>>().join("\n")
@@ -83,12 +86,12 @@ fn commands(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {
     if lists.iter().all(String::is_empty) {
         return;
     }
-    sheet.heading("Commands");
+    sheet.write_heading("Commands");
     let [a, b] = lists.each_ref().map(|list| list.lines().map(Line::plain).collect());
     if lists.iter().any(String::is_empty) {
-        return sheet.blocks(a, b);
+        return sheet.write_blocks(a, b);
     }
-    sheet.differences(&lists[0], &lists[1], sheet::Text::List);
+    sheet.write_differences(&lists[0], &lists[1], comparison_writer::ComparedText::List);
 }
 
 #[cfg(test)]

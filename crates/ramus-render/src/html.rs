@@ -11,17 +11,17 @@ use pulldown_cmark::{
 };
 
 use crate::highlight;
-use crate::markdown::numbering::{Number, Numbering};
-use crate::printed;
-use crate::sanitize::sanitize;
+use crate::markdown::numbering::{ItemNumber, Numbering};
+use crate::program_output;
+use crate::sanitize::sanitize_text;
 use crate::span::{Label, Line, SyntaxKind};
 
 /// How many bytes of code are highlighted in one text.
-const HIGHLIGHTED: usize = highlight::LIMIT;
+const HIGHLIGHTED: usize = highlight::MAX_HIGHLIGHT_BYTES;
 
 /// Renders Markdown as HTML. HTML in it is shown as text.
-pub fn prose(text: &str) -> String {
-    let text = sanitize(text);
+pub fn prose_html(text: &str) -> String {
+    let text = sanitize_text(text);
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut events = Vec::new();
@@ -31,10 +31,10 @@ pub fn prose(text: &str) -> String {
     for (event, range) in Parser::new_ext(&text, options).into_offset_iter() {
         match event {
             Event::Start(Tag::List(first)) => {
-                lists.open(first);
+                lists.open_list(first);
                 events.push(Event::Start(Tag::List(first)));
             }
-            Event::Start(Tag::Item) => events.push(numbered(&mut lists, &text[range])),
+            Event::Start(Tag::Item) => events.push(numbered_item(&mut lists, &text[range])),
             Event::Start(Tag::CodeBlock(kind)) => {
                 let language = match kind {
                     CodeBlockKind::Fenced(language) => language.to_string(),
@@ -44,9 +44,9 @@ pub fn prose(text: &str) -> String {
             }
             Event::End(TagEnd::CodeBlock) => {
                 if let Some((language, code)) = open.take() {
-                    let lines = highlight::limited_code(&language, &code, left);
+                    let lines = highlight::highlight_limited(&language, &code, left);
                     left = left.saturating_sub(code.len());
-                    events.push(Event::Html(block(&language, &lines).into()));
+                    events.push(Event::Html(block_html(&language, &lines).into()));
                 }
             }
             Event::Text(text) if open.is_some() => {
@@ -55,10 +55,10 @@ pub fn prose(text: &str) -> String {
                 }
             }
             Event::End(TagEnd::List(_)) => {
-                lists.close();
+                lists.close_list();
                 events.push(event);
             }
-            event => events.push(harmless(event)),
+            event => events.push(neutralize_event(event)),
         }
     }
     let mut out = String::with_capacity(text.len() * 3 / 2);
@@ -68,22 +68,22 @@ pub fn prose(text: &str) -> String {
 
 /// Returns source code as a block with its language and a copy button. Without a language it is
 /// program output, with its colours.
-pub fn code(language: &str, text: &str) -> String {
+pub fn code_html(language: &str, text: &str) -> String {
     let text = text.trim_matches('\n');
     let lines = match language {
-        "" => printed::lines(text, Label::Plain),
-        language => highlight::code(language, text),
+        "" => program_output::output_lines(text, Label::Plain),
+        language => highlight::highlight_code(language, text),
     };
-    block(language, &lines)
+    block_html(language, &lines)
 }
 
 /// Returns labelled lines as a block.
-pub fn block(language: &str, lines: &[Line]) -> String {
+pub fn block_html(language: &str, lines: &[Line]) -> String {
     let mut out = String::from("<div class=\"code\"><div class=\"bar\"><span>");
     // A language may be given by the name of a file.
     let name = language.rsplit(['/', '\\']).next().unwrap_or(language);
     let name: String = name.chars().take(32).collect();
-    escape(&sanitize(&name), &mut out);
+    escape_html(&sanitize_text(&name), &mut out);
     out.push_str("</span><button type=\"button\" class=\"copy\">Copy</button></div>");
     out.push_str("<pre tabindex=\"0\"><code>");
     for line in lines {
@@ -95,7 +95,7 @@ pub fn block(language: &str, lines: &[Line]) -> String {
 }
 
 /// Returns a diff as a block with full-width line marks.
-pub fn diff(lines: &[Line]) -> String {
+pub fn diff_html(lines: &[Line]) -> String {
     let mut out = String::from("<div class=\"code diff\"><pre tabindex=\"0\"><code>");
     for line in lines {
         let has = |wanted: &[Label]| line.0.iter().any(|span| wanted.contains(&span.label));
@@ -117,20 +117,20 @@ pub fn diff(lines: &[Line]) -> String {
 }
 
 /// Returns escaped plain text.
-pub fn text(text: &str) -> String {
+pub fn text_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    escape(&sanitize(text), &mut out);
+    escape_html(&sanitize_text(text), &mut out);
     out
 }
 
 /// Writes a line with a class for each label.
 pub(crate) fn write_line(line: &Line, out: &mut String) {
     for span in &line.0 {
-        match &*class(span.label) {
-            "" => escape(span.text(), out),
+        match &*css_class(span.label) {
+            "" => escape_html(span.text(), out),
             class => {
                 let _ = write!(out, "<span class=\"{class}\">");
-                escape(span.text(), out);
+                escape_html(span.text(), out);
                 out.push_str("</span>");
             }
         }
@@ -138,14 +138,14 @@ pub(crate) fn write_line(line: &Line, out: &mut String) {
 }
 
 /// The one table from labels to classes of the page's style sheet.
-fn class(label: Label) -> Cow<'static, str> {
+fn css_class(label: Label) -> Cow<'static, str> {
     match label {
-        Label::Printed(printed) => Cow::Owned(printed.classes()),
-        label => Cow::Borrowed(own_class(label)),
+        Label::Output(printed) => Cow::Owned(printed.css_classes()),
+        label => Cow::Borrowed(label_class(label)),
     }
 }
 
-fn own_class(label: Label) -> &'static str {
+fn label_class(label: Label) -> &'static str {
     match label {
         Label::Syntax(kind) => match kind {
             SyntaxKind::Keyword => "k",
@@ -167,26 +167,26 @@ fn own_class(label: Label) -> &'static str {
 }
 
 /// Opens a list item with the number it was written with.
-pub(crate) fn numbered(lists: &mut Numbering, source: &str) -> Event<'static> {
-    match lists.number(source) {
-        Some(Number { number, counted: false, .. }) => {
+pub(crate) fn numbered_item(lists: &mut Numbering, source: &str) -> Event<'static> {
+    match lists.next_number(source) {
+        Some(ItemNumber { number, counted: false, .. }) => {
             Event::Html(format!("\n<li value=\"{number}\">").into())
         }
         _ => Event::Start(Tag::Item),
     }
 }
 
-fn harmless(event: Event<'_>) -> Event<'_> {
+fn neutralize_event(event: Event<'_>) -> Event<'_> {
     match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
         Event::Start(Tag::Link { dest_url, .. }) => {
-            opened("<button type=\"button\" class=\"link\"", &dest_url)
+            address_tag("<button type=\"button\" class=\"link\"", &dest_url)
         }
         Event::End(TagEnd::Link) => Event::InlineHtml(CowStr::Borrowed("</button>")),
         Event::Start(Tag::Image { dest_url, .. }) => {
-            opened("<span class=\"link picture\"", &dest_url)
+            address_tag("<span class=\"link picture\"", &dest_url)
         }
         Event::End(TagEnd::Image) => Event::InlineHtml(CowStr::Borrowed("</span>")),
         // Alignment needs inline styles, which the content security policy forbids.
@@ -194,12 +194,12 @@ fn harmless(event: Event<'_>) -> Event<'_> {
             Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
         }
         Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
-            level: below(level),
+            level: lower_heading(level),
             id: None,
             classes: Vec::new(),
             attrs: Vec::new(),
         }),
-        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower_heading(level))),
         Event::TaskListMarker(done) => {
             Event::Text(CowStr::Borrowed(if done { "☑ " } else { "☐ " }))
         }
@@ -208,17 +208,17 @@ fn harmless(event: Event<'_>) -> Event<'_> {
 }
 
 /// Returns a start tag that carries an address without linking to it.
-fn opened(tag: &str, address: &str) -> Event<'static> {
+fn address_tag(tag: &str, address: &str) -> Event<'static> {
     let mut html = format!("{tag} data-address=\"");
-    escape(address, &mut html);
+    escape_html(address, &mut html);
     html.push_str("\" title=\"");
-    escape(address, &mut html);
+    escape_html(address, &mut html);
     html.push_str("\">");
     Event::InlineHtml(html.into())
 }
 
 /// Lowers headings below those of the web app.
-fn below(level: HeadingLevel) -> HeadingLevel {
+fn lower_heading(level: HeadingLevel) -> HeadingLevel {
     match level {
         HeadingLevel::H1 => HeadingLevel::H4,
         HeadingLevel::H2 => HeadingLevel::H5,
@@ -227,7 +227,7 @@ fn below(level: HeadingLevel) -> HeadingLevel {
 }
 
 /// Writes text with HTML special characters escaped.
-pub(crate) fn escape(text: &str, out: &mut String) {
+pub(crate) fn escape_html(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) =
         rest.bytes().position(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\''))
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_text_becomes_markup() {
-        let html = prose(
+        let html = prose_html(
             "<script>alert(1)</script> <img src=x onerror=alert(1)>\n\n[a](javascript:alert(1) \"t\\\" onclick=x\")\n\n\
              ![p](https://example.org/p.png)\n\n```\"><script>\n</code></pre><script>alert(2)</script>\n```",
         );
@@ -260,20 +260,20 @@ mod tests {
             assert!(!html.contains(bad), "{bad} in {html}");
         }
         assert!(html.contains("data-address=\"javascript:alert(1)\""), "{html}");
-        let table = prose("| a |\n|--:|\n| <b style=x>1</b> |");
+        let table = prose_html("| a |\n|--:|\n| <b style=x>1</b> |");
         assert!(table.contains("<td>") && !table.contains("<b "), "{table}");
     }
 
     #[test]
     fn code_is_highlighted_and_can_be_copied() {
-        let html = prose("```rust\nfn a() {}\n```");
+        let html = prose_html("```rust\nfn a() {}\n```");
         assert!(html.contains("<span class=\"k\">fn</span>"), "{html}");
         assert!(html.contains("class=\"copy\""));
     }
 
     #[test]
     fn lists_keep_their_numbers() {
-        let html = prose("3. three\n4. four\n9. nine\n   1. a\n   5. e\n10. ten");
+        let html = prose_html("3. three\n4. four\n9. nine\n   1. a\n   5. e\n10. ten");
         for expected in
             ["<ol start=\"3\">", "<li>four", "<li value=\"9\">nine", "<li value=\"5\">e", "<li>ten"]
         {
@@ -284,16 +284,16 @@ mod tests {
 
     #[test]
     fn output_has_the_colours_it_was_printed_in() {
-        let html = code("", "\x1b[1;31m<b>\x1b[0m \x1b[2Jx\n");
+        let html = code_html("", "\x1b[1;31m<b>\x1b[0m \x1b[2Jx\n");
         assert!(html.contains("<span class=\"pb p1\">&lt;b&gt;</span> ␛[2Jx\n"), "{html}");
-        let html = prose("\x1b[31mred\x1b[0m\n\n```\n\x1b[31mred\x1b[0m\n```");
+        let html = prose_html("\x1b[31mred\x1b[0m\n\n```\n\x1b[31mred\x1b[0m\n```");
         assert!(!html.contains("31m"), "{html}");
     }
 
     #[test]
     fn a_diff_marks_rows_and_words() {
-        let lines = crate::diff::diff("one two\n", "one <b>\n", &Default::default());
-        let html = diff(&lines);
+        let lines = crate::diff::diff_lines("one two\n", "one <b>\n", &Default::default());
+        let html = diff_html(&lines);
         assert!(html.contains("<span class=\"row add\">"), "{html}");
         assert!(html.contains("class=\"ins\"") && html.contains("&lt;b&gt;"), "{html}");
     }

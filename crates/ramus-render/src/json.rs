@@ -23,34 +23,38 @@ pub use archive::{
     ArchiveAdd, ArchiveDamage, ArchiveExport, ArchiveForget, ArchiveGeneration, ArchiveList,
     ArchiveSession, ArchiveSettings, ArchiveStatus, ArchiveVerify,
 };
-pub use diff::{Diff, diff};
+pub use diff::{Diff, from_comparison};
 pub use document::{DemoWritten, Document, Pages};
-pub use escape::write;
+pub use escape::write_json;
 pub use files::{
-    File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file, files_point,
+    File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, files_point,
+    from_file_state,
 };
 pub use hit::{SNIPPET_ROOM, hit};
 pub use list::{
-    bookmarks, conversations, lost_agent, project, pull_request, relative, repositories, resume,
-    session, tree,
+    find_bookmarks, from_conversations, from_lost_agent, from_pull_request, from_relative,
+    from_resume_point, from_session, from_tree, group_by_repository, project,
 };
-pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
-pub use outline::{Outline, OutlineRow, outline_row};
+pub use merge::{MergeAnswer, MergeConflict, MergedExchange, from_conflict, from_exchange};
+pub use outline::{Outline, OutlineRow, from_tree_row};
 pub use pack::{Packed, PackedFileEntry, PackedSessionEntry, Unpacked, UnpackedSession};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
-pub use stats::{most_complex, stats};
-pub use turn::{ReplyUsage, Show, Turn, reply_usage, turn};
+pub use stats::{from_most_complex, from_stats};
+pub use turn::{ReplyUsage, Show, Turn, from_reply, from_turn};
 pub use usage::{
     Amounts, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, ByTime, Client,
-    ClientModel, OfBranch, PathUsage, Prices, RunningBlock, Unpriced, Usage, dearest_first,
-    dollars, usage,
+    ClientModel, OfBranch, PathUsage, Prices, RunningBlock, Unpriced, Usage, most_expensive_first,
+    round_dollars, usage_report,
 };
-pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
+pub use watch::{
+    Watched, change_event as watched_change, from_live_event as watched_news,
+    note_event as watched_note,
+};
 pub use written::{FixAnswer, Log, LogEntry, Resumable, Written};
 
 use std::collections::BTreeMap;
 
-use ramus_core::branches::Status;
+use ramus_core::branches::BranchStatus;
 use ramus_core::digest::one_line;
 use ramus_core::time::Time;
 use serde::{Serialize, Serializer};
@@ -145,8 +149,8 @@ pub struct LostAgent {
 }
 
 /// Writes the stable word of a status.
-fn status_word<S: Serializer>(status: &Status, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(status.word())
+fn status_word<S: Serializer>(status: &BranchStatus, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(status.as_str())
 }
 
 #[derive(Debug, Serialize)]
@@ -243,7 +247,7 @@ pub struct Conversation {
     pub n: usize,
     pub leaf: String,
     #[cfg_attr(feature = "typescript", ts(type = "\"active\" | \"abandoned\""))]
-    pub status: Status,
+    pub status: BranchStatus,
     pub resumes: bool,
     pub draft: bool,
     pub why: String,

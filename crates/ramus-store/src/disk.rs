@@ -4,7 +4,7 @@
 //! these calls, make any of them fail, or let another program write just before any of them.
 //!
 //! No call here destroys bytes that ramus did not write: nothing truncates, and every rename either
-//! fails if its target exists ([`move_new`]) or keeps both files ([`exchange`]). Only [`remove`] deletes,
+//! fails if its target exists ([`move_without_replacing`]) or keeps both files ([`exchange_files`]). Only [`remove_file`] deletes,
 //! and its callers first prove that the file is ours.
 
 #[cfg(test)]
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::PathError;
-use crate::regular;
+use crate::regular_file;
 use crate::stamp::Stamp;
 
 /// A write that failed.
@@ -35,12 +35,12 @@ impl WriteError {
     }
 }
 
-pub(crate) type Written<T> = Result<T, WriteError>;
+pub(crate) type WriteResult<T> = Result<T, WriteError>;
 
 /// Opens an existing file for appending. It is never created.
-pub(crate) fn open_to_append(path: &Path) -> Written<File> {
-    let open = || regular::open_with(OpenOptions::new().read(true).append(true), path);
-    fault::step().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
+pub(crate) fn open_to_append(path: &Path) -> WriteResult<File> {
+    let open = || regular_file::open_with_options(OpenOptions::new().read(true).append(true), path);
+    fault::inject_fault().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
 }
 
 /// Opens a regular file for reading. Links are not followed, and a pipe does not block.
@@ -59,15 +59,15 @@ pub(crate) fn open_regular(path: &Path) -> Result<File, PathError> {
             false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
         }
     };
-    fault::step().and_then(|()| open()).map_err(|source| PathError::new(path, source))
+    fault::inject_fault().and_then(|()| open()).map_err(|source| PathError::new(path, source))
 }
 
 /// Returns the length and hash of a regular file.
-pub(crate) fn stamp(path: &Path) -> Result<Stamp, PathError> {
+pub(crate) fn stamp_file(path: &Path) -> Result<Stamp, PathError> {
     let file = open_regular(path)?;
     let read = || {
         let len = file.metadata()?.len();
-        Stamp::of(&file, len)
+        Stamp::of_prefix(&file, len)
     };
     read().map_err(|source| PathError::new(path, source))
 }
@@ -80,11 +80,15 @@ pub(crate) fn read_len(path: &Path) -> Result<u64, PathError> {
 
 /// Reads a regular file from an offset to its end.
 pub(crate) fn read_from(path: &Path, from: u64) -> Result<Vec<u8>, PathError> {
-    read_open(path, &open_regular(path)?, from)
+    read_open_file(path, &open_regular(path)?, from)
 }
 
 /// Reads an open file from an offset to its end.
-pub(crate) fn read_open(path: &Path, mut file: &File, from: u64) -> Result<Vec<u8>, PathError> {
+pub(crate) fn read_open_file(
+    path: &Path,
+    mut file: &File,
+    from: u64,
+) -> Result<Vec<u8>, PathError> {
     let mut bytes = Vec::new();
     let read = file.seek(io::SeekFrom::Start(from)).and_then(|_| file.read_to_end(&mut bytes));
     read.map(|_| bytes).map_err(|source| PathError::new(path, source))
@@ -93,8 +97,8 @@ pub(crate) fn read_open(path: &Path, mut file: &File, from: u64) -> Result<Vec<u
 /// Whether a path exists: a file, a directory, or even a broken link.
 ///
 /// If it cannot be determined, that is an error, not a "no".
-pub(crate) fn exists(path: &Path) -> Result<bool, PathError> {
-    match fault::step().and_then(|()| path.symlink_metadata()) {
+pub(crate) fn path_exists(path: &Path) -> Result<bool, PathError> {
+    match fault::inject_fault().and_then(|()| path.symlink_metadata()) {
         Ok(_) => Ok(true),
         Err(error) if is_missing(&error) => Ok(false),
         Err(source) => Err(PathError::new(path, source)),
@@ -107,7 +111,7 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Creates a new file that only its owner can access.
-pub(crate) fn create(path: &Path) -> Written<File> {
+pub(crate) fn create_file(path: &Path) -> WriteResult<File> {
     let open = || {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
@@ -115,12 +119,12 @@ pub(crate) fn create(path: &Path) -> Written<File> {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(path)
     };
-    fault::step().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
+    fault::inject_fault().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
 }
 
 /// Writes all bytes, in one call if the system allows.
-pub(crate) fn write(path: &Path, mut file: &File, bytes: &[u8]) -> Written<()> {
-    fault::write(file, bytes)
+pub(crate) fn write_bytes(path: &Path, mut file: &File, bytes: &[u8]) -> WriteResult<()> {
+    fault::write_partly(file, bytes)
         .and_then(|()| file.write_all(bytes))
         .map_err(|source| WriteError::new(path, source))
 }
@@ -130,14 +134,14 @@ pub(crate) fn write(path: &Path, mut file: &File, bytes: &[u8]) -> Written<()> {
 /// Usually that is one range. Others may write between two calls when the system takes only a part
 /// at a time; `ranges` is right after an error as well. It is empty where the system does not say
 /// where the bytes went: then they have to be looked for.
-pub(crate) fn append(
+pub(crate) fn append_bytes(
     path: &Path,
     mut file: &File,
     mut bytes: &[u8],
     ranges: &mut Vec<Range<u64>>,
-) -> Written<()> {
+) -> WriteResult<()> {
     let error = |source| WriteError::new(path, source);
-    let (part, broken) = fault::append(bytes.len());
+    let (part, broken) = fault::append_partly(bytes.len());
     bytes = &bytes[..part];
     while !bytes.is_empty() {
         let written = match file.write(bytes) {
@@ -157,16 +161,16 @@ pub(crate) fn append(
 }
 
 /// Waits until a file's bytes are on the disk.
-pub(crate) fn sync(path: &Path, file: &File) -> Written<()> {
+pub(crate) fn sync_file(path: &Path, file: &File) -> WriteResult<()> {
     // Tests simulate the power cut, so waiting for the disk would only slow them down.
     let wait = || if cfg!(test) { Ok(()) } else { file.sync_all() };
-    fault::step().and_then(|()| wait()).map_err(|source| WriteError::new(path, source))
+    fault::inject_fault().and_then(|()| wait()).map_err(|source| WriteError::new(path, source))
 }
 
 /// Waits until the directory entries next to a file are on the disk.
-pub(crate) fn sync_dir_of(path: &Path) -> Written<()> {
+pub(crate) fn sync_parent_dir(path: &Path) -> WriteResult<()> {
     let Some(dir) = path.parent() else { return Ok(()) };
-    let synced = fault::step()
+    let synced = fault::inject_fault()
         .and_then(|()| File::open(dir))
         .and_then(|dir| if cfg!(test) { Ok(()) } else { dir.sync_all() });
     match synced {
@@ -177,8 +181,8 @@ pub(crate) fn sync_dir_of(path: &Path) -> Written<()> {
 }
 
 /// Sets the time of the last change.
-pub(crate) fn set_modified(path: &Path, file: &File, time: SystemTime) -> Written<()> {
-    fault::step()
+pub(crate) fn set_modified(path: &Path, file: &File, time: SystemTime) -> WriteResult<()> {
+    fault::inject_fault()
         .and_then(|()| file.set_modified(time))
         .map_err(|source| WriteError::new(path, source))
 }
@@ -188,15 +192,15 @@ pub(crate) fn set_permissions(
     path: &Path,
     file: &File,
     permissions: fs::Permissions,
-) -> Written<()> {
-    fault::step()
+) -> WriteResult<()> {
+    fault::inject_fault()
         .and_then(|()| file.set_permissions(permissions))
         .map_err(|source| WriteError::new(path, source))
 }
 
 /// Gives a new file the owner and group of another.
 #[cfg(unix)]
-pub(crate) fn set_owner(path: &Path, file: &File, like: &fs::Metadata) -> Written<()> {
+pub(crate) fn set_owner(path: &Path, file: &File, like: &fs::Metadata) -> WriteResult<()> {
     use std::os::unix::fs::MetadataExt;
     let own = || {
         let now = file.metadata()?;
@@ -205,29 +209,29 @@ pub(crate) fn set_owner(path: &Path, file: &File, like: &fs::Metadata) -> Writte
         }
         std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid()))
     };
-    fault::step().and_then(|()| own()).map_err(|source| WriteError::new(path, source))
+    fault::inject_fault().and_then(|()| own()).map_err(|source| WriteError::new(path, source))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn set_owner(_: &Path, _: &File, _: &fs::Metadata) -> Written<()> {
+pub(crate) fn set_owner(_: &Path, _: &File, _: &fs::Metadata) -> WriteResult<()> {
     Ok(())
 }
 
 /// Exchanges two files in one step, so that both names always lead to a file.
 ///
 /// `Unsupported`: the operating system or the file system cannot do it.
-pub(crate) fn exchange(a: &Path, b: &Path) -> Written<()> {
-    fault::step()
+pub(crate) fn exchange_files(a: &Path, b: &Path) -> WriteResult<()> {
+    fault::inject_fault()
         .and_then(|()| fault::crosses(a, b))
-        .and_then(|()| fault::rename_flags())
-        .and_then(|()| swap_names(a, b))
+        .and_then(|()| fault::check_rename_flags())
+        .and_then(|()| exchange_names(a, b))
         .map_err(|source| WriteError::new(b, source))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn swap_names(a: &Path, b: &Path) -> io::Result<()> {
+fn exchange_names(a: &Path, b: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
-    supported(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE))
+    check_supported(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE))
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
@@ -236,12 +240,12 @@ fn swap_names(_: &Path, _: &Path) -> io::Result<()> {
 }
 
 /// Moves a file or directory to a path that does not exist, or fails with `AlreadyExists`.
-pub(crate) fn move_new(from: &Path, to: &Path) -> Written<()> {
+pub(crate) fn move_without_replacing(from: &Path, to: &Path) -> WriteResult<()> {
     let rename = || {
         fault::crosses(from, to)?;
-        fault::rename_flags().and_then(|()| rename_new(from, to))
+        fault::check_rename_flags().and_then(|()| rename_without_replacing(from, to))
     };
-    let moved = fault::step().and_then(|()| match rename() {
+    let moved = fault::inject_fault().and_then(|()| match rename() {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => link_and_remove(from, to),
         moved => moved,
     });
@@ -249,9 +253,9 @@ pub(crate) fn move_new(from: &Path, to: &Path) -> Written<()> {
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
-    supported(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE))
+    check_supported(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE))
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
@@ -261,7 +265,7 @@ fn rename_new(_: &Path, _: &Path) -> io::Result<()> {
 
 /// Separates "not supported here" from other failures.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn supported(renamed: rustix::io::Result<()>) -> io::Result<()> {
+fn check_supported(renamed: rustix::io::Result<()>) -> io::Result<()> {
     use rustix::io::Errno;
     match renamed {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
@@ -288,23 +292,23 @@ fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Creates a hard link.
-pub(crate) fn link(from: &Path, to: &Path) -> Written<()> {
-    fault::step()
+pub(crate) fn hard_link(from: &Path, to: &Path) -> WriteResult<()> {
+    fault::inject_fault()
         .and_then(|()| fs::hard_link(from, to))
         .map_err(|source| WriteError::new(to, source))
 }
 
 /// Removes a file of ours. It is no error if it does not exist.
-pub(crate) fn remove(path: &Path) -> Written<()> {
-    match fault::step().and_then(|()| fs::remove_file(path)) {
+pub(crate) fn remove_file(path: &Path) -> WriteResult<()> {
+    match fault::inject_fault().and_then(|()| fs::remove_file(path)) {
         Err(error) if is_missing(&error) => Ok(()),
         removed => removed.map_err(|source| WriteError::new(path, source)),
     }
 }
 
 /// Removes a directory that we created, if it is empty.
-pub(crate) fn remove_empty_dir(path: &Path) -> Written<()> {
-    match fault::step().and_then(|()| fs::remove_dir(path)) {
+pub(crate) fn remove_empty_dir(path: &Path) -> WriteResult<()> {
+    match fault::inject_fault().and_then(|()| fs::remove_dir(path)) {
         Err(error) if is_missing(&error) => Ok(()),
         // Another program uses it by now.
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
@@ -313,13 +317,13 @@ pub(crate) fn remove_empty_dir(path: &Path) -> Written<()> {
 }
 
 /// Creates a directory and its parents, accessible only to their owner.
-pub(crate) fn create_dirs(path: &Path) -> Written<()> {
+pub(crate) fn create_dirs(path: &Path) -> WriteResult<()> {
     let missing = missing_dirs(path).map_err(|error| WriteError::new(&error.path, error.source))?;
     for dir in missing.into_iter().rev() {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        match fault::step().and_then(|()| builder.create(dir)) {
+        match fault::inject_fault().and_then(|()| builder.create(dir)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(|source| WriteError::new(dir, source))?,
         }
@@ -331,7 +335,7 @@ pub(crate) fn create_dirs(path: &Path) -> Written<()> {
 pub(crate) fn missing_dirs(path: &Path) -> Result<Vec<&Path>, PathError> {
     let mut missing = Vec::new();
     for dir in path.ancestors().filter(|dir| !dir.as_os_str().is_empty()) {
-        if exists(dir)? {
+        if path_exists(dir)? {
             break;
         }
         missing.push(dir);
@@ -349,19 +353,19 @@ mod fault {
         Ok(())
     }
 
-    pub(super) fn step() -> io::Result<()> {
+    pub(super) fn inject_fault() -> io::Result<()> {
         Ok(())
     }
 
-    pub(super) fn rename_flags() -> io::Result<()> {
+    pub(super) fn check_rename_flags() -> io::Result<()> {
         Ok(())
     }
 
-    pub(super) fn write(_: &File, _: &[u8]) -> io::Result<()> {
+    pub(super) fn write_partly(_: &File, _: &[u8]) -> io::Result<()> {
         Ok(())
     }
 
-    pub(super) fn append(len: usize) -> (usize, Option<io::Error>) {
+    pub(super) fn append_partly(len: usize) -> (usize, Option<io::Error>) {
         (len, None)
     }
 }

@@ -19,7 +19,7 @@ impl PathError {
         Self { verb: "read", path: path.to_owned(), source }
     }
 
-    pub(crate) fn writing(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn on_write(path: &Path, source: io::Error) -> Self {
         Self { verb: "write", ..Self::new(path, source) }
     }
 }

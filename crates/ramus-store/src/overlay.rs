@@ -2,7 +2,7 @@
 //!
 //! An overlay lies under a Claude directory like the lower layer of a union mount: a path that exists on
 //! disk means the file on disk, any other path means the archived file, if there is one. So everything that
-//! reads histories by path reads archived ones too. Everything that writes uses [`regular`](crate::regular)
+//! reads histories by path reads archived ones too. Everything that writes uses [`regular_file`](crate::regular_file)
 //! and sees the disk alone.
 //!
 //! The table of overlays belongs to the process, as a table of mounts does: a path means the same to every
@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use crate::cache::FileIdentity;
 use crate::disk::is_missing;
 use crate::error::PathError;
-use crate::index::Identity;
 use crate::owned::OwnedKind;
-use crate::regular;
+use crate::regular_file;
 use crate::stored::StoredBytes;
 
 /// The archived files of one Claude directory.
@@ -48,7 +48,7 @@ pub struct ArchivedFile {
     pub modified: SystemTime,
     pub created: Option<SystemTime>,
     /// Made from the content: the same content is the same state.
-    pub identity: Identity,
+    pub identity: FileIdentity,
 }
 
 /// An overlay of a Claude directory. It ends when it is dropped.
@@ -85,7 +85,7 @@ pub(crate) struct Look {
 
 /// Opens a file for reading: the one on disk, else the archived one.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    match regular::open(path) {
+    match regular_file::open_for_reading(path) {
         Err(error) if is_missing(&error) => match archived(path) {
             Some((tree, relative, file)) => extract(&*tree, &relative, &file),
             None => Err(error),
@@ -96,7 +96,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 
 /// Reads a whole file that has no reason to be larger than `limit`.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    regular::read_open(open(path)?, limit)
+    regular_file::read_open(open(path)?, limit)
 }
 
 /// Looks at a regular file without following a link. `None`: there is no such file.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use crate::cache::FileIdentity;
+use crate::claude_dir::{FileRole, Project, file_history_dir};
 use crate::error::PathError;
-use crate::index::Identity;
-use crate::place::{FileRole, Project, file_history};
 
 /// A file of a Claude directory that belongs to a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct OwnedFile {
     pub kind: OwnedKind,
     pub bytes: u64,
     /// What it can be recognised by; `None`: it changed a moment ago.
-    pub identity: Option<Identity>,
+    pub identity: Option<FileIdentity>,
 }
 
 /// What a file is to its session.
@@ -156,7 +156,7 @@ impl Walk {
     }
 
     fn backups(&mut self, owner: Owner<'_>) {
-        if let Some(dir) = file_history(owner.root, owner.session) {
+        if let Some(dir) = file_history_dir(owner.root, owner.session) {
             self.below(owner, &dir, OwnedKind::FileBackup, 0);
         }
     }
@@ -180,7 +180,7 @@ impl Walk {
                     session: Some(owner.session.to_owned()),
                     kind,
                     bytes: meta.len(),
-                    identity: Identity::of(&meta),
+                    identity: FileIdentity::of_settled(&meta),
                     path,
                 });
             }
@@ -219,11 +219,11 @@ fn is_listed(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Place;
+    use crate::claude_dir::ClaudeDirs;
 
     #[test]
     fn everything_a_session_keeps_is_listed_once() {
-        let home = testkit::Home::new();
+        let home = testkit::TestHome::new();
         for file in [
             "-p/s1.jsonl",
             "-p/agent-a1.jsonl",
@@ -234,18 +234,18 @@ mod tests {
             "-p/memory/notes.md",
             "-p/sessions-index.json",
         ] {
-            home.write(file, "x");
+            home.write_file(file, "x");
         }
         for file in ["file-history/s1/0a@v1", "file-history/gone/0b@v1"] {
-            let path = home.claude().join(file);
+            let path = home.claude_dir().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "y").unwrap();
         }
         #[cfg(unix)]
-        std::os::unix::fs::symlink("/etc/hostname", home.claude().join("projects/-p/s1/link"))
+        std::os::unix::fs::symlink("/etc/hostname", home.claude_dir().join("projects/-p/s1/link"))
             .unwrap();
-        let place = Place::open(vec![home.claude()]).unwrap();
-        let projects = place.projects().projects;
+        let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
+        let projects = place.list_projects().projects;
         let list = |is_everything| {
             let (files, problems) = owned_files(&place.roots, &projects, is_everything);
             assert!(problems.is_empty(), "{problems:?}");

@@ -1,6 +1,6 @@
 //! The terminal screens: every branch of a history, to be walked through.
 //!
-//! One closed `event::Event` goes in, `update` changes the `state`,
+//! One closed `event::ScreenEvent` goes in, `update` changes the `state`,
 //! `view` draws it, and what is to be done elsewhere comes out as effects.
 //! Slow work is done by threads that keep only the newest request.
 
@@ -24,5 +24,5 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub use app::{Options, run};
-pub use state::Clock;
+pub use app::{ScreenOptions, run};
+pub use state::ScreenClock;

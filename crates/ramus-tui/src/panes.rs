@@ -2,10 +2,10 @@
 
 pub(crate) mod agents;
 pub(crate) mod branches;
+pub(crate) mod document;
 pub(crate) mod help;
 pub(crate) mod list;
 pub(crate) mod menu;
-pub(crate) mod page;
 pub(crate) mod results;
 pub(crate) mod transcript;
 pub(crate) mod tree;

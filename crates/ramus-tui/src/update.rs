@@ -16,67 +16,67 @@ use std::sync::mpsc::Sender;
 
 use ramus_core::query::Query;
 use ramus_core::session::NodeId;
-use ramus_render::layout::wrap;
+use ramus_render::layout::wrap_line;
 use ramus_render::{Label, Line};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
-use crate::event::{Chapter, Effect, Event, Opened, Opening};
-use crate::keys::{self, Action};
+use crate::event::{Chapter, Effect, OpenMode, OpenedChapter, ScreenEvent};
+use crate::keys::{self, KeyAction};
+use crate::panes::document::DocumentPane;
 use crate::panes::help;
-use crate::panes::list::Progress;
-use crate::panes::menu::{Choice, Menu};
-use crate::panes::page::Pane;
-use crate::panes::results::Results;
-use crate::panes::transcript::{Search, Transcript};
-use crate::panes::tree::Tree;
-use crate::panes::tree::Wanted;
-use crate::state::{Focus, Overlay, Prompt, PromptKind, SearchedFrom, State};
+use crate::panes::list::SurveyProgress;
+use crate::panes::menu::{MenuChoice, MenuPane};
+use crate::panes::results::ResultsPane;
+use crate::panes::transcript::{TranscriptPane, TranscriptSearch};
+use crate::panes::tree::TreePane;
+use crate::panes::tree::TreeRequest;
+use crate::state::{Focus, InputPrompt, InputPromptKind, Overlay, ScreenState, SearchOrigin};
 
 /// Takes an event and returns what is to be done about it.
-pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
-    let is_rendered = matches!(event, Event::Rendered(_));
+pub(crate) fn update_state(state: &mut ScreenState, event: ScreenEvent) -> Vec<Effect> {
+    let is_rendered = matches!(event, ScreenEvent::Rendered(_));
     // Most of what is rendered is not on the screen.
     state.changed |= !is_rendered;
     let mut effects = match event {
-        Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
-        Event::Key(key) => state.key(key),
-        Event::Mouse(mouse) => state.mouse(mouse),
-        Event::Paste(text) => state.paste(&text),
-        Event::Resize(width, height) => {
+        ScreenEvent::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
+        ScreenEvent::Key(key) => state.handle_key(key),
+        ScreenEvent::Mouse(mouse) => state.handle_mouse(mouse),
+        ScreenEvent::Paste(text) => state.paste_text(&text),
+        ScreenEvent::Resize(width, height) => {
             state.size = (width, height);
             state.draw_tree()
         }
-        event => state.news(event),
+        event => state.apply_result(event),
     };
-    state.measure();
+    state.resize_transcript();
     state.follow_cursor();
     if let Some(reading) = state.stack.last_mut() {
-        effects.extend(reading.wanted(is_rendered).map(Effect::Render));
-        effects.extend(reading.wanted_next(is_rendered).map(Effect::Prepare));
+        effects.extend(reading.blocks_to_render(is_rendered).map(Effect::Render));
+        effects.extend(reading.blocks_to_prepare(is_rendered).map(Effect::Prepare));
     }
     effects
 }
 
-impl State {
+impl ScreenState {
     /// Takes the result of work that was done elsewhere.
-    fn news(&mut self, event: Event) -> Vec<Effect> {
+    fn apply_result(&mut self, event: ScreenEvent) -> Vec<Effect> {
         match event {
-            Event::Listed(projects, bytes) => {
-                self.nothing = None;
-                self.list.progress = Some(Progress { read: 0, of: bytes });
-                self.list.set(projects);
+            ScreenEvent::Listed(projects, bytes) => {
+                self.no_history_reason = None;
+                self.list.progress = Some(SurveyProgress { bytes_read: 0, total_bytes: bytes });
+                self.list.replace_projects(projects);
                 self.list.select_newest();
             }
-            Event::Read { bytes, sessions } => {
+            ScreenEvent::Read { bytes, sessions } => {
                 if let Some(progress) = &mut self.list.progress {
-                    progress.read += bytes;
+                    progress.bytes_read += bytes;
                 }
-                sessions.into_iter().for_each(|session| self.list.read(session));
+                sessions.into_iter().for_each(|session| self.list.update_session(session));
             }
-            Event::Surveyed(projects, problems) => {
+            ScreenEvent::Surveyed(projects, problems) => {
                 let untouched = self.stack.is_empty() && self.list.cursor.at <= 1;
                 self.list.progress = None;
-                self.list.set(projects);
+                self.list.replace_projects(projects);
                 if untouched && self.list.filter.text.is_empty() {
                     self.list.select_newest();
                 }
@@ -85,20 +85,20 @@ impl State {
                         1 => String::new(),
                         all => format!(" and {} more", all - 1),
                     };
-                    self.say(&format!("{first}{more}"), Label::Warning);
+                    self.show_status(&format!("{first}{more}"), Label::Warning);
                 }
             }
-            Event::Cleanup { due, gone } => self.list.set_cleanup(due, gone),
-            Event::Nothing(why) => self.nothing = Some(why),
-            Event::Opened(opened) => return self.opened(*opened),
-            Event::Earlier { file, root, stages } => {
+            ScreenEvent::Cleanup { due, gone } => self.list.set_cleanup(due, gone),
+            ScreenEvent::NoHistory(why) => self.no_history_reason = Some(why),
+            ScreenEvent::Opened(opened) => return self.show_opened(*opened),
+            ScreenEvent::Earlier { file, root, stages } => {
                 // An agent in the session has no earlier part.
-                if let Some(reading) = self.all(&file).next() {
+                if let Some(reading) = self.transcripts_of(&file).next() {
                     reading.set_earlier(root, stages);
                 }
             }
-            Event::Agents { file, agents } => {
-                for reading in self.all(&file) {
+            ScreenEvent::Agents { file, agents } => {
+                for reading in self.transcripts_of(&file) {
                     // The file may have been rewritten meanwhile.
                     let records = reading.chapter.history.session.records().len();
                     let is_there = |node: NodeId| (node.0 as usize) < records;
@@ -108,137 +108,148 @@ impl State {
                         .retain(|agent| agent.call.is_none_or(is_there) && is_there(agent.last));
                     reading.agents_known = true;
                 }
-                if self.find(&file).is_some() {
+                if self.transcript_of(&file).is_some() {
                     let mut effects = self.draw_tree();
                     effects.extend(self.agents_came());
                     return effects;
                 }
             }
-            Event::Answers { file, answers } => {
+            ScreenEvent::Answers { file, answers } => {
                 if let Some(Overlay::Branches(pane)) = &mut self.overlay
                     && pane.chapter.file.path == file
                 {
                     pane.set_answers(&answers);
                 }
             }
-            Event::Rendered(rendered) => {
+            ScreenEvent::Rendered(rendered) => {
                 if let Some(reading) = self.stack.last_mut() {
-                    self.changed |= reading.take(*rendered);
+                    self.changed |= reading.take_rendered(*rendered);
                 }
             }
-            Event::Text(text, what) => return vec![Effect::Copy(text, what)],
-            Event::Drawn(drawing) => self.drawn(*drawing),
-            Event::Hits { file, hits } => {
-                if let Some(reading) = self.find(&file) {
+            ScreenEvent::Text(text, what) => return vec![Effect::Copy(text, what)],
+            ScreenEvent::Drawn(drawing) => self.show_drawing(*drawing),
+            ScreenEvent::Hits { file, hits } => {
+                if let Some(reading) = self.transcript_of(&file) {
                     reading.set_hits(hits);
                 }
             }
-            Event::Found(found) => {
+            ScreenEvent::Found(found) => {
                 if let Some(Overlay::Results(results)) = &mut self.overlay {
-                    results.take(*found);
+                    results.add_results(*found);
                 }
             }
-            Event::Page(page) => {
-                self.said = None;
+            ScreenEvent::Document(page) => {
+                self.status_line = None;
                 let under = match self.overlay.take() {
-                    Some(Overlay::Page(pane)) if !pane.page.links.is_empty() => {
-                        Some(Box::new(Overlay::Page(pane)))
+                    Some(Overlay::Document(pane)) if !pane.page.links.is_empty() => {
+                        Some(Box::new(Overlay::Document(pane)))
                     }
-                    Some(Overlay::Page(pane)) => pane.under,
+                    Some(Overlay::Document(pane)) => pane.under,
                     Some(results @ Overlay::Results(_)) => Some(Box::new(results)),
                     _ => None,
                 };
-                self.overlay = Some(Overlay::Page(Pane::new(page).over(under)));
+                self.overlay = Some(Overlay::Document(DocumentPane::new(page).on_top_of(under)));
             }
-            Event::Said(line) => self.said = Some(line),
-            Event::Asked(lines, question, answer) => self.asked_about(&lines, &question, answer),
-            Event::Grew(chapter) => return self.grew(chapter),
-            Event::Changed(label, session) => self.list.changed(&label, *session),
-            Event::Moved(from, chapter) => return self.moved(&from, chapter),
-            Event::Gone(path) => {
-                self.list.gone(&path);
-                if self.find(&path).is_some() {
-                    self.say("this session is not on the disk any more", Label::Warning);
+            ScreenEvent::Status(line) => self.status_line = Some(line),
+            ScreenEvent::Asked(lines, question, answer) => {
+                self.asked_about(&lines, &question, answer);
+            }
+            ScreenEvent::Grew(chapter) => return self.apply_grown(chapter),
+            ScreenEvent::Changed(label, session) => self.list.insert_changed(&label, *session),
+            ScreenEvent::Moved(from, chapter) => return self.apply_moved(&from, chapter),
+            ScreenEvent::Removed(path) => {
+                self.list.remove_file(&path);
+                if self.transcript_of(&path).is_some() {
+                    self.show_status("this session is not on the disk any more", Label::Warning);
                 }
             }
-            Event::Broken(why) => self.broken = Some(why),
-            Event::Signal(signal) => self.killed_by = Some(signal),
-            Event::Continued => return vec![Effect::Reopen],
-            Event::Key(_) | Event::Mouse(_) | Event::Paste(_) | Event::Resize(..) => {}
+            ScreenEvent::Broken(why) => self.broken = Some(why),
+            ScreenEvent::Signal(signal) => self.killed_by = Some(signal),
+            ScreenEvent::Continued => return vec![Effect::Reopen],
+            ScreenEvent::Key(_)
+            | ScreenEvent::Mouse(_)
+            | ScreenEvent::Paste(_)
+            | ScreenEvent::Resize(..) => {}
         }
         Vec::new()
     }
 
-    pub(crate) fn say(&mut self, text: &str, label: Label) {
-        self.said = Some(Line::new(text, label));
+    pub(crate) fn show_status(&mut self, text: &str, label: Label) {
+        self.status_line = Some(Line::new(text, label));
     }
 
-    fn find(&mut self, file: &std::path::Path) -> Option<&mut Transcript> {
+    fn transcript_of(&mut self, file: &std::path::Path) -> Option<&mut TranscriptPane> {
         self.stack.iter_mut().rev().find(|reading| reading.chapter.file.path == file)
     }
 
     /// Returns all that is read of a file: the session, and maybe an agent in it.
-    fn all(&mut self, file: &std::path::Path) -> impl Iterator<Item = &mut Transcript> {
+    fn transcripts_of(
+        &mut self,
+        file: &std::path::Path,
+    ) -> impl Iterator<Item = &mut TranscriptPane> {
         self.stack.iter_mut().filter(move |reading| reading.chapter.file.path == file)
     }
 
-    fn opened(&mut self, opened: Opened) -> Vec<Effect> {
-        self.said = None;
-        if let Opening::Here { .. } = opened.opening {
+    fn show_opened(&mut self, opened: OpenedChapter) -> Vec<Effect> {
+        self.status_line = None;
+        if let OpenMode::Here { .. } = opened.opening {
             if let Some(reading) = self.stack.last_mut() {
                 reading.open_agent(opened);
             }
             return Vec::new();
         }
-        let Opened { chapter, target, opening, .. } = opened;
+        let OpenedChapter { chapter, target, opening, .. } = opened;
         let overlay = self.overlay.take();
         let mut found = None;
         match (&opening, overlay) {
-            (Opening::Hit, Some(Overlay::Results(results))) => {
+            (OpenMode::Hit, Some(Overlay::Results(results))) => {
                 found = Some((results.text.clone(), results.query.clone()));
                 // Back leads to the results, and from there to what was read before.
                 let stack = std::mem::take(&mut self.stack);
-                self.searched_from.push(SearchedFrom { results, stack, focus: self.focus });
-                self.list.select(&chapter.file.path);
+                self.searched_from.push(SearchOrigin { results, stack, focus: self.focus });
+                self.list.select_session(&chapter.file.path);
             }
-            (Opening::New | Opening::Hit, _) => {
+            (OpenMode::New | OpenMode::Hit, _) => {
                 self.stack.clear();
                 self.searched_from.clear();
-                self.list.select(&chapter.file.path);
+                self.list.select_session(&chapter.file.path);
             }
             _ => {}
         }
         self.focus = Focus::Transcript;
-        self.stack.push(Transcript::new(chapter.clone(), &target));
-        self.measure();
-        let mut effects = vec![Effect::Agents(chapter.clone()), self.watch()];
+        self.stack.push(TranscriptPane::new(chapter.clone(), &target));
+        self.resize_transcript();
+        let mut effects = vec![Effect::Agents(chapter.clone()), self.watch_effect()];
         if let (Some((text, query)), Some(reading)) = (found, self.stack.last_mut()) {
             reading.show_hit(
-                Search { text: text.clone(), query, hits: None, is_given: true },
+                TranscriptSearch { text: text.clone(), query, hits: None, is_given: true },
                 &target,
             );
             effects.push(Effect::SearchHere(chapter, text));
         }
-        effects.extend(self.earlier());
+        effects.extend(self.earlier_effect());
         effects.extend(self.draw_tree());
         effects
     }
 
-    fn moved(&mut self, from: &std::path::Path, chapter: Arc<Chapter>) -> Vec<Effect> {
+    fn apply_moved(&mut self, from: &std::path::Path, chapter: Arc<Chapter>) -> Vec<Effect> {
         let live = self.live;
-        if self.find(from).is_none() {
+        if self.transcript_of(from).is_none() {
             return Vec::new();
         }
-        for reading in self.all(from) {
-            reading.grew(chapter.clone(), live);
+        for reading in self.transcripts_of(from) {
+            reading.replace_chapter(chapter.clone(), live);
         }
-        self.say(&format!("this session lies at {} now", chapter.file.relative), Label::Dim);
+        self.show_status(
+            &format!("this session lies at {} now", chapter.file.relative),
+            Label::Dim,
+        );
         vec![Effect::Agents(chapter)]
     }
 
-    fn grew(&mut self, chapter: Arc<Chapter>) -> Vec<Effect> {
+    fn apply_grown(&mut self, chapter: Arc<Chapter>) -> Vec<Effect> {
         let live = self.live;
-        let Some(reading) = self.find(&chapter.file.path) else { return Vec::new() };
+        let Some(reading) = self.transcript_of(&chapter.file.path) else { return Vec::new() };
         // An agent began or said something, or it became known which call started it.
         let known = |chapter: &Chapter| {
             let session = &chapter.history.session;
@@ -249,13 +260,13 @@ impl State {
         let agents =
             !Arc::ptr_eq(&before.files, &chapter.files) || known(before) != known(&chapter);
         let mut goes_on = true;
-        for reading in self.all(&chapter.file.path) {
-            goes_on &= reading.grew(chapter.clone(), live);
+        for reading in self.transcripts_of(&chapter.file.path) {
+            goes_on &= reading.replace_chapter(chapter.clone(), live);
         }
         if !goes_on {
             // They name records that are not there any more.
             self.overlay = None;
-            self.tree = self.tree.take().map(|_| Tree::default());
+            self.tree = self.tree.take().map(|_| TreePane::default());
         }
         let mut effects = self.draw_tree();
         if agents || !goes_on {
@@ -265,61 +276,67 @@ impl State {
     }
 
     /// Asks to keep an eye on what is read.
-    pub(crate) fn watch(&self) -> Effect {
+    pub(crate) fn watch_effect(&self) -> Effect {
         Effect::Watch(self.stack.iter().map(|reading| reading.chapter.clone()).collect())
     }
 
     /// Shows a plan and asks whether to carry it out.
     fn asked_about(&mut self, lines: &[Line], question: &str, answer: Sender<bool>) {
-        let width = usize::from(self.areas().body.width).clamp(24, 104) - 8;
-        let yes = Choice::new('y', "yes", Some(Effect::Answer(answer.clone(), true)));
-        let no =
-            Choice::new('n', "no, leave everything as it is", Some(Effect::Answer(answer, false)));
-        let mut menu = Menu::new("Plan", vec![yes, no]);
-        menu.lines = lines.iter().flat_map(|line| wrap(line, width, 4)).collect();
+        let width = usize::from(self.screen_areas().body.width).clamp(24, 104) - 8;
+        let yes = MenuChoice::new('y', "yes", Some(Effect::Answer(answer.clone(), true)));
+        let no = MenuChoice::new(
+            'n',
+            "no, leave everything as it is",
+            Some(Effect::Answer(answer, false)),
+        );
+        let mut menu = MenuPane::new("Plan", vec![yes, no]);
+        menu.lines = lines.iter().flat_map(|line| wrap_line(line, width, 4)).collect();
         question.clone_into(&mut menu.question);
-        self.said = None;
+        self.status_line = None;
         self.overlay = Some(Overlay::Menu(menu));
     }
 
     /// Asks where the conversation that is read began, if that is elsewhere.
-    pub(crate) fn earlier(&self) -> Option<Effect> {
-        let reading = self.reading()?;
+    pub(crate) fn earlier_effect(&self) -> Option<Effect> {
+        let reading = self.open_transcript()?;
         Some(Effect::Earlier(reading.chapter.clone(), reading.missing_root()?))
     }
 
     /// Asks for a drawing of the tree, if it is seen.
     pub(crate) fn draw_tree(&mut self) -> Vec<Effect> {
-        let width = self.areas().tree.map(|area| area.width);
-        let (Some(reading), Some(width)) = (self.reading(), width) else { return Vec::new() };
+        let width = self.screen_areas().tree.map(|area| area.width);
+        let (Some(reading), Some(width)) = (self.open_transcript(), width) else {
+            return Vec::new();
+        };
         let (chapter, agents) = (reading.chapter.clone(), reading.agents.clone());
         // A gap and a scrollbar on the right.
         let width = width.saturating_sub(2);
-        vec![Effect::Draw(Box::new(Wanted { chapter, agents, width }))]
+        vec![Effect::Draw(Box::new(TreeRequest { chapter, agents, width }))]
     }
 
-    fn drawn(&mut self, drawing: crate::panes::tree::Drawing) {
-        let is_current = self.reading().is_some_and(|r| r.chapter.file.path == drawing.file);
-        let node = self.reading().and_then(|reading| reading.node(reading.cursor));
+    fn show_drawing(&mut self, drawing: crate::panes::tree::TreeDrawing) {
+        let is_current =
+            self.open_transcript().is_some_and(|r| r.chapter.file.path == drawing.file);
+        let node = self.open_transcript().and_then(|reading| reading.node_of(reading.cursor));
         let node = node.map(|(_, node)| node);
         if let Some(tree) = self.tree.as_mut().filter(|_| is_current) {
             // Rows change places when a session grows or resumes elsewhere; the cursor stays on what
             // it was on, which is what the transcript shows.
             let is_same = tree.drawing.as_ref().is_some_and(|old| old.file == drawing.file);
-            let node = tree.node().filter(|_| is_same).or(node);
+            let node = tree.selected_node().filter(|_| is_same).or(node);
             tree.drawing = Some(drawing);
             if let Some(node) = node {
-                tree.follow(node);
+                tree.select_node(node);
             }
         }
     }
 
     /// Tells the transcript how much room it has.
-    pub(crate) fn measure(&mut self) {
-        let area = self.areas().transcript;
+    pub(crate) fn resize_transcript(&mut self) {
+        let area = self.screen_areas().transcript;
         if let (Some(reading), Some(area)) = (self.stack.last_mut(), area) {
             // A margin on the left, a scrollbar on the right.
-            reading.resize(area.width.saturating_sub(4).max(16), area.height);
+            reading.set_size(area.width.saturating_sub(4).max(16), area.height);
         }
     }
 
@@ -329,24 +346,24 @@ impl State {
             return;
         }
         let Some(reading) = self.stack.last() else { return };
-        let node = reading.node(reading.cursor).map(|(_, node)| node);
+        let node = reading.node_of(reading.cursor).map(|(_, node)| node);
         if let (Some(tree), Some(node)) = (&mut self.tree, node) {
-            tree.follow(node);
+            tree.select_node(node);
         }
     }
 
-    fn key(&mut self, key: KeyEvent) -> Vec<Effect> {
-        self.said = None;
+    fn handle_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        self.status_line = None;
         let typing = self.prompt.is_some() || (self.focus == Focus::List && self.overlay.is_none());
         let reading = self.overlay.is_none() && self.focus != Focus::List;
-        let action = keys::action(key, typing, reading);
+        let action = keys::action_for(key, typing, reading);
         match action {
-            Some(Action::Quit) => return vec![Effect::Quit],
-            Some(Action::Redraw) => return vec![Effect::Redraw],
-            Some(Action::Suspend) => return vec![Effect::Suspend],
+            Some(KeyAction::Quit) => return vec![Effect::Quit],
+            Some(KeyAction::Redraw) => return vec![Effect::Redraw],
+            Some(KeyAction::Suspend) => return vec![Effect::Suspend],
             _ => {}
         }
-        if self.nothing.is_some() && self.overlay.is_none() {
+        if self.no_history_reason.is_some() && self.overlay.is_none() {
             return self.welcome_key(key);
         }
         if self.prompt.is_some() {
@@ -354,20 +371,20 @@ impl State {
         }
         // The letters of a menu mean what it says, whatever they mean elsewhere.
         if let Some(Overlay::Menu(menu)) = &mut self.overlay
-            && let Some(effect) = menu.choose(key)
+            && let Some(effect) = menu.choose_letter(key)
         {
-            return self.chosen(effect);
+            return self.apply_choice(effect);
         }
         match action {
-            Some(Action::Find) => return self.ask(PromptKind::All),
-            Some(Action::Help) => return self.show_help(),
-            Some(Action::Resume) => return self.resume_here(),
+            Some(KeyAction::Find) => return self.open_prompt(InputPromptKind::All),
+            Some(KeyAction::Help) => return self.show_help(),
+            Some(KeyAction::Resume) => return self.resume_here(),
             _ => {}
         }
         if self.overlay.is_some() {
             return self.overlay_key(key, action);
         }
-        if action == Some(Action::NextPane) {
+        if action == Some(KeyAction::NextPane) {
             return self.next_pane();
         }
         match self.focus {
@@ -380,39 +397,39 @@ impl State {
 
     /// Shows the keys over what is there, which is there again when they are closed.
     fn show_help(&mut self) -> Vec<Effect> {
-        let is_help = matches!(&self.overlay, Some(Overlay::Page(pane)) if pane.is_help);
+        let is_help = matches!(&self.overlay, Some(Overlay::Document(pane)) if pane.is_help);
         if !is_help {
             let under = self.overlay.take().map(Box::new);
-            self.overlay = Some(Overlay::Page(help::page().over(under)));
+            self.overlay = Some(Overlay::Document(help::help_pane().on_top_of(under)));
         }
         Vec::new()
     }
 
     fn welcome_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         if keys::plain_letter(key) == Some('d') {
-            self.say("writing a sample history …", Label::Dim);
+            self.show_status("writing a sample history …", Label::Dim);
             return vec![Effect::WriteDemo];
         }
-        match keys::action(key, false, false) {
-            Some(Action::Back) => vec![Effect::Quit],
-            Some(Action::Help) => self.show_help(),
+        match keys::action_for(key, false, false) {
+            Some(KeyAction::Back) => vec![Effect::Quit],
+            Some(KeyAction::Help) => self.show_help(),
             _ => Vec::new(),
         }
     }
 
-    fn list_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
-        let height = self.areas().list.map_or(1, |area| usize::from(area.height.max(2)) - 1);
+    fn list_key(&mut self, key: KeyEvent, action: Option<KeyAction>) -> Vec<Effect> {
+        let height = self.screen_areas().list.map_or(1, |area| usize::from(area.height.max(2)) - 1);
         if let Some(action) = action {
-            if let Some(effects) = self.list.update(action, height) {
+            if let Some(effects) = self.list.apply_action(action, height) {
                 return effects;
             }
-            return if action == Action::Back { vec![Effect::Quit] } else { Vec::new() };
+            return if action == KeyAction::Back { vec![Effect::Quit] } else { Vec::new() };
         }
         if keys::plain_letter(key) == Some('?') && self.list.filter.text.is_empty() {
             return self.show_help();
         }
-        if self.list.filter.key(key) {
-            self.list.refilter();
+        if self.list.filter.type_key(key) {
+            self.list.apply_filter();
         }
         Vec::new()
     }
@@ -427,12 +444,12 @@ impl State {
         Vec::new()
     }
 
-    pub(crate) fn ask(&mut self, kind: PromptKind) -> Vec<Effect> {
+    pub(crate) fn open_prompt(&mut self, kind: InputPromptKind) -> Vec<Effect> {
         let text = match kind {
-            PromptKind::All => self.last_find.clone(),
-            PromptKind::Here => String::new(),
+            InputPromptKind::All => self.last_find.clone(),
+            InputPromptKind::Here => String::new(),
         };
-        self.prompt = Some(Prompt { kind, input: crate::input::Input { text } });
+        self.prompt = Some(InputPrompt { kind, input: crate::input::TextInput { text } });
         Vec::new()
     }
 
@@ -441,45 +458,49 @@ impl State {
         match key.code {
             KeyCode::Esc => self.prompt = None,
             KeyCode::Backspace if prompt.input.text.is_empty() => self.prompt = None,
-            KeyCode::Enter => return self.asked(),
+            KeyCode::Enter => return self.submit_prompt(),
             _ => {
-                prompt.input.key(key);
+                prompt.input.type_key(key);
             }
         }
         Vec::new()
     }
 
-    fn asked(&mut self) -> Vec<Effect> {
-        let Some(Prompt { kind, input }) = self.prompt.take() else { return Vec::new() };
+    fn submit_prompt(&mut self) -> Vec<Effect> {
+        let Some(InputPrompt { kind, input }) = self.prompt.take() else { return Vec::new() };
         let text = input.text;
-        let Ok(query) = Query::words(&text) else {
+        let Ok(query) = Query::from_words(&text) else {
             if let Some(reading) = self.stack.last_mut() {
                 reading.search = None;
             }
             return Vec::new();
         };
         match kind {
-            PromptKind::All => {
+            InputPromptKind::All => {
                 self.last_find.clone_from(&text);
-                self.overlay = Some(Overlay::Results(Results::new(text.clone(), query)));
+                self.overlay = Some(Overlay::Results(ResultsPane::new(text.clone(), query)));
                 vec![Effect::FindAll(text)]
             }
-            PromptKind::Here => {
+            InputPromptKind::Here => {
                 let Some(reading) = self.stack.last_mut() else { return Vec::new() };
-                reading.search =
-                    Some(Search { text: text.clone(), query, hits: None, is_given: false });
+                reading.search = Some(TranscriptSearch {
+                    text: text.clone(),
+                    query,
+                    hits: None,
+                    is_given: false,
+                });
                 vec![Effect::SearchHere(reading.chapter.clone(), text)]
             }
         }
     }
 
-    fn paste(&mut self, text: &str) -> Vec<Effect> {
+    fn paste_text(&mut self, text: &str) -> Vec<Effect> {
         let text: String = text.chars().filter(|char| !char.is_control()).collect();
         if let Some(prompt) = &mut self.prompt {
             prompt.input.text.push_str(&text);
         } else if self.focus == Focus::List && self.overlay.is_none() {
             self.list.filter.text.push_str(&text);
-            self.list.refilter();
+            self.list.apply_filter();
         }
         Vec::new()
     }

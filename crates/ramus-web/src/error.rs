@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ramus_app::AddressError;
-use ramus_app::address::Ambiguous;
+use ramus_app::address::AmbiguousAddress;
 use ramus_store::PathError;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ impl ApiError {
         )
     }
 
-    pub(crate) fn bad(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message, "")
     }
 }
@@ -39,7 +39,7 @@ impl ApiError {
 impl From<AddressError> for ApiError {
     fn from(error: AddressError) -> Self {
         match error {
-            AddressError::Ambiguous(Ambiguous { candidates, .. }) => {
+            AddressError::Ambiguous(AmbiguousAddress { candidates, .. }) => {
                 let message = format!("{} projects have a session of this id", candidates.len());
                 let error = Self::new(StatusCode::CONFLICT, message, "choose one of them");
                 Self { candidates, ..error }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
 use clap::{Parser, ValueEnum};
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 
 use crate::commands::Command;
 
@@ -59,7 +59,7 @@ pub(crate) struct Global {
         default_value = "client",
         hide_default_value = true
     )]
-    pub(crate) active: Active,
+    pub(crate) active: ActiveRule,
     /// Say which rule and which record chose the active branch
     #[arg(long, global = true)]
     pub(crate) explain: bool,
@@ -80,7 +80,7 @@ pub(crate) struct Global {
         default_value = "auto",
         hide_default_value = true
     )]
-    pub(crate) color: Color,
+    pub(crate) color: ColorChoice,
     /// Draw with ASCII characters only, for fonts that lack the symbols
     #[arg(
         long,
@@ -97,7 +97,7 @@ pub(crate) struct Global {
 
 /// How to choose the active branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Active {
+pub(crate) enum ActiveRule {
     /// As the Claude Code version that wrote the file does
     Client,
     /// What the last summary names
@@ -108,19 +108,19 @@ pub(crate) enum Active {
     FileOrder,
 }
 
-impl Active {
-    pub(crate) fn rule(self) -> Rule {
+impl ActiveRule {
+    pub(crate) fn resume_rule(self) -> ResumeRule {
         match self {
-            Self::Client => Rule::Client,
-            Self::Summary => Rule::Summary,
-            Self::Newest => Rule::Newest,
-            Self::FileOrder => Rule::FileOrder,
+            Self::Client => ResumeRule::Client,
+            Self::Summary => ResumeRule::Summary,
+            Self::Newest => ResumeRule::Newest,
+            Self::FileOrder => ResumeRule::FileOrder,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
+pub(crate) enum ColorChoice {
     Auto,
     Always,
     Never,

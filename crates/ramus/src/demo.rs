@@ -13,7 +13,7 @@ use rust_embed::RustEmbed;
 
 #[derive(RustEmbed)]
 #[folder = "$CARGO_MANIFEST_DIR/demo"]
-struct Sample;
+struct EmbeddedDemo;
 
 /// One file of the sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,19 +24,19 @@ pub(crate) struct DemoFile {
 }
 
 /// Returns the whole sample, by path: sessions, agents, backups, prompt history, settings.
-pub(crate) fn files() -> Vec<DemoFile> {
+pub(crate) fn demo_files() -> Vec<DemoFile> {
     let file = |path: Cow<'static, str>| {
-        let bytes = Sample::get(&path)?.data.into_owned();
+        let bytes = EmbeddedDemo::get(&path)?.data.into_owned();
         Some(DemoFile { path: path.into_owned(), bytes })
     };
-    let mut files: Vec<DemoFile> = Sample::iter().filter_map(file).collect();
+    let mut files: Vec<DemoFile> = EmbeddedDemo::iter().filter_map(file).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }
 
 /// Writes the sample into a directory that does not exist yet.
-pub(crate) fn write(dir: &Path) -> Result<(), PathError> {
+pub(crate) fn write_demo(dir: &Path) -> Result<(), PathError> {
     let files: Vec<(String, Vec<u8>)> =
-        files().into_iter().map(|file| (file.path, file.bytes)).collect();
-    ramus_store::new::create(dir, &files)
+        demo_files().into_iter().map(|file| (file.path, file.bytes)).collect();
+    ramus_store::new_files::create_dir_with_files(dir, &files)
 }

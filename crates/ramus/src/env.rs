@@ -8,24 +8,24 @@ use jiff::{Timestamp, Zoned};
 use ramus_app::{ClientProgram, ProgressSink, Workspace};
 use ramus_archive::Archive;
 use ramus_core::time::Time;
-use ramus_store::State;
-use ramus_store::index::Index;
+use ramus_store::StateDir;
+use ramus_store::cache::HistoryCache;
+use ramus_store::claude_dir::{ClaudeDirError, ClaudeDirs};
 use ramus_store::pack::OpenPack;
 use ramus_store::pack::read::is_pack;
-use ramus_store::place::{Place, PlaceError};
 
 use crate::args::Global;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
 /// Opens the Claude directories that were asked for, or the usual ones.
-pub(crate) fn place(global: &Global) -> Result<Place, PlaceError> {
-    Ok(Place::open(candidates(global))?.remembering(index(global)))
+pub(crate) fn open_claude_dirs(global: &Global) -> Result<ClaudeDirs, ClaudeDirError> {
+    Ok(ClaudeDirs::open(claude_dir_candidates(global))?.with_cache(session_cache(global)))
 }
 
 /// Opens the Claude directories for one command, and lists their files.
-pub(crate) fn workspace(ui: &Ui, global: &Global) -> Result<Workspace, CommandError> {
-    open(global, ui.progress_sink())
+pub(crate) fn command_workspace(ui: &Ui, global: &Global) -> Result<Workspace, CommandError> {
+    open_workspace(global, ui.progress_sink())
 }
 
 /// The same; a file named by its path needs no Claude directory.
@@ -38,12 +38,12 @@ pub(crate) fn workspace_for(
 }
 
 /// Opens the Claude directories for whoever hears of long work and of what cannot be read.
-pub(crate) fn open(
+pub(crate) fn open_workspace(
     global: &Global,
     progress: Arc<dyn ProgressSink>,
 ) -> Result<Workspace, CommandError> {
-    let workspace = configured(global, place(global)?, progress);
-    workspace.projects();
+    let workspace = configured_workspace(global, open_claude_dirs(global)?, progress);
+    workspace.list_projects();
     Ok(workspace)
 }
 
@@ -56,10 +56,10 @@ pub(crate) fn open_for(
     let session = address
         .rsplit_once(".jsonl")
         .map_or(address, |(stem, _)| &address[..stem.len() + ".jsonl".len()]);
-    match open(global, progress.clone()) {
+    match open_workspace(global, progress.clone()) {
         Err(_) if !global.confined && Path::new(session).is_file() => {
-            let place = Place::at(Vec::new(), index(global));
-            Ok(configured(global, place, progress))
+            let place = ClaudeDirs::at(Vec::new(), session_cache(global));
+            Ok(configured_workspace(global, place, progress))
         }
         workspace => workspace,
     }
@@ -67,10 +67,10 @@ pub(crate) fn open_for(
 
 /// Opens the Claude directory that new sessions go to, which need not exist.
 pub(crate) fn workspace_to_fill(ui: &Ui, global: &Global) -> Workspace {
-    let all = candidates(global);
+    let all = claude_dir_candidates(global);
     let existing: Vec<PathBuf> = all.iter().filter(|dir| dir.is_dir()).cloned().collect();
     let roots = if existing.is_empty() { all.into_iter().take(1).collect() } else { existing };
-    configured(global, Place::at(roots, index(global)), ui.progress_sink())
+    configured_workspace(global, ClaudeDirs::at(roots, session_cache(global)), ui.progress_sink())
 }
 
 /// What an address is read from: the Claude directories, or a pack.
@@ -93,8 +93,8 @@ pub(crate) fn read_source(
         return Ok(ReadSource { workspace, address: Some(text.to_owned()), pack: None });
     };
     let pack = OpenPack::read(Path::new(file), &std::env::temp_dir())?;
-    let place = Place::at(vec![pack.root().to_owned()], Index::none());
-    let workspace = configured(global, place, ui.progress_sink()).confined(true);
+    let place = ClaudeDirs::at(vec![pack.root().to_owned()], HistoryCache::disabled());
+    let workspace = configured_workspace(global, place, ui.progress_sink()).with_confinement(true);
     let address = match (rest.strip_prefix('#'), &pack.manifest.sessions[..]) {
         (Some(named), _) => Some(named.to_owned()),
         (None, [only]) => Some(format!("{}{rest}", only.id)),
@@ -106,7 +106,7 @@ pub(crate) fn read_source(
 
 impl ReadSource {
     /// Returns the address of one session.
-    pub(crate) fn one(&self) -> Result<&str, CommandError> {
+    pub(crate) fn single_address(&self) -> Result<&str, CommandError> {
         match (&self.address, &self.pack) {
             (None, Some(pack)) => Err(several_sessions(pack)),
             (address, _) => Ok(address.as_deref().unwrap_or_default()),
@@ -116,8 +116,8 @@ impl ReadSource {
 
 fn several_sessions(pack: &OpenPack) -> CommandError {
     let ids: Vec<&str> = pack.manifest.sessions.iter().map(|session| &*session.id).collect();
-    CommandError::user(format!("the pack holds {} sessions: {}", ids.len(), ids.join(", ")))
-        .hinted("name one of them as FILE#SESSION")
+    CommandError::user_error(format!("the pack holds {} sessions: {}", ids.len(), ids.join(", ")))
+        .with_hint("name one of them as FILE#SESSION")
 }
 
 /// Splits an address into a pack on disk and what it names in there; `None`: it is about no pack.
@@ -127,16 +127,20 @@ fn pack_address(text: &str) -> Option<(&str, &str)> {
     splits.find(|(file, _)| is_pack(Path::new(file)))
 }
 
-fn configured(global: &Global, place: Place, progress: Arc<dyn ProgressSink>) -> Workspace {
-    Workspace::new(place, global.active.rule(), state())
+fn configured_workspace(
+    global: &Global,
+    place: ClaudeDirs,
+    progress: Arc<dyn ProgressSink>,
+) -> Workspace {
+    Workspace::new(place, global.active.resume_rule(), state_dir())
         .with_archive(archive(global, &*progress))
-        .confined(global.confined)
-        .with_client(client())
+        .with_confinement(global.confined)
+        .with_client(client_program())
         .reporting_to(progress)
 }
 
 /// Returns the Claude Code program, and the Claude directory that it uses by itself.
-pub(crate) fn client() -> ClientProgram {
+pub(crate) fn client_program() -> ClientProgram {
     let named = std::env::var_os("RAMUS_CLAUDE").filter(|program| !program.is_empty());
     let program = match named {
         // A path is seen from here, not from where the client runs.
@@ -149,19 +153,19 @@ pub(crate) fn client() -> ClientProgram {
     let usual_dir = match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
         // The client would look for a relative one from where it runs.
         Some(dir) => Some(PathBuf::from(dir)).filter(|dir| dir.is_absolute()),
-        None => Some(home().join(".claude")),
+        None => Some(home_dir().join(".claude")),
     };
     ClientProgram { program, usual_dir }
 }
 
 /// Returns where a file of the user's own settings for ramus lies.
 pub(crate) fn config_file(name: &str) -> PathBuf {
-    let config = var("XDG_CONFIG_HOME").unwrap_or_else(|| home().join(".config"));
+    let config = path_variable("XDG_CONFIG_HOME").unwrap_or_else(|| home_dir().join(".config"));
     config.join("ramus").join(name)
 }
 
 /// Returns the directories that count, whether they exist or not.
-pub(crate) fn candidates(global: &Global) -> Vec<PathBuf> {
+pub(crate) fn claude_dir_candidates(global: &Global) -> Vec<PathBuf> {
     if let Some(dir) = &global.claude_dir {
         return vec![dir.clone()];
     }
@@ -176,12 +180,15 @@ pub(crate) fn candidates(global: &Global) -> Vec<PathBuf> {
 }
 
 /// Returns where ramus remembers what it did.
-pub(crate) fn state() -> State {
-    let usual =
-        || var("XDG_STATE_HOME").unwrap_or_else(|| home().join(".local/state")).join("ramus");
-    let dir = var("RAMUS_STATE_DIR").unwrap_or_else(usual);
+pub(crate) fn state_dir() -> StateDir {
+    let usual = || {
+        path_variable("XDG_STATE_HOME")
+            .unwrap_or_else(|| home_dir().join(".local/state"))
+            .join("ramus")
+    };
+    let dir = path_variable("RAMUS_STATE_DIR").unwrap_or_else(usual);
     // What is written down there must be found again from another directory.
-    State::new(std::path::absolute(&dir).unwrap_or(dir))
+    StateDir::new(std::path::absolute(&dir).unwrap_or(dir))
 }
 
 /// Opens the archive, if there is one and it is wanted. One that cannot be used is reported and left out.
@@ -191,7 +198,7 @@ pub(crate) fn archive(global: &Global, progress: &dyn ProgressSink) -> Option<Ar
     }
     let path = archive_path();
     Archive::open_existing(&path).unwrap_or_else(|error| {
-        progress.warn(&error.reading(&path));
+        progress.report_problem(&error.reading(&path));
         None
     })
 }
@@ -199,49 +206,52 @@ pub(crate) fn archive(global: &Global, progress: &dyn ProgressSink) -> Option<Ar
 /// Returns the file that the archive is in.
 pub(crate) fn archive_path() -> PathBuf {
     let usual = || {
-        let data = var("XDG_DATA_HOME").unwrap_or_else(|| home().join(".local/share"));
+        let data =
+            path_variable("XDG_DATA_HOME").unwrap_or_else(|| home_dir().join(".local/share"));
         data.join("ramus/archive.db")
     };
-    let path = var("RAMUS_ARCHIVE").unwrap_or_else(usual);
+    let path = path_variable("RAMUS_ARCHIVE").unwrap_or_else(usual);
     std::path::absolute(&path).unwrap_or(path)
 }
 
 /// Returns where ramus remembers what it read.
-pub(crate) fn index(global: &Global) -> Index {
+pub(crate) fn session_cache(global: &Global) -> HistoryCache {
     if global.no_cache {
-        return Index::none();
+        return HistoryCache::disabled();
     }
-    let usual = || var("XDG_CACHE_HOME").unwrap_or_else(|| home().join(".cache")).join("ramus");
-    Index::at(var("RAMUS_CACHE_DIR").unwrap_or_else(usual))
+    let usual = || {
+        path_variable("XDG_CACHE_HOME").unwrap_or_else(|| home_dir().join(".cache")).join("ramus")
+    };
+    HistoryCache::in_dir(path_variable("RAMUS_CACHE_DIR").unwrap_or_else(usual))
 }
 
-fn var(name: &str) -> Option<PathBuf> {
+fn path_variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from)
 }
 
-fn home() -> PathBuf {
+fn home_dir() -> PathBuf {
     std::env::home_dir().unwrap_or_default()
 }
 
 /// Returns the present.
-pub(crate) fn now() -> Time {
+pub(crate) fn current_time() -> Time {
     Time::from_millis(Timestamp::now().as_millisecond())
 }
 
 /// The present, in the zone of the person at the screen.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct LocalClock {
     now: Zoned,
 }
 
-impl Clock {
+impl LocalClock {
     pub(crate) fn new() -> Self {
         Self { now: Timestamp::now().to_zoned(TimeZone::system()) }
     }
 
     /// Writes a time as short as it can be told: the hour today, the day this year.
-    pub(crate) fn short(&self, time: Time) -> String {
-        let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());
+    pub(crate) fn short_time(&self, time: Time) -> String {
+        let zoned = time.to_timestamp().to_zoned(self.now.time_zone().clone());
         let format = if zoned.date() == self.now.date() {
             "%H:%M"
         } else if zoned.year() == self.now.year() {
@@ -253,29 +263,29 @@ impl Clock {
     }
 
     /// Writes when something was said: as short as it can be told, but always with the time of day.
-    pub(crate) fn message(&self, time: Time) -> String {
-        let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());
+    pub(crate) fn message_time(&self, time: Time) -> String {
+        let zoned = time.to_timestamp().to_zoned(self.now.time_zone().clone());
         if zoned.year() == self.now.year() {
-            return self.short(time);
+            return self.short_time(time);
         }
         zoned.strftime("%d %b %Y %H:%M").to_string()
     }
 
     /// Writes the time of day.
-    pub(crate) fn seconds(&self, time: Time) -> String {
-        let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());
+    pub(crate) fn time_with_seconds(&self, time: Time) -> String {
+        let zoned = time.to_timestamp().to_zoned(self.now.time_zone().clone());
         zoned.strftime("%H:%M:%S").to_string()
     }
 
     /// Returns the present.
-    pub(crate) fn now(&self) -> &Zoned {
+    pub(crate) fn local_now(&self) -> &Zoned {
         &self.now
     }
 
     /// Writes a time given as text; nothing for none.
     pub(crate) fn short_text(&self, time: Option<&str>) -> String {
         time.and_then(|time| Time::parse(time.as_bytes()))
-            .map(|time| self.short(time))
+            .map(|time| self.short_time(time))
             .unwrap_or_default()
     }
 }

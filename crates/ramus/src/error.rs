@@ -1,7 +1,7 @@
 //! What went wrong, for a person: a message, its cause, and what to do next.
 
-use ramus_app::files_at::FileError;
-use ramus_app::when::TimeError;
+use ramus_app::files_at::FileLookupError;
+use ramus_app::time_text::TimeError;
 use ramus_app::{AddressError, ChangeError};
 use std::fmt;
 use std::io;
@@ -25,15 +25,15 @@ pub(crate) enum ErrorKind {
 }
 
 impl CommandError {
-    pub(crate) fn user(message: impl fmt::Display) -> Self {
+    pub(crate) fn user_error(message: impl fmt::Display) -> Self {
         Self { kind: ErrorKind::User, error: anyhow::anyhow!("{message}"), hints: Vec::new() }
     }
 
-    pub(crate) fn nothing(message: impl fmt::Display) -> Self {
-        Self { kind: ErrorKind::Nothing, ..Self::user(message) }
+    pub(crate) fn nothing_found(message: impl fmt::Display) -> Self {
+        Self { kind: ErrorKind::Nothing, ..Self::user_error(message) }
     }
 
-    pub(crate) fn hinted(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
@@ -75,7 +75,7 @@ impl From<AddressError> for CommandError {
 
 impl From<TimeError> for CommandError {
     fn from(error: TimeError) -> Self {
-        Self::user(error).hinted(TimeError::HINT)
+        Self::user_error(error).with_hint(TimeError::HINT)
     }
 }
 
@@ -89,11 +89,11 @@ impl From<ChangeError> for CommandError {
     }
 }
 
-impl From<FileError> for CommandError {
-    fn from(error: FileError) -> Self {
+impl From<FileLookupError> for CommandError {
+    fn from(error: FileLookupError) -> Self {
         let (kind, hint) = match error {
-            FileError::Ambiguous { .. } => (ErrorKind::User, Some("give more of the path")),
-            FileError::NotNamed(_) => {
+            FileLookupError::Ambiguous { .. } => (ErrorKind::User, Some("give more of the path")),
+            FileLookupError::NotNamed(_) => {
                 let hint = "`ramus files ADDRESS --all` lists the files it knew";
                 (ErrorKind::Nothing, Some(hint))
             }
@@ -109,7 +109,7 @@ impl From<ramus_web::ServeError> for CommandError {
         let is_address = matches!(error, ramus_web::ServeError::Listen { .. });
         let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };
         match is_address {
-            true => error.hinted("`--port` takes another port, `--listen` another address"),
+            true => error.with_hint("`--port` takes another port, `--listen` another address"),
             false => error,
         }
     }
@@ -144,26 +144,28 @@ impl From<ramus_archive::SessionLookupError> for CommandError {
         match error {
             SessionLookupError::Archive(error) => error.into(),
             SessionLookupError::None(_) => {
-                Self::user(error).hinted("`ramus archive list` lists what is archived")
+                Self::user_error(error).with_hint("`ramus archive list` lists what is archived")
             }
-            SessionLookupError::Several { .. } => Self::user(error).hinted("type more of the id"),
+            SessionLookupError::Several { .. } => {
+                Self::user_error(error).with_hint("type more of the id")
+            }
         }
     }
 }
 
-impl From<ramus_store::tree::TreeError> for CommandError {
-    fn from(error: ramus_store::tree::TreeError) -> Self {
-        let is_full = matches!(error, ramus_store::tree::TreeError::NotEmpty(_));
+impl From<ramus_store::output_tree::OutputTreeError> for CommandError {
+    fn from(error: ramus_store::output_tree::OutputTreeError) -> Self {
+        let is_full = matches!(error, ramus_store::output_tree::OutputTreeError::NotEmpty(_));
         let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };
-        if is_full { error.hinted("`--force` writes into it all the same") } else { error }
+        if is_full { error.with_hint("`--force` writes into it all the same") } else { error }
     }
 }
 
-impl From<ramus_store::place::PlaceError> for CommandError {
-    fn from(error: ramus_store::place::PlaceError) -> Self {
+impl From<ramus_store::claude_dir::ClaudeDirError> for CommandError {
+    fn from(error: ramus_store::claude_dir::ClaudeDirError) -> Self {
         let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };
         error
-            .hinted("give the directory that holds `projects` with `--claude-dir DIR`")
-            .hinted("no history yet? `ramus demo` writes a sample to look at")
+            .with_hint("give the directory that holds `projects` with `--claude-dir DIR`")
+            .with_hint("no history yet? `ramus demo` writes a sample to look at")
     }
 }

@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 use jiff::Zoned;
-use ramus_app::list::{Feature, ListRequest, SortBy};
+use ramus_app::list::{ListRequest, SessionFeature, SortBy};
 use ramus_app::survey::Survey;
-use ramus_app::when::{Edge, parse_time};
+use ramus_app::time_text::{TimeEdge, parse_time};
 use ramus_app::{Scope, SurveyDetail, Workspace};
 use ramus_core::pull_request::PullRequestName;
 
@@ -25,7 +25,7 @@ pub(crate) struct FilterArgs {
     until: Option<String>,
     /// Sort by this [default: active]
     #[arg(long, value_name = "ORDER")]
-    sort: Option<SortWord>,
+    sort: Option<SortOption>,
     /// Only sessions on this git branch; `active` and `abandoned` mean the status of conversations
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct FilterArgs {
     min_cost: Option<f64>,
     /// Only sessions that have these; given several times, all of them
     #[arg(long, value_name = "WHAT")]
-    has: Vec<FeatureWord>,
+    has: Vec<FeatureOption>,
     /// Only sessions in which this pull request was made: `42`, `owner/name#42` or its URL
     #[arg(long, value_name = "PR")]
     pr: Option<PullRequestName>,
@@ -51,7 +51,7 @@ pub(crate) enum GroupBy {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SortWord {
+enum SortOption {
     /// The most recently active first
     Active,
     /// The most recently begun first
@@ -69,7 +69,7 @@ enum SortWord {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FeatureWord {
+enum FeatureOption {
     Forks,
     Agents,
     Compaction,
@@ -85,13 +85,13 @@ impl FilterArgs {
             text.as_deref().map(|text| parse_time(text, edge, &now)).transpose()
         };
         Ok(ListRequest {
-            since: time(&self.since, Edge::Start)?,
-            until: time(&self.until, Edge::End)?,
-            sort: self.sort.map(SortWord::sort_by).unwrap_or_default(),
+            since: time(&self.since, TimeEdge::Start)?,
+            until: time(&self.until, TimeEdge::End)?,
+            sort: self.sort.map(SortOption::sort_by).unwrap_or_default(),
             branch: self.branch.clone(),
             model: self.model.as_ref().map(|model| model.to_lowercase()),
             min_cost: self.min_cost,
-            features: self.has.iter().map(|word| word.feature()).collect(),
+            features: self.has.iter().map(|word| word.session_feature()).collect(),
             pull_request: self.pr.clone(),
             limit: self.limit,
             includes_hidden: global.all,
@@ -100,7 +100,7 @@ impl FilterArgs {
     }
 }
 
-impl SortWord {
+impl SortOption {
     fn sort_by(self) -> SortBy {
         match self {
             Self::Active => SortBy::Active,
@@ -114,13 +114,13 @@ impl SortWord {
     }
 }
 
-impl FeatureWord {
-    fn feature(self) -> Feature {
+impl FeatureOption {
+    fn session_feature(self) -> SessionFeature {
         match self {
-            Self::Forks => Feature::Forks,
-            Self::Agents => Feature::Agents,
-            Self::Compaction => Feature::Compaction,
-            Self::Errors => Feature::Errors,
+            Self::Forks => SessionFeature::Forks,
+            Self::Agents => SessionFeature::Agents,
+            Self::Compaction => SessionFeature::Compaction,
+            Self::Errors => SessionFeature::Errors,
         }
     }
 }
@@ -131,9 +131,9 @@ pub(crate) fn survey_for(
     workspace: Workspace,
     scope: &Scope,
 ) -> Result<Survey, CommandError> {
-    let workspace = match request.detail() {
-        SurveyDetail::Usage => workspace.with_prices(prices::load(None)?),
+    let workspace = match request.survey_detail() {
+        SurveyDetail::Usage => workspace.with_prices(prices::load_prices(None)?),
         _ => workspace,
     };
-    Ok(workspace.survey_scope(scope.clone(), request.detail()))
+    Ok(workspace.survey_scope(scope.clone(), request.survey_detail()))
 }

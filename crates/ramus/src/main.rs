@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod confirm;
 mod demo;
 mod env;
 mod error;
@@ -9,7 +10,6 @@ mod filter;
 mod mcp;
 mod memory;
 mod panic;
-mod perform;
 mod prices;
 mod project;
 mod ui;
@@ -20,10 +20,10 @@ use clap::Parser;
 use ramus_render::table;
 
 fn main() -> ExitCode {
-    panic::guard(|| {
+    panic::run_guarded(|| {
         let args = args::Args::parse();
         let mut ui = ui::Ui::new(&args.global);
         let result = commands::run(&mut ui, &args);
-        ui.finish(result)
+        ui.finish_program(result)
     })
 }

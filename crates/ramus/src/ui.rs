@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramus_app::ProgressSink;
-use ramus_render::ansi::{Theme, to_ansi};
+use ramus_render::ansi::{AnsiTheme, to_ansi};
 use ramus_render::highlight::Highlight;
-use ramus_render::json::{Answer, Document, write as write_json};
-use ramus_render::layout::truncate;
-use ramus_render::symbols::Symbols;
+use ramus_render::json::{Answer, Document, write_json};
+use ramus_render::layout::truncate_line;
+use ramus_render::symbols::SymbolSet;
 use ramus_render::{Label, Line};
 use ramus_store::PathError;
 
-use crate::args::{Color, Global};
+use crate::args::{ColorChoice, Global};
 use crate::error::{CommandError, ErrorKind};
 
 /// The way to the person or the program that asked.
 pub(crate) struct Ui {
-    out: Out,
-    theme: Theme,
-    error_theme: Theme,
+    out: OutputStream,
+    theme: AnsiTheme,
+    error_theme: AnsiTheme,
     pub(crate) width: usize,
     pub(crate) json: bool,
     /// A person reads along, on a terminal that follows escape codes.
@@ -36,7 +36,7 @@ pub(crate) struct Ui {
     drawn: Vec<Line>,
 }
 
-enum Out {
+enum OutputStream {
     Plain(BufWriter<io::Stdout>),
     Pager { child: Child, pipe: BufWriter<std::process::ChildStdin> },
 }
@@ -48,16 +48,18 @@ impl Ui {
     pub(crate) fn new(global: &Global) -> Self {
         let terminal = io::stdout().is_terminal() && !is_dumb();
         let wants_none = is_dumb() || std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        let symbols = if global.ascii { Symbols::Ascii } else { Symbols::Unicode };
+        let symbols = if global.ascii { SymbolSet::Ascii } else { SymbolSet::Unicode };
         let theme = |terminal: bool| match global.color {
-            Color::Auto if terminal && !wants_none => Theme { symbols, ..Theme::BASE },
-            Color::Always => Theme { symbols, ..Theme::BASE },
-            Color::Auto | Color::Never => Theme { symbols, ..Theme::NONE },
+            ColorChoice::Auto if terminal && !wants_none => {
+                AnsiTheme { symbols, ..AnsiTheme::BASE }
+            }
+            ColorChoice::Always => AnsiTheme { symbols, ..AnsiTheme::BASE },
+            ColorChoice::Auto | ColorChoice::Never => AnsiTheme { symbols, ..AnsiTheme::NONE },
         };
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         Self {
-            out: Out::Plain(BufWriter::new(io::stdout())),
+            out: OutputStream::Plain(BufWriter::new(io::stdout())),
             theme: theme(terminal),
             error_theme: theme(io::stderr().is_terminal()),
             width: width.or(columns).unwrap_or(WIDTH).clamp(30, 400),
@@ -81,18 +83,18 @@ impl Ui {
     }
 
     /// Returns whether code is worth highlighting.
-    pub(crate) fn highlight(&self) -> Highlight {
+    pub(crate) fn highlight_mode(&self) -> Highlight {
         if self.has_color() { Highlight::On } else { Highlight::Off }
     }
 
     /// Returns which symbols are written.
-    pub(crate) fn symbols(&self) -> Symbols {
+    pub(crate) fn symbol_set(&self) -> SymbolSet {
         self.theme.symbols
     }
 
     /// Sends what follows through the pager, if there is a terminal and one is wanted.
-    pub(crate) fn page(&mut self) {
-        if !self.pager || matches!(self.out, Out::Pager { .. }) {
+    pub(crate) fn start_pager(&mut self) {
+        if !self.pager || matches!(self.out, OutputStream::Pager { .. }) {
             return;
         }
         let pager = std::env::var("RAMUS_PAGER")
@@ -110,142 +112,142 @@ impl Ui {
         if let Ok(mut child) = child
             && let Some(pipe) = child.stdin.take()
         {
-            self.out = Out::Pager { child, pipe: BufWriter::new(pipe) };
+            self.out = OutputStream::Pager { child, pipe: BufWriter::new(pipe) };
         }
     }
 
     /// Writes a labelled line to stdout.
-    pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
+    pub(crate) fn print_line(&mut self, line: &Line) -> io::Result<()> {
         self.clear_status()?;
         let text = to_ansi(line, &self.theme);
-        writeln!(self.out(), "{}", text.trim_end())
+        writeln!(self.output_writer(), "{}", text.trim_end())
     }
 
     /// Shows a line that the next one takes the place of; only to a person.
-    pub(crate) fn status(&mut self, line: &Line) -> io::Result<()> {
+    pub(crate) fn show_status(&mut self, line: &Line) -> io::Result<()> {
         if !self.terminal {
             return Ok(());
         }
-        self.measure();
-        let text = to_ansi(&truncate(line, self.width - 1), &self.theme);
+        self.measure_width();
+        let text = to_ansi(&truncate_line(line, self.width - 1), &self.theme);
         self.status = true;
-        write!(self.out(), "\r\x1b[2K{text}")
+        write!(self.output_writer(), "\r\x1b[2K{text}")
     }
 
     /// Takes that line away.
     pub(crate) fn clear_status(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.status) {
-            write!(self.out(), "\r\x1b[2K")?;
+            write!(self.output_writer(), "\r\x1b[2K")?;
         }
         Ok(())
     }
 
     /// Rings.
-    pub(crate) fn bell(&self) {
+    pub(crate) fn ring_bell(&self) {
         let _ = write!(io::stderr(), "\x07");
     }
 
     /// Draws lines on a screen of their own in place of those that were there; in a pipe, below them.
     ///
     /// Unlike the usual one, a terminal does not break the lines of that screen anew when its size changes.
-    pub(crate) fn redraw(&mut self, lines: Vec<Line>) -> io::Result<()> {
+    pub(crate) fn redraw_screen(&mut self, lines: Vec<Line>) -> io::Result<()> {
         if self.terminal {
-            self.measure();
+            self.measure_width();
             let begin = if self.drawn.is_empty() { "\x1b[?1049h\x1b[?25l" } else { "" };
-            write!(self.out(), "{begin}\x1b[H\x1b[J")?;
+            write!(self.output_writer(), "{begin}\x1b[H\x1b[J")?;
         }
         for line in &lines {
-            self.line(&truncate(line, self.width))?;
+            self.print_line(&truncate_line(line, self.width))?;
         }
         self.drawn = lines;
-        self.flush()
+        self.flush_output()
     }
 
     /// Gives the usual screen back and leaves there what was drawn last.
     pub(crate) fn end_redraw(&mut self) -> io::Result<()> {
         if self.terminal && !self.drawn.is_empty() {
-            write!(self.out(), "\x1b[?25h\x1b[?1049l")?;
+            write!(self.output_writer(), "\x1b[?25h\x1b[?1049l")?;
             for line in std::mem::take(&mut self.drawn) {
-                self.line(&truncate(&line, self.width))?;
+                self.print_line(&truncate_line(&line, self.width))?;
             }
         }
-        self.flush()
+        self.flush_output()
     }
 
     /// Finds out how wide the terminal is by now.
-    fn measure(&mut self) {
+    fn measure_width(&mut self) {
         if let Some((width, _)) = terminal_size::terminal_size() {
             self.width = usize::from(width.0).clamp(30, 400);
         }
     }
 
     /// Hands everything over that was written so far.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.out().flush()
+    pub(crate) fn flush_output(&mut self) -> io::Result<()> {
+        self.output_writer().flush()
     }
 
     /// Gives up what could not be handed over.
-    pub(crate) fn discard(&mut self) {
-        if let Out::Plain(out) = &mut self.out {
+    pub(crate) fn discard_output(&mut self) {
+        if let OutputStream::Plain(out) = &mut self.out {
             let _ = std::mem::replace(out, BufWriter::new(io::stdout())).into_parts();
         }
     }
 
     /// Writes raw bytes to stdout.
-    pub(crate) fn out(&mut self) -> &mut dyn Write {
+    pub(crate) fn output_writer(&mut self) -> &mut dyn Write {
         match &mut self.out {
-            Out::Plain(out) => out,
-            Out::Pager { pipe, .. } => pipe,
+            OutputStream::Plain(out) => out,
+            OutputStream::Pager { pipe, .. } => pipe,
         }
     }
 
     /// Writes one JSON object to stdout.
-    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), CommandError> {
-        write_json(self.out(), value)?;
-        writeln!(self.out())?;
+    pub(crate) fn print_json(&mut self, value: &impl serde::Serialize) -> Result<(), CommandError> {
+        write_json(self.output_writer(), value)?;
+        writeln!(self.output_writer())?;
         Ok(())
     }
 
     /// Writes a text that was asked for as it is; to a program, as the field of an object.
-    pub(crate) fn document(
+    pub(crate) fn print_document(
         &mut self,
         schema: &'static str,
         text: &str,
     ) -> Result<(), CommandError> {
         if self.json {
-            return self.json(&Answer::new(schema, Document { text }));
+            return self.print_json(&Answer::new(schema, Document { text }));
         }
-        Ok(self.out().write_all(text.as_bytes())?)
+        Ok(self.output_writer().write_all(text.as_bytes())?)
     }
 
     /// Gives up what is large. A program that ends soon leaves that to the system, which does it at once.
     pub(crate) fn let_go<T>(&self, held: T) {
-        if matches!(self.out, Out::Plain(_) | Out::Pager { .. }) {
+        if matches!(self.out, OutputStream::Plain(_) | OutputStream::Pager { .. }) {
             std::mem::forget(held);
         }
     }
 
     /// Says something beside the data.
-    pub(crate) fn say(&self, line: &Line) {
-        say(line, &self.error_theme);
+    pub(crate) fn print_message(&self, line: &Line) {
+        write_message(line, &self.error_theme);
     }
 
     /// Returns a way to say something from any thread, while the program serves others.
-    pub(crate) fn log(&self) -> fn(&str) {
+    pub(crate) fn log_writer(&self) -> fn(&str) {
         |text| {
             let line = Line::new(text, Label::Dim);
-            let _ = writeln!(io::stderr(), "{}", to_ansi(&line, &Theme::NONE).trim_end());
+            let _ = writeln!(io::stderr(), "{}", to_ansi(&line, &AnsiTheme::NONE).trim_end());
         }
     }
 
     /// Tells of something that could not be read; the exit code remembers it.
-    pub(crate) fn warn(&self, error: &(dyn std::error::Error + 'static)) {
+    pub(crate) fn warn_unreadable(&self, error: &(dyn std::error::Error + 'static)) {
         self.incomplete.store(true, Ordering::Relaxed);
-        self.say(&warning(error));
+        self.print_message(&warning_of(error));
     }
 
     /// Forgets what could not be read: what was asked for has been done all the same.
-    pub(crate) fn complete(&self) {
+    pub(crate) fn clear_incomplete(&self) {
         self.incomplete.store(false, Ordering::Relaxed);
     }
 
@@ -255,8 +257,8 @@ impl Ui {
     }
 
     /// Tells of trouble that work goes on in spite of.
-    pub(crate) fn complain(&self, message: &str) {
-        self.say(&warning_line(message));
+    pub(crate) fn print_warning(&self, message: &str) {
+        self.print_message(&warning_line(message));
     }
 
     /// Whether there is somebody to ask.
@@ -265,19 +267,19 @@ impl Ui {
     }
 
     /// Asks a person; `false` when there is nobody to ask.
-    pub(crate) fn confirm(&self, question: &str) -> bool {
-        let answer = self.ask(&format!("{question} [Y/n] "));
+    pub(crate) fn confirm_question(&self, question: &str) -> bool {
+        let answer = self.ask_line(&format!("{question} [Y/n] "));
         answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "Y" | "yes"))
     }
 
     /// Lets a person choose one of `count` things; `None`: nobody did.
-    pub(crate) fn choose(&self, question: &str, count: usize) -> Option<usize> {
-        let answer = self.ask(&format!("{question} [1-{count}] "))?;
+    pub(crate) fn choose_number(&self, question: &str, count: usize) -> Option<usize> {
+        let answer = self.ask_line(&format!("{question} [1-{count}] "))?;
         answer.parse().ok().filter(|n| (1..=count).contains(n))
     }
 
     /// Asks for a line; `None`: nobody answers.
-    pub(crate) fn ask(&self, question: &str) -> Option<String> {
+    pub(crate) fn ask_line(&self, question: &str) -> Option<String> {
         if !self.can_ask() {
             return None;
         }
@@ -288,7 +290,7 @@ impl Ui {
     }
 
     /// Shows how far long work has come; never in a pipe.
-    pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
+    pub(crate) fn progress_bar(&self, bytes: u64) -> ProgressBar {
         progress_bar(bytes)
     }
 
@@ -302,12 +304,12 @@ impl Ui {
     }
 
     /// Ends the program: flushes, waits for the pager, prints an error, chooses the exit code.
-    pub(crate) fn finish(mut self, result: Result<(), CommandError>) -> ExitCode {
-        let result = result.and_then(|()| self.out().flush().map_err(CommandError::from));
-        if let Out::Pager { mut child, pipe } = self.out {
+    pub(crate) fn finish_program(mut self, result: Result<(), CommandError>) -> ExitCode {
+        let result = result.and_then(|()| self.output_writer().flush().map_err(CommandError::from));
+        if let OutputStream::Pager { mut child, pipe } = self.out {
             drop(pipe);
             let _ = child.wait();
-            self.out = Out::Plain(BufWriter::new(io::stdout()));
+            self.out = OutputStream::Plain(BufWriter::new(io::stdout()));
         }
         let Err(error) = result else {
             return ExitCode::from(if self.is_incomplete() { 2 } else { 0 });
@@ -321,12 +323,14 @@ impl Ui {
         };
         let message = format!("{:#}", error.error);
         let mut lines = message.lines();
-        self.say(&Line::new(heading, label).with(lines.next().unwrap_or_default(), Label::Plain));
+        self.print_message(
+            &Line::new(heading, label).with(lines.next().unwrap_or_default(), Label::Plain),
+        );
         for line in lines {
-            self.say(&Line::plain(line));
+            self.print_message(&Line::plain(line));
         }
         for hint in &error.hints {
-            self.say(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
+            self.print_message(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
         }
         ExitCode::from(if error.kind == ErrorKind::Nothing { 1 } else { 2 })
     }
@@ -342,38 +346,38 @@ pub(crate) fn wait_for_enter(words: &str) {
 pub(crate) struct WarningsOnly;
 
 impl ProgressSink for WarningsOnly {
-    fn warn(&self, problem: &PathError) {
-        say(&warning(problem), &Theme::NONE);
+    fn report_problem(&self, problem: &PathError) {
+        write_message(&warning_of(problem), &AnsiTheme::NONE);
     }
 }
 
 /// Shows long work on stderr.
 struct UiSink {
     bar: Mutex<Option<ProgressBar>>,
-    theme: Theme,
+    theme: AnsiTheme,
     incomplete: Arc<AtomicBool>,
 }
 
 impl ProgressSink for UiSink {
-    fn begin(&self, bytes: u64) {
-        *lock(&self.bar) = Some(progress_bar(bytes));
+    fn begin_reading(&self, bytes: u64) {
+        *lock_mutex(&self.bar) = Some(progress_bar(bytes));
     }
 
-    fn advance(&self, bytes: u64) {
-        if let Some(bar) = &*lock(&self.bar) {
+    fn advance_bytes(&self, bytes: u64) {
+        if let Some(bar) = &*lock_mutex(&self.bar) {
             bar.inc(bytes);
         }
     }
 
-    fn end(&self) {
-        if let Some(bar) = lock(&self.bar).take() {
+    fn end_reading(&self) {
+        if let Some(bar) = lock_mutex(&self.bar).take() {
             bar.finish_and_clear();
         }
     }
 
-    fn warn(&self, problem: &PathError) {
+    fn report_problem(&self, problem: &PathError) {
         self.incomplete.store(true, Ordering::Relaxed);
-        say(&warning(problem), &self.theme);
+        write_message(&warning_of(problem), &self.theme);
     }
 }
 
@@ -387,12 +391,12 @@ fn progress_bar(bytes: u64) -> ProgressBar {
     bar
 }
 
-fn say(line: &Line, theme: &Theme) {
+fn write_message(line: &Line, theme: &AnsiTheme) {
     let _ = writeln!(io::stderr(), "{}", to_ansi(line, theme).trim_end());
 }
 
 /// Returns an error with its causes as a warning.
-fn warning(error: &(dyn std::error::Error + 'static)) -> Line {
+fn warning_of(error: &(dyn std::error::Error + 'static)) -> Line {
     let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(source) = cause {
@@ -406,7 +410,7 @@ fn warning_line(message: &str) -> Line {
     Line::new("Warning: ", Label::Warning).with(message, Label::Plain)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -50,14 +50,14 @@ const ROOMS: &[(&str, &str)] = &[
     ("tower-http", "ramus-web"),
 ];
 
-fn root() -> PathBuf {
+fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Returns the normal dependencies of every crate.
-fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+fn crate_dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let mut found = BTreeMap::new();
-    for entry in fs::read_dir(root().join("crates")).unwrap() {
+    for entry in fs::read_dir(workspace_root().join("crates")).unwrap() {
         let dir = entry.unwrap().path();
         let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
         let section = manifest
@@ -76,7 +76,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
 
 #[test]
 fn dependencies_point_down_only() {
-    let found = dependencies();
+    let found = crate_dependencies();
     let rooms: Vec<&str> = WALLS.iter().map(|(room, _)| *room).collect();
     assert_eq!(
         found.keys().map(String::as_str).collect::<BTreeSet<_>>(),
@@ -96,12 +96,12 @@ fn dependencies_point_down_only() {
 /// A runtime serves the page, and an agent; nothing else waits for many things at once.
 #[test]
 fn a_runtime_is_where_something_is_served() {
-    for (room, names) in dependencies() {
+    for (room, names) in crate_dependencies() {
         let serves = matches!(&*room, "ramus-web" | "ramus");
         assert!(!names.contains("tokio") || serves, "{room} may not depend on tokio");
     }
     let mut files = Vec::new();
-    sources(&root().join("crates/ramus/src"), &mut files);
+    collect_sources(&workspace_root().join("crates/ramus/src"), &mut files);
     for file in files.iter().filter(|file| !file.to_string_lossy().contains("/mcp")) {
         let text = fs::read_to_string(file).unwrap();
         assert!(!text.contains("tokio::") && !text.contains("rmcp::"), "{}", file.display());
@@ -110,7 +110,7 @@ fn a_runtime_is_where_something_is_served() {
 
 #[test]
 fn special_crates_stay_in_their_room() {
-    for (room, names) in dependencies() {
+    for (room, names) in crate_dependencies() {
         for (name, home) in ROOMS {
             assert!(
                 !names.contains(*name) || room == *home,
@@ -120,11 +120,11 @@ fn special_crates_stay_in_their_room() {
     }
 }
 
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+fn collect_sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            sources(&path, found);
+            collect_sources(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
@@ -142,7 +142,7 @@ fn every_symbol_has_one_in_ascii() {
     let elsewhere = ["/export/", "/html", "/json", "/demo/", "/mcp", "/serve.rs", "/symbols.rs"];
     for room in ["ramus-render", "ramus-tui", "ramus"] {
         let mut files = Vec::new();
-        sources(&root().join("crates").join(room).join("src"), &mut files);
+        collect_sources(&workspace_root().join("crates").join(room).join("src"), &mut files);
         for file in files.iter().filter(|file| !is_test(file)) {
             let name = file.to_string_lossy();
             if elsewhere.iter().any(|part| name.contains(part)) {
@@ -153,7 +153,7 @@ fn every_symbol_has_one_in_ascii() {
             let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
             for symbol in lines.flat_map(str::chars).filter(|char| !char.is_ascii()) {
                 let is_letter = symbol.is_alphabetic() || is_solid(symbol);
-                let plain = ramus_render::symbols::ascii(symbol);
+                let plain = ramus_render::symbols::ascii_symbol(symbol);
                 assert!(is_letter || plain.is_some(), "{symbol} {}", symbol.escape_unicode());
             }
         }
@@ -170,7 +170,7 @@ fn is_solid(symbol: char) -> bool {
 fn front_ends_read_through_the_app() {
     for room in ["ramus-tui/src", "ramus-web/src", "ramus/src/mcp"] {
         let mut files = Vec::new();
-        sources(&root().join("crates").join(room), &mut files);
+        collect_sources(&workspace_root().join("crates").join(room), &mut files);
         for file in files.iter().filter(|file| !is_test(file)) {
             let name = file.to_string_lossy();
             let text = fs::read_to_string(file).unwrap();
@@ -189,7 +189,7 @@ fn front_ends_read_through_the_app() {
 fn only_the_store_touches_the_disk() {
     for room in ["ramus-core", "ramus-render", "ramus-app", "ramus-tui", "ramus-web", "ramus"] {
         let mut files = Vec::new();
-        sources(&root().join("crates").join(room).join("src"), &mut files);
+        collect_sources(&workspace_root().join("crates").join(room).join("src"), &mut files);
         for file in files {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]").next().unwrap();
@@ -202,7 +202,7 @@ fn only_the_store_touches_the_disk() {
 #[test]
 fn every_file_says_what_it_is_for() {
     let mut files = Vec::new();
-    sources(&root().join("crates"), &mut files);
+    collect_sources(&workspace_root().join("crates"), &mut files);
     for file in files {
         // The doc comment of a command's arguments is its help, and says it all.
         let is_command = file.parent().is_some_and(|dir| dir.ends_with("commands"));
@@ -212,7 +212,7 @@ fn every_file_says_what_it_is_for() {
 }
 
 /// Returns the numbered rules that a comment cites.
-fn cited(line: &str) -> Vec<String> {
+fn cited_paths(line: &str) -> Vec<String> {
     let Some((_, comment)) = line.split_once("//") else { return Vec::new() };
     let words = comment.split(|char: char| !char.is_ascii_alphanumeric());
     let is_rule = |word: &&str| {
@@ -225,16 +225,16 @@ fn cited(line: &str) -> Vec<String> {
 
 #[test]
 fn every_rule_that_is_cited_can_be_read() {
-    let rules = fs::read_to_string(root().join("docs/rules.md")).unwrap();
+    let rules = fs::read_to_string(workspace_root().join("docs/rules.md")).unwrap();
     for number in 1..=30 {
         assert!(rules.contains(&format!("- **R{number} ")), "R{number}");
     }
     let mut files = Vec::new();
-    sources(&root().join("crates"), &mut files);
+    collect_sources(&workspace_root().join("crates"), &mut files);
     let mut found = 0;
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
-        for rule in text.lines().flat_map(cited) {
+        for rule in text.lines().flat_map(cited_paths) {
             let number = rule.trim_end_matches(['a', 'b', 'c', 'd']);
             let part = &rule[number.len()..];
             let is_there = rules.contains(&format!("- **{number} "))

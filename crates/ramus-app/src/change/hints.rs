@@ -1,6 +1,6 @@
 //! What to do next where a change is refused or fails, in the words of the command line.
 
-use ramus_core::edit::Refusal;
+use ramus_core::edit::EditRefusal;
 use ramus_store::apply::ApplyError;
 use ramus_store::undo::UndoError;
 
@@ -32,14 +32,14 @@ impl ChangeError {
     }
 }
 
-fn merge_hint(refusal: &Refusal) -> &'static str {
+fn merge_hint(refusal: &EditRefusal) -> &'static str {
     match refusal {
-        Refusal::NoCommonPart { .. } => "`--no-base` merges what has nothing in common",
-        Refusal::NothingOwn { .. } => "one of them holds the other: there is nothing to merge",
-        Refusal::NoExchange { .. } | Refusal::SeveralExchanges { .. } => {
+        EditRefusal::NoCommonPart { .. } => "`--no-base` merges what has nothing in common",
+        EditRefusal::NothingOwn { .. } => "one of them holds the other: there is nothing to merge",
+        EditRefusal::NoExchange { .. } | EditRefusal::SeveralExchanges { .. } => {
             "`--dry-run` without `--pick` lists the exchanges with their numbers"
         }
-        Refusal::Sidechain => "`ramus fork AGENT` makes it a conversation that can be merged",
+        EditRefusal::Sidechain => "`ramus fork AGENT` makes it a conversation that can be merged",
         _ => "`ramus conversations SESSION` lists what can be merged",
     }
 }
@@ -51,11 +51,11 @@ fn undo_hint(error: &UndoError, trashed: Option<u64>) -> Option<String> {
         | UndoError::Unknown(_)
         | UndoError::Undone { .. }
         | UndoError::IsUndo(_) => "`ramus log` shows what was done".to_owned(),
-        UndoError::WentOn { op, .. } => {
+        UndoError::ChangedSince { op, .. } => {
             format!("`ramus undo {op} --fork` makes a new session of the state before it")
         }
-        UndoError::Taken { .. } => "move one of them elsewhere, then undo again".to_owned(),
-        UndoError::Gone { .. } => "nothing was changed".to_owned(),
+        UndoError::Recreated { .. } => "move one of them elsewhere, then undo again".to_owned(),
+        UndoError::TrashedFileGone { .. } => "nothing was changed".to_owned(),
         UndoError::NotDone(_) => "there is nothing of it to take back".to_owned(),
         UndoError::NoVersion(_) => match trashed {
             Some(op) => format!("it is in the trash; `ramus undo {op}` brings it back"),
@@ -69,20 +69,22 @@ fn undo_hint(error: &UndoError, trashed: Option<u64>) -> Option<String> {
 /// Returns what to do next after a plan could not be carried out.
 pub fn apply_hint(error: &ApplyError) -> Option<&'static str> {
     match error {
-        ApplyError::Open { .. } => Some(
+        ApplyError::OpenInClient { .. } => Some(
             "end it there first; Claude Code would take the change back when it ends (`--force` does it all the same)",
         ),
         ApplyError::Growing(_) => Some(
             "wait until it rests, or end the client that writes it (`--force` does it all the same)",
         ),
         ApplyError::Changed(_) => Some("nothing was written; run the command again to plan anew"),
-        ApplyError::Outside(_) => Some("name the file or directory that the link leads to"),
+        ApplyError::OutsideClaudeDir(_) => {
+            Some("name the file or directory that the link leads to")
+        }
         ApplyError::NotOwner(_) => Some("nothing was written; let its owner do it"),
         ApplyError::InUse(_) => Some("nothing was written; close it there first"),
         ApplyError::Unfinished { .. } => {
             Some("`ramus log --repair` gives that operation up; what it left stays where it is")
         }
-        ApplyError::Newer(_) => {
+        ApplyError::NewerJournal(_) => {
             Some("use the newer ramus, or another directory by `RAMUS_STATE_DIR`")
         }
         _ => None,

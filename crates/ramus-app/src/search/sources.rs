@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use ramus_core::pull_request::PullRequestName;
-use ramus_store::place::{FileRole, HistoryFile, Project};
-use ramus_store::scan::{Content, Source, spills};
+use ramus_store::claude_dir::{FileRole, HistoryFile, Project};
+use ramus_store::scan::{SearchSource, SourceFormat, list_spilled_results};
 
 use super::{AgentFilter, SearchRequest};
 use crate::address::Scope;
@@ -16,13 +16,15 @@ pub(super) fn search_sources(
     workspace: &Workspace,
     listed: &[Project],
     request: &SearchRequest,
-) -> Vec<Source> {
+) -> Vec<SearchSource> {
     let (projects, session) = match &request.scope {
         Scope::All => ((0..listed.len()).collect(), None),
-        Scope::Project(project) => (vec![project.index()], None),
+        Scope::Project(project) => (vec![project.listing_index()], None),
         Scope::Session(found) => match &found.project {
-            Some(project) => (vec![project.index()], Some(&found.file)),
-            None => return vec![Source::new(found.file.clone(), Content::Records, None)],
+            Some(project) => (vec![project.listing_index()], Some(&found.file)),
+            None => {
+                return vec![SearchSource::new(found.file.clone(), SourceFormat::Records, None)];
+            }
         },
     };
     let mut sources = Vec::new();
@@ -32,9 +34,11 @@ pub(super) fn search_sources(
         sources
             .extend(records.filter_map(|file| record_source(file, session, request.agents, index)));
         if request.agents != AgentFilter::Only {
-            let spilled = spills(project, session.map(|session| session.id.as_str()));
+            let spilled = list_spilled_results(project, session.map(|session| session.id.as_str()));
             let spilled = spilled.into_iter();
-            sources.extend(spilled.map(|file| Source::new(file, Content::Spilled, Some(index))));
+            sources.extend(
+                spilled.map(|file| SearchSource::new(file, SourceFormat::Spilled, Some(index))),
+            );
         }
     }
     if let Some(wanted) = &request.pull_request {
@@ -53,7 +57,7 @@ fn record_source(
     session: Option<&HistoryFile>,
     agents: AgentFilter,
     project: usize,
-) -> Option<Source> {
+) -> Option<SearchSource> {
     let mut only_session = None;
     let is_meant = match session {
         None => true,
@@ -76,8 +80,8 @@ fn record_source(
         AgentFilter::Only => (true, (!is_agent).then_some(true)),
         AgentFilter::None => (!is_agent, Some(false)),
     };
-    let source = || Source::new(file.clone(), Content::Records, Some(project));
-    (is_meant && is_wanted).then(|| Source { only_session, sidechain, ..source() })
+    let source = || SearchSource::new(file.clone(), SourceFormat::Records, Some(project));
+    (is_meant && is_wanted).then(|| SearchSource { only_session, sidechain, ..source() })
 }
 
 /// Returns the files of the sessions in which a pull request was made.

@@ -1,27 +1,27 @@
 use ramus_core::query::SearchHit;
-use ramus_core::resume::Rule;
-use ramus_store::State;
-use ramus_store::place::Place;
-use testkit::Home;
+use ramus_core::resume::ResumeRule;
+use ramus_store::StateDir;
+use ramus_store::claude_dir::ClaudeDirs;
+use testkit::TestHome;
 
 use super::*;
 
-fn workspace(home: &Home) -> Workspace {
-    let place = Place::open(vec![home.claude()]).unwrap();
-    Workspace::new(place, Rule::Client, State::new(home.path().join("state")))
+fn test_workspace(home: &TestHome) -> Workspace {
+    let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
+    Workspace::new(place, ResumeRule::Client, StateDir::new(home.path().join("state")))
 }
 
-fn hits(workspace: &Workspace, request: &SearchRequest) -> (Vec<SearchHit>, SearchOutcome) {
+fn all_hits(workspace: &Workspace, request: &SearchRequest) -> (Vec<SearchHit>, SearchOutcome) {
     let mut hits = Vec::new();
-    let flow = workspace.search(request, &(), |batch| {
-        hits.extend((0..batch.len()).filter_map(|index| batch.hit(index)));
+    let flow = workspace.search_history(request, &(), |batch| {
+        hits.extend((0..batch.len()).filter_map(|index| batch.read_hit(index)));
         ControlFlow::<()>::Continue(())
     });
     let ControlFlow::Continue(outcome) = flow else { panic!("nobody ended it") };
     (hits, outcome)
 }
 
-fn uuids(hits: &[SearchHit]) -> Vec<&str> {
+fn hit_uuids(hits: &[SearchHit]) -> Vec<&str> {
     hits.iter().map(|hit| hit.uuid.as_deref().unwrap_or("none")).collect()
 }
 
@@ -36,23 +36,23 @@ f < e  assistant  @31 nothing
 
 #[test]
 fn hits_have_their_branch_and_come_newest_first() {
-    let home = Home::new();
-    home.session("-p/aaaa1111.jsonl", FORKED);
-    let workspace = workspace(&home);
+    let home = TestHome::new();
+    home.write_session("-p/aaaa1111.jsonl", FORKED);
+    let workspace = test_workspace(&home);
     let mut request = SearchRequest::for_text("harp", false).unwrap();
-    let (found, outcome) = hits(&workspace, &request);
-    assert_eq!(uuids(&found), ["e", "c", "b", "a"]);
+    let (found, outcome) = all_hits(&workspace, &request);
+    assert_eq!(hit_uuids(&found), ["e", "c", "b", "a"]);
     assert_eq!((outcome.found, outcome.shown, outcome.is_complete), (4, 4, true));
     let branch = |hit: &SearchHit| hit.branch.map(|branch| (branch.n, branch.status));
-    assert_eq!(branch(&found[0]), Some((2, Status::Active)));
-    assert_eq!(branch(&found[1]), Some((1, Status::Abandoned)));
+    assert_eq!(branch(&found[0]), Some((2, BranchStatus::Active)));
+    assert_eq!(branch(&found[1]), Some((1, BranchStatus::Abandoned)));
     assert_eq!(found[1].address, "aaaa1111:c");
-    request.status = Some(Status::Abandoned);
-    assert_eq!(uuids(&hits(&workspace, &request).0), ["c"]);
+    request.status = Some(BranchStatus::Abandoned);
+    assert_eq!(hit_uuids(&all_hits(&workspace, &request).0), ["c"]);
     request.status = None;
     (request.offset, request.limit, request.counts_all) = (1, Some(2), true);
-    let (found, outcome) = hits(&workspace, &request);
-    assert_eq!(uuids(&found), ["c", "b"]);
+    let (found, outcome) = all_hits(&workspace, &request);
+    assert_eq!(hit_uuids(&found), ["c", "b"]);
     assert_eq!((outcome.found, outcome.shown), (4, 2));
     assert_eq!(
         workspace.count_matches(&request, &()).files,
@@ -63,30 +63,30 @@ fn hits_have_their_branch_and_come_newest_first() {
 #[test]
 fn short_addresses_mean_no_other_message() {
     let id = |end: &str| format!("0a1b2c3d-0000-4000-8000-0000000000{end}");
-    let home = Home::new();
+    let home = TestHome::new();
     let session = format!("{} user a harp\n{} < {} assistant yes", id("11"), id("12"), id("11"));
-    home.session(&format!("-p/{}.jsonl", id("01")), &session);
-    home.session(&format!("-p/{}.jsonl", id("02")), "x user nothing");
-    let workspace = workspace(&home);
+    home.write_session(&format!("-p/{}.jsonl", id("01")), &session);
+    home.write_session(&format!("-p/{}.jsonl", id("02")), "x user nothing");
+    let workspace = test_workspace(&home);
     let request = SearchRequest::for_text("harp", false).unwrap();
-    let (found, _) = hits(&workspace, &request);
+    let (found, _) = all_hits(&workspace, &request);
     assert_eq!(found[0].short_address, format!("{}:{}", id("01"), id("11")));
     assert_eq!(found[0].short_session, id("01"));
 }
 
 #[test]
 fn prompts_of_deleted_sessions_come_last_unless_more_is_asked_of_them() {
-    let home = Home::new();
-    home.session("-p/aaaa1111.jsonl", "a user a harp");
+    let home = TestHome::new();
+    home.write_session("-p/aaaa1111.jsonl", "a user a harp");
     let note =
         r#"{"display":"my harp","timestamp":1767225600000,"project":"/p","sessionId":"gone"}"#;
-    std::fs::write(home.claude().join("history.jsonl"), format!("{note}\n")).unwrap();
-    let workspace = workspace(&home);
+    std::fs::write(home.claude_dir().join("history.jsonl"), format!("{note}\n")).unwrap();
+    let workspace = test_workspace(&home);
     let mut request = SearchRequest::for_text("harp", false).unwrap();
-    let (found, _) = hits(&workspace, &request);
+    let (found, _) = all_hits(&workspace, &request);
     assert_eq!(found.iter().map(|hit| hit.is_prompt_only).collect::<Vec<_>>(), [false, true]);
-    request.status = Some(Status::Active);
-    assert_eq!(hits(&workspace, &request).0.len(), 1);
+    request.status = Some(BranchStatus::Active);
+    assert_eq!(all_hits(&workspace, &request).0.len(), 1);
 }
 
 /// Cancels from the beginning.
@@ -100,9 +100,10 @@ impl ProgressSink for Cancelled {
 
 #[test]
 fn a_cancelled_search_hands_out_nothing() {
-    let home = Home::new();
-    home.session("-p/aaaa1111.jsonl", FORKED);
+    let home = TestHome::new();
+    home.write_session("-p/aaaa1111.jsonl", FORKED);
     let request = SearchRequest::for_text("harp", false).unwrap();
-    let flow = workspace(&home).search(&request, &Cancelled, |_| ControlFlow::Break(()));
+    let flow =
+        test_workspace(&home).search_history(&request, &Cancelled, |_| ControlFlow::Break(()));
     assert!(flow.is_continue());
 }

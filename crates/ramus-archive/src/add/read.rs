@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::time::SystemTime;
 
 use ramus_store::owned::{OwnedFile, OwnedKind};
-use ramus_store::plan::Moment;
-use ramus_store::{Identity, PathError, open_regular};
+use ramus_store::plan::FileTime;
+use ramus_store::{FileIdentity, PathError, open_regular};
 
 use super::{AddReport, Adding};
 use crate::chunk::{CHUNK, SHORT, pack};
@@ -60,7 +60,7 @@ pub(super) fn read_file(
     is_new: IsNewChunk<'_>,
     store: &mut dyn FnMut(PackedChunk),
 ) -> Result<ReadOutcome, ArchiveError> {
-    let listed = file.identity.map(Identity::to_bytes);
+    let listed = file.identity.map(FileIdentity::to_bytes);
     if let (Some(listed), Some(entry)) = (listed, entry)
         && entry.identity.as_deref() == Some(&listed)
     {
@@ -78,11 +78,13 @@ pub(super) fn read_file(
         let mut reading = Reading { adding, file, entry, is_new, store, open };
         let Some((generation, kept_chunks, chunks)) = reading.read_new(&before)? else { continue };
         let after = reading.open.metadata().map_err(error)?;
-        let is_settled = Identity::is_same_state(&before, &after);
+        let is_settled = FileIdentity::is_same_state(&before, &after);
         if !is_settled && !reading.still_begins_with(&generation)? {
             continue;
         }
-        let identity = Identity::of(&after).filter(|_| is_settled).map(|id| id.to_bytes().to_vec());
+        let identity = FileIdentity::of_settled(&after)
+            .filter(|_| is_settled)
+            .map(|id| id.to_bytes().to_vec());
         let update = reading.update(generation, kept_chunks, chunks, identity)?;
         let added = added(entry, &update.generation);
         return Ok(ReadOutcome::Update(Box::new(update), added));
@@ -134,8 +136,8 @@ impl Reading<'_> {
             bytes: meta.len(),
             hash: ContentHash([0; 32]),
             mode: mode(meta),
-            modified: Moment::from(meta.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
-            created: meta.created().ok().map(Moment::from),
+            modified: FileTime::from(meta.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
+            created: meta.created().ok().map(FileTime::from),
             added: self.adding.now,
         };
         if let Some(newest) = self.entry.map(|entry| entry.newest.clone()) {
@@ -270,7 +272,7 @@ impl Reading<'_> {
             (Some(session), _) => Ok(session.clone()),
             (None, Some(entry)) => Ok(entry.session.clone()),
             (None, None) if self.file.kind == OwnedKind::Agent => {
-                let session = ramus_store::read(&self.file.path)?;
+                let session = ramus_store::read_session(&self.file.path)?;
                 Ok(session.facts().session_ids.first().map(ToString::to_string).unwrap_or_default())
             }
             (None, None) => Ok(String::new()),

@@ -111,7 +111,7 @@ fn insert_generation(
         generation.mode,
         generation.modified.0.cast_signed(),
         generation.modified.1,
-        generation.added.millis(),
+        generation.added.as_millis(),
         generation.created.map(|created| created.0.cast_signed()),
         generation.created.map(|created| created.1)
     ])
@@ -134,7 +134,7 @@ fn grow_generation(
         generation.mode,
         generation.modified.0.cast_signed(),
         generation.modified.1,
-        generation.added.millis()
+        generation.added.as_millis()
     ];
     update.query_row(values, |row| row.get(0))
 }

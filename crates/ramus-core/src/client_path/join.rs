@@ -2,33 +2,34 @@
 
 use serde_json::Value;
 
-use super::sent::{Client, Piece, Role, SentMessage};
+use super::sent::{ClientBehavior, SentMessage, SentPiece, SentRole};
 
 /// A request in the making.
-pub(super) struct Join {
-    client: Client,
-    pieces: Vec<Piece>,
+pub(super) struct MessageJoiner {
+    client: ClientBehavior,
+    pieces: Vec<SentPiece>,
 }
 
-impl Join {
-    pub(super) fn new(client: Client) -> Self {
+impl MessageJoiner {
+    pub(super) fn new(client: ClientBehavior) -> Self {
         Self { client, pieces: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, piece: Piece) {
+    pub(super) fn add_piece(&mut self, piece: SentPiece) {
         match piece.role {
-            Role::Assistant => self.add_answer(piece),
-            _ => self.add_beside(piece),
+            SentRole::Assistant => self.add_reply(piece),
+            _ => self.add_other(piece),
         }
     }
 
     /// Joins a reply to the other parts of its message, across the results of its calls.
-    fn add_answer(&mut self, piece: Piece) {
-        let results = |piece: &&mut Piece| piece.role == Role::User && is_results(&piece.blocks);
+    fn add_reply(&mut self, piece: SentPiece) {
+        let results =
+            |piece: &&mut SentPiece| piece.role == SentRole::User && is_results(&piece.blocks);
         let above = self.pieces.iter_mut().rev().find(|piece| !results(piece));
         match above {
             Some(above)
-                if above.role == Role::Assistant
+                if above.role == SentRole::Assistant
                     && !piece.message.is_null()
                     && above.message == piece.message =>
             {
@@ -38,15 +39,15 @@ impl Join {
         }
     }
 
-    fn add_beside(&mut self, piece: Piece) {
+    fn add_other(&mut self, piece: SentPiece) {
         match piece.role {
-            Role::System => self.add_words_of_system(piece),
-            _ => self.add_words_of_user(piece),
+            SentRole::System => self.add_system_text(piece),
+            _ => self.add_user_text(piece),
         }
     }
 
-    fn add_words_of_system(&mut self, piece: Piece) {
-        let last = self.pieces.last_mut().filter(|last| last.role == Role::System);
+    fn add_system_text(&mut self, piece: SentPiece) {
+        let last = self.pieces.last_mut().filter(|last| last.role == SentRole::System);
         let Some(last) = last else { return self.pieces.push(piece) };
         let between = if piece.is_later { "\n" } else { "\n\n" };
         if let (Some(Value::String(text)), Some(more)) =
@@ -58,12 +59,13 @@ impl Join {
     }
 
     /// Joins user text to the user text before it; system text goes below both.
-    fn add_words_of_user(&mut self, piece: Piece) {
-        let mut before = self.pieces.iter_mut().rev().skip_while(|last| last.role == Role::System);
-        let above = before.next().filter(|above| above.role == Role::User && !piece.is_later);
+    fn add_user_text(&mut self, piece: SentPiece) {
+        let mut before =
+            self.pieces.iter_mut().rev().skip_while(|last| last.role == SentRole::System);
+        let above = before.next().filter(|above| above.role == SentRole::User && !piece.is_later);
         let Some(above) = above else {
             // A request begins with the user.
-            let is_first = self.pieces.iter().all(|before| before.role == Role::System);
+            let is_first = self.pieces.iter().all(|before| before.role == SentRole::System);
             let at = if is_first { 0 } else { self.pieces.len() };
             return self.pieces.insert(at, piece);
         };
@@ -93,15 +95,15 @@ impl Join {
     }
 
     pub(super) fn ends_with_user(&self) -> bool {
-        self.pieces.last().is_some_and(|last| last.role == Role::User)
+        self.pieces.last().is_some_and(|last| last.role == SentRole::User)
     }
 
     pub(super) fn ends_with_result(&self) -> bool {
         self.pieces.last().is_some_and(|last| is_results(&last.blocks))
     }
 
-    pub(super) fn finish(self) -> Vec<SentMessage> {
-        let message = |mut piece: Piece| {
+    pub(super) fn into_messages(self) -> Vec<SentMessage> {
+        let message = |mut piece: SentPiece| {
             let content = match &mut piece.blocks[..] {
                 [block] if piece.is_text => block["text"].take(),
                 _ => Value::Array(piece.blocks),

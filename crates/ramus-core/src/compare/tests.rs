@@ -4,13 +4,13 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::body::Body;
+use crate::body::RecordBody;
 use crate::history::History;
-use crate::name::Name;
-use crate::record::Kind;
-use crate::resume::Rule;
+use crate::ids::RecordUuid;
+use crate::record::RecordKind;
+use crate::resume::ResumeRule;
 use crate::session::{NodeId, Session};
-use crate::turn::{TurnKind, turns};
+use crate::turn::{TurnKind, path_turns};
 
 /// A session in short form, with what the tools left in some of its records.
 struct Fixture {
@@ -30,12 +30,13 @@ impl Fixture {
         }
         let mut session = Session::default();
         session.push(jsonl.as_bytes());
-        Self { jsonl, history: History::new(session, Rule::Client) }
+        Self { jsonl, history: History::new(session, ResumeRule::Client) }
     }
 
-    fn body(&self, node: NodeId) -> Option<Body> {
+    fn body(&self, node: NodeId) -> Option<RecordBody> {
         let span = self.history.session.record(node).span;
-        Body::parse(&self.jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+        RecordBody::parse(&self.jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize])
+            .ok()
     }
 }
 
@@ -43,28 +44,30 @@ impl Fixture {
 #[track_caller]
 fn check(a: (&Fixture, &str), b: (&Fixture, &str)) -> String {
     let paths = [a, b].map(|(fixture, to)| {
-        let node = fixture.history.tree.find(Name::new(to.as_bytes())).unwrap();
+        let node =
+            fixture.history.record_tree.node_by_uuid(RecordUuid::new(to.as_bytes())).unwrap();
         fixture.history.path_to(node).unwrap()
     });
     let stretches = [
-        Stretch { history: &a.0.history, path: &paths[0] },
-        Stretch { history: &b.0.history, path: &paths[1] },
+        PathPart { history: &a.0.history, path: &paths[0] },
+        PathPart { history: &b.0.history, path: &paths[1] },
     ];
-    let common = common(&stretches[..1], &stretches[1..]);
+    let common = compare_paths(&stretches[..1], &stretches[1..]);
     let sides = [0, 1].map(|index| {
         let (fixture, own) = ([a, b][index].0, &common.own[index][0]);
-        let mut side = Side::default();
-        for turn in turns(&fixture.history, &paths[index], &mut |node| fixture.body(node)) {
+        let mut side = ComparedSide::default();
+        for turn in path_turns(&fixture.history, &paths[index], &mut |node| fixture.body(node)) {
             match own.contains(&turn.nodes[0]) {
-                true => side.own(0, turn),
-                false => side.shared(&turn),
+                true => side.add_own_turn(0, turn),
+                false => side.add_shared_turn(&turn),
             }
         }
-        for node in
-            own.iter().filter(|node| fixture.history.session.record(**node).kind == Kind::Assistant)
+        for node in own
+            .iter()
+            .filter(|node| fixture.history.session.record(**node).kind == RecordKind::Assistant)
         {
-            if let Some(Body::Assistant(body)) = fixture.body(*node) {
-                side.usage.take(&body);
+            if let Some(RecordBody::Assistant(body)) = fixture.body(*node) {
+                side.usage.add_reply(&body);
             }
         }
         side
@@ -72,7 +75,7 @@ fn check(a: (&Fixture, &str), b: (&Fixture, &str)) -> String {
     draw(&common, &sides)
 }
 
-fn draw(common: &Common, [a, b]: &[Side; 2]) -> String {
+fn draw(common: &PathOverlap, [a, b]: &[ComparedSide; 2]) -> String {
     let mut drawing = String::new();
     let node = common.node.as_deref().unwrap_or("nothing");
     let [own_a, own_b] = common.own_messages;
@@ -88,27 +91,27 @@ fn draw(common: &Common, [a, b]: &[Side; 2]) -> String {
             .iter()
             .map(|ran| format!("`{}`{}", ran.command, if ran.failed { "✗" } else { "" }));
         let list = |words: &mut dyn Iterator<Item = String>| words.collect::<Vec<_>>().join(" ");
-        let seconds = time.map_or(0, |(from, to)| (to.millis() - from.millis()) / 1000);
+        let seconds = time.map_or(0, |(from, to)| (to.as_millis() - from.as_millis()) / 1000);
         let line = [
             format!("{letter}: {}", list(&mut { names })),
             list(&mut { tools }),
             list(&mut { ran }),
             format!(
                 "{} tokens, {seconds}s",
-                side.usage.spent(&crate::price::PriceList::default()).sum.tokens.total()
+                side.usage.total_spent(&crate::price::PriceList::default()).sum.tokens.total()
             ),
         ];
         writeln!(drawing, "{}", line.join("; ")).unwrap();
     }
-    for file in files(a, b) {
-        let side = |change: &FileChange| {
+    for file in changed_files(a, b) {
+        let side = |change: &SideFileChange| {
             let sign = if change.changed { "changed" } else { "left" };
             format!(
                 "{sign} +{} −{} {:?}→{:?}",
                 change.added, change.removed, change.before, change.after
             )
         };
-        let (a, b, differs) = (side(&file.a), side(&file.b), file.differs());
+        let (a, b, differs) = (side(&file.a), side(&file.b), file.contents_differ());
         writeln!(drawing, "{}\n  {a}\n  {b}\n  differs: {differs:?}", file.path).unwrap();
     }
     drawing
@@ -304,8 +307,9 @@ fn exchanges_that_ask_alike_stand_beside_each_other() {
         let path =
             fixture.history.path_to(NodeId(fixture.history.session.records().len() as u32 - 1));
         let path = path.unwrap();
-        let mut side = Side::default();
-        turns(&fixture.history, &path, &mut |node| fixture.body(node)).for_each(|t| side.own(0, t));
+        let mut side = ComparedSide::default();
+        path_turns(&fixture.history, &path, &mut |node| fixture.body(node))
+            .for_each(|t| side.add_own_turn(0, t));
         side
     };
     let a =
@@ -313,11 +317,12 @@ fn exchanges_that_ask_alike_stand_beside_each_other() {
     let b = prompts(
         "x  user  begin here\ny < x  user  something else\nz < y  user  fix the broken test please",
     );
-    let text = |side: Option<Exchange<'_>>| match side.map(|side| &side.turns[0].turn.kind) {
+    let text = |side: Option<ComparedExchange<'_>>| match side.map(|side| &side.turns[0].turn.kind)
+    {
         Some(TurnKind::Prompt(prompt)) => prompt.text.clone(),
         _ => "-".to_owned(),
     };
-    let drawn: Vec<String> = pairs(&a.turns, &b.turns)
+    let drawn: Vec<String> = pair_exchanges(&a.turns, &b.turns)
         .into_iter()
         .map(|(a, b)| format!("{} | {}", text(a), text(b)))
         .collect();

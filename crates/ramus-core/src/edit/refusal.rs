@@ -6,7 +6,7 @@ use crate::time::Time;
 
 /// Why a plan was not made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum EditRefusal {
     /// The record is not part of the tree.
     NoNode,
     /// The record has no uuid, or is on a damaged line: no client sees it.
@@ -37,7 +37,7 @@ pub enum Refusal {
     SeveralExchanges { pick: String, found: usize },
 }
 
-impl Refusal {
+impl EditRefusal {
     /// Whether a new session does what adding lines cannot (R26).
     pub fn can_fork(&self) -> bool {
         !matches!(
@@ -52,7 +52,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for EditRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoNode => f.write_str("the record is no part of a conversation"),
@@ -101,4 +101,4 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for EditRefusal {}

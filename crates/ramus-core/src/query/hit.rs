@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::TextKind;
-use crate::branches::{Conversation, Status};
+use crate::branches::{BranchStatus, Conversation};
 use crate::edit::MessageSummary;
 use crate::session::NodeId;
 use crate::time::Time;
@@ -54,14 +54,14 @@ pub struct SearchHit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HitBranch {
     pub n: u32,
-    pub status: Status,
+    pub status: BranchStatus,
     /// The client would continue it.
     pub resumes: bool,
 }
 
 impl From<&Conversation> for HitBranch {
     fn from(conversation: &Conversation) -> Self {
-        let Conversation { n, status, resumes, .. } = *conversation;
+        let Conversation { number: n, status, resumes, .. } = *conversation;
         Self { n, status, resumes }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use ramus_core::compare::{Content, FileChange, Own, Side};
+use ramus_core::compare::{ComparedSide, OwnTurn, SideFileChange, TextContent};
 use ramus_core::price::PriceList;
 use ramus_core::session::Session;
 use ramus_core::time::Time;
 use serde::Serialize;
 
-use super::turn::{Turn, turn};
-use crate::compare::{Compared, lines_changed};
+use super::turn::{Turn, from_turn};
+use crate::compare::{ComparedConversations, lines_changed};
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -129,67 +129,75 @@ pub struct DiffSpent {
 
 /// Turns a comparison into what scripts get; `ids` are the session and the leaf of each side,
 /// `sessions` those that its path runs through.
-pub fn diff(compared: &Compared<'_>, ids: [(&str, &str); 2], sessions: [&[&Session]; 2]) -> Diff {
+pub fn from_comparison(
+    compared: &ComparedConversations<'_>,
+    ids: [(&str, &str); 2],
+    sessions: [&[&Session]; 2],
+) -> Diff {
     let [a, b] = compared.sides;
     let file = |file: &ramus_core::compare::FilePair| DiffFile {
         path: file.path.clone(),
-        a: change(&file.a),
-        b: change(&file.b),
-        differs: file.differs(),
+        a: diff_change(&file.a),
+        b: diff_change(&file.b),
+        differs: file.contents_differ(),
     };
     Diff {
-        same: compared.common.is_all(),
-        a: side(compared, 0, ids[0]),
-        b: side(compared, 1, ids[1]),
+        same: compared.common.covers_both(),
+        a: diff_side(compared, 0, ids[0]),
+        b: diff_side(compared, 1, ids[1]),
         common: DiffCommon {
             messages: compared.common.messages,
             node: compared.common.node.clone(),
             timestamp: compared.common.time.map(|time| time.to_string()),
         },
-        only_a: turns(&a.turns, sessions[0]),
-        only_b: turns(&b.turns, sessions[1]),
+        only_a: diff_turns(&a.turns, sessions[0]),
+        only_b: diff_turns(&b.turns, sessions[1]),
         files: compared.files.iter().map(file).collect(),
-        tools: tools(a, b),
-        commands: DiffCommands { a: commands(a), b: commands(b) },
-        usage: DiffUsage { a: spent(a, compared.prices), b: spent(b, compared.prices) },
+        tools: diff_tools(a, b),
+        commands: DiffCommands { a: diff_commands(a), b: diff_commands(b) },
+        usage: DiffUsage { a: diff_spent(a, compared.prices), b: diff_spent(b, compared.prices) },
     }
 }
 
-fn side(compared: &Compared<'_>, index: usize, (session, leaf): (&str, &str)) -> DiffSide {
+fn diff_side(
+    compared: &ComparedConversations<'_>,
+    index: usize,
+    (session, leaf): (&str, &str),
+) -> DiffSide {
     let (named, side) = (compared.names[index], compared.sides[index]);
     let time = compared.common.own_time[index];
     let written = |time: Option<Time>| time.map(|time| time.to_string());
     DiffSide {
         session: session.to_owned(),
         leaf: leaf.to_owned(),
-        status: named.status.word(),
+        status: named.status.as_str(),
         address: named.address.clone(),
         title: named.title.clone(),
         messages: compared.common.own_messages[index],
         prompts: side.prompts,
-        answers: side.answers,
+        answers: side.replies,
         agents: side.agents,
         started: written(time.map(|(from, _)| from)),
         ended: written(time.map(|(_, to)| to)),
-        duration_ms: time.map(|(from, to)| to.millis() - from.millis()),
+        duration_ms: time.map(|(from, to)| to.as_millis() - from.as_millis()),
     }
 }
 
-fn turns(own: &[Own], sessions: &[&Session]) -> Vec<Turn> {
-    own.iter().map(|own| turn(sessions[own.part], &own.turn)).collect()
+fn diff_turns(own: &[OwnTurn], sessions: &[&Session]) -> Vec<Turn> {
+    own.iter().map(|own| from_turn(sessions[own.part], &own.turn)).collect()
 }
 
-fn change(change: &FileChange) -> DiffChange {
+fn diff_change(change: &SideFileChange) -> DiffChange {
     let (added, removed) = lines_changed(change);
     let content = match &change.after {
-        Content::Text(text) => Some(text.clone()),
-        Content::Absent | Content::Unknown => None,
+        TextContent::Text(text) => Some(text.clone()),
+        TextContent::Absent | TextContent::Unknown => None,
     };
-    let known = change.after != Content::Unknown;
+    let known = change.after != TextContent::Unknown;
     DiffChange { changed: change.changed, added, removed, known, content }
 }
 
-fn tools(a: &Side, b: &Side) -> BTreeMap<String, DiffTool> {
+fn diff_tools(a: &ComparedSide, b: &ComparedSide) -> BTreeMap<String, DiffTool> {
     let mut tools: BTreeMap<String, DiffTool> = BTreeMap::new();
     for (name, calls) in &a.tools {
         let tool = tools.entry(name.clone()).or_default();
@@ -202,13 +210,13 @@ fn tools(a: &Side, b: &Side) -> BTreeMap<String, DiffTool> {
     tools
 }
 
-fn commands(side: &Side) -> Vec<DiffCommand> {
+fn diff_commands(side: &ComparedSide) -> Vec<DiffCommand> {
     let ran = side.commands.iter();
     ran.map(|ran| DiffCommand { command: ran.command.clone(), error: ran.failed }).collect()
 }
 
-fn spent(side: &Side, prices: &PriceList) -> DiffSpent {
-    let spent = side.usage.spent(prices);
+fn diff_spent(side: &ComparedSide, prices: &PriceList) -> DiffSpent {
+    let spent = side.usage.total_spent(prices);
     let priced = spent.unpriced.is_empty() || spent.unpriced.len() < spent.models.len();
     DiffSpent {
         messages: spent.sum.messages,

@@ -13,7 +13,7 @@ pub const SNIPPET_ROOM: usize = 240;
 /// Turns a message that was found into what scripts get; `address` is what they open it with.
 pub fn hit(found: SearchHit, address: String) -> Hit {
     let snippet = Snippet::new(&found.passage.text, &found.passage.range, SNIPPET_ROOM);
-    let status = |branch: Option<HitBranch>| branch.map(|branch| branch.status.word());
+    let status = |branch: Option<HitBranch>| branch.map(|branch| branch.status.as_str());
     let number = |branch: Option<HitBranch>| branch.map(|branch| branch.n);
     let class = found.is_prompt_only.then_some(PROMPT_ONLY);
     let place = |copy: query::HitCopy| HitPlace {
@@ -31,15 +31,15 @@ pub fn hit(found: SearchHit, address: String) -> Hit {
         file: found.file,
         line: found.line,
         uuid: found.uuid,
-        role: found.kind.role().word(),
-        kind: class.unwrap_or(found.kind.word()),
+        role: found.kind.speaker_role().as_str(),
+        kind: class.unwrap_or(found.kind.as_str()),
         class,
         conversation: number(found.branch),
         status: status(found.branch),
         resumes: found.branch.is_some_and(|branch| branch.resumes),
         timestamp: found.time.map(|time| time.to_string()),
-        matched: snippet.range(),
-        snippet: snippet.text(),
+        matched: snippet.match_range(),
+        snippet: snippet.to_text(),
         places: found.copies.into_iter().map(place).collect(),
         context: found.context.map(|query::HitContext { before, after }| HitContext {
             before: before.into_iter().map(neighbour).collect(),
@@ -49,5 +49,5 @@ pub fn hit(found: SearchHit, address: String) -> Hit {
 }
 
 fn neighbour(near: MessageSummary) -> HitNeighbour {
-    HitNeighbour { uuid: near.uuid, role: near.role.word(), text: near.text }
+    HitNeighbour { uuid: near.uuid, role: near.role.as_str(), text: near.text }
 }

@@ -1,7 +1,7 @@
 //! The result of a merge.
 
-use ramus_core::compare::Content;
-use ramus_core::edit::{Conflict, Exchange};
+use ramus_core::compare::TextContent;
+use ramus_core::edit::{FileConflict, MergeExchange};
 use serde::Serialize;
 
 use super::Written;
@@ -53,29 +53,29 @@ pub struct ConflictEnd {
 }
 
 /// Converts an exchange.
-pub fn merged_exchange(exchange: &Exchange) -> MergedExchange {
+pub fn from_exchange(exchange: &MergeExchange) -> MergedExchange {
     MergedExchange {
         conversation: exchange.branch,
-        n: exchange.n,
+        n: exchange.number,
         uuid: exchange.uuid.clone(),
-        prompt: exchange.words.clone(),
+        prompt: exchange.prompt_text.clone(),
         timestamp: exchange.time.map(|time| time.to_string()),
         messages: exchange.messages,
-        fate: exchange.fate.word(),
+        fate: exchange.inclusion.as_str(),
     }
 }
 
 /// Converts a conflict.
-pub fn conflict(conflict: &Conflict) -> MergeConflict {
-    let ends = conflict.ends.iter().map(|end| ConflictEnd {
+pub fn from_conflict(conflict: &FileConflict) -> MergeConflict {
+    let ends = conflict.outcomes.iter().map(|end| ConflictEnd {
         conversation: end.branch,
         state: match end.content {
-            Content::Text(_) => "text",
-            Content::Absent => "absent",
-            Content::Unknown => "unknown",
+            TextContent::Text(_) => "text",
+            TextContent::Absent => "absent",
+            TextContent::Unknown => "unknown",
         },
         content: match &end.content {
-            Content::Text(text) => Some(text.clone()),
+            TextContent::Text(text) => Some(text.clone()),
             _ => None,
         },
         added: end.added,

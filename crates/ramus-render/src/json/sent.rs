@@ -1,6 +1,6 @@
 //! The messages that Claude Code would send when it resumes.
 
-use ramus_core::client_path::{Sent, SentMessage};
+use ramus_core::client_path::{SentMessage, SentRequest};
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use serde::Serialize;
@@ -36,10 +36,10 @@ pub struct UnwordedJson {
 
 impl SentJson {
     /// Converts what would be sent.
-    pub fn new(id: &str, history: &History, point: NodeId, sent: Sent) -> Self {
+    pub fn new(id: &str, history: &History, point: NodeId, sent: SentRequest) -> Self {
         let session = &history.session;
-        let spell = |node: NodeId| session.record(node).name.map(|name| session.spell(name));
-        let message = |SentMessage { role, content }| MessageJson { role: role.word(), content };
+        let spell = |node: NodeId| session.record(node).uuid.map(|name| session.uuid_text(name));
+        let message = |SentMessage { role, content }| MessageJson { role: role.as_str(), content };
         let unworded = |(node, kind)| UnwordedJson { uuid: spell(node), kind };
         Self {
             session: id.to_owned(),

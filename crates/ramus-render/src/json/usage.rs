@@ -2,13 +2,13 @@
 
 mod report;
 
-pub use report::{dearest_first, usage};
+pub use report::{most_expensive_first, usage_report};
 
 use std::path::Path;
 
-use ramus_core::branches::Status;
-use ramus_core::price::{DATE, PriceList};
-use ramus_core::usage::Sum;
+use ramus_core::branches::BranchStatus;
+use ramus_core::price::{LIST_DATE, PriceList};
+use ramus_core::usage::UsageTotal;
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -63,7 +63,7 @@ impl Prices {
     /// Describes the built-in price list and the file that changes it, if any.
     pub fn new(list: &PriceList, file: Option<&Path>) -> Self {
         Self {
-            date: DATE,
+            date: LIST_DATE,
             file: file.map(|file| file.display().to_string()),
             file_date: list.file_date.clone(),
         }
@@ -90,9 +90,9 @@ pub struct Amounts {
     pub web_fetches: u64,
 }
 
-impl From<&Sum> for Amounts {
-    fn from(sum: &Sum) -> Self {
-        let Sum { messages, tokens, cost, unpriced, fast } = *sum;
+impl From<&UsageTotal> for Amounts {
+    fn from(sum: &UsageTotal) -> Self {
+        let UsageTotal { messages, tokens, cost, unpriced, fast } = *sum;
         Self {
             messages,
             input: tokens.input,
@@ -100,7 +100,7 @@ impl From<&Sum> for Amounts {
             cache_read: tokens.cache_read,
             cache_write_5m: tokens.cache_write_5m,
             cache_write_1h: tokens.cache_write_1h,
-            cost_usd: (unpriced == 0 || cost > 0.0).then(|| dollars(cost)),
+            cost_usd: (unpriced == 0 || cost > 0.0).then(|| round_dollars(cost)),
             unpriced_tokens: unpriced,
             thinking: tokens.thinking,
             fast_messages: fast,
@@ -112,7 +112,7 @@ impl From<&Sum> for Amounts {
 
 impl Amounts {
     /// Returns all tokens.
-    pub fn tokens(&self) -> u64 {
+    pub fn total_tokens(&self) -> u64 {
         [self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h]
             .into_iter()
             .fold(0, u64::saturating_add)
@@ -127,7 +127,7 @@ pub struct PathUsage {
 }
 
 /// Rounds to nine decimal places, which removes the error of adding up.
-pub fn dollars(cost: f64) -> f64 {
+pub fn round_dollars(cost: f64) -> f64 {
     (cost * 1e9).round() / 1e9
 }
 
@@ -190,7 +190,7 @@ pub struct ByConversation {
     pub leaf: String,
     #[serde(serialize_with = "super::status_word")]
     #[cfg_attr(feature = "typescript", ts(type = "string"))]
-    pub status: Status,
+    pub status: BranchStatus,
     pub resumes: bool,
     pub title: Option<String>,
     /// What it begins with after its last fork.
@@ -210,7 +210,7 @@ pub struct OfBranch {
     pub node: String,
     #[serde(serialize_with = "super::status_word")]
     #[cfg_attr(feature = "typescript", ts(type = "string"))]
-    pub status: Status,
+    pub status: BranchStatus,
     /// The first prompt on it.
     pub prompt: Option<String>,
     #[serde(flatten)]

@@ -3,39 +3,39 @@
 //! ```text
 //! ● How do I parse this?                    8 messages  09:14  1f0c2a77
 //! ┬ edited prompt: 2 branches                           09:20  1f0c2a77
-//! ├─○ Use a regular expression             14 messages  09:20  77aa01c3
-//! ◉ Use a parser  ← resumes here           31 messages  09:41  c0ffee12
+//! ├─○ UsageRecord a regular expression             14 messages  09:20  77aa01c3
+//! ◉ UsageRecord a parser  ← resumes here           31 messages  09:41  c0ffee12
 //! ```
 //!
 //! There is one line for each row.
 
-use ramus_core::branches::Status;
-use ramus_core::record::Voice;
+use ramus_core::branches::BranchStatus;
+use ramus_core::record::RecordRole;
 
-use super::{OutlineConfig, Row, RowKind};
-use crate::layout::truncate;
+use super::{OutlineConfig, TreeRow, TreeRowKind};
+use crate::layout::truncate_line;
 use crate::span::{Label, Line};
 use crate::text::fork_summary;
 
 mod graph;
 
-mod page;
+mod columns;
 
-use page::{Page, columns, count};
+use columns::{ColumnLayout, count_of, row_columns};
 
 /// Draws the rows of an outline.
-pub fn draw(rows: &[Row], config: &OutlineConfig<'_>) -> Vec<Line> {
-    let graphs = graph::graphs(rows);
-    let bodies: Vec<Body> = rows.iter().map(Body::new).collect();
-    let columns: Vec<[Line; 3]> = rows.iter().map(|row| columns(row, config)).collect();
-    let natural = graphs.iter().zip(&bodies).map(|(graph, body)| graph.width() + body.width());
-    let page = Page::new(natural.max().unwrap_or(0), &columns, config.width);
+pub fn draw_rows(rows: &[TreeRow], config: &OutlineConfig<'_>) -> Vec<Line> {
+    let graphs = graph::draw_graphs(rows);
+    let bodies: Vec<RowText> = rows.iter().map(RowText::new).collect();
+    let columns: Vec<[Line; 3]> = rows.iter().map(|row| row_columns(row, config)).collect();
+    let natural = graphs.iter().zip(&bodies).map(|(graph, body)| graph.width() + body.text_width());
+    let page = ColumnLayout::new(natural.max().unwrap_or(0), &columns, config.width);
     let parts = graphs.into_iter().zip(bodies).zip(columns);
-    parts.map(|((graph, body), columns)| page.line(graph, &body, columns)).collect()
+    parts.map(|((graph, body), columns)| page.lay_out_row(graph, &body, columns)).collect()
 }
 
 /// Returns a legend of the symbols that appear in a drawing.
-pub fn legend(drawing: &[Line]) -> Line {
+pub fn drawing_legend(drawing: &[Line]) -> Line {
     let signs = [
         ("●", Label::Active, "active"),
         ("○", Label::Abandoned, "abandoned"),
@@ -62,55 +62,56 @@ pub fn legend(drawing: &[Line]) -> Line {
 }
 
 /// The text of a row, between its graph and its columns.
-struct Body {
+struct RowText {
     /// Truncated first when space is limited.
     words: Line,
     /// Kept as long as some words fit beside them.
     marks: Line,
 }
 
-impl Body {
-    fn new(row: &Row) -> Self {
-        Self { words: spoken(row), marks: marks(row) }
+impl RowText {
+    fn new(row: &TreeRow) -> Self {
+        Self { words: row_words(row), marks: mark_line(row) }
     }
 
-    fn width(&self) -> usize {
+    fn text_width(&self) -> usize {
         self.words.width() + self.marks.width()
     }
 
-    fn fit(&self, room: usize) -> Line {
+    fn fit_width(&self, room: usize) -> Line {
         let beside_marks = room.saturating_sub(self.marks.width());
         if beside_marks < self.words.width().min(8) {
-            return truncate(&self.words, room);
+            return truncate_line(&self.words, room);
         }
-        let mut line = truncate(&self.words, beside_marks);
+        let mut line = truncate_line(&self.words, beside_marks);
         line.append(&self.marks);
         line
     }
 }
 
-fn spoken(row: &Row) -> Line {
+fn row_words(row: &TreeRow) -> Line {
     let text = match row.status {
-        Status::Active => Label::Plain,
-        Status::Abandoned => Label::Abandoned,
+        BranchStatus::Active => Label::Plain,
+        BranchStatus::Abandoned => Label::Abandoned,
     };
     let words = row.words.as_ref();
     match &row.kind {
-        RowKind::Run { opening } => match (opener(*opening), words) {
+        TreeRowKind::Run { opening } => match (opener_name(*opening), words) {
             (Some(opener), None) => Line::new(opener, Label::Note),
-            (Some(opener), Some(words)) if words.opens => {
+            (Some(opener), Some(words)) if words.opens_row => {
                 Line::new(&format!("{opener}: "), Label::Note).with(&words.text, text)
             }
             (_, Some(words)) => Line::new(&words.text, text),
-            (None, None) => Line::new(silent(*opening), Label::Note),
+            (None, None) => Line::new(silent_label(*opening), Label::Note),
         },
-        RowKind::Fork { kind, ways, files } => {
-            let files = files.map(|files| format!(", files {}", files.word())).unwrap_or_default();
+        TreeRowKind::Fork { kind, branches: ways, files } => {
+            let files =
+                files.map(|files| format!(", files {}", files.as_str())).unwrap_or_default();
             Line::new(&format!("{}{files}", fork_summary(*kind, *ways)), Label::Branch)
         }
-        RowKind::Record { kind, voice, .. } => {
-            let mut line = Line::new(kind.word(), Label::Dim);
-            if let Some(voice) = voice_word(*voice) {
+        TreeRowKind::Record { kind, voice, .. } => {
+            let mut line = Line::new(kind.as_str(), Label::Dim);
+            if let Some(voice) = role_phrase(*voice) {
                 line.push(&format!(" {voice}"), Label::Dim);
             }
             if let Some(words) = words {
@@ -119,58 +120,58 @@ fn spoken(row: &Row) -> Line {
             }
             line
         }
-        RowKind::Compaction => Line::new("compacted", Label::Note),
-        RowKind::Sidechain { .. } => {
+        TreeRowKind::Compaction => Line::new("compacted", Label::Note),
+        TreeRowKind::Sidechain { .. } => {
             let agent = Line::new("agent", Label::ToolName);
             match words {
                 Some(words) => agent.with("  ", Label::Plain).with(&words.text, Label::Dim),
                 None => agent,
             }
         }
-        RowKind::Tree { n, of } => Line::new(&format!("tree {n} of {of}"), Label::Dim),
-        RowKind::Loose => Line::new("outside any conversation", Label::Dim),
-        RowKind::Elided { rows } => {
-            Line::new(&format!("{} hidden", count(*rows as u32, "row")), Label::Dim)
+        TreeRowKind::Tree { n, of } => Line::new(&format!("tree {n} of {of}"), Label::Dim),
+        TreeRowKind::Detached => Line::new("outside any conversation", Label::Dim),
+        TreeRowKind::Elided { rows } => {
+            Line::new(&format!("{} hidden", count_of(*rows as u32, "row")), Label::Dim)
         }
     }
 }
 
 /// Names the author of a run's first message, unless it is the person whose words are shown.
-fn opener(voice: Voice) -> Option<&'static str> {
+fn opener_name(voice: RecordRole) -> Option<&'static str> {
     match voice {
-        Voice::Answer => Some("reply"),
-        Voice::Synthetic => Some("Claude Code"),
+        RecordRole::Reply => Some("reply"),
+        RecordRole::Synthetic => Some("Claude Code"),
         _ => None,
     }
 }
 
 /// Returns the text for a run without known words.
-fn silent(voice: Voice) -> &'static str {
+fn silent_label(voice: RecordRole) -> &'static str {
     match voice {
-        Voice::CompactSummary => "continues after compaction",
-        Voice::Prompt => "empty prompt",
-        voice => voice_word(voice).unwrap_or("client records"),
+        RecordRole::CompactSummary => "continues after compaction",
+        RecordRole::Prompt => "empty prompt",
+        voice => role_phrase(voice).unwrap_or("client records"),
     }
 }
 
-fn voice_word(voice: Voice) -> Option<&'static str> {
+fn role_phrase(voice: RecordRole) -> Option<&'static str> {
     match voice {
-        Voice::Prompt => Some("prompt"),
-        Voice::Synthetic => Some("by the client"),
-        Voice::CompactSummary => Some("summary"),
-        Voice::Boundary => Some("compacted"),
-        Voice::ToolResult => Some("tool result"),
-        Voice::Command => Some("command"),
-        Voice::CommandOutput => Some("command output"),
-        Voice::Meta => Some("meta"),
-        Voice::Interrupt => Some("interrupt"),
-        Voice::Notification => Some("notification"),
-        Voice::Queued => Some("queued prompt"),
-        Voice::Answer | Voice::Decoration => None,
+        RecordRole::Prompt => Some("prompt"),
+        RecordRole::Synthetic => Some("by the client"),
+        RecordRole::CompactSummary => Some("summary"),
+        RecordRole::CompactBoundary => Some("compacted"),
+        RecordRole::ToolResult => Some("tool result"),
+        RecordRole::Command => Some("command"),
+        RecordRole::CommandOutput => Some("command output"),
+        RecordRole::Meta => Some("meta"),
+        RecordRole::Interrupt => Some("interrupt"),
+        RecordRole::Notification => Some("notification"),
+        RecordRole::QueuedPrompt => Some("queued prompt"),
+        RecordRole::Reply | RecordRole::Decoration => None,
     }
 }
 
-fn marks(row: &Row) -> Line {
+fn mark_line(row: &TreeRow) -> Line {
     let mut line = Line::default();
     let many = |sign: &str, n: u32| if n > 1 { format!("{sign}{n}") } else { sign.to_owned() };
     if row.marks.interrupts > 0 {

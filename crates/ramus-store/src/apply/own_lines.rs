@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::ApplyError;
-use super::swap::begins;
+use super::swap::begins_with;
 use crate::disk;
 use crate::stamp::Stamp;
 
@@ -17,11 +17,11 @@ pub(super) enum Found {
 
 /// Finds lines of ours that are incomplete or follow an incomplete line of another program.
 pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found, ApplyError> {
-    if !disk::exists(file)? {
+    if !disk::path_exists(file)? {
         return Ok(Found::Nothing);
     }
     let file = &*file.canonicalize().map_err(|source| disk::WriteError::new(file, source))?;
-    if !begins(before, file)? {
+    if !begins_with(before, file)? {
         return Ok(Found::Nothing);
     }
     let (rest, text) = (disk::read_from(file, before.len)?, text.as_bytes());
@@ -67,7 +67,7 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
 
 /// Whether the appended text is in the file and begins on a new line.
 pub(super) fn has_lines(file: &Path, before: &Stamp, text: &str) -> Result<bool, ApplyError> {
-    if !disk::exists(file)? {
+    if !disk::path_exists(file)? {
         return Ok(false);
     }
     let file = &*file.canonicalize().map_err(|source| disk::WriteError::new(file, source))?;

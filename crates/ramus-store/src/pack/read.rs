@@ -15,8 +15,8 @@ use tempfile::{TempDir, TempPath};
 use super::manifest::{Manifest, PackedFile};
 use super::{FORMAT, MANIFEST};
 use crate::error::PathError;
-use crate::live::is_alive;
-use crate::regular;
+use crate::regular_file;
+use crate::session_in_use::is_process_alive;
 
 /// Why a pack is not read.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,8 @@ const PADDING: u64 = 1024 * 1024;
 /// Whether a file begins as a pack does.
 pub fn is_pack(path: &Path) -> bool {
     let mut magic = [0; 4];
-    regular::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == MAGIC
+    regular_file::open_for_reading(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+        && magic == MAGIC
 }
 
 /// Keeps a pack that comes as a stream in a private file, which goes with the value that names it.
@@ -80,7 +81,7 @@ pub fn keep_stream(stream: &mut dyn Read) -> Result<TempPath, PackError> {
         io::copy(stream, kept.as_file_mut())?;
         Ok(kept.into_temp_path())
     };
-    keep().map_err(|source| PathError::writing(&temporary, source).into())
+    keep().map_err(|source| PathError::on_write(&temporary, source).into())
 }
 
 /// Reads what a pack says it holds, and nothing else of it.
@@ -141,7 +142,7 @@ fn decompressed(path: &Path) -> Result<Unpacked, PackError> {
         return Err(PackError::NoPack(path.to_owned()));
     }
     let error = |source| PathError::new(path, source);
-    let file = regular::open(path).map_err(error)?;
+    let file = regular_file::open_for_reading(path).map_err(error)?;
     let mut decoder = zstd::Decoder::new(file).map_err(error)?;
     decoder.window_log_max(WINDOW).map_err(error)?;
     Ok(decoder)
@@ -227,7 +228,7 @@ fn kind_words(kind: EntryType) -> &'static str {
 
 /// Writes an entry to a new file and compares it with what the manifest says.
 fn extract_file(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result<(), PackError> {
-    let writing = |source| PackError::Disk(PathError::writing(path, source));
+    let writing = |source| PackError::Disk(PathError::on_write(path, source));
     if entry.size() != file.bytes {
         return Err(PackError::damaged(format!(
             "{:?} has another size than its manifest says",
@@ -291,7 +292,8 @@ fn private_dir(temporary: &Path) -> Result<TempDir, PackError> {
         let name = left.file_name();
         let rest = name.to_str().and_then(|name| name.strip_prefix(PRIVATE));
         let pid = rest.and_then(|rest| rest.split('-').next()?.parse().ok());
-        if pid.is_some_and(|pid| !is_alive(pid)) && left.file_type().is_ok_and(|kind| kind.is_dir())
+        if pid.is_some_and(|pid| !is_process_alive(pid))
+            && left.file_type().is_ok_and(|kind| kind.is_dir())
         {
             // It may be somebody else's, and then stays.
             let _ = fs::remove_dir_all(left.path());
@@ -299,5 +301,5 @@ fn private_dir(temporary: &Path) -> Result<TempDir, PackError> {
     }
     let prefix = format!("{PRIVATE}{}-", std::process::id());
     let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(temporary);
-    made.map_err(|source| PathError::writing(temporary, source).into())
+    made.map_err(|source| PathError::on_write(temporary, source).into())
 }

@@ -71,7 +71,7 @@ fn read(manifest: &Manifest, entries: &[Raw<'_>]) -> Result<(), PackError> {
 }
 
 fn read_bytes(bytes: &[u8]) -> Result<(), PackError> {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     let (path, temporary) = (home.path().join("pack"), home.path().join("tmp"));
     fs::write(&path, bytes).unwrap();
     fs::create_dir(&temporary).unwrap();
@@ -209,12 +209,12 @@ fn an_archive_with_a_changed_byte_is_refused_or_read_as_it_was() {
 
 #[test]
 fn long_names_are_written_and_read() {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     let name = format!("projects/-p/{ID}/tool-results/{}.txt", "x".repeat(200));
-    let lines = home.write(&format!("-p/{ID}.jsonl"), testkit::jsonl("a user hello"));
+    let lines = home.write_file(&format!("-p/{ID}.jsonl"), testkit::jsonl("a user hello"));
     let source = |name: &str, path: &Path| super::PackSource {
         name: name.to_owned(),
-        content: crate::plan::Content::Copy(path.to_owned()),
+        content: crate::plan::NewContent::Copy(path.to_owned()),
         mode: None,
     };
     let mut plan = super::PackPlan::new(super::PackOptions::default());
@@ -228,11 +228,11 @@ fn long_names_are_written_and_read() {
 
 #[test]
 fn a_file_that_changes_while_it_is_packed_is_noticed() {
-    let home = testkit::Home::new();
-    let path = home.write(&format!("-p/{ID}.jsonl"), "one\n");
+    let home = testkit::TestHome::new();
+    let path = home.write_file(&format!("-p/{ID}.jsonl"), "one\n");
     let source = super::PackSource {
         name: FILE.to_owned(),
-        content: crate::plan::Content::Copy(path.clone()),
+        content: crate::plan::NewContent::Copy(path.clone()),
         mode: None,
     };
     let mut plan = super::PackPlan::new(super::PackOptions::default());
@@ -247,7 +247,7 @@ fn a_file_that_changes_while_it_is_packed_is_noticed() {
 
 #[test]
 fn what_a_killed_process_left_is_removed() {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     let (path, temporary) = (home.path().join("pack"), home.path().join("tmp"));
     let left = temporary.join("ramus-pack-4294967295-x");
     let ours = temporary.join(format!("ramus-pack-{}-x", std::process::id()));

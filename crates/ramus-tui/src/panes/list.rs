@@ -1,32 +1,32 @@
 //! Projects, their sessions, and the conversations of a session; type to filter.
 
+mod deleted_sessions;
 mod filter;
-mod gone;
 mod view;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ramus_core::branches::Status;
-use ramus_core::link::Family;
-use ramus_core::name::ShortIds;
+use ramus_core::branches::BranchStatus;
+use ramus_core::ids::ShortIds;
+use ramus_core::link::SessionRelations;
 use ramus_core::time::Time;
-use ramus_store::place::HistoryFile;
-use ramus_store::prompts::GoneSession;
+use ramus_store::claude_dir::HistoryFile;
+use ramus_store::prompt_history::GoneSession;
 
-use crate::cursor::Cursor;
-use crate::event::{Effect, OpenRequest, Opening, Target};
-use crate::input::Input;
-use crate::keys::Action;
+use crate::cursor::RowCursor;
+use crate::event::{Effect, JumpTarget, OpenMode, OpenRequest};
+use crate::input::TextInput;
+use crate::keys::KeyAction;
 
-pub(crate) use filter::Filter;
-pub(crate) use gone::prompts_page;
-pub(crate) use view::view;
+pub(crate) use deleted_sessions::prompts_document;
+pub(crate) use filter::ListFilter;
+pub(crate) use view::draw_list;
 
 /// A project and what is known of its sessions so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Project {
+pub(crate) struct ProjectRow {
     /// Where its files lie.
     pub(crate) dir: PathBuf,
     /// The directory it stands for if the records name it, else the encoded name.
@@ -34,12 +34,12 @@ pub(crate) struct Project {
     /// The git repository it belongs to; known when all sessions were read.
     pub(crate) repository: Option<String>,
     pub(crate) files: Arc<[HistoryFile]>,
-    pub(crate) sessions: Vec<Session>,
+    pub(crate) sessions: Vec<SessionRow>,
 }
 
 /// A session and what is known of it so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Session {
+pub(crate) struct SessionRow {
     pub(crate) file: HistoryFile,
     /// Nothing of it has been read yet.
     pub(crate) unread: bool,
@@ -57,17 +57,17 @@ pub(crate) struct Session {
     pub(crate) last_active: Time,
     /// Empty, or nothing but metadata (R18).
     pub(crate) hidden: bool,
-    pub(crate) conversations: Vec<Conversation>,
+    pub(crate) conversations: Vec<ConversationRow>,
     /// Where it came from and what came out of it; known when all sessions were read.
-    pub(crate) family: Family,
+    pub(crate) family: SessionRelations,
 }
 
 /// One way through a session.
 #[derive(Clone, Debug)]
-pub(crate) struct Conversation {
+pub(crate) struct ConversationRow {
     pub(crate) n: u32,
     pub(crate) title: Option<String>,
-    pub(crate) status: Status,
+    pub(crate) status: BranchStatus,
     pub(crate) resumes: bool,
     pub(crate) draft: bool,
     pub(crate) messages: u32,
@@ -76,7 +76,7 @@ pub(crate) struct Conversation {
 
 /// What a row of the list stands for, by indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Row {
+pub(crate) enum ListRow {
     Project(usize),
     Session(usize, usize),
     Conversation(usize, usize, usize),
@@ -87,22 +87,22 @@ pub(crate) enum Row {
 
 /// How far reading everything has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Progress {
-    pub(crate) read: u64,
-    pub(crate) of: u64,
+pub(crate) struct SurveyProgress {
+    pub(crate) bytes_read: u64,
+    pub(crate) total_bytes: u64,
 }
 
 /// The list on the left.
 #[derive(Debug, Default)]
-pub(crate) struct List {
-    pub(crate) projects: Vec<Project>,
-    pub(crate) filter: Input,
+pub(crate) struct ListPane {
+    pub(crate) projects: Vec<ProjectRow>,
+    pub(crate) filter: TextInput,
     /// The words of it.
-    pub(crate) words: Filter,
-    pub(crate) rows: Vec<Row>,
-    pub(crate) cursor: Cursor,
+    pub(crate) words: ListFilter,
+    pub(crate) rows: Vec<ListRow>,
+    pub(crate) cursor: RowCursor,
     /// Shown while sessions are being read.
-    pub(crate) progress: Option<Progress>,
+    pub(crate) progress: Option<SurveyProgress>,
     /// Show what R18 hides.
     pub(crate) all: bool,
     /// Projects of one git repository are put together.
@@ -122,25 +122,25 @@ pub(crate) struct List {
     closed: HashSet<PathBuf>,
 }
 
-impl List {
+impl ListPane {
     pub(crate) fn new(all: bool, home: &str) -> Self {
         Self { all, home: home.to_owned(), ..Self::default() }
     }
 
     /// Takes a new list of everything; the cursor stays on what it was on.
-    pub(crate) fn set(&mut self, projects: Vec<Project>) {
+    pub(crate) fn replace_projects(&mut self, projects: Vec<ProjectRow>) {
         let kept = self.selected_file().map(Path::to_owned);
         self.projects = projects;
         self.listed = true;
-        self.sort();
-        self.rebuild();
+        self.sort_newest_first();
+        self.rebuild_rows();
         if let Some(path) = kept {
-            self.select(&path);
+            self.select_session(&path);
         }
     }
 
     /// Takes what was read of one session.
-    pub(crate) fn read(&mut self, session: Session) {
+    pub(crate) fn update_session(&mut self, session: SessionRow) {
         let dir = session.file.path.parent();
         let mut home = self.projects.iter_mut().filter(|project| Some(&*project.dir) == dir);
         if let Some(held) = home.find_map(|project| project.session_mut(&session.file)) {
@@ -149,7 +149,7 @@ impl List {
     }
 
     /// Takes a session that changed or came to be while one watches.
-    pub(crate) fn changed(&mut self, label: &str, mut session: Session) {
+    pub(crate) fn insert_changed(&mut self, label: &str, mut session: SessionRow) {
         let kept = self.selected_file().map(Path::to_owned);
         let dir = session.file.path.parent().map(Path::to_owned).unwrap_or_default();
         let home = self.projects.iter_mut().find(|project| project.dir == dir);
@@ -159,7 +159,7 @@ impl List {
                 let files = Arc::from([session.file.clone()]);
                 let label = label.to_owned();
                 let sessions = Vec::new();
-                self.projects.push(Project { dir, label, repository: None, files, sessions });
+                self.projects.push(ProjectRow { dir, label, repository: None, files, sessions });
                 self.projects.last_mut().expect("because it was just pushed")
             }
         };
@@ -179,15 +179,15 @@ impl List {
             }
             None => project.sessions.push(session),
         }
-        self.sort();
-        self.rebuild();
+        self.sort_newest_first();
+        self.rebuild_rows();
         if let Some(path) = kept {
-            self.select(&path);
+            self.select_session(&path);
         }
     }
 
     /// Returns what is listed of a file.
-    pub(crate) fn of(&self, path: &Path) -> Option<&Session> {
+    pub(crate) fn session_of(&self, path: &Path) -> Option<&SessionRow> {
         let sessions = self.projects.iter().flat_map(|project| &project.sessions);
         sessions.into_iter().find(|session| session.file.path == path)
     }
@@ -201,19 +201,19 @@ impl List {
             return None;
         }
         let short_ids: ShortIds = files().map(|other| &*other.id).collect();
-        Some(short_ids.short(&file.id))
+        Some(short_ids.shorten_id(&file.id))
     }
 
     /// Forgets a file that is gone.
-    pub(crate) fn gone(&mut self, path: &Path) {
+    pub(crate) fn remove_file(&mut self, path: &Path) {
         for project in &mut self.projects {
             project.sessions.retain(|session| session.file.path != path);
         }
-        self.rebuild();
+        self.rebuild_rows();
     }
 
     /// Puts the newest first.
-    fn sort(&mut self) {
+    fn sort_newest_first(&mut self) {
         for project in &mut self.projects {
             project.sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active));
         }
@@ -221,39 +221,39 @@ impl List {
     }
 
     /// Makes the rows anew.
-    pub(crate) fn rebuild(&mut self) {
-        self.group();
-        self.words = Filter::new(&self.filter.text);
+    pub(crate) fn rebuild_rows(&mut self) {
+        self.group_projects();
+        self.words = ListFilter::new(&self.filter.text);
         self.rows = if self.words.is_empty() {
             self.all_rows()
         } else {
-            let fitting = self.words.rows(&self.projects, self.all);
+            let fitting = self.words.matching_sessions(&self.projects, self.all);
             let sessions = fitting.into_iter().flat_map(|(p, s)| self.session_rows(p, s));
-            sessions.chain(self.fitting_gone()).collect()
+            sessions.chain(self.matching_deleted()).collect()
         };
         self.cursor.move_by(0, self.rows.len());
     }
 
-    fn all_rows(&self) -> Vec<Row> {
+    fn all_rows(&self) -> Vec<ListRow> {
         let mut rows = Vec::new();
         for p in 0..self.projects.len() {
             let mut sessions: Vec<(usize, usize)> = self.shown_under(p).collect();
             if sessions.is_empty() {
                 continue;
             }
-            rows.push(Row::Project(p));
+            rows.push(ListRow::Project(p));
             if self.is_closed(&self.projects[p]) {
                 continue;
             }
-            sessions.sort_by_key(|(p, s)| std::cmp::Reverse(self.session(*p, *s).last_active));
+            sessions.sort_by_key(|(p, s)| std::cmp::Reverse(self.session_at(*p, *s).last_active));
             rows.extend(sessions.into_iter().flat_map(|(p, s)| self.session_rows(p, s)));
         }
-        rows.extend(self.gone_rows());
+        rows.extend(self.deleted_rows());
         rows
     }
 
     /// Puts projects of one repository under the newest of them, each other one under itself.
-    fn group(&mut self) {
+    fn group_projects(&mut self) {
         self.members = vec![Vec::new(); self.projects.len()];
         let mut leaders: HashMap<&str, usize> = HashMap::new();
         for (p, project) in self.projects.iter().enumerate() {
@@ -268,49 +268,51 @@ impl List {
         let projects = self.members.get(p).into_iter().flatten().copied();
         let sessions =
             projects.flat_map(|p| (0..self.projects[p].sessions.len()).map(move |s| (p, s)));
-        sessions.filter(|(p, s)| self.all || !self.session(*p, *s).hidden)
+        sessions.filter(|(p, s)| self.all || !self.session_at(*p, *s).hidden)
     }
 
     /// Returns what the row of a project says.
-    pub(crate) fn heading(&self, p: usize) -> String {
+    pub(crate) fn project_heading(&self, p: usize) -> String {
         let project = &self.projects[p];
         let repository = project.repository.as_ref().filter(|_| self.by_repository);
-        self.short(repository.unwrap_or(&project.label))
+        self.shorten_path(repository.unwrap_or(&project.label))
     }
 
     /// Returns the row of a session, and those of its conversations if they are shown.
-    fn session_rows(&self, p: usize, s: usize) -> impl Iterator<Item = Row> {
-        let session = self.session(p, s);
+    fn session_rows(&self, p: usize, s: usize) -> impl Iterator<Item = ListRow> {
+        let session = self.session_at(p, s);
         let shown = if self.is_open(session) { session.conversations.len() } else { 0 };
-        let conversations = (0..shown).map(move |c| Row::Conversation(p, s, c));
-        std::iter::once(Row::Session(p, s)).chain(conversations)
+        let conversations = (0..shown).map(move |c| ListRow::Conversation(p, s, c));
+        std::iter::once(ListRow::Session(p, s)).chain(conversations)
     }
 
-    pub(crate) fn session(&self, p: usize, s: usize) -> &Session {
+    pub(crate) fn session_at(&self, p: usize, s: usize) -> &SessionRow {
         &self.projects[p].sessions[s]
     }
 
     /// Whether the conversations of a session are shown.
-    pub(crate) fn is_open(&self, session: &Session) -> bool {
+    pub(crate) fn is_open(&self, session: &SessionRow) -> bool {
         self.opened.contains(&session.file.path)
     }
 
     /// Whether the sessions of a project are hidden.
-    pub(crate) fn is_closed(&self, project: &Project) -> bool {
+    pub(crate) fn is_closed(&self, project: &ProjectRow) -> bool {
         self.closed.contains(&project.dir)
     }
 
     fn selected_file(&self) -> Option<&Path> {
         match *self.rows.get(self.cursor.at)? {
-            Row::Project(_) | Row::Deleted | Row::Gone(_) => None,
-            Row::Session(p, s) | Row::Conversation(p, s, _) => Some(&self.session(p, s).file.path),
+            ListRow::Project(_) | ListRow::Deleted | ListRow::Gone(_) => None,
+            ListRow::Session(p, s) | ListRow::Conversation(p, s, _) => {
+                Some(&self.session_at(p, s).file.path)
+            }
         }
     }
 
     /// Puts the cursor on a session.
-    pub(crate) fn select(&mut self, path: &Path) {
-        let is_it = |row: &Row| match *row {
-            Row::Session(p, s) => self.session(p, s).file.path == path,
+    pub(crate) fn select_session(&mut self, path: &Path) {
+        let is_it = |row: &ListRow| match *row {
+            ListRow::Session(p, s) => self.session_at(p, s).file.path == path,
             _ => false,
         };
         if let Some(at) = self.rows.iter().position(is_it) {
@@ -320,36 +322,36 @@ impl List {
 
     /// Puts the cursor on the first session, which is the newest.
     pub(crate) fn select_newest(&mut self) {
-        let session = self.rows.iter().position(|row| matches!(row, Row::Session(..)));
-        self.cursor = Cursor { at: session.unwrap_or(0), top: 0 };
+        let session = self.rows.iter().position(|row| matches!(row, ListRow::Session(..)));
+        self.cursor = RowCursor { at: session.unwrap_or(0), top: 0 };
     }
 
     /// Does what a key asks for; `None`: it asks for nothing here.
-    pub(crate) fn update(&mut self, action: Action, height: usize) -> Option<Vec<Effect>> {
+    pub(crate) fn apply_action(&mut self, action: KeyAction, height: usize) -> Option<Vec<Effect>> {
         let page = height.saturating_sub(1).max(1) as isize;
         let len = self.rows.len();
         match action {
-            Action::Down => self.cursor.move_by(1, len),
-            Action::Up => self.cursor.move_by(-1, len),
-            Action::PageDown => self.cursor.move_by(page, len),
-            Action::PageUp => self.cursor.move_by(-page, len),
-            Action::First => self.cursor.at = 0,
-            Action::Last => self.cursor.at = len.saturating_sub(1),
-            Action::Right => self.unfold(true),
-            Action::Left => self.unfold(false),
-            Action::Enter => return Some(self.enter()),
-            Action::ByRepository => {
+            KeyAction::Down => self.cursor.move_by(1, len),
+            KeyAction::Up => self.cursor.move_by(-1, len),
+            KeyAction::PageDown => self.cursor.move_by(page, len),
+            KeyAction::PageUp => self.cursor.move_by(-page, len),
+            KeyAction::First => self.cursor.at = 0,
+            KeyAction::Last => self.cursor.at = len.saturating_sub(1),
+            KeyAction::Right => self.toggle_row(true),
+            KeyAction::Left => self.toggle_row(false),
+            KeyAction::Enter => return Some(self.open_selected()),
+            KeyAction::ByRepository => {
                 self.by_repository = !self.by_repository;
                 let kept = self.selected_file().map(Path::to_owned);
-                self.rebuild();
+                self.rebuild_rows();
                 match kept {
-                    Some(path) => self.select(&path),
+                    Some(path) => self.select_session(&path),
                     None => self.select_newest(),
                 }
             }
-            Action::Back if !self.filter.text.is_empty() => {
+            KeyAction::Back if !self.filter.text.is_empty() => {
                 self.filter.text.clear();
-                self.refilter();
+                self.apply_filter();
             }
             _ => return None,
         }
@@ -357,22 +359,22 @@ impl List {
     }
 
     /// Makes the rows anew after typing; the best one is selected.
-    pub(crate) fn refilter(&mut self) {
+    pub(crate) fn apply_filter(&mut self) {
         let kept = self.selected_file().map(Path::to_owned);
-        self.rebuild();
-        self.cursor = Cursor::default();
+        self.rebuild_rows();
+        self.cursor = RowCursor::default();
         if self.filter.text.is_empty() {
             match kept {
-                Some(path) => self.select(&path),
+                Some(path) => self.select_session(&path),
                 None => self.select_newest(),
             }
         }
     }
 
     /// Opens or closes the row at the cursor; closing a row inside goes to what holds it.
-    fn unfold(&mut self, open: bool) {
+    fn toggle_row(&mut self, open: bool) {
         match self.rows.get(self.cursor.at).copied() {
-            Some(Row::Project(p)) => {
+            Some(ListRow::Project(p)) => {
                 let dir = self.projects[p].dir.clone();
                 if open {
                     self.closed.remove(&dir);
@@ -380,39 +382,39 @@ impl List {
                     self.closed.insert(dir);
                 }
             }
-            Some(Row::Session(p, s)) => {
-                let path = self.session(p, s).file.path.clone();
-                if open && self.session(p, s).conversations.len() > 1 {
+            Some(ListRow::Session(p, s)) => {
+                let path = self.session_at(p, s).file.path.clone();
+                if open && self.session_at(p, s).conversations.len() > 1 {
                     self.opened.insert(path);
                 } else if !self.opened.remove(&path) && !open {
                     let leader = self.members.iter().position(|members| members.contains(&p));
-                    self.go_to(Row::Project(leader.unwrap_or(p)));
+                    self.go_to(ListRow::Project(leader.unwrap_or(p)));
                 }
             }
-            Some(Row::Conversation(p, s, _)) if !open => self.go_to(Row::Session(p, s)),
-            Some(Row::Deleted) => self.shows_gone = open,
-            Some(Row::Gone(_)) if !open => self.go_to(Row::Deleted),
+            Some(ListRow::Conversation(p, s, _)) if !open => self.go_to(ListRow::Session(p, s)),
+            Some(ListRow::Deleted) => self.shows_gone = open,
+            Some(ListRow::Gone(_)) if !open => self.go_to(ListRow::Deleted),
             _ => {}
         }
-        self.rebuild();
+        self.rebuild_rows();
     }
 
-    fn go_to(&mut self, row: Row) {
+    fn go_to(&mut self, row: ListRow) {
         if let Some(at) = self.rows.iter().position(|other| *other == row) {
             self.cursor.at = at;
         }
     }
 
-    fn enter(&mut self) -> Vec<Effect> {
+    fn open_selected(&mut self) -> Vec<Effect> {
         let Some(row) = self.rows.get(self.cursor.at).copied() else { return Vec::new() };
         match row {
-            Row::Project(p) => self.unfold(self.is_closed(&self.projects[p])),
-            Row::Deleted => self.unfold(!self.shows_gone),
-            Row::Gone(n) => {
+            ListRow::Project(p) => self.toggle_row(self.is_closed(&self.projects[p])),
+            ListRow::Deleted => self.toggle_row(!self.shows_gone),
+            ListRow::Gone(n) => {
                 let gone = &self.gone[n];
-                return vec![Effect::Show(prompts_page(&gone.id, &gone.prompts))];
+                return vec![Effect::Show(prompts_document(&gone.id, &gone.prompts))];
             }
-            Row::Session(..) | Row::Conversation(..) => {
+            ListRow::Session(..) | ListRow::Conversation(..) => {
                 let request = self.chosen_request();
                 return request
                     .map(|request| Effect::Open(Box::new(request)))
@@ -426,41 +428,41 @@ impl List {
     /// Returns the session or conversation at the cursor; `None`: there is none.
     pub(crate) fn chosen_request(&self) -> Option<OpenRequest> {
         match *self.rows.get(self.cursor.at)? {
-            Row::Session(p, s) => Some(self.request(p, s, Target::Resume)),
-            Row::Conversation(p, s, c) => {
-                let conversation = self.session(p, s).conversations[c].n;
-                Some(self.request(p, s, Target::Conversation(conversation)))
+            ListRow::Session(p, s) => Some(self.open_request(p, s, JumpTarget::Resume)),
+            ListRow::Conversation(p, s, c) => {
+                let conversation = self.session_at(p, s).conversations[c].n;
+                Some(self.open_request(p, s, JumpTarget::Conversation(conversation)))
             }
-            Row::Project(_) | Row::Deleted | Row::Gone(_) => None,
+            ListRow::Project(_) | ListRow::Deleted | ListRow::Gone(_) => None,
         }
     }
 
-    fn request(&self, p: usize, s: usize, target: Target) -> OpenRequest {
+    fn open_request(&self, p: usize, s: usize, target: JumpTarget) -> OpenRequest {
         let project = &self.projects[p];
         OpenRequest {
             file: project.sessions[s].file.clone(),
             files: project.files.clone(),
-            project: self.short(&project.label),
+            project: self.shorten_path(&project.label),
             target,
-            opening: Opening::New,
+            opening: OpenMode::New,
         }
     }
 
     /// Finds the project of a file and returns how to open it.
-    pub(crate) fn request_for(&self, file: &HistoryFile, target: Target) -> OpenRequest {
-        let holds = |project: &&Project| project.files.iter().any(|held| held.path == file.path);
+    pub(crate) fn request_for(&self, file: &HistoryFile, target: JumpTarget) -> OpenRequest {
+        let holds = |project: &&ProjectRow| project.files.iter().any(|held| held.path == file.path);
         let project = self.projects.iter().find(holds);
         OpenRequest {
             file: file.clone(),
             files: project.map_or_else(|| Arc::from([]), |project| project.files.clone()),
-            project: project.map_or_else(String::new, |project| self.short(&project.label)),
+            project: project.map_or_else(String::new, |project| self.shorten_path(&project.label)),
             target,
-            opening: Opening::New,
+            opening: OpenMode::New,
         }
     }
 
     /// Writes the home directory as `~`.
-    pub(crate) fn short(&self, path: &str) -> String {
+    pub(crate) fn shorten_path(&self, path: &str) -> String {
         match path.strip_prefix(&self.home) {
             Some(rest) if !self.home.is_empty() && (rest.is_empty() || rest.starts_with('/')) => {
                 format!("~{rest}")
@@ -470,15 +472,15 @@ impl List {
     }
 
     /// How many sessions there are to see.
-    pub(crate) fn count(&self) -> usize {
+    pub(crate) fn visible_count(&self) -> usize {
         let sessions = self.projects.iter().flat_map(|project| &project.sessions);
         sessions.filter(|session| self.all || !session.hidden).count()
     }
 }
 
-impl Project {
+impl ProjectRow {
     /// Finds a session of it. Ids differ sooner than paths do.
-    fn session_mut(&mut self, file: &HistoryFile) -> Option<&mut Session> {
+    fn session_mut(&mut self, file: &HistoryFile) -> Option<&mut SessionRow> {
         let is_it = |held: &HistoryFile| held.id == file.id && held.path == file.path;
         self.sessions.iter_mut().find(|held| is_it(&held.file))
     }

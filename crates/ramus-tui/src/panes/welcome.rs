@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use crate::canvas::Canvas;
 
 /// Says that there is nothing, why, and what can be done.
-pub(crate) fn view(why: &str, canvas: &mut Canvas<'_>, area: Rect) {
+pub(crate) fn draw_welcome(why: &str, canvas: &mut Canvas<'_>, area: Rect) {
     let width = usize::from(area.width).saturating_sub(4).min(72);
     let text = [
         Line::new("ramus", Label::Active).with("  every branch of your Claude Code conversations", Label::Strong),
@@ -22,10 +22,10 @@ pub(crate) fn view(why: &str, canvas: &mut Canvas<'_>, area: Rect) {
         Line::new(" d ", Label::Prompt).with(" write a sample history to ./ramus-demo and look at it", Label::Plain),
         Line::new(" q ", Label::Prompt).with(" leave", Label::Plain),
     ];
-    let lines: Vec<Line> = text.iter().flat_map(|line| layout::wrap(line, width, 0)).collect();
+    let lines: Vec<Line> = text.iter().flat_map(|line| layout::wrap_line(line, width, 0)).collect();
     let top = area.height.saturating_sub(lines.len() as u16) / 3;
     let left = area.width.saturating_sub(width as u16) / 2;
     for (y, line) in (top..).zip(&lines) {
-        canvas.line_at(area, left, y, line);
+        canvas.draw_line_at(area, left, y, line);
     }
 }

@@ -68,14 +68,14 @@ pub(crate) fn archive(
 fn open_archive() -> Result<Archive, CommandError> {
     let path = env::archive_path();
     Archive::open_existing(&path)?.ok_or_else(|| {
-        CommandError::nothing(format!("nothing is archived yet in {}", path.display()))
-            .hinted("`ramus archive add` archives everything")
+        CommandError::nothing_found(format!("nothing is archived yet in {}", path.display()))
+            .with_hint("`ramus archive add` archives everything")
     })
 }
 
 /// Returns the Claude directories as the archive knows them, whether they exist or not.
 fn archived_roots(global: &Global) -> Vec<PathBuf> {
-    let roots = env::candidates(global).into_iter();
+    let roots = env::claude_dir_candidates(global).into_iter();
     roots.map(|root| root.canonicalize().unwrap_or(root)).collect()
 }
 

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use ramus_app::{Scope, SurveyDetail};
 use ramus_render::json::{Answer, Cache};
 use ramus_render::{Label, Line};
-use ramus_store::index::Index;
+use ramus_store::cache::HistoryCache;
 
 use crate::args::Global;
 use crate::env;
@@ -23,11 +23,11 @@ use crate::ui::Ui;
 )]
 pub(crate) struct CacheArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<CacheCommand>,
 }
 
 #[derive(Clone, Copy, Debug, Subcommand)]
-enum What {
+enum CacheCommand {
     /// Say where it is and how large
     Status,
     /// Read everything that is not remembered yet
@@ -41,35 +41,35 @@ enum What {
 }
 
 pub(crate) fn cache(ui: &mut Ui, global: &Global, args: &CacheArgs) -> Result<(), CommandError> {
-    let index = env::index(global);
-    match args.what.unwrap_or(What::Status) {
-        What::Status => {}
-        What::Build { aside: true } => return aside(ui, global),
-        What::Build { aside: false } => build(ui, global)?,
-        What::Clear => index.clear()?,
+    let index = env::session_cache(global);
+    match args.what.unwrap_or(CacheCommand::Status) {
+        CacheCommand::Status => {}
+        CacheCommand::Build { aside: true } => return build_in_background(ui, global),
+        CacheCommand::Build { aside: false } => build_cache(ui, global)?,
+        CacheCommand::Clear => index.clear()?,
     }
-    status(ui, &index)
+    print_status(ui, &index)
 }
 
-fn build(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?.with_prices(prices::load(None)?);
-    let projects = workspace.projects();
-    if workspace.index().dir().is_none() {
+fn build_cache(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    let workspace = env::command_workspace(ui, global)?.with_prices(prices::load_prices(None)?);
+    let projects = workspace.list_projects();
+    if workspace.session_cache().dir().is_none() {
         return Ok(());
     }
     workspace.survey_scope(Scope::All, SurveyDetail::Usage);
     workspace.survey_scope(Scope::All, SurveyDetail::Activity);
-    let bar = ui.progress(workspace.index().unsketched(&projects));
-    let built = workspace.index().sketch(&projects, &|bytes| bar.inc(bytes));
+    let bar = ui.progress_bar(workspace.session_cache().unfiltered_bytes(&projects));
+    let built = workspace.session_cache().build_filters(&projects, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     if !built? {
-        ui.say(&Line::new("another ramus is at work on it", Label::Dim));
+        ui.print_message(&Line::new("another ramus is at work on it", Label::Dim));
     }
     Ok(())
 }
 
 /// Lets another process build what is missing, so that nobody waits for it.
-pub(crate) fn build_aside(global: &Global) {
+pub(crate) fn spawn_background_build(global: &Global) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
     command.args(["cache", "build", "--aside"]);
@@ -84,22 +84,22 @@ pub(crate) fn build_aside(global: &Global) {
     drop(quiet.spawn());
 }
 
-fn aside(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?;
-    workspace.index().sketch_aside(&workspace.projects());
+fn build_in_background(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    let workspace = env::command_workspace(ui, global)?;
+    workspace.session_cache().build_filters_slowly(&workspace.list_projects());
     Ok(())
 }
 
-fn status(ui: &mut Ui, index: &Index) -> Result<(), CommandError> {
-    let held = index.held()?;
+fn print_status(ui: &mut Ui, index: &HistoryCache) -> Result<(), CommandError> {
+    let held = index.size_on_disk()?;
     let dir = index.dir().map(|dir| dir.display().to_string());
     if ui.json {
         let cache = Cache { dir, files: held.files, bytes: held.bytes };
-        return ui.json(&Answer::new("ramus.cache/1", cache));
+        return ui.print_json(&Answer::new("ramus.cache/1", cache));
     }
     let text = match dir {
         Some(dir) => format!("{} in {} files in {dir}", bytes(held.bytes), number(held.files)),
         None => "nothing is remembered (--no-cache)".to_owned(),
     };
-    Ok(ui.line(&Line::plain(&text))?)
+    Ok(ui.print_line(&Line::plain(&text))?)
 }

@@ -1,24 +1,24 @@
 use std::collections::BTreeMap;
 
-use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
+use ramus_app::survey::{ProjectSurvey, Survey, SurveyedFile};
 use ramus_app::{Scope, SurveyDetail};
 use ramus_core::defect::Defect;
 use ramus_core::digest;
-use ramus_core::edit::Thinking;
-use ramus_core::retention::Due;
+use ramus_core::edit::ThinkingPolicy;
+use ramus_core::retention::DueDeletions;
 use ramus_core::time::Time;
 use ramus_render::json::{self, Answer, Check, Retention};
-use ramus_render::layout::wrap;
+use ramus_render::layout::wrap_line;
 use ramus_render::{Label, Line};
-use ramus_store::inspect::Neighbours;
-use ramus_store::read;
+use ramus_store::inspect::CrossFileCheck;
+use ramus_store::read_session;
 
 use crate::args::Global;
-use crate::commands::fix::fix;
+use crate::commands::fix::fix_sessions;
 use crate::commands::secrets::list_secrets;
+use crate::confirm::WriteArgs;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::WriteArgs;
 use crate::table::number;
 use crate::ui::Ui;
 
@@ -60,49 +60,56 @@ pub(crate) struct CheckArgs {
 pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<(), CommandError> {
     let WriteArgs { dry_run, yes, force } = args.write;
     if !args.fix && (dry_run || yes || force) {
-        return Err(CommandError::user("nothing is written without `--fix`"));
+        return Err(CommandError::user_error("nothing is written without `--fix`"));
     }
     let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = workspace.scope(args.scope.as_deref())?;
-    let listing = workspace.projects();
+    let scope = workspace.resolve_scope(args.scope.as_deref())?;
+    let listing = workspace.list_projects();
     if args.secrets {
         let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
         return list_secrets(ui, &workspace, &survey, &scope, args.strict);
     }
     let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Inspection);
-    let neighbours = Neighbours::new(workspace.roots(), &listing, &survey);
-    let files: Vec<&Surveyed> = files(&survey, &scope);
+    let neighbours = CrossFileCheck::new(workspace.claude_roots(), &listing, &survey);
+    let files: Vec<&SurveyedFile> = files_in_scope(&survey, &scope);
     if args.fix {
-        let thinking = if args.drop_thinking { Thinking::Withheld } else { Thinking::Unsigned };
-        return fix(ui, &workspace, &files, &neighbours, thinking, &args.write);
+        let thinking =
+            if args.drop_thinking { ThinkingPolicy::Withheld } else { ThinkingPolicy::Unsigned };
+        return fix_sessions(ui, &workspace, &files, &neighbours, thinking, &args.write);
     }
-    let due = workspace.cleanup().due(files.iter().map(|file| &file.file), env::now());
+    let due = workspace
+        .cleanup_schedule()
+        .count_due(files.iter().map(|file| &file.file), env::current_time());
     let unarchived =
-        workspace.count_unarchived_due(files.iter().map(|file| &file.file), env::now())?;
-    let retention = Retention { unarchived, ..retention(&due) };
-    let check = count(&files, &neighbours, retention, env::now());
+        workspace.count_unarchived_due(files.iter().map(|file| &file.file), env::current_time())?;
+    let retention = Retention { unarchived, ..retention_json(&due) };
+    let check = count_lines(&files, &neighbours, retention, env::current_time());
     let broken = !check.defects.is_empty();
     if ui.json {
-        ui.json(&Answer::new("ramus.check/1", check))?;
+        ui.print_json(&Answer::new("ramus.check/1", check))?;
     } else {
-        ui.page();
+        ui.start_pager();
         let width = ui.width;
-        for line in lines(&check, &due).iter().flat_map(|line| wrap(line, width, 4)) {
-            ui.line(&line)?;
+        for line in check_lines(&check, &due).iter().flat_map(|line| wrap_line(line, width, 4)) {
+            ui.print_line(&line)?;
         }
     }
-    if args.strict && broken { Err(CommandError::nothing("there are defects")) } else { Ok(()) }
+    if args.strict && broken {
+        Err(CommandError::nothing_found("there are defects"))
+    } else {
+        Ok(())
+    }
 }
 
-fn files<'a>(survey: &'a Survey, scope: &Scope) -> Vec<&'a Surveyed> {
-    let all = survey.projects.iter().flat_map(ProjectSurvey::files);
+fn files_in_scope<'a>(survey: &'a Survey, scope: &Scope) -> Vec<&'a SurveyedFile> {
+    let all = survey.projects.iter().flat_map(ProjectSurvey::all_files);
     // There is nothing to repair in an archived file.
-    all.filter(|file| scope.has(file) && !file.file.archived).collect()
+    all.filter(|file| scope.includes_file(file) && !file.file.archived).collect()
 }
 
-fn count(
-    files: &[&Surveyed],
-    neighbours: &Neighbours<'_>,
+fn count_lines(
+    files: &[&SurveyedFile],
+    neighbours: &CrossFileCheck<'_>,
     retention: Retention,
     now: Time,
 ) -> Check {
@@ -125,22 +132,25 @@ fn count(
         check.unknown += counts.unknown;
         check.damaged += counts.damaged;
         check.blank += counts.blank;
-        check.lines += counts.lines() - counts.blank;
+        check.lines += counts.total_lines() - counts.blank;
         check.thinking += u64::from(file.digest.facts.thinking);
         check.withheld_thinking += u64::from(file.digest.facts.withheld_thinking);
         for (name, count) in &file.digest.unknown_types {
             *check.unknown_types.entry(name.to_string()).or_default() += u64::from(*count);
         }
         let future = future_dates(file, now);
-        let own = file.defects().chain(&file.digest.unpaired).chain(&file.digest.undated);
-        let inspected = neighbours.defects(file);
+        let own = file
+            .all_defects()
+            .chain(&file.digest.unpaired_tools)
+            .chain(&file.digest.undated_messages);
+        let inspected = neighbours.find_defects(file);
         let mut defects: Vec<&Defect> = own.chain(&future).chain(&inspected).collect();
         defects.sort_by_key(|defect| defect.line);
         check.defects.extend(defects.into_iter().map(|defect| json::Defect {
             file: file.file.relative.clone(),
             line: defect.line,
-            offset: defect.at,
-            kind: defect.kind.word(),
+            offset: defect.offset,
+            kind: defect.kind.as_str(),
             detail: defect.kind.to_string(),
             fixable: defect.kind.is_fixable(),
         }));
@@ -152,16 +162,18 @@ fn count(
 const CLOCK_SKEW: i64 = 5 * 60 * 1000;
 
 /// Finds the records dated in the future; few files have one, so only those are read again.
-fn future_dates(file: &Surveyed, now: Time) -> Vec<Defect> {
-    let latest = Time::from_millis(now.millis() + CLOCK_SKEW);
+fn future_dates(file: &SurveyedFile, now: Time) -> Vec<Defect> {
+    let latest = Time::from_millis(now.as_millis() + CLOCK_SKEW);
     if file.digest.facts.last_active.is_none_or(|newest| newest <= latest) {
         return Vec::new();
     }
     // A file that cannot be read any more was reported when the survey read it.
-    read(&file.file.path).map(|session| digest::future_dates(&session, latest)).unwrap_or_default()
+    read_session(&file.file.path)
+        .map(|session| digest::future_dates(&session, latest))
+        .unwrap_or_default()
 }
 
-fn retention(due: &Due) -> Retention {
+fn retention_json(due: &DueDeletions) -> Retention {
     Retention {
         days: due.retention.days,
         from_settings: due.retention.from_settings,
@@ -176,9 +188,9 @@ fn retention(due: &Due) -> Retention {
 }
 
 /// How many defects of one kind are listed one by one.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
-fn lines(check: &Check, due: &Due) -> Vec<Line> {
+fn check_lines(check: &Check, due: &DueDeletions) -> Vec<Line> {
     let mut lines = vec![
         Line::new(&number(check.lines), Label::Strong)
             .with(
@@ -211,7 +223,7 @@ fn lines(check: &Check, due: &Due) -> Vec<Line> {
                 .with(&format!("  {}", number(defects.len() as u64)), Label::Plain)
                 .with(if defects[0].fixable { "  --fix can repair" } else { "" }, Label::Dim),
         );
-        for defect in defects.iter().take(LISTED) {
+        for defect in defects.iter().take(MAX_LISTED) {
             lines.push(
                 Line::plain("  ")
                     .with(&defect.file, Label::Plain)
@@ -219,11 +231,11 @@ fn lines(check: &Check, due: &Due) -> Vec<Line> {
                     .with(&format!("  {}", defect.detail), Label::Dim),
             );
         }
-        if defects.len() > LISTED {
+        if defects.len() > MAX_LISTED {
             lines.push(Line::new(
                 &format!(
                     "  and {} more; `--json` lists them all",
-                    number((defects.len() - LISTED) as u64)
+                    number((defects.len() - MAX_LISTED) as u64)
                 ),
                 Label::Dim,
             ));
@@ -263,8 +275,8 @@ fn archive_line(unarchived: usize) -> Line {
     }
 }
 
-fn retention_line(due: &Due) -> Line {
-    if let Some(sentence) = due.sentence() {
+fn retention_line(due: &DueDeletions) -> Line {
+    if let Some(sentence) = due.warning_text() {
         return Line::new(&sentence, Label::Warning);
     }
     let source = if due.retention.from_settings { "as your settings say" } else { "its default" };

@@ -19,5 +19,5 @@ pub(crate) fn completions(ui: &mut Ui, args: &CompletionsArgs) -> Result<(), Com
     // The generator panics when it cannot write, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Args::command(), "ramus", &mut script);
-    ui.document("ramus.completions/1", &String::from_utf8_lossy(&script))
+    ui.print_document("ramus.completions/1", &String::from_utf8_lossy(&script))
 }

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use ramus_render::json::{Answer, DemoWritten};
 use ramus_render::{Label, Line};
 
-use crate::demo::{files, write};
+use crate::demo::{demo_files, write_demo};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -24,11 +24,11 @@ pub(crate) const SHOWCASE: &str = "7ea9";
 
 pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
     let dir = args.dir.display();
-    write(&args.dir).map_err(|error| {
+    write_demo(&args.dir).map_err(|error| {
         let exists = error.source.kind() == std::io::ErrorKind::AlreadyExists;
         let error = CommandError::from(error);
         if exists {
-            error.hinted(format!(
+            error.with_hint(format!(
                 "look at it with `ramus --claude-dir {dir} sessions`, or give another directory"
             ))
         } else {
@@ -36,12 +36,12 @@ pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
         }
     })?;
     if ui.json {
-        let written = DemoWritten { directory: dir.to_string(), files: files().len() };
-        return ui.json(&Answer::new("ramus.demo/1", written));
+        let written = DemoWritten { directory: dir.to_string(), files: demo_files().len() };
+        return ui.print_json(&Answer::new("ramus.demo/1", written));
     }
     let say = |text: &str, label| Line::new(text, label);
-    ui.line(&say(&format!("Wrote a sample history to {dir}. Look at it:"), Label::Plain))?;
-    ui.line(&Line::default())?;
+    ui.print_line(&say(&format!("Wrote a sample history to {dir}. Look at it:"), Label::Plain))?;
+    ui.print_line(&Line::default())?;
     for (command, what) in [
         ("sessions", "all sessions, with how many branches each has"),
         ("tree 7ea9", "where a conversation forked, and where it would resume"),
@@ -49,7 +49,7 @@ pub(crate) fn demo(ui: &mut Ui, args: &DemoArgs) -> Result<(), CommandError> {
         ("show 7ea9", "read the one that would be resumed"),
         ("stats", "what there is in all"),
     ] {
-        ui.line(
+        ui.print_line(
             &say(&format!("  ramus --claude-dir {dir} {command:<24}"), Label::Strong)
                 .with(what, Label::Dim),
         )?;

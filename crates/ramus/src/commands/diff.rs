@@ -2,12 +2,14 @@ use std::path::PathBuf;
 
 use ramus_app::Workspace;
 use ramus_render::Line;
-use ramus_render::compare::{CompareConfig, Compared, SIDE_BY_SIDE_WIDTH, compare, stat};
+use ramus_render::compare::{
+    CompareConfig, ComparedConversations, SIDE_BY_SIDE_WIDTH, comparison_lines, stat_lines,
+};
 use ramus_render::highlight::Highlight;
 use ramus_render::json::{self, Answer};
 
 use crate::args::Global;
-use crate::env::{self, Clock};
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::prices;
 use crate::ui::Ui;
@@ -49,35 +51,35 @@ pub(crate) struct DiffArgs {
 }
 
 pub(crate) fn diff(ui: &mut Ui, global: &Global, args: &DiffArgs) -> Result<(), CommandError> {
-    let prices = prices::load(args.prices.as_deref())?;
-    let workspace = env::workspace(ui, global)?.with_prices(prices);
-    let a = workspace.open(workspace.address(&args.a)?)?;
-    let b = workspace.open(workspace.address(&args.b)?)?;
-    let comparison = workspace.compare([&a, &b], |_, _, _| {})?;
-    let compared = comparison.compared(&workspace.prices().list);
+    let prices = prices::load_prices(args.prices.as_deref())?;
+    let workspace = env::command_workspace(ui, global)?.with_prices(prices);
+    let a = workspace.open_conversation(workspace.resolve_address(&args.a)?)?;
+    let b = workspace.open_conversation(workspace.resolve_address(&args.b)?)?;
+    let comparison = workspace.compare_conversations([&a, &b], |_, _, _| {})?;
+    let compared = comparison.priced_comparison(&workspace.active_prices().list);
     if ui.json {
         let leaves = [a.leaf_uuid(), b.leaf_uuid()];
         let ids = [(&*a.file.file.id, &*leaves[0]), (&*b.file.file.id, &*leaves[1])];
-        let body = json::diff(&compared, ids, [&a.sessions(), &b.sessions()]);
-        return ui.json(&Answer::new("ramus.diff/1", body));
+        let body = json::from_comparison(&compared, ids, [&a.path_sessions(), &b.path_sessions()]);
+        return ui.print_json(&Answer::new("ramus.diff/1", body));
     }
-    ui.page();
-    let layout = Layout {
+    ui.start_pager();
+    let layout = DiffLayout {
         stat: args.stat,
         side_by_side: args.side_by_side || ui.width >= SIDE_BY_SIDE_WIDTH && !args.unified,
         full: args.full,
         width: ui.width,
-        highlight: ui.highlight(),
+        highlight: ui.highlight_mode(),
     };
-    for line in lines(&compared, a.cwd(), &layout) {
-        ui.line(&line)?;
+    for line in layout_lines(&compared, a.working_directory(), &layout) {
+        ui.print_line(&line)?;
     }
     Ok(())
 }
 
 /// How a comparison is drawn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct DiffLayout {
     /// The numbers alone.
     pub(crate) stat: bool,
     pub(crate) side_by_side: bool,
@@ -87,26 +89,30 @@ pub(crate) struct Layout {
 }
 
 /// Returns how two addresses differ.
-pub(crate) fn drawn(
+pub(crate) fn diff_lines(
     workspace: &Workspace,
     [a, b]: [&str; 2],
-    layout: &Layout,
+    layout: &DiffLayout,
 ) -> Result<Vec<Line>, CommandError> {
-    let a = workspace.open(workspace.address(a)?)?;
-    let b = workspace.open(workspace.address(b)?)?;
-    let comparison = workspace.compare([&a, &b], |_, _, _| {})?;
-    Ok(lines(&comparison.compared(&workspace.prices().list), a.cwd(), layout))
+    let a = workspace.open_conversation(workspace.resolve_address(a)?)?;
+    let b = workspace.open_conversation(workspace.resolve_address(b)?)?;
+    let comparison = workspace.compare_conversations([&a, &b], |_, _, _| {})?;
+    Ok(layout_lines(
+        &comparison.priced_comparison(&workspace.active_prices().list),
+        a.working_directory(),
+        layout,
+    ))
 }
 
-fn lines(compared: &Compared<'_>, cwd: &str, layout: &Layout) -> Vec<Line> {
-    let clock = Clock::new();
+fn layout_lines(compared: &ComparedConversations<'_>, cwd: &str, layout: &DiffLayout) -> Vec<Line> {
+    let clock = LocalClock::new();
     let config = CompareConfig {
         width: layout.width,
         side_by_side: layout.side_by_side,
         full: layout.full,
         highlight: layout.highlight,
         cwd,
-        time: &|time| clock.short(time),
+        time: &|time| clock.short_time(time),
     };
-    if layout.stat { stat(compared, &config) } else { compare(compared, &config) }
+    if layout.stat { stat_lines(compared, &config) } else { comparison_lines(compared, &config) }
 }

@@ -3,14 +3,14 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use jiff::Zoned;
-use ramus_app::when::{Edge, parse_time};
+use ramus_app::time_text::{TimeEdge, parse_time};
 use ramus_app::{Address, NodeSelector, Scope, SurveyDetail, Workspace};
-use ramus_core::name::short_id;
-use ramus_render::export::Tools;
+use ramus_core::ids::short_id;
+use ramus_render::export::ToolDetail;
 use ramus_render::json::{Answer, Exported, ExportedPath};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
-use ramus_store::export::{ExportError, Folder};
+use ramus_store::export::{ExportDir, ExportError};
 
 use crate::args::Global;
 use crate::env;
@@ -18,15 +18,15 @@ use crate::error::CommandError;
 use crate::ui::Ui;
 
 mod part;
-mod path;
 mod picture;
 mod plan;
 mod site;
 mod sums;
-mod whom;
+mod target;
+mod transcripts;
 
-use path::{Exporter, Site, Written};
-use plan::{Plan, Wanted};
+use plan::{ExportPlan, ExportRequest};
+use transcripts::{ExportSite, Exporter, WrittenTranscript};
 
 /// Write transcripts: one for each path that is unique
 ///
@@ -43,10 +43,10 @@ pub(crate) struct ExportArgs {
     scope: Option<String>,
     /// What to write
     #[arg(long, default_value = "md")]
-    format: Format,
+    format: ExportFormat,
     /// Which paths
     #[arg(long, default_value = "all", value_name = "WHICH")]
-    paths: Paths,
+    paths: PathsOption,
     /// The directory to write to
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -55,7 +55,7 @@ pub(crate) struct ExportArgs {
     thinking: bool,
     /// How much of tool calls
     #[arg(long, default_value = "brief", value_name = "HOW")]
-    tools: HowMuch,
+    tools: ToolsOption,
     /// Only what was active since: a date, a time, or how long ago (`7d`, `12h`, `4w`)
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
@@ -64,17 +64,17 @@ pub(crate) struct ExportArgs {
     redact: bool,
     /// Whether to write what agents did, each into a file that its call points to
     #[arg(long, default_value = "all", value_name = "WHICH")]
-    agents: Agents,
+    agents: AgentsOption,
     /// Where pictures go [default: inline for html, files beside md]
     #[arg(long, value_name = "WHERE")]
-    images: Option<Images>,
+    images: Option<ImagesOption>,
     /// Write into a directory that holds other files
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     Md,
     Html,
     Json,
@@ -83,33 +83,33 @@ enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Paths {
+enum PathsOption {
     All,
     Active,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Agents {
+enum AgentsOption {
     All,
     None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum HowMuch {
+enum ToolsOption {
     None,
     Brief,
     Full,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Images {
+enum ImagesOption {
     Inline,
     Files,
     None,
 }
 
-impl Format {
-    fn ending(self) -> &'static str {
+impl ExportFormat {
+    fn file_extension(self) -> &'static str {
         match self {
             Self::Md => "md",
             Self::Html => "html",
@@ -120,22 +120,22 @@ impl Format {
     }
 }
 
-impl HowMuch {
-    fn tools(self) -> Tools {
+impl ToolsOption {
+    fn text_tools(self) -> ToolDetail {
         match self {
-            Self::None => Tools::None,
-            Self::Brief => Tools::Brief,
-            Self::Full => Tools::Full,
+            Self::None => ToolDetail::None,
+            Self::Brief => ToolDetail::Brief,
+            Self::Full => ToolDetail::Full,
         }
     }
 }
 
 impl ExportArgs {
-    fn images(&self) -> Images {
+    fn image_option(&self) -> ImagesOption {
         let usual = match (self.format, &self.out) {
-            (Format::Html, _) => Images::Inline,
-            (Format::Md, Some(_)) => Images::Files,
-            _ => Images::None,
+            (ExportFormat::Html, _) => ImagesOption::Inline,
+            (ExportFormat::Md, Some(_)) => ImagesOption::Files,
+            _ => ImagesOption::None,
         };
         self.images.unwrap_or(usual)
     }
@@ -147,7 +147,7 @@ pub(crate) fn export_conversation(
     address: Address,
     format: &str,
 ) -> Result<String, CommandError> {
-    let format = Format::from_str(format, true).map_err(CommandError::user)?;
+    let format = ExportFormat::from_str(format, true).map_err(CommandError::user_error)?;
     let n = match address.node {
         NodeSelector::Nth(n) => n,
         _ => 1,
@@ -157,18 +157,18 @@ pub(crate) fn export_conversation(
     let args = ExportArgs {
         scope: None,
         format,
-        paths: Paths::All,
+        paths: PathsOption::All,
         out: Some(dir.clone()),
         thinking: true,
-        tools: HowMuch::Brief,
+        tools: ToolsOption::Brief,
         since: None,
         redact: false,
         images: None,
         force: false,
-        agents: Agents::All,
+        agents: AgentsOption::All,
     };
-    let wanted = Wanted {
-        spot: address.node,
+    let wanted = ExportRequest {
+        selector: address.node,
         active_only: false,
         agents: true,
         all: false,
@@ -177,11 +177,17 @@ pub(crate) fn export_conversation(
     };
     let scope = Scope::Session(Box::new(address.file));
     let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
-    let plan = Plan::new(&survey, &scope, &wanted, format.ending(), workspace.rule())?;
-    if plan.transcripts() == 0 {
-        return Err(CommandError::nothing("there is no conversation to export"));
+    let plan = ExportPlan::new(
+        &survey,
+        &scope,
+        &wanted,
+        format.file_extension(),
+        workspace.resume_rule(),
+    )?;
+    if plan.transcript_count() == 0 {
+        return Err(CommandError::nothing_found("there is no conversation to export"));
     }
-    let (exporter, folder) = (Exporter::new(&plan, &args), Folder::open(&dir, false)?);
+    let (exporter, folder) = (Exporter::new(&plan, &args), ExportDir::open(&dir, false)?);
     write_folder(&exporter, &folder, !survey.problems.is_empty(), &|_| {})?;
     Ok(format!("exported {id}@{n} to {}", dir.display()))
 }
@@ -189,7 +195,7 @@ pub(crate) fn export_conversation(
 pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<(), CommandError> {
     let now = Zoned::now();
     let since =
-        args.since.as_deref().map(|text| parse_time(text, Edge::Start, &now)).transpose()?;
+        args.since.as_deref().map(|text| parse_time(text, TimeEdge::Start, &now)).transpose()?;
     let source = match &args.scope {
         Some(scope) => Some(env::read_source(ui, global, scope)?),
         None => None,
@@ -198,147 +204,158 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     let (workspace, wanted) = match &source {
         Some(source) => (&source.workspace, source.address.as_deref()),
         None => {
-            everything = env::workspace(ui, global)?;
+            everything = env::command_workspace(ui, global)?;
             (&everything, None)
         }
     };
-    let (scope, spot) = scope(workspace, wanted)?;
-    let rule = workspace.rule();
+    let (scope, spot) = export_scope(workspace, wanted)?;
+    let rule = workspace.resume_rule();
     let detail = match scope {
         // Of all the sessions of its project only this one is read again.
         Scope::Session(_) => SurveyDetail::Digests,
         _ => SurveyDetail::Histories,
     };
     let survey = workspace.survey_scope(scope.clone(), detail);
-    let wanted = Wanted {
-        spot,
-        active_only: args.paths == Paths::Active,
+    let wanted = ExportRequest {
+        selector: spot,
+        active_only: args.paths == PathsOption::Active,
         // On stdout there is no place for them.
-        agents: args.agents == Agents::All && args.out.is_some(),
+        agents: args.agents == AgentsOption::All && args.out.is_some(),
         all: global.all,
         since,
         redacts: args.redact,
     };
-    let plan = Plan::new(&survey, &scope, &wanted, args.format.ending(), rule)?;
-    let count = plan.transcripts();
+    let plan = ExportPlan::new(&survey, &scope, &wanted, args.format.file_extension(), rule)?;
+    let count = plan.transcript_count();
     if count == 0 {
         if ui.json {
-            summary(ui, &Exporter::new(&plan, args), Site::default())?;
+            print_summary(ui, &Exporter::new(&plan, args), ExportSite::default())?;
         }
-        return Err(CommandError::nothing("there is no conversation to export")
-            .hinted("`ramus conversations` lists what there is"));
+        return Err(CommandError::nothing_found("there is no conversation to export")
+            .with_hint("`ramus conversations` lists what there is"));
     }
     let exporter = Exporter::new(&plan, args);
     match &args.out {
-        Some(dir) => to_folder(ui, &exporter, &Folder::open(dir, args.force)?),
+        Some(dir) => to_folder(ui, &exporter, &ExportDir::open(dir, args.force)?),
         None if count == 1 => to_stdout(ui, &exporter),
-        None => Err(CommandError::user(format!("{count} transcripts need a directory"))
-            .hinted("give one with `--out DIR`, or one conversation such as `latest@1`")),
+        None => Err(CommandError::user_error(format!("{count} transcripts need a directory"))
+            .with_hint("give one with `--out DIR`, or one conversation such as `latest@1`")),
     }
 }
 
-fn scope(workspace: &Workspace, text: Option<&str>) -> Result<(Scope, NodeSelector), CommandError> {
+fn export_scope(
+    workspace: &Workspace,
+    text: Option<&str>,
+) -> Result<(Scope, NodeSelector), CommandError> {
     if let Some(text) = text.filter(|text| text.contains([':', '@']))
-        && let Ok(Address { file, node }) = workspace.address(text)
+        && let Ok(Address { file, node }) = workspace.resolve_address(text)
     {
         return Ok((Scope::Session(Box::new(file)), node));
     }
-    Ok((workspace.scope(text)?, NodeSelector::Resume))
+    Ok((workspace.resolve_scope(text)?, NodeSelector::Resume))
 }
 
 fn to_stdout(ui: &mut Ui, exporter: &Exporter<'_>) -> Result<(), CommandError> {
     if ui.json {
-        let written = exporter.only(&mut std::io::sink())?;
-        return summary(ui, exporter, Site { transcripts: vec![written], ..Site::default() });
+        let written = exporter.write_single(&mut std::io::sink())?;
+        return print_summary(
+            ui,
+            exporter,
+            ExportSite { transcripts: vec![written], ..ExportSite::default() },
+        );
     }
-    exporter.only(ui.out())?;
-    report(ui, exporter);
+    exporter.write_single(ui.output_writer())?;
+    print_redactions(ui, exporter);
     Ok(())
 }
 
 /// From how many bytes on, and how many times what is read, it is said how much will be written.
-const LARGE: u64 = 64 * 1024 * 1024;
-const REPEATED: u64 = 8;
+const LARGE_EXPORT_BYTES: u64 = 64 * 1024 * 1024;
+const LARGE_EXPORT_FACTOR: u64 = 8;
 
-fn to_folder(ui: &mut Ui, exporter: &Exporter<'_>, folder: &Folder) -> Result<(), CommandError> {
-    let (read, expected) = (exporter.plan.bytes(), exporter.plan.expected_bytes());
-    if expected > LARGE && expected > read.saturating_mul(REPEATED) {
+fn to_folder(ui: &mut Ui, exporter: &Exporter<'_>, folder: &ExportDir) -> Result<(), CommandError> {
+    let (read, expected) = (exporter.plan.total_bytes(), exporter.plan.expected_bytes());
+    if expected > LARGE_EXPORT_BYTES && expected > read.saturating_mul(LARGE_EXPORT_FACTOR) {
         let (read, expected) = (crate::table::bytes(read), crate::table::bytes(expected));
-        ui.complain(&format!(
+        ui.print_warning(&format!(
             "every transcript repeats the beginning that it shares with others: {read} become about \
              {expected}. `--paths active`, or one branch such as `SESSION@2`, takes less"
         ));
     }
-    let bar = ui.progress(exporter.plan.bytes());
+    let bar = ui.progress_bar(exporter.plan.total_bytes());
     let written = write_folder(exporter, folder, ui.is_incomplete(), &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     let (site, removed) = written?;
     let written = site.transcripts.iter().chain(&site.agents);
     let bytes: u64 = written.map(|path| path.bytes).sum();
     if ui.json {
-        return summary(ui, exporter, site);
+        return print_summary(ui, exporter, site);
     }
-    let mut told = format!("Wrote {}", count(site.transcripts.len(), "transcript"));
+    let mut told = format!("Wrote {}", count_noun(site.transcripts.len(), "transcript"));
     if !site.agents.is_empty() {
-        told = format!("{told} and {}", count(site.agents.len(), "agent"));
+        told = format!("{told} and {}", count_noun(site.agents.len(), "agent"));
     }
     told = format!("{told}, {}, to {}", crate::table::bytes(bytes), folder.dir.display());
-    ui.say(&Line::plain(&told));
+    ui.print_message(&Line::plain(&told));
     if removed > 0 {
-        let told = format!("Removed {} of an earlier export", count(removed, "file"));
-        ui.say(&Line::new(&told, Label::Note));
+        let told = format!("Removed {} of an earlier export", count_noun(removed, "file"));
+        ui.print_message(&Line::new(&told, Label::Note));
     }
-    report(ui, exporter);
+    print_redactions(ui, exporter);
     Ok(())
 }
 
 /// Writes all transcripts and their index; returns them, and how many files of an earlier export went.
 fn write_folder(
     exporter: &Exporter<'_>,
-    folder: &Folder,
+    folder: &ExportDir,
     is_incomplete: bool,
     on_read: &(dyn Fn(u64) + Sync),
-) -> Result<(Site, usize), CommandError> {
-    let index = path::site_name(exporter.args.format);
-    folder.claim(exporter.plan.names().chain(index))?;
-    let site = exporter.all(folder, on_read)?;
-    if let Some((name, text)) = site::index(exporter.args.format, &site) {
-        folder.write(name, text.as_bytes())?;
+) -> Result<(ExportSite, usize), CommandError> {
+    let index = transcripts::site_name(exporter.args.format);
+    folder.claim_files(exporter.plan.file_names().chain(index))?;
+    let site = exporter.write_all(folder, on_read)?;
+    if let Some((name, text)) = site::site_index(exporter.args.format, &site) {
+        folder.write_file(name, text.as_bytes())?;
     }
     let written = site.transcripts.iter().chain(&site.agents);
     let names = written.map(|path| path.file.as_str());
     let names = names.chain(site.pictures.iter().map(String::as_str)).chain(index).collect();
     // A session that cannot be read for a moment is no reason to remove its earlier transcript.
     let removed = match is_incomplete {
-        true => folder.keep_earlier(&names).map(|()| 0)?,
-        false => folder.settle(&names)?,
+        true => folder.keep_earlier_files(&names).map(|()| 0)?,
+        false => folder.remove_stale_files(&names)?,
     };
     Ok((site, removed))
 }
 
 /// Tells what was taken out, by rule.
-fn report(ui: &Ui, exporter: &Exporter<'_>) {
-    let Some(found) = exporter.redactions() else { return };
+fn print_redactions(ui: &Ui, exporter: &Exporter<'_>) {
+    let Some(found) = exporter.redaction_counts() else { return };
     if found.is_empty() {
-        ui.say(&Line::new("Redacted: nothing was found", Label::Note));
+        ui.print_message(&Line::new("Redacted: nothing was found", Label::Note));
     }
     for (rule, times) in found {
         let line = Line::new("Redacted: ", Label::Note);
-        ui.say(&line.with(&format!("{rule} {times}×"), Label::Plain));
+        ui.print_message(&line.with(&format!("{rule} {times}×"), Label::Plain));
     }
 }
 
-fn summary(ui: &mut Ui, exporter: &Exporter<'_>, site: Site) -> Result<(), CommandError> {
-    let told = |written: Vec<Written>| written.into_iter().map(exported).collect();
+fn print_summary(
+    ui: &mut Ui,
+    exporter: &Exporter<'_>,
+    site: ExportSite,
+) -> Result<(), CommandError> {
+    let told = |written: Vec<WrittenTranscript>| written.into_iter().map(exported_path).collect();
     let exported = Exported {
         transcripts: told(site.transcripts),
         agents: told(site.agents),
-        redactions: exporter.redactions(),
+        redactions: exporter.redaction_counts(),
     };
-    ui.json(&Answer::new("ramus.export/1", exported))
+    ui.print_json(&Answer::new("ramus.export/1", exported))
 }
 
-fn exported(path: Written) -> ExportedPath {
+fn exported_path(path: WrittenTranscript) -> ExportedPath {
     ExportedPath {
         file: path.file,
         session: path.header.session,
@@ -355,12 +372,12 @@ fn exported(path: Written) -> ExportedPath {
 
 impl From<ExportError> for CommandError {
     fn from(error: ExportError) -> Self {
-        let foreign = matches!(error, ExportError::Foreign(_));
+        let foreign = matches!(error, ExportError::NotAnExport(_));
         let error =
             Self { kind: crate::error::ErrorKind::User, error: error.into(), hints: Vec::new() };
         if foreign {
             return error
-                .hinted("choose another directory, or write there all the same with `--force`");
+                .with_hint("choose another directory, or write there all the same with `--force`");
         }
         error
     }

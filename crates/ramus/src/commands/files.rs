@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use ramus_app::Workspace;
-use ramus_app::files_at::{check_held, find_file, held_bytes};
+use ramus_app::files_at::{file_bytes, find_file, require_content};
 use ramus_core::files::FileState;
 use ramus_render::json::{self, Answer};
 use ramus_render::{Label, Line};
@@ -15,7 +15,7 @@ pub(crate) mod point;
 
 mod difference;
 
-mod into;
+mod write_into;
 
 mod restore;
 
@@ -67,106 +67,106 @@ pub(crate) struct FilesArgs {
 }
 
 /// Returns the list of files at a message.
-pub(crate) fn listed(
+pub(crate) fn file_list_lines(
     workspace: &Workspace,
     address: &str,
     width: usize,
 ) -> Result<Vec<Line>, CommandError> {
-    let mut point = workspace.files_at(&workspace.address(address)?)?;
+    let mut point = workspace.files_at(&workspace.resolve_address(address)?)?;
     point.files.retain(|file| !file.only_read);
     if point.files.is_empty() {
-        return Err(CommandError::nothing("no tool changed a file, and none was backed up"));
+        return Err(CommandError::nothing_found("no tool changed a file, and none was backed up"));
     }
-    Ok(point::lines(&mut point, width))
+    Ok(point::point_lines(&mut point, width))
 }
 
 /// Returns what a file held at a message.
-pub(crate) fn held(
+pub(crate) fn file_content(
     workspace: &Workspace,
     address: &str,
     path: &str,
 ) -> Result<Vec<u8>, CommandError> {
-    let mut point = workspace.files_at(&workspace.address(address)?)?;
-    let file = one(&point, path)?;
-    Ok(held_bytes(&mut point, &file)?)
+    let mut point = workspace.files_at(&workspace.resolve_address(address)?)?;
+    let file = find_named_file(&point, path)?;
+    Ok(file_bytes(&mut point, &file)?)
 }
 
 pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
-    let mut point = workspace.files_at(&workspace.address(&args.address)?)?;
+    let mut point = workspace.files_at(&workspace.resolve_address(&args.address)?)?;
     if let Some(other) = &args.diff {
-        let mut other = workspace.files_at(&workspace.address(other)?)?;
-        return difference::show(ui, args, &mut point, &mut other);
+        let mut other = workspace.files_at(&workspace.resolve_address(other)?)?;
+        return difference::show_difference(ui, args, &mut point, &mut other);
     }
     if let Some(dir) = &args.into {
-        return into::write(ui, args, &mut point, dir);
+        return write_into::write_files(ui, args, &mut point, dir);
     }
     if args.restore {
         return restore::put_back(ui, &workspace, args, &mut point);
     }
     if let Some(path) = &args.path {
-        return print(ui, &mut point, path);
+        return print_file(ui, &mut point, path);
     }
     let all = global.all;
     point.files.retain(|file| all || !file.only_read);
     if ui.json {
         let files = point.sized_files();
-        let files = files.iter().map(|(file, size)| json::file(file, *size)).collect();
+        let files = files.iter().map(|(file, size)| json::from_file_state(file, *size)).collect();
         let body = json::Files { point: json::files_point(&point.session, &point.moment), files };
-        ui.json(&Answer::new("ramus.files/1", body))?;
+        ui.print_json(&Answer::new("ramus.files/1", body))?;
     }
     if point.files.is_empty() {
-        return Err(CommandError::nothing("no tool changed a file, and none was backed up")
-            .hinted("`--all` lists files that were only read"));
+        return Err(CommandError::nothing_found("no tool changed a file, and none was backed up")
+            .with_hint("`--all` lists files that were only read"));
     }
     if ui.json {
         return Ok(());
     }
-    ui.page();
-    for line in point::lines(&mut point, ui.width) {
-        ui.line(&line)?;
+    ui.start_pager();
+    for line in point::point_lines(&mut point, ui.width) {
+        ui.print_line(&line)?;
     }
     Ok(())
 }
 
 /// Finds the file that a person means.
-fn one(point: &Point, wanted: &str) -> Result<FileState, CommandError> {
+fn find_named_file(point: &Point, wanted: &str) -> Result<FileState, CommandError> {
     let here = std::env::current_dir().unwrap_or_default();
     Ok(find_file(point, wanted, &here.to_string_lossy())?)
 }
 
 /// Prints one file: its bytes, or on a terminal its text.
-fn print(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandError> {
-    let file = one(point, wanted)?;
+fn print_file(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandError> {
+    let file = find_named_file(point, wanted)?;
     if ui.json {
-        let mut answer = json::file(&file, point.size(&file));
-        answer.content = point.bytes(&file).and_then(|bytes| String::from_utf8(bytes).ok());
+        let mut answer = json::from_file_state(&file, point.file_size(&file));
+        answer.content = point.file_bytes(&file).and_then(|bytes| String::from_utf8(bytes).ok());
         let body = json::Files {
             point: json::files_point(&point.session, &point.moment),
             files: vec![answer],
         };
-        ui.json(&Answer::new("ramus.files/1", body))?;
+        ui.print_json(&Answer::new("ramus.files/1", body))?;
     }
-    check_held(&file)?;
+    require_content(&file)?;
     if ui.json {
         return Ok(());
     }
-    let note = file.note();
+    let note = file.doubt_note();
     if !note.is_empty() {
-        ui.say(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
+        ui.print_message(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
     }
     if !ui.terminal {
-        return point::copy(point, &file, ui.out());
+        return point::copy_content(point, &file, ui.output_writer());
     }
-    let bytes = point.bytes(&file);
+    let bytes = point.file_bytes(&file);
     let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else {
-        return Err(CommandError::user(format!("{} is not text", file.path))
-            .hinted("send it somewhere: `ramus files … > FILE`"));
+        return Err(CommandError::user_error(format!("{} is not text", file.path))
+            .with_hint("send it somewhere: `ramus files … > FILE`"));
     };
-    ui.page();
+    ui.start_pager();
     for line in text.lines() {
-        ui.line(&Line::plain(line))?;
+        ui.print_line(&Line::plain(line))?;
     }
-    ui.out().flush()?;
+    ui.output_writer().flush()?;
     Ok(())
 }

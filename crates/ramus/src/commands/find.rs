@@ -6,9 +6,9 @@ use ramus_app::search::{
     AgentFilter, SearchBatch, SearchCounts, SearchOrder, SearchOutcome, SearchRequest, ToolFilter,
 };
 use ramus_app::{Scope, Workspace};
-use ramus_core::branches::Status;
+use ramus_core::branches::BranchStatus;
 use ramus_core::pull_request::PullRequestName;
-use ramus_core::query::{QueryError, Role, TextKind};
+use ramus_core::query::{QueryError, SpeakerRole, TextKind};
 use ramus_render::json::{self, Answer, HitCount, HitFile, SNIPPET_ROOM};
 use ramus_render::{Label, Line};
 
@@ -23,7 +23,7 @@ const WORTH_IT: u64 = 64 * 1024 * 1024;
 
 mod rows;
 
-use rows::RowWriter;
+use rows::FindWriter;
 
 /// Find messages in all sessions, on every branch, the newest first
 ///
@@ -54,7 +54,7 @@ pub(crate) struct FindArgs {
     context: usize,
     /// Only what this one says
     #[arg(long, value_parser = role_words(), value_name = "ROLE")]
-    role: Vec<Role>,
+    role: Vec<SpeakerRole>,
     /// Only texts of this kind; `progress` and `last-prompt` are looked at only if asked for
     #[arg(long, value_parser = kind_words(), value_name = "KIND")]
     kind: Vec<TextKind>,
@@ -78,13 +78,13 @@ pub(crate) struct FindArgs {
     project: Option<String>,
     /// Only on branches of this status
     #[arg(long, value_name = "STATUS", default_value = "any", hide_default_value = true)]
-    branch: BranchWord,
+    branch: BranchOption,
     /// Whether to look into what agents did
     #[arg(long, value_name = "WHICH", default_value = "any", hide_default_value = true)]
-    agents: AgentWord,
+    agents: AgentOption,
     /// What comes first
     #[arg(long, value_name = "ORDER", default_value = "time", hide_default_value = true)]
-    sort: Sort,
+    sort: FindSort,
     /// Print only how many messages match
     #[arg(long, conflicts_with = "files")]
     count: bool,
@@ -98,71 +98,73 @@ pub(crate) struct FindArgs {
 
 /// The status of branches, as it is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BranchWord {
+pub(crate) enum BranchOption {
     Any,
     Active,
     Abandoned,
 }
 
-impl BranchWord {
-    pub(crate) fn status(self) -> Option<Status> {
+impl BranchOption {
+    pub(crate) fn branch_status(self) -> Option<BranchStatus> {
         match self {
             Self::Any => None,
-            Self::Active => Some(Status::Active),
-            Self::Abandoned => Some(Status::Abandoned),
+            Self::Active => Some(BranchStatus::Active),
+            Self::Abandoned => Some(BranchStatus::Abandoned),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AgentWord {
+enum AgentOption {
     Any,
     Only,
     None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Sort {
+enum FindSort {
     /// The newest
     Time,
     /// What fits best
     Relevance,
 }
 
-fn role_words() -> impl clap::builder::TypedValueParser<Value = Role> {
+fn role_words() -> impl clap::builder::TypedValueParser<Value = SpeakerRole> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
-    PossibleValuesParser::new(Role::ALL.map(Role::word))
-        .map(|word| Role::parse(&word).unwrap_or(Role::User))
+    PossibleValuesParser::new(SpeakerRole::ALL.map(SpeakerRole::as_str))
+        .map(|word| SpeakerRole::parse(&word).unwrap_or(SpeakerRole::User))
 }
 
 fn kind_words() -> impl clap::builder::TypedValueParser<Value = TextKind> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
-    PossibleValuesParser::new(TextKind::ALL.map(TextKind::word)).map(|word| {
-        TextKind::ALL.into_iter().find(|kind| kind.word() == word).unwrap_or(TextKind::Other)
+    PossibleValuesParser::new(TextKind::ALL.map(TextKind::as_str)).map(|word| {
+        TextKind::ALL.into_iter().find(|kind| kind.as_str() == word).unwrap_or(TextKind::Other)
     })
 }
 
 pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), CommandError> {
-    let mut request = request(ui, args)?;
-    let workspace = env::workspace(ui, global)?;
+    let mut request = search_request(ui, args)?;
+    let workspace = env::command_workspace(ui, global)?;
     request.scope = match &args.project {
-        Some(project) => Scope::Project(workspace.project(project)?),
-        None => workspace.scope(args.scope.as_deref()).map_err(|error| {
+        Some(project) => Scope::Project(workspace.resolve_project(project)?),
+        None => workspace.resolve_scope(args.scope.as_deref()).map_err(|error| {
             CommandError::from(error)
-                .hinted("SCOPE is a project or a session; several words of TEXT stand in quotes")
+                .with_hint("SCOPE is a project or a session; several words of TEXT stand in quotes")
         })?,
     };
     let (unknown_bytes, found) = if args.count || args.files {
-        let counts = workspace.count_matches(&request, workspace.progress());
+        let counts = workspace.count_matches(&request, workspace.progress_sink());
         (counts.unknown_bytes, write_counts(ui, args, &counts))
     } else {
         match write_hits(ui, &workspace, &request) {
             ControlFlow::Break(error) => return Err(error),
-            ControlFlow::Continue(outcome) => (outcome.unknown_bytes, end(ui, args, outcome)),
+            ControlFlow::Continue(outcome) => {
+                (outcome.unknown_bytes, report_end(ui, args, outcome))
+            }
         }
     };
-    if unknown_bytes > WORTH_IT && workspace.index().is_open() {
-        cache::build_aside(global);
+    if unknown_bytes > WORTH_IT && workspace.session_cache().can_build_filters() {
+        cache::spawn_background_build(global);
     }
     found
 }
@@ -173,10 +175,10 @@ fn write_hits(
     workspace: &Workspace,
     request: &SearchRequest,
 ) -> ControlFlow<CommandError, SearchOutcome> {
-    let mut rows = RowWriter::new(&request.query);
-    workspace.search(request, workspace.progress(), |batch| {
-        let written = if ui.json { write_json(ui, batch) } else { rows.write(ui, batch) };
-        match written.and_then(|()| Ok(ui.out().flush()?)) {
+    let mut rows = FindWriter::new(&request.query);
+    workspace.search_history(request, workspace.progress_sink(), |batch| {
+        let written = if ui.json { write_json(ui, batch) } else { rows.write_batch(ui, batch) };
+        match written.and_then(|()| Ok(ui.output_writer().flush()?)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         }
@@ -185,31 +187,31 @@ fn write_hits(
 
 fn write_json(ui: &mut Ui, batch: &mut SearchBatch<'_>) -> Result<(), CommandError> {
     for index in 0..batch.len() {
-        let Some(hit) = batch.hit(index) else { continue };
+        let Some(hit) = batch.read_hit(index) else { continue };
         let address = hit.short_address.clone();
-        ui.json(&Answer::new("ramus.find/1", json::hit(hit, address)))?;
+        ui.print_json(&Answer::new("ramus.find/1", json::hit(hit, address)))?;
         if index.is_power_of_two() {
-            ui.out().flush()?;
+            ui.output_writer().flush()?;
         }
     }
     Ok(())
 }
 
 /// Says whether there is more, or nothing.
-fn end(ui: &Ui, args: &FindArgs, outcome: SearchOutcome) -> Result<(), CommandError> {
+fn report_end(ui: &Ui, args: &FindArgs, outcome: SearchOutcome) -> Result<(), CommandError> {
     if outcome.found == 0 {
-        return Err(nothing(args));
+        return Err(nothing_found(args));
     }
     let more = match outcome.found - outcome.shown {
         0 => return Ok(()),
         _ if !outcome.is_complete => "There are more; `--limit` says how many are shown".to_owned(),
         more => format!("{more} more; `--limit` says how many are shown"),
     };
-    ui.say(&Line::new(&more, Label::Dim));
+    ui.print_message(&Line::new(&more, Label::Dim));
     Ok(())
 }
 
-fn request(ui: &Ui, args: &FindArgs) -> Result<SearchRequest, CommandError> {
+fn search_request(ui: &Ui, args: &FindArgs) -> Result<SearchRequest, CommandError> {
     let tool =
         names_calls(args).then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
     let request = match &args.text {
@@ -220,26 +222,26 @@ fn request(ui: &Ui, args: &FindArgs) -> Result<SearchRequest, CommandError> {
         }),
         None => SearchRequest::for_filters(tool, args.pr.clone()),
     };
-    let mut request =
-        request.map_err(|error| broken(ui, args.text.as_deref().unwrap_or_default(), &error))?;
+    let mut request = request
+        .map_err(|error| pattern_error(ui, args.text.as_deref().unwrap_or_default(), &error))?;
     request.set_times(args.since.as_deref(), args.until.as_deref(), &Zoned::now())?;
     if !args.kind.is_empty() {
         request.query.kinds.clone_from(&args.kind);
     }
     request.query.roles.clone_from(&args.role);
-    request.status = args.branch.status();
+    request.status = args.branch.branch_status();
     request.agents = match args.agents {
-        AgentWord::Any => AgentFilter::Any,
-        AgentWord::Only => AgentFilter::Only,
-        AgentWord::None => AgentFilter::None,
+        AgentOption::Any => AgentFilter::Any,
+        AgentOption::Only => AgentFilter::Only,
+        AgentOption::None => AgentFilter::None,
     };
     request.order = match args.sort {
-        Sort::Time => SearchOrder::Newest,
-        Sort::Relevance => SearchOrder::Relevance,
+        FindSort::Time => SearchOrder::Newest,
+        FindSort::Relevance => SearchOrder::Relevance,
     };
     request.limit = args.limit;
     request.context = args.context;
-    request.room = if ui.json { SNIPPET_ROOM } else { ui.width };
+    request.passage_chars = if ui.json { SNIPPET_ROOM } else { ui.width };
     Ok(request)
 }
 
@@ -249,27 +251,27 @@ fn names_calls(args: &FindArgs) -> bool {
 }
 
 /// Shows where a pattern is broken, with a sign below it.
-fn broken(ui: &Ui, text: &str, error: &QueryError) -> CommandError {
+fn pattern_error(ui: &Ui, text: &str, error: &QueryError) -> CommandError {
     if let Some(span) = &error.span
         && !text.contains('\n')
     {
         let columns = |text: Option<&str>| text.map_or(0, |text| Line::plain(text).width());
         let sign = "^".repeat(columns(text.get(span.clone())).max(1));
-        ui.say(&Line::plain(&format!("  {text}")));
+        ui.print_message(&Line::plain(&format!("  {text}")));
         let indent = " ".repeat(columns(text.get(..span.start)));
-        ui.say(&Line::plain(&format!("  {indent}")).with(&sign, Label::Error));
-        return CommandError::user(format!("the regular expression is broken: {error}"));
+        ui.print_message(&Line::plain(&format!("  {indent}")).with(&sign, Label::Error));
+        return CommandError::user_error(format!("the regular expression is broken: {error}"));
     }
-    CommandError::user(error)
+    CommandError::user_error(error)
 }
 
-fn nothing(args: &FindArgs) -> CommandError {
+fn nothing_found(args: &FindArgs) -> CommandError {
     let Some(text) = &args.text else {
         return match &args.pr {
             Some(pr) if !names_calls(args) => {
-                CommandError::nothing(format!("No session made pull request {}", pr.number))
+                CommandError::nothing_found(format!("No session made pull request {}", pr.number))
             }
-            _ => CommandError::nothing("No tool call matches"),
+            _ => CommandError::nothing_found("No tool call matches"),
         };
     };
     no_match(text, args.regex)
@@ -277,29 +279,29 @@ fn nothing(args: &FindArgs) -> CommandError {
 
 /// Says that no message matches.
 pub(crate) fn no_match(text: &str, is_regex: bool) -> CommandError {
-    let error = CommandError::nothing(format!("no message holds {text:?}"));
+    let error = CommandError::nothing_found(format!("no message holds {text:?}"));
     if !is_regex && text.split_whitespace().nth(1).is_some() {
-        return error.hinted("all words must occur in one message; fewer find more");
+        return error.with_hint("all words must occur in one message; fewer find more");
     }
     error
 }
 
 fn write_counts(ui: &mut Ui, args: &FindArgs, counts: &SearchCounts) -> Result<(), CommandError> {
     if args.count && ui.json {
-        let (messages, places, files) = (counts.messages, counts.places(), counts.files.len());
-        ui.json(&Answer::new("ramus.find.count/1", HitCount { messages, places, files }))?;
+        let (messages, places, files) = (counts.messages, counts.match_count(), counts.files.len());
+        ui.print_json(&Answer::new("ramus.find.count/1", HitCount { messages, places, files }))?;
     } else if args.count {
-        writeln!(ui.out(), "{}", counts.messages)?;
+        writeln!(ui.output_writer(), "{}", counts.messages)?;
     }
     for (file, messages) in counts.files.iter().filter(|_| args.files) {
         if ui.json {
             let file = HitFile { file: file.clone(), messages: *messages };
-            ui.json(&Answer::new("ramus.find.file/1", file))?;
+            ui.print_json(&Answer::new("ramus.find.file/1", file))?;
         } else if ui.terminal {
-            ui.line(&Line::plain(file))?;
+            ui.print_line(&Line::plain(file))?;
         } else {
-            writeln!(ui.out(), "{file}")?;
+            writeln!(ui.output_writer(), "{file}")?;
         }
     }
-    if counts.messages == 0 { Err(nothing(args)) } else { Ok(()) }
+    if counts.messages == 0 { Err(nothing_found(args)) } else { Ok(()) }
 }

@@ -1,9 +1,9 @@
-use ramus_app::{Address, ChangeRequest, NewSessionAt, Site};
+use ramus_app::{Address, ChangeRequest, NewSessionAt, OpenedSession};
 
 use crate::args::Global;
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Copy a conversation up to a message into a session of its own
@@ -37,12 +37,12 @@ pub(crate) struct ForkTo {
 
 pub(crate) fn fork(ui: &mut Ui, global: &Global, args: &ForkArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
-    let Address { file: found, node: spot } = workspace.address(&args.address)?;
-    let site = Site::read(&workspace, found)?;
-    let node = site.node(&spot)?;
+    let Address { file: found, node: spot } = workspace.resolve_address(&args.address)?;
+    let site = OpenedSession::read_session(&workspace, found)?;
+    let node = site.find_node(&spot)?;
     let request = ChangeRequest::Fork { site: &site, node, to: args.to.new_session_at() };
-    let change = workspace.plan(request, env::now())?;
-    perform(ui, "ramus.fork/1", &args.write, &change)
+    let change = workspace.plan_change(request, env::current_time())?;
+    confirm_and_apply(ui, "ramus.fork/1", &args.write, &change)
 }
 
 impl ForkTo {

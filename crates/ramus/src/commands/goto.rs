@@ -1,17 +1,17 @@
 use ramus_app::message::message_summary;
-use ramus_app::{Address, ChangeError, ChangeRequest, NodeSelector, Site, Workspace};
-use ramus_core::fold::FoldId;
-use ramus_core::query::{Detail, Query};
+use ramus_app::{Address, ChangeError, ChangeRequest, NodeSelector, OpenedSession, Workspace};
+use ramus_core::message_tree::MessageNodeId;
+use ramus_core::query::{FindingDetail, Query};
 use ramus_core::session::NodeId;
 use ramus_render::change::{message_line, offer_lines};
 use ramus_render::json::Answer;
 use ramus_render::{Label, Line};
-use ramus_store::Bodies;
+use ramus_store::RecordReader;
 
 use crate::args::Global;
+use crate::confirm::{WriteArgs, confirm_and_apply, nothing_written, resume_command, with_style};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, nothing_written, perform, resume_command, with_style};
 use crate::ui::Ui;
 
 /// Make a message the one that Claude Code resumes from
@@ -48,150 +48,156 @@ pub(crate) struct BranchArgs {
 pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
     let text = args.text.join(" ");
-    let Address { file: found, node: spot } = match workspace.address(&args.address) {
+    let Address { file: found, node: spot } = match workspace.resolve_address(&args.address) {
         Ok(address) => address,
         // Words alone are looked for where somebody was last at work.
         Err(error) if !text.is_empty() => return Err(error.into()),
         Err(error) => {
-            let Ok(latest) = workspace.address("latest") else { return Err(error.into()) };
-            let site = Site::read(&workspace, latest.file)?;
-            let node = site.pick(ui, &args.address).map_err(|_| error)?;
-            return go(ui, &workspace, &site, node, &args.write);
+            let Ok(latest) = workspace.resolve_address("latest") else { return Err(error.into()) };
+            let site = OpenedSession::read_session(&workspace, latest.file)?;
+            let node = site.pick_message(ui, &args.address).map_err(|_| error)?;
+            return goto_node(ui, &workspace, &site, node, &args.write);
         }
     };
-    let site = Site::read(&workspace, found)?;
+    let site = OpenedSession::read_session(&workspace, found)?;
     let node = if text.is_empty() {
-        site.node(&spot)?
+        site.find_node(&spot)?
     } else {
-        match site.node(&NodeSelector::Uuid(text.clone())) {
+        match site.find_node(&NodeSelector::Uuid(text.clone())) {
             Ok(node) => node,
-            Err(_) => site.pick(ui, &text)?,
+            Err(_) => site.pick_message(ui, &text)?,
         }
     };
-    go(ui, &workspace, &site, node, &args.write)
+    goto_node(ui, &workspace, &site, node, &args.write)
 }
 
 pub(crate) fn branch(ui: &mut Ui, global: &Global, args: &BranchArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.session)?;
-    let found = workspace.address(&args.session)?.file;
-    let site = Site::read(&workspace, found)?;
-    let node = site.node(&NodeSelector::Uuid(args.uuid.clone()))?;
-    go(ui, &workspace, &site, node, &args.write)
+    let found = workspace.resolve_address(&args.session)?.file;
+    let site = OpenedSession::read_session(&workspace, found)?;
+    let node = site.find_node(&NodeSelector::Uuid(args.uuid.clone()))?;
+    goto_node(ui, &workspace, &site, node, &args.write)
 }
 
-fn go(
+fn goto_node(
     ui: &mut Ui,
     workspace: &Workspace,
-    site: &Site,
+    site: &OpenedSession,
     node: NodeId,
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
     let request = ChangeRequest::Goto { site, node };
-    let change = match workspace.plan(request, env::now()) {
+    let change = match workspace.plan_change(request, env::current_time()) {
         Err(ChangeError::AlreadyThere) if ui.json => {
-            return ui.json(&Answer::new("ramus.goto/1", nothing_written(site, node)));
+            return ui.print_json(&Answer::new("ramus.goto/1", nothing_written(site, node)));
         }
         Err(ChangeError::AlreadyThere) => {
-            ui.say(&Line::plain("The session resumes there already; nothing was written."));
-            return resume_command(ui, &site.found.file.id, site.cwd());
+            ui.print_message(&Line::plain(
+                "The session resumes there already; nothing was written.",
+            ));
+            return resume_command(ui, &site.found.file.id, site.working_directory());
         }
         planned => planned?,
     };
     let offer = change.instead_of.as_ref().map(offer_lines);
-    offer.iter().flatten().for_each(|line| ui.say(line));
-    perform(ui, "ramus.goto/1", args, &change)
+    offer.iter().flatten().for_each(|line| ui.print_message(line));
+    confirm_and_apply(ui, "ramus.goto/1", args, &change)
 }
 
 /// Looks for messages by what they say.
-trait SiteSearch {
+trait SessionSearch {
     /// Finds the message that says something, and lets a person choose if there are several.
-    fn pick(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError>;
+    fn pick_message(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError>;
 
     /// Shows a message with what stands before and after it.
-    fn candidate(
+    fn candidate_lines(
         &self,
         ui: &Ui,
-        bodies: &mut Bodies,
+        bodies: &mut RecordReader,
         n: usize,
-        fold: FoldId,
+        fold: MessageNodeId,
     ) -> Result<Vec<Line>, CommandError>;
 }
 
-impl SiteSearch for Site {
-    fn pick(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError> {
-        let query = Query::words(text).map_err(CommandError::user)?;
-        let mut bodies = Bodies::open(&self.found.file.path)?;
-        let mut folds: Vec<FoldId> = Vec::new();
+impl SessionSearch for OpenedSession {
+    fn pick_message(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError> {
+        let query = Query::from_words(text).map_err(CommandError::user_error)?;
+        let mut bodies = RecordReader::open(&self.found.file.path)?;
+        let mut folds: Vec<MessageNodeId> = Vec::new();
         for (id, record) in self.history.session.nodes() {
-            let Some(fold) = self.history.folds.of(id) else { continue };
-            if record.sidechain || !self.history.folds.fold(fold).voice.speaks() {
+            let Some(fold) = self.history.message_tree.message_of(id) else { continue };
+            if record.sidechain || !self.history.message_tree.message(fold).role.is_dialogue() {
                 continue;
             }
-            let bytes = bodies.bytes(record.span)?;
+            let bytes = bodies.read_record(record.span)?;
             let mut is_hit = false;
-            query.findings(&bytes, Detail::Whether, |_| is_hit = true);
+            query.find_in_line(&bytes, FindingDetail::Whether, |_| is_hit = true);
             if is_hit && !folds.contains(&fold) {
                 folds.push(fold);
             }
         }
         folds.reverse();
-        let head = |fold: FoldId| self.history.folds.fold(fold).head;
+        let head = |fold: MessageNodeId| self.history.message_tree.message(fold).head;
         match folds[..] {
-            [] => Err(CommandError::nothing(format!("no message of the session says {text:?}"))
-                .hinted("`ramus find` looks in all sessions")),
+            [] => {
+                Err(CommandError::nothing_found(format!("no message of the session says {text:?}"))
+                    .with_hint("`ramus find` looks in all sessions"))
+            }
             [fold] => Ok(head(fold)),
             _ => {
                 for (n, fold) in (1..).zip(&folds) {
-                    for line in self.candidate(ui, &mut bodies, n, *fold)? {
-                        ui.say(&ramus_render::layout::truncate(&line, ui.width));
+                    for line in self.candidate_lines(ui, &mut bodies, n, *fold)? {
+                        ui.print_message(&ramus_render::layout::truncate_line(&line, ui.width));
                     }
                 }
                 let several = format!("{} messages say {text:?}", folds.len());
-                match ui.choose("Which one?", folds.len()) {
+                match ui.choose_number("Which one?", folds.len()) {
                     Some(n) => Ok(head(folds[n - 1])),
-                    None => Err(CommandError::user(several)
-                        .hinted("name one of them: `ramus goto SESSION UUID`")),
+                    None => Err(CommandError::user_error(several)
+                        .with_hint("name one of them: `ramus goto SESSION UUID`")),
                 }
             }
         }
     }
 
-    fn candidate(
+    fn candidate_lines(
         &self,
         ui: &Ui,
-        bodies: &mut Bodies,
+        bodies: &mut RecordReader,
         n: usize,
-        fold: FoldId,
+        fold: MessageNodeId,
     ) -> Result<Vec<Line>, CommandError> {
-        let folds = &self.history.folds;
+        let folds = &self.history.message_tree;
         let mut line = |fold| -> Result<Line, CommandError> {
             let message = message_summary(&self.history, bodies, fold)?;
             Ok(with_style(ui, |style| message_line(&message, style)))
         };
-        let conversation = self.history.conversation_of(folds.fold(fold).head);
-        let status = conversation.map_or("", |conversation| conversation.status.word());
+        let conversation = self.history.conversation_of(folds.message(fold).head);
+        let status = conversation.map_or("", |conversation| conversation.status.as_str());
         let mut lines = Vec::new();
         if let Some(above) =
-            folds.ancestors(fold).skip(1).find(|fold| folds.fold(*fold).voice.speaks())
+            folds.ancestors(fold).skip(1).find(|fold| folds.message(*fold).role.is_dialogue())
         {
             let words = line(above)?;
-            lines.push(Line::new("      ↑ ", Label::Dim).join(&words));
+            lines.push(Line::new("      ↑ ", Label::Dim).with_line(&words));
         }
         let words = line(fold)?;
         lines.push(
             Line::new(&format!("{n:>3}  "), Label::Strong)
                 .with(&format!("{status:<9}  "), Label::Branch)
-                .join(&words),
+                .with_line(&words),
         );
-        let mut below: Vec<FoldId> = folds.speaking_children(fold).collect();
-        while let Some(quiet) = below.iter().position(|fold| !folds.fold(*fold).voice.speaks()) {
+        let mut below: Vec<MessageNodeId> = folds.dialogue_children(fold).collect();
+        while let Some(quiet) =
+            below.iter().position(|fold| !folds.message(*fold).role.is_dialogue())
+        {
             let quiet = below.swap_remove(quiet);
-            below.extend(folds.speaking_children(quiet));
+            below.extend(folds.dialogue_children(quiet));
         }
         below.sort_unstable();
         for below in below {
             let words = line(below)?;
-            lines.push(Line::new("      ↓ ", Label::Dim).join(&words));
+            lines.push(Line::new("      ↓ ", Label::Dim).with_line(&words));
         }
         Ok(lines)
     }

@@ -7,5 +7,5 @@ use crate::ui::Ui;
 pub(crate) struct GuideArgs {}
 
 pub(crate) fn guide(ui: &mut Ui, _args: &GuideArgs) -> Result<(), CommandError> {
-    ui.document("ramus.guide/1", include_str!("guide.md"))
+    ui.print_document("ramus.guide/1", include_str!("guide.md"))
 }

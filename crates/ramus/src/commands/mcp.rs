@@ -18,5 +18,5 @@ pub(crate) struct McpArgs {
 
 pub(crate) fn mcp(global: &Global, args: &McpArgs) -> Result<(), CommandError> {
     memory::give_back_at_once();
-    mcp::serve(global, args.allow_write)
+    mcp::serve_client(global, args.allow_write)
 }

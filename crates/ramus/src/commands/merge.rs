@@ -2,17 +2,19 @@ mod assist;
 
 use clap::ValueEnum;
 use ramus_app::change::MergeRequest;
-use ramus_app::{Address, ChangeError, ChangeRequest, PlannedChange, Site};
-use ramus_core::edit::{ChangeDetail, MergeBrief, Merged, Pick, Policy, Strategy};
+use ramus_app::{Address, ChangeError, ChangeRequest, OpenedSession, PlannedChange};
+use ramus_core::edit::{
+    ChangeDetail, ConflictPolicy, ExchangePick, MergeBrief, MergeStrategy, PlannedMerge,
+};
 use ramus_core::session::NodeId;
 use ramus_render::change::conflict_words;
 use ramus_render::json::{self, MergeAnswer};
 
 use crate::args::Global;
 use crate::commands::fork::ForkTo;
+use crate::confirm::{WriteArgs, confirm_and_apply_as, show_change, written_json};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform_as, show_change, written};
 use crate::ui::Ui;
 
 /// Put several conversations together in a session of its own
@@ -33,7 +35,7 @@ pub(crate) struct MergeArgs {
     addresses: Vec<String>,
     /// How to put them together
     #[arg(long, value_name = "HOW")]
-    strategy: Option<How>,
+    strategy: Option<StrategyOption>,
     /// Exchanges in the order wanted: `2:3` (the third of the second conversation's own), `2:3-5`, `2:3-`, `2` or the first letters of a uuid
     #[arg(long, value_name = "EXCHANGES")]
     pick: Vec<String>,
@@ -50,7 +52,7 @@ pub(crate) struct MergeArgs {
     no_base: bool,
     /// What holds where several changed a file with different results
     #[arg(long, value_name = "WHAT", default_value = "stop", hide_default_value = true)]
-    on_conflict: OnConflict,
+    on_conflict: ConflictOption,
     #[command(flatten)]
     to: ForkTo,
     #[command(flatten)]
@@ -58,7 +60,7 @@ pub(crate) struct MergeArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum How {
+enum StrategyOption {
     /// One after the other; the default
     Append,
     /// Exchange by exchange, as they were written
@@ -72,7 +74,7 @@ enum How {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OnConflict {
+enum ConflictOption {
     /// Nothing: do not merge; the default
     Stop,
     /// What the first conversation left
@@ -83,37 +85,37 @@ enum OnConflict {
     KeepBoth,
 }
 
-impl OnConflict {
-    fn policy(self) -> Policy {
+impl ConflictOption {
+    fn conflict_policy(self) -> ConflictPolicy {
         match self {
-            Self::Stop => Policy::Stop,
-            Self::Ours => Policy::Ours,
-            Self::Theirs => Policy::Theirs,
-            Self::KeepBoth => Policy::KeepBoth,
+            Self::Stop => ConflictPolicy::Stop,
+            Self::Ours => ConflictPolicy::Ours,
+            Self::Theirs => ConflictPolicy::Theirs,
+            Self::KeepBoth => ConflictPolicy::KeepBoth,
         }
     }
 }
 
 pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<(), CommandError> {
-    let mut strategy = args.strategy()?;
+    let mut strategy = args.merge_strategy()?;
     let workspace = env::workspace_for(ui, global, &args.addresses[0])?;
-    let mut sites: Vec<(Site, NodeId)> = Vec::new();
+    let mut sites: Vec<(OpenedSession, NodeId)> = Vec::new();
     for address in &args.addresses {
-        let Address { file: found, node: spot } = workspace.address(address)?;
-        let site = Site::read(&workspace, found)?;
-        let node = site.node(&spot)?;
+        let Address { file: found, node: spot } = workspace.resolve_address(address)?;
+        let site = OpenedSession::read_session(&workspace, found)?;
+        let node = site.find_node(&spot)?;
         sites.push((site, node));
     }
-    let conversations: Vec<(&Site, NodeId)> =
+    let conversations: Vec<(&OpenedSession, NodeId)> =
         sites.iter().map(|(site, node)| (site, *node)).collect();
     let named = |error| match error {
         ChangeError::NoConversation { nth } => {
             let address = &args.addresses[nth];
-            CommandError::user(format!("{address:?} is no part of a conversation"))
+            CommandError::user_error(format!("{address:?} is no part of a conversation"))
         }
         error => error.into(),
     };
-    if let Strategy::Assisted(text) = &mut strategy {
+    if let MergeStrategy::Assisted(text) = &mut strategy {
         let brief = workspace.merge_brief(&conversations, args.no_base).map_err(named)?;
         *text = args.assisted_digest(ui, &brief)?;
     }
@@ -121,83 +123,94 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
         conversations: &conversations,
         strategy,
         no_base: args.no_base,
-        policy: args.on_conflict.policy(),
+        policy: args.on_conflict.conflict_policy(),
         to: args.to.new_session_at(),
     };
-    let change = workspace.plan(ChangeRequest::Merge(request), env::now()).map_err(named)?;
-    let ChangeDetail::Merge { merged, digest, .. } = &change.detail else { return Ok(()) };
+    let change =
+        workspace.plan_change(ChangeRequest::Merge(request), env::current_time()).map_err(named)?;
+    let ChangeDetail::Merge { plan: merged, digest, .. } = &change.detail else { return Ok(()) };
     if change.stops {
-        return stop(ui, &change, merged);
+        return show_conflicts(ui, &change, merged);
     }
-    let answer = |written| answer(written, merged, digest.as_deref());
-    perform_as(ui, "ramus.merge/1", &args.write, &change, answer)
+    let answer = |written| merge_answer(written, merged, digest.as_deref());
+    confirm_and_apply_as(ui, "ramus.merge/1", &args.write, &change, answer)
 }
 
 impl MergeArgs {
-    fn strategy(&self) -> Result<Strategy, CommandError> {
+    fn merge_strategy(&self) -> Result<MergeStrategy, CommandError> {
         match (self.strategy, &self.with) {
-            (Some(How::Assisted), None) => {
-                return Err(CommandError::user("`--strategy assisted` needs `--with COMMAND`").hinted(
+            (Some(StrategyOption::Assisted), None) => {
+                return Err(CommandError::user_error("`--strategy assisted` needs `--with COMMAND`").with_hint(
                     "`--with 'claude -p'` lets Claude Code write the digest; ramus sends nothing anywhere by itself",
                 ));
             }
-            (Some(How::Assisted), _) | (_, None) => {}
+            (Some(StrategyOption::Assisted), _) | (_, None) => {}
             (_, Some(_)) => {
-                return Err(CommandError::user("`--with` goes with `--strategy assisted` only"));
+                return Err(CommandError::user_error(
+                    "`--with` goes with `--strategy assisted` only",
+                ));
             }
         }
         match self.strategy {
             None if !self.pick.is_empty() => {}
-            Some(How::Pick) if self.pick.is_empty() => {
-                return Err(CommandError::user("`--strategy pick` needs `--pick EXCHANGES`")
-                    .hinted("`--dry-run` without it lists the exchanges with their numbers"));
+            Some(StrategyOption::Pick) if self.pick.is_empty() => {
+                return Err(CommandError::user_error("`--strategy pick` needs `--pick EXCHANGES`")
+                    .with_hint("`--dry-run` without it lists the exchanges with their numbers"));
             }
-            Some(How::Pick) => {}
+            Some(StrategyOption::Pick) => {}
             Some(_) if !self.pick.is_empty() => {
-                return Err(CommandError::user("`--pick` goes with `--strategy pick` only"));
+                return Err(CommandError::user_error("`--pick` goes with `--strategy pick` only"));
             }
-            None | Some(How::Append) => return Ok(Strategy::Append),
-            Some(How::Interleave) => return Ok(Strategy::Interleave),
-            Some(How::Digest) => return Ok(Strategy::Digest),
+            None | Some(StrategyOption::Append) => return Ok(MergeStrategy::Append),
+            Some(StrategyOption::Interleave) => return Ok(MergeStrategy::Interleave),
+            Some(StrategyOption::Digest) => return Ok(MergeStrategy::Digest),
             // The text follows once the conversations are read.
-            Some(How::Assisted) => return Ok(Strategy::Assisted(String::new())),
+            Some(StrategyOption::Assisted) => return Ok(MergeStrategy::Assisted(String::new())),
         }
-        let picks: Result<Vec<Vec<Pick>>, _> =
-            self.pick.iter().map(|text| Pick::parse(text)).collect();
-        Ok(Strategy::Pick(picks.map_err(CommandError::user)?.concat()))
+        let picks: Result<Vec<Vec<ExchangePick>>, _> =
+            self.pick.iter().map(|text| ExchangePick::parse(text)).collect();
+        Ok(MergeStrategy::Pick(picks.map_err(CommandError::user_error)?.concat()))
     }
 
     /// Lets the command write the digest; empty where conflicts stop the merge anyway.
     fn assisted_digest(&self, ui: &Ui, brief: &MergeBrief) -> Result<String, CommandError> {
-        if self.on_conflict == OnConflict::Stop && !brief.conflicts.is_empty() {
+        if self.on_conflict == ConflictOption::Stop && !brief.conflicts.is_empty() {
             return Ok(String::new());
         }
         self.write.can_confirm(ui)?;
-        assist::digest(ui, self.with.as_deref().unwrap_or_default(), &brief.text)
+        assist::run_assistant(ui, self.with.as_deref().unwrap_or_default(), &brief.text)
     }
 }
 
 /// Shows what would come of it and where the conflicts are, and ends.
-fn stop(ui: &mut Ui, change: &PlannedChange, merged: &Merged) -> Result<(), CommandError> {
+fn show_conflicts(
+    ui: &mut Ui,
+    change: &PlannedChange,
+    merged: &PlannedMerge,
+) -> Result<(), CommandError> {
     if ui.json {
-        let answer = answer(written(change, None), merged, None);
-        ui.json(&json::Answer::new("ramus.merge/1", answer))?;
+        let answer = merge_answer(written_json(change, None), merged, None);
+        ui.print_json(&json::Answer::new("ramus.merge/1", answer))?;
     } else {
         show_change(ui, change);
     }
-    Err(CommandError::user(conflict_words(merged))
-        .hinted("`--on-conflict ours`, `theirs` or `keep-both` says what holds; nothing on disk is touched")
-        .hinted("`ramus diff` shows the changes"))
+    Err(CommandError::user_error(conflict_words(merged))
+        .with_hint("`--on-conflict ours`, `theirs` or `keep-both` says what holds; nothing on disk is touched")
+        .with_hint("`ramus diff` shows the changes"))
 }
 
-fn answer(written: json::Written, merged: &Merged, assisted: Option<&str>) -> MergeAnswer {
+fn merge_answer(
+    written: json::Written,
+    merged: &PlannedMerge,
+    assisted: Option<&str>,
+) -> MergeAnswer {
     MergeAnswer {
         written,
         title: merged.new.title.clone(),
         messages: merged.new.messages,
         common: merged.common,
-        exchanges: merged.exchanges.iter().map(json::merged_exchange).collect(),
-        conflicts: merged.conflicts.iter().map(json::conflict).collect(),
+        exchanges: merged.exchanges.iter().map(json::from_exchange).collect(),
+        conflicts: merged.conflicts.iter().map(json::from_conflict).collect(),
         assisted: assisted.map(str::to_owned),
     }
 }

@@ -1,9 +1,9 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use ramus_app::{Address, CarryError, NodeSelector, PackItem, Site, Workspace};
+use ramus_app::{Address, CarryError, NodeSelector, OpenedSession, PackItem, Workspace};
 use ramus_render::json::{Answer, Packed, PackedFileEntry, PackedSessionEntry};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 use ramus_store::pack::{Manifest, PackOptions, PackPlan};
 
@@ -44,54 +44,59 @@ pub(crate) struct PackArgs {
 pub(crate) fn pack(ui: &mut Ui, global: &Global, args: &PackArgs) -> Result<(), CommandError> {
     let is_stdout = args.output == Path::new("-");
     if is_stdout && ui.json {
-        return Err(CommandError::user("`--json` and `-o -` both need standard output"));
+        return Err(CommandError::user_error("`--json` and `-o -` both need standard output"));
     }
     if is_stdout && io::stdout().is_terminal() {
-        return Err(CommandError::user("a pack is binary and cannot be printed on a terminal")
-            .hinted("`-o FILE` writes it to a file"));
+        return Err(CommandError::user_error(
+            "a pack is binary and cannot be printed on a terminal",
+        )
+        .with_hint("`-o FILE` writes it to a file"));
     }
     if !is_stdout && !args.force && args.output.symlink_metadata().is_ok() {
-        return Err(CommandError::user(format!("{} exists already", args.output.display()))
-            .hinted("`--force` replaces it"));
+        return Err(CommandError::user_error(format!("{} exists already", args.output.display()))
+            .with_hint("`--force` replaces it"));
     }
     let workspace = env::workspace_for(ui, global, &args.addresses[0])?;
-    let plan = planned(&workspace, args)?;
+    let plan = plan_pack(&workspace, args)?;
     let size = match is_stdout {
         true => {
-            plan.write(ui.out()).map_err(CarryError::from)?;
-            ui.flush()?;
+            plan.write(ui.output_writer()).map_err(CarryError::from)?;
+            ui.flush_output()?;
             None
         }
         false => Some(plan.write_file(&args.output).map_err(CarryError::from)?),
     };
     if ui.json {
-        return ui.json(&Answer::new("ramus.pack/1", packed(&plan.manifest, size, Some(&plan))));
+        return ui.print_json(&Answer::new(
+            "ramus.pack/1",
+            packed_json(&plan.manifest, size, Some(&plan)),
+        ));
     }
     let total = bytes(plan.manifest.total_bytes());
     let mut words = format!(
         "Packed {} with {}, {total}",
-        count(plan.manifest.sessions.len(), "session"),
-        count(plan.manifest.files().count(), "file"),
+        count_noun(plan.manifest.sessions.len(), "session"),
+        count_noun(plan.manifest.files().count(), "file"),
     );
     if let Some(size) = size {
         words = format!("{words}, into {} ({})", args.output.display(), bytes(size));
     }
-    ui.say(&Line::plain(&words));
+    ui.print_message(&Line::plain(&words));
     report_redactions(ui, args, &plan);
     Ok(())
 }
 
-fn planned(workspace: &Workspace, args: &PackArgs) -> Result<PackPlan, CommandError> {
+fn plan_pack(workspace: &Workspace, args: &PackArgs) -> Result<PackPlan, CommandError> {
     let mut sites = Vec::new();
     for text in &args.addresses {
-        let Address { file, node } = workspace.address(text)?;
+        let Address { file, node } = workspace.resolve_address(text)?;
         if node != NodeSelector::Resume && !args.path {
-            return Err(CommandError::user(format!("{text:?} names a part of a session")).hinted(
+            return Err(CommandError::user_error(format!("{text:?} names a part of a session")).with_hint(
                 "`--path` packs that conversation alone; the session's id packs all its branches",
             ));
         }
-        let site = Site::read(workspace, file)?;
-        let up_to = if args.path { Some(site.node(&node)?) } else { None };
+        let site = OpenedSession::read_session(workspace, file)?;
+        let up_to = if args.path { Some(site.find_node(&node)?) } else { None };
         sites.push((site, up_to));
     }
     let items: Vec<PackItem<'_>> =
@@ -101,20 +106,24 @@ fn planned(workspace: &Workspace, args: &PackArgs) -> Result<PackPlan, CommandEr
 
 fn report_redactions(ui: &Ui, args: &PackArgs, plan: &PackPlan) {
     if args.redact && plan.redactions.is_empty() {
-        ui.say(&Line::new("Redacted: nothing was found", Label::Note));
+        ui.print_message(&Line::new("Redacted: nothing was found", Label::Note));
     }
     for (rule, times) in &plan.redactions {
         let line = Line::new("Redacted: ", Label::Note);
-        ui.say(&line.with(&format!("{rule} {times}×"), Label::Plain));
+        ui.print_message(&line.with(&format!("{rule} {times}×"), Label::Plain));
     }
     for name in &plan.left_out {
         let words = format!("{name} is not text and was left out");
-        ui.say(&Line::new("Note: ", Label::Note).with(&words, Label::Plain));
+        ui.print_message(&Line::new("Note: ", Label::Note).with(&words, Label::Plain));
     }
 }
 
 /// Describes a pack to a program.
-pub(crate) fn packed(manifest: &Manifest, size: Option<u64>, plan: Option<&PackPlan>) -> Packed {
+pub(crate) fn packed_json(
+    manifest: &Manifest,
+    size: Option<u64>,
+    plan: Option<&PackPlan>,
+) -> Packed {
     let sessions = manifest.sessions.iter().map(|session| PackedSessionEntry {
         id: session.id.clone(),
         title: session.title.clone(),
@@ -147,11 +156,11 @@ impl From<CarryError> for CommandError {
     fn from(error: CarryError) -> Self {
         match error {
             CarryError::Change(error) => error.into(),
-            CarryError::NoSession(_) => {
-                Self::user(error).hinted("name its session, or pack it alone with `--path`")
-            }
-            CarryError::LongPath(_) => Self::user(error)
-                .hinted("start Claude Code there once, so that its project exists, then try again"),
+            CarryError::NoSession(_) => Self::user_error(error)
+                .with_hint("name its session, or pack it alone with `--path`"),
+            CarryError::LongPath(_) => Self::user_error(error).with_hint(
+                "start Claude Code there once, so that its project exists, then try again",
+            ),
             CarryError::Write(error) => {
                 Self { kind: crate::error::ErrorKind::User, error: error.into(), hints: Vec::new() }
             }
@@ -159,7 +168,7 @@ impl From<CarryError> for CommandError {
             CarryError::Twice(_)
             | CarryError::Refused(_)
             | CarryError::NoDirectory(_)
-            | CarryError::NoClaudeDir => Self::user(error),
+            | CarryError::NoClaudeDir => Self::user_error(error),
         }
     }
 }

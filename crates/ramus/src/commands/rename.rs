@@ -1,10 +1,10 @@
-use ramus_app::{ChangeError, ChangeRequest, Site};
+use ramus_app::{ChangeError, ChangeRequest, OpenedSession};
 use ramus_store::plan;
 
 use crate::args::Global;
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Give a session a title
@@ -21,10 +21,11 @@ pub(crate) struct RenameArgs {
 
 pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<(), CommandError> {
     // A title that cannot be one is refused before anything is looked for.
-    let title = plan::title(&args.title).map_err(ChangeError::from)?;
+    let title = plan::check_title(&args.title).map_err(ChangeError::from)?;
     let workspace = env::workspace_for(ui, global, &args.session)?;
-    let found = workspace.address(&args.session)?.file;
-    let site = Site::read(&workspace, found)?;
-    let change = workspace.plan(ChangeRequest::Rename { site: &site, title }, env::now())?;
-    perform(ui, "ramus.rename/1", &args.write, &change)
+    let found = workspace.resolve_address(&args.session)?.file;
+    let site = OpenedSession::read_session(&workspace, found)?;
+    let change =
+        workspace.plan_change(ChangeRequest::Rename { site: &site, title }, env::current_time())?;
+    confirm_and_apply(ui, "ramus.rename/1", &args.write, &change)
 }

@@ -3,22 +3,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ramus_app::change::apply;
+use ramus_app::change::apply_change;
 use ramus_app::{
-    Address, ChangeRequest, FirstStep, NewSessionAt, NodeSelector, PlannedChange, ResumeCommand,
-    ResumeDecision, ResumeError, ResumePlan, Site, Workspace,
+    Address, ChangeRequest, NewSessionAt, NodeSelector, OpenedSession, PlannedChange,
+    ResumeCommand, ResumeDecision, ResumeError, ResumePlan, ResumeStep, Workspace,
 };
-use ramus_core::edit::{ChangeDetail, MessageSummary, Refusal};
+use ramus_core::edit::{ChangeDetail, EditRefusal, MessageSummary};
 use ramus_core::session::NodeId;
 use ramus_render::change::message_line;
 use ramus_render::json::{Answer, Resumable};
-use ramus_render::layout::truncate;
+use ramus_render::layout::truncate_line;
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
+use crate::confirm::{apply_error, with_style};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{explained, with_style};
 use crate::ui::Ui;
 
 /// Start Claude Code on a session, a branch or a message
@@ -56,36 +56,36 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn resume(ui: &mut Ui, global: &Global, args: &ResumeArgs) -> Result<(), CommandError> {
     let workspace = match &args.address {
         Some(address) => env::workspace_for(ui, global, address)?,
-        None => env::workspace(ui, global)?,
+        None => env::command_workspace(ui, global)?,
     };
     let address = match &args.address {
-        Some(address) => workspace.address(address)?,
+        Some(address) => workspace.resolve_address(address)?,
         None => {
-            let file = workspace.newest_session(&workspace.project(".")?)?;
+            let file = workspace.newest_session(&workspace.resolve_project(".")?)?;
             Address { file, node: NodeSelector::Resume }
         }
     };
-    let site = Site::read(&workspace, address.file)?;
-    let node = site.node(&address.node)?;
-    let plan = workspace.plan_resume(&site, node, env::now())?;
+    let site = OpenedSession::read_session(&workspace, address.file)?;
+    let node = site.find_node(&address.node)?;
+    let plan = workspace.plan_resume(&site, node, env::current_time())?;
     if args.print || ui.json {
-        return print(ui, &site, plan, args);
+        return print_plan(ui, &site, plan, args);
     }
     let mut command = match args.first_step(ui, &workspace, &site, node, &plan)? {
         Some(change) => args.change_first(ui, &workspace, &site, &change)?,
         None => plan.command,
     };
     if let Some(directory) = &args.cd {
-        command.directory = Some(existing(directory)?);
+        command.directory = Some(existing_directory(directory)?);
     }
     if let Some(missing) = command.missing_directory() {
-        return Err(directory_gone(missing));
+        return Err(missing_directory_error(missing));
     }
     if let Some(pid) = plan.open_in {
-        ui.complain(&format!("the session is open in Claude Code already (process {pid})"));
+        ui.print_warning(&format!("the session is open in Claude Code already (process {pid})"));
     }
-    ui.flush()?;
-    start(&command, &args.client_args)
+    ui.flush_output()?;
+    start_client(&command, &args.client_args)
 }
 
 impl ResumeArgs {
@@ -94,7 +94,7 @@ impl ResumeArgs {
         &self,
         ui: &Ui,
         workspace: &Workspace,
-        site: &Site,
+        site: &OpenedSession,
         node: NodeId,
         plan: &ResumePlan,
     ) -> Result<Option<PlannedChange>, CommandError> {
@@ -103,28 +103,28 @@ impl ResumeArgs {
             return fork();
         }
         match &plan.first {
-            FirstStep::Nothing => Ok(None),
-            FirstStep::GotoOrFork(_) if self.goto => self.plan_goto(workspace, site, node),
-            FirstStep::GotoOrFork(change) => {
+            ResumeStep::Nothing => Ok(None),
+            ResumeStep::GotoOrFork(_) if self.goto => self.plan_goto(workspace, site, node),
+            ResumeStep::GotoOrFork(change) => {
                 show_choice(ui, site, change);
-                match ui.choose("Which one?", 2) {
+                match ui.choose_number("Which one?", 2) {
                     Some(1) => self.plan_goto(workspace, site, node),
                     Some(_) => fork(),
-                    None if ui.can_ask() => Err(CommandError::nothing("Nothing changed")),
-                    None => Err(CommandError::user(
+                    None if ui.can_ask() => Err(CommandError::nothing_found("Nothing changed")),
+                    None => Err(CommandError::user_error(
                         "Claude Code resumes this session at another message",
                     )
-                    .hinted("`--goto` moves the resume point, `--fork` makes a new session")),
+                    .with_hint("`--goto` moves the resume point, `--fork` makes a new session")),
                 }
             }
-            FirstStep::Fork { refusal, .. } => {
+            ResumeStep::Fork { refusal, .. } => {
                 if self.goto || !ui.can_ask() {
                     return Err(cannot_resume(refusal));
                 }
-                ui.say(&Line::plain(&refusal_words(refusal)));
-                match ui.confirm("Make a new session up to that message and resume it?") {
+                ui.print_message(&Line::plain(&refusal_words(refusal)));
+                match ui.confirm_question("Make a new session up to that message and resume it?") {
                     true => fork(),
-                    false => Err(CommandError::nothing("Nothing changed")),
+                    false => Err(CommandError::nothing_found("Nothing changed")),
                 }
             }
         }
@@ -134,10 +134,11 @@ impl ResumeArgs {
     fn plan_goto(
         &self,
         workspace: &Workspace,
-        site: &Site,
+        site: &OpenedSession,
         node: NodeId,
     ) -> Result<Option<PlannedChange>, CommandError> {
-        let change = workspace.plan(ChangeRequest::Goto { site, node }, env::now())?;
+        let change =
+            workspace.plan_change(ChangeRequest::Goto { site, node }, env::current_time())?;
         match &change.instead_of {
             Some(refusal) => Err(cannot_resume(refusal)),
             None => Ok(Some(change)),
@@ -147,13 +148,13 @@ impl ResumeArgs {
     fn plan_fork(
         &self,
         workspace: &Workspace,
-        site: &Site,
+        site: &OpenedSession,
         node: NodeId,
     ) -> Result<PlannedChange, CommandError> {
-        let directory = self.cd.as_deref().map(existing).transpose()?;
+        let directory = self.cd.as_deref().map(existing_directory).transpose()?;
         let into = directory.as_ref().map(|directory| directory.to_string_lossy());
         let to = NewSessionAt { into: into.as_deref(), title: None };
-        Ok(workspace.plan(ChangeRequest::Fork { site, node, to }, env::now())?)
+        Ok(workspace.plan_change(ChangeRequest::Fork { site, node, to }, env::current_time())?)
     }
 
     /// Carries a change out and returns how to start Claude Code after it.
@@ -161,7 +162,7 @@ impl ResumeArgs {
         &self,
         ui: &Ui,
         workspace: &Workspace,
-        site: &Site,
+        site: &OpenedSession,
         change: &PlannedChange,
     ) -> Result<ResumeCommand, CommandError> {
         let directory = change.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
@@ -171,21 +172,22 @@ impl ResumeArgs {
         let command = workspace.resume_command(&change.plan.session, &root, directory);
         // Claude Code could not be started afterwards.
         if let Some(missing) = command.missing_directory().filter(|_| self.cd.is_none()) {
-            return Err(directory_gone(missing));
+            return Err(missing_directory_error(missing));
         }
-        let done = apply(&env::state(), change, self.force, env::now()).map_err(explained)?;
-        ui.complete();
+        let done = apply_change(&env::state_dir(), change, self.force, env::current_time())
+            .map_err(apply_error)?;
+        ui.clear_incomplete();
         for note in &done.notes {
-            ui.say(&Line::new("Note: ", Label::Note).with(note, Label::Plain));
+            ui.print_message(&Line::new("Note: ", Label::Note).with(note, Label::Plain));
         }
         let words = format!("Done as operation {}. `ramus undo` takes it back.", done.op);
-        ui.say(&Line::plain(&words));
+        ui.print_message(&Line::plain(&words));
         Ok(command)
     }
 }
 
 /// Shows the two ways to resume at a message.
-fn show_choice(ui: &Ui, site: &Site, change: &PlannedChange) {
+fn show_choice(ui: &Ui, site: &OpenedSession, change: &PlannedChange) {
     let ChangeDetail::Goto { now, then, .. } = &change.detail else { return };
     let line = |message: &Option<MessageSummary>| {
         let line = |message| with_style(ui, |style| message_line(message, style));
@@ -199,40 +201,40 @@ fn show_choice(ui: &Ui, site: &Site, change: &PlannedChange) {
         Line::plain("Session ")
             .with(&site.short_id, Label::Id)
             .with(&format!("  {}", site.title), Label::Strong),
-        Line::plain("  resumes now  ").join(&now),
-        Line::plain("  you chose    ").join(&line(then).unwrap_or_default()),
+        Line::plain("  resumes now  ").with_line(&now),
+        Line::plain("  you chose    ").with_line(&line(then).unwrap_or_default()),
         Line::new("1  ", Label::Strong).with(&goto, Label::Plain),
         Line::new("2  ", Label::Strong)
             .with("fork: a new session up to that message; this one stays as it is", Label::Plain),
     ];
     for line in lines {
-        ui.say(&truncate(&line, ui.width));
+        ui.print_message(&truncate_line(&line, ui.width));
     }
-    for words in change.plan.resume_words() {
-        ui.say(&Line::new(&format!("  {words}"), Label::Warning));
+    for words in change.plan.resume_notes() {
+        ui.print_message(&Line::new(&format!("  {words}"), Label::Warning));
     }
 }
 
-fn refusal_words(refusal: &Refusal) -> String {
+fn refusal_words(refusal: &EditRefusal) -> String {
     format!("Claude Code cannot resume this session there: {refusal}")
 }
 
-fn cannot_resume(refusal: &Refusal) -> CommandError {
-    CommandError::user(refusal_words(refusal))
-        .hinted("`--fork` makes a new session up to that message")
+fn cannot_resume(refusal: &EditRefusal) -> CommandError {
+    CommandError::user_error(refusal_words(refusal))
+        .with_hint("`--fork` makes a new session up to that message")
 }
 
 /// Prints what would be started.
-fn print(
+fn print_plan(
     ui: &mut Ui,
-    site: &Site,
+    site: &OpenedSession,
     mut plan: ResumePlan,
     args: &ResumeArgs,
 ) -> Result<(), CommandError> {
     if let Some(directory) = &args.cd {
-        plan.command.directory = Some(existing(directory)?);
+        plan.command.directory = Some(existing_directory(directory)?);
     }
-    let address = format!("{}:{}", site.found.id(), plan.leaf);
+    let address = format!("{}:{}", site.found.address_id(), plan.leaf);
     let decision = match (args.goto, args.fork) {
         (_, true) => Some(ResumeDecision::Fork),
         (true, _) => Some(ResumeDecision::Goto),
@@ -240,20 +242,20 @@ fn print(
     };
     let line = plan.shell_line(&address, decision, &args.client_args);
     if !ui.json {
-        return Ok(ui.line(&Line::plain(&line))?);
+        return Ok(ui.print_line(&Line::plain(&line))?);
     }
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
     let command = &plan.command;
     let client_args = args.client_args.iter().map(OsString::as_os_str);
-    ui.json(&Answer::new(
+    ui.print_json(&Answer::new(
         "ramus.resume/1",
         Resumable {
             session: command.session.clone(),
             leaf: plan.leaf.clone(),
-            first_step: plan.first.word(),
+            first_step: plan.first.as_str(),
             command: line,
             program: text(&command.program),
-            args: command.args().into_iter().chain(client_args).map(text).collect(),
+            args: command.client_args().into_iter().chain(client_args).map(text).collect(),
             directory: command.directory.as_ref().map(|directory| text(directory.as_os_str())),
             directory_exists: command.directory.is_some() && command.missing_directory().is_none(),
             claude_dir: command.claude_dir.as_ref().map(|dir| text(dir.as_os_str())),
@@ -263,9 +265,9 @@ fn print(
 }
 
 /// Makes ramus the client; on other systems waits for it and ends as it did.
-fn start(command: &ResumeCommand, client_args: &[OsString]) -> Result<(), CommandError> {
+fn start_client(command: &ResumeCommand, client_args: &[OsString]) -> Result<(), CommandError> {
     let mut client = Command::new(&command.program);
-    client.args(command.args()).args(client_args);
+    client.args(command.client_args()).args(client_args);
     if let Some(directory) = &command.directory {
         client.current_dir(directory);
     }
@@ -274,8 +276,8 @@ fn start(command: &ResumeCommand, client_args: &[OsString]) -> Result<(), Comman
     }
     let problem = run(client);
     let program = command.program.to_string_lossy();
-    Err(CommandError::user(format!("cannot start {program}: {problem}"))
-        .hinted("`RAMUS_CLAUDE` names another program; `--print` only prints the command"))
+    Err(CommandError::user_error(format!("cannot start {program}: {problem}"))
+        .with_hint("`RAMUS_CLAUDE` names another program; `--print` only prints the command"))
 }
 
 #[cfg(unix)]
@@ -293,18 +295,18 @@ fn run(mut client: Command) -> io::Error {
 }
 
 /// Returns a directory by a name that holds everywhere.
-fn existing(directory: &Path) -> Result<PathBuf, CommandError> {
+fn existing_directory(directory: &Path) -> Result<PathBuf, CommandError> {
     match directory.canonicalize() {
         Ok(real) if real.is_dir() => Ok(real),
-        _ => Err(CommandError::user(format!("{} is not a directory", directory.display()))),
+        _ => Err(CommandError::user_error(format!("{} is not a directory", directory.display()))),
     }
 }
 
 /// Explains that Claude Code cannot be started where the session ran.
-fn directory_gone(directory: &Path) -> CommandError {
-    CommandError::user(format!("the session's directory {} does not exist", directory.display()))
-        .hinted("`--cd DIR` starts Claude Code in another directory")
-        .hinted("older versions of Claude Code only find sessions of that directory: `--fork --cd DIR` makes one there")
+fn missing_directory_error(directory: &Path) -> CommandError {
+    CommandError::user_error(format!("the session's directory {} does not exist", directory.display()))
+        .with_hint("`--cd DIR` starts Claude Code in another directory")
+        .with_hint("older versions of Claude Code only find sessions of that directory: `--fork --cd DIR` makes one there")
 }
 
 impl From<ResumeError> for CommandError {
@@ -316,7 +318,7 @@ impl From<ResumeError> for CommandError {
                 let hint = format!(
                     "`ramus pack {file} -o FILE` and `ramus unpack FILE` put a copy into a Claude directory"
                 );
-                Self::user(error).hinted(hint)
+                Self::user_error(error).with_hint(hint)
             }
         }
     }

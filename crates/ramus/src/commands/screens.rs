@@ -6,13 +6,13 @@ use std::process::Command;
 use std::sync::Arc;
 
 use ramus_app::Workspace;
-use ramus_store::place::Place;
-use ramus_tui::Options;
+use ramus_store::claude_dir::ClaudeDirs;
+use ramus_tui::ScreenOptions;
 
 use crate::args::Global;
 use crate::commands::export::export_conversation;
 use crate::demo;
-use crate::env::{self, Clock};
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::memory;
 use crate::prices;
@@ -20,26 +20,26 @@ use crate::ui::{self, Ui};
 
 pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     memory::give_back_at_once();
-    let (clock, message_clock) = (Clock::new(), Clock::new());
+    let (clock, message_clock) = (LocalClock::new(), LocalClock::new());
     let home = std::env::home_dir().unwrap_or_default();
-    let roots = env::candidates(global).into_iter().map(absolute).collect();
-    let place = Place::at(roots, env::index(global));
-    let workspace = Workspace::for_serving(place, global.active.rule(), env::state())
+    let roots = env::claude_dir_candidates(global).into_iter().map(absolute_path).collect();
+    let place = ClaudeDirs::at(roots, env::session_cache(global));
+    let workspace = Workspace::for_serving(place, global.active.resume_rule(), env::state_dir())
         .with_archive(env::archive(global, &()))
-        .with_prices(prices::load(None)?)
-        .with_client(env::client());
-    let options = Options {
+        .with_prices(prices::load_prices(None)?)
+        .with_client(env::client_program());
+    let options = ScreenOptions {
         workspace: Arc::new(workspace),
-        usual_roots: env::candidates(&Global { claude_dir: None, ..global.clone() }),
+        usual_roots: env::claude_dir_candidates(&Global { claude_dir: None, ..global.clone() }),
         all: global.all,
         color: ui.has_color(),
-        symbols: ui.symbols(),
+        symbols: ui.symbol_set(),
         home: home.to_string_lossy().into_owned(),
-        clock: ramus_tui::Clock {
-            short: Arc::new(move |time| clock.short(time)),
-            message: Arc::new(move |time| message_clock.message(time)),
+        clock: ramus_tui::ScreenClock {
+            short: Arc::new(move |time| clock.short_time(time)),
+            message: Arc::new(move |time| message_clock.message_time(time)),
         },
-        write_demo: demo::write,
+        write_demo: demo::write_demo,
         export: |workspace, address, format| {
             export_conversation(workspace, address, format)
                 .map_err(|error| format!("{:#}", error.error))
@@ -50,7 +50,7 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
 }
 
 /// Returns a directory by a name that holds wherever a command is typed that names it.
-fn absolute(dir: PathBuf) -> PathBuf {
+fn absolute_path(dir: PathBuf) -> PathBuf {
     std::path::absolute(&dir).unwrap_or(dir)
 }
 

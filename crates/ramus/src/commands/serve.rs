@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use ramus_app::Workspace;
 use ramus_render::{Label, Line};
-use ramus_web::{Listen, Listening, serve as listen};
+use ramus_web::{ListenAddress, ListenOptions, serve_history};
 
 use crate::args::Global;
 use crate::env;
@@ -42,12 +42,16 @@ pub(crate) struct ServeArgs {
 
 pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<(), CommandError> {
     memory::give_back_at_once();
-    let prices = prices::load(None)?;
-    let workspace = Workspace::for_serving(env::place(global)?, global.active.rule(), env::state())
-        .with_archive(env::archive(global, &*ui.progress_sink()))
-        .with_prices(prices)
-        .with_client(env::client());
-    let wanted = Listen {
+    let prices = prices::load_prices(None)?;
+    let workspace = Workspace::for_serving(
+        env::open_claude_dirs(global)?,
+        global.active.resume_rule(),
+        env::state_dir(),
+    )
+    .with_archive(env::archive(global, &*ui.progress_sink()))
+    .with_prices(prices)
+    .with_client(env::client_program());
+    let wanted = ListenOptions {
         address: args.listen,
         port: args.port,
         names: args.host.clone(),
@@ -55,24 +59,27 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
         keep_token: args.keep_token,
     };
     if args.listen.is_unspecified() && args.host.is_empty() {
-        return Err(CommandError::user(
+        return Err(CommandError::user_error(
             "whoever asks must name this machine, and it is not known how",
         )
-        .hinted("`--host NAME` gives the name or address that others open in their browser"));
+        .with_hint("`--host NAME` gives the name or address that others open in their browser"));
     }
     if !args.listen.is_loopback() {
-        ui.say(&Line::new("Careful: ", Label::Warning).with(
+        ui.print_message(&Line::new("Careful: ", Label::Warning).with(
             "others on the network can reach this; whoever has the whole address can read everything.",
             Label::Plain,
         ));
     }
-    let log = ui.log();
-    let served = listen(workspace, &wanted, log, |listening: &Listening| {
-        let _ = writeln!(ui.out(), "{}", listening.url);
-        let _ = ui.out().flush();
-        ui.say(&Line::new("Open that address in a browser; Ctrl-C ends the server.", Label::Dim));
-        if args.open && !listening.page.as_deref().is_some_and(open) {
-            ui.say(&Line::plain(
+    let log = ui.log_writer();
+    let served = serve_history(workspace, &wanted, log, |listening: &ListenAddress| {
+        let _ = writeln!(ui.output_writer(), "{}", listening.url);
+        let _ = ui.output_writer().flush();
+        ui.print_message(&Line::new(
+            "Open that address in a browser; Ctrl-C ends the server.",
+            Label::Dim,
+        ));
+        if args.open && !listening.page.as_deref().is_some_and(open_browser) {
+            ui.print_message(&Line::plain(
                 "There is no browser to be found here; open the address yourself.",
             ));
         }
@@ -81,7 +88,7 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
 }
 
 /// Opens a file in the browser; `false`: there is none.
-fn open(page: &Path) -> bool {
+fn open_browser(page: &Path) -> bool {
     let programs: &[&[&str]] = if cfg!(target_os = "macos") {
         &[&["open"]]
     } else if cfg!(windows) {

@@ -2,15 +2,15 @@ use std::collections::HashMap;
 
 use ramus_app::list::ListRequest;
 use ramus_app::{Scope, SurveyDetail, Workspace};
-use ramus_core::history::Class;
-use ramus_core::name::ShortIds;
+use ramus_core::history::SessionClass;
+use ramus_core::ids::ShortIds;
 use ramus_render::json::{self, Answer, LostAgent, Session, Sessions};
-use ramus_render::layout::truncate;
+use ramus_render::layout::truncate_line;
 use ramus_render::{Label, Line};
-use ramus_store::prompts::{GoneSession, LostPrompts};
+use ramus_store::prompt_history::{GoneSession, LostPrompts};
 
 use crate::args::Global;
-use crate::env::{self, Clock};
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::filter::{FilterArgs, GroupBy, survey_for};
 use crate::project::{project_end, project_name};
@@ -45,23 +45,23 @@ pub(crate) fn sessions(
     global: &Global,
     args: &SessionsArgs,
 ) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?;
+    let workspace = env::command_workspace(ui, global)?;
     let scope = match &args.project {
-        Some(project) => Scope::Project(workspace.project(project)?),
+        Some(project) => Scope::Project(workspace.resolve_project(project)?),
         None => Scope::All,
     };
     let mut request = args.filter.list_request(global)?;
     request.by_repository = args.by.is_some();
     let lost_prompts = workspace.lost_prompts(&scope);
     if args.gone {
-        return gone(ui, &workspace, lost_prompts, &request);
+        return list_deleted(ui, &workspace, lost_prompts, &request);
     }
-    let announced = workspace.due_files(&scope, env::now()).sentence();
-    let cleanup = workspace.cleanup();
+    let announced = workspace.due_files(&scope, env::current_time()).warning_text();
+    let cleanup = workspace.cleanup_schedule();
     let short_ids = workspace.short_ids();
     let survey = survey_for(&request, workspace, &scope)?;
-    let mut sessions = request.sessions(&survey, &scope, &cleanup, json::session);
-    let lost = request.lost_agents(&survey, &scope, json::lost_agent);
+    let mut sessions = request.list_sessions(&survey, &scope, &cleanup, json::from_session);
+    let lost = request.lost_agents(&survey, &scope, json::from_lost_agent);
     let paths: HashMap<String, Option<String>> = { &survey.projects }
         .iter()
         .map(|project| (project.name.clone(), project.path.clone()))
@@ -77,73 +77,74 @@ pub(crate) fn sessions(
     }
     let nothing = (sessions.is_empty() && lost.is_empty()).then(no_session);
     if ui.json {
-        ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents: lost }))?;
+        ui.print_json(&Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents: lost }))?;
         return nothing.map_or(Ok(()), Err);
     }
     if let Some(nothing) = nothing {
         return Err(nothing);
     }
-    ui.page();
+    ui.start_pager();
     let room = (ui.width / 5).clamp(12, 32);
     let name = |session: &Session| {
         let path = paths.get(&session.project).and_then(Option::as_deref);
         project_end(&project_name(path, &session.project), room)
     };
-    let lines = table(&sessions, &short_ids, &name, &Clock::new()).lines(ui.width);
+    let lines = session_table(&sessions, &short_ids, &name, &LocalClock::new()).lines(ui.width);
     let head = lines.len() - sessions.len();
     let mut last = None;
     for (index, line) in lines.iter().enumerate() {
         let session = index.checked_sub(head).map(|index| &sessions[index]);
         let heading = session.filter(|_| args.by.is_some()).map(&group);
         if let Some(heading) = heading.filter(|heading| last.as_ref() != Some(heading)) {
-            ui.line(&Line::new(&heading, Label::Heading))?;
+            ui.print_line(&Line::new(&heading, Label::Heading))?;
             last = Some(heading);
         }
-        ui.line(line)?;
+        ui.print_line(line)?;
     }
     for line in lost_lines(&lost, &short_ids) {
-        ui.line(&truncate(&line, ui.width))?;
+        ui.print_line(&truncate_line(&line, ui.width))?;
     }
     if !lost_prompts.prompts.is_empty() {
         let (count, s) =
             (lost_prompts.prompts.len(), if lost_prompts.prompts.len() == 1 { "" } else { "s" });
         let line =
             format!("{} prompt{s} of deleted sessions: `--gone` lists them.", number(count as u64));
-        notice(ui, &line, Label::Dim)?;
+        print_notice(ui, &line, Label::Dim)?;
     }
-    announced.map_or(Ok(()), |due| notice(ui, &due, Label::Warning))
+    announced.map_or(Ok(()), |due| print_notice(ui, &due, Label::Warning))
 }
 
 /// Says something that is no row of the table.
-fn notice(ui: &mut Ui, text: &str, label: Label) -> Result<(), CommandError> {
-    ui.flush()?;
-    ui.say(&Line::new(text, label));
+fn print_notice(ui: &mut Ui, text: &str, label: Label) -> Result<(), CommandError> {
+    ui.flush_output()?;
+    ui.print_message(&Line::new(text, label));
     Ok(())
 }
 
 /// Returns the sessions of a scope that are shown without `--all`, the most recently active first.
-pub(crate) fn listed(
+pub(crate) fn listed_sessions(
     workspace: &Workspace,
     project: Option<&str>,
 ) -> Result<Vec<Session>, CommandError> {
     let scope = match project {
-        Some(project) => Scope::Project(workspace.project(project)?),
+        Some(project) => Scope::Project(workspace.resolve_project(project)?),
         None => Scope::All,
     };
     let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
     let request = ListRequest::default();
-    let sessions = request.sessions(&survey, &scope, &workspace.cleanup(), json::session);
+    let sessions =
+        request.list_sessions(&survey, &scope, &workspace.cleanup_schedule(), json::from_session);
     if sessions.is_empty() { Err(no_session()) } else { Ok(sessions) }
 }
 
 fn no_session() -> CommandError {
-    CommandError::nothing("no session here")
-        .hinted("`--all` shows empty and metadata-only files")
-        .hinted("no history yet? `ramus demo` writes a sample to look at")
+    CommandError::nothing_found("no session here")
+        .with_hint("`--all` shows empty and metadata-only files")
+        .with_hint("no history yet? `ramus demo` writes a sample to look at")
 }
 
 /// Lists the sessions of which nothing but prompts is left.
-fn gone(
+fn list_deleted(
     ui: &mut Ui,
     workspace: &Workspace,
     lost: LostPrompts,
@@ -152,23 +153,32 @@ fn gone(
     let row = |gone: &GoneSession| {
         let first = gone.prompts.first().map_or("", |prompt| &*prompt.text);
         let count = gone.prompts.len();
-        json::gone_session(&gone.id, gone.project.as_deref(), count, first, gone.times())
+        json::gone_session(
+            &gone.id,
+            gone.project.as_deref(),
+            count,
+            first,
+            gone.first_and_last_time(),
+        )
     };
-    let sessions: Vec<Session> = request.gone_sessions(lost).iter().map(row).collect();
+    let sessions: Vec<Session> = request.deleted_sessions(lost).iter().map(row).collect();
     let nothing =
-        sessions.is_empty().then(|| CommandError::nothing("no prompts of deleted sessions"));
+        sessions.is_empty().then(|| CommandError::nothing_found("no prompts of deleted sessions"));
     if ui.json {
-        ui.json(&Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents: Vec::new() }))?;
+        ui.print_json(&Answer::new(
+            "ramus.sessions/1",
+            Sessions { sessions, lost_agents: Vec::new() },
+        ))?;
     } else if !sessions.is_empty() {
-        ui.page();
-        let (clock, short_ids) = (Clock::new(), workspace.short_ids());
+        ui.start_pager();
+        let (clock, short_ids) = (LocalClock::new(), workspace.short_ids());
         let mut table =
             Table::new(&["ID", "?PROJECT", "?LAST PROMPT", ">PROMPTS", "*FIRST PROMPT"]);
         let room = (ui.width / 5).clamp(12, 32);
         for session in &sessions {
             let name = project_name(session.cwd.as_deref(), &session.project);
             table.row(vec![
-                cell(short_ids.short(&session.id), Label::Id),
+                cell(short_ids.shorten_id(&session.id), Label::Id),
                 cell(project_end(&name, room), Label::Dim),
                 cell(clock.short_text(session.last_active.as_deref()), Label::Time),
                 cell(number(u64::from(session.messages)), Label::Plain),
@@ -176,9 +186,9 @@ fn gone(
             ]);
         }
         for line in table.lines(ui.width) {
-            ui.line(&line)?;
+            ui.print_line(&line)?;
         }
-        notice(
+        print_notice(
             ui,
             "Claude Code deleted these sessions; `ramus find` searches their prompts.",
             Label::Dim,
@@ -198,21 +208,24 @@ fn put_together(sessions: &mut [Session], group: &dyn Fn(&Session) -> String) {
 }
 
 /// How many lost agents are named.
-const NAMED: usize = 5;
+const MAX_NAMED_AGENTS: usize = 5;
 
 fn lost_lines(lost: &[LostAgent], short_ids: &ShortIds) -> Vec<Line> {
     let line = |agent: &LostAgent| {
         Line::new("▸ agent-", Label::ToolName)
             .with(&agent.agent, Label::Id)
-            .with(&format!("  of {}, which is gone  ", short_ids.short(&agent.session)), Label::Dim)
+            .with(
+                &format!("  of {}, which is gone  ", short_ids.shorten_id(&agent.session)),
+                Label::Dim,
+            )
             .with(agent.title.as_deref().unwrap_or_default(), Label::Plain)
     };
-    let more = lost.len().saturating_sub(NAMED);
+    let more = lost.len().saturating_sub(MAX_NAMED_AGENTS);
     let more = (more > 0).then(|| {
         let text = format!("  {more} more agents of sessions that are gone; `--json` lists them");
         Line::new(&text, Label::Dim)
     });
-    lost.iter().take(NAMED).map(line).chain(more).collect()
+    lost.iter().take(MAX_NAMED_AGENTS).map(line).chain(more).collect()
 }
 
 /// Returns a mark that says where a session came from; empty for one that began by itself.
@@ -222,11 +235,11 @@ fn origin_mark(session: &Session) -> String {
     if kinds.is_empty() { String::new() } else { format!("↳{} ", kinds.join(" ")) }
 }
 
-fn table(
+fn session_table(
     sessions: &[Session],
     short_ids: &ShortIds,
     name: &dyn Fn(&Session) -> String,
-    clock: &Clock,
+    clock: &LocalClock,
 ) -> Table {
     let mut table = Table::new(&[
         "ID",
@@ -248,20 +261,20 @@ fn table(
         let mut title = Line::new(&origin_mark(session), Label::Branch);
         title.append(&match &session.title {
             Some(title) => Line::plain(title),
-            None if session.class == Class::Conversation.word() => {
+            None if session.class == SessionClass::Conversation.as_str() => {
                 Line::new(&session.id, Label::Dim)
             }
             None => Line::new(session.class, Label::Dim),
         });
         if session.archived {
-            title = Line::new("archived  ", Label::Note).join(&title);
+            title = Line::new("archived  ", Label::Note).with_line(&title);
         }
         if session.defects > 0 {
             let defects = Line::new(&format!("! {} ", session.defects), Label::Warning);
-            title = defects.with(&title.text(), Label::Plain);
+            title = defects.with(&title.to_text(), Label::Plain);
         }
         table.row(vec![
-            cell(short_ids.short(&session.id), Label::Id),
+            cell(short_ids.shorten_id(&session.id), Label::Id),
             cell(name(session), Label::Dim),
             cell(clock.short_text(session.last_active.as_deref()), Label::Time),
             cell(number(u64::from(session.messages)), Label::Plain),

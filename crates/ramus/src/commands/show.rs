@@ -5,28 +5,28 @@ use std::path::{Path as FilePath, PathBuf};
 
 use ramus_app::conversation::each_turn_with;
 use ramus_app::{NodeSelector, OpenConversation};
-use ramus_core::digest::resume_of;
+use ramus_core::digest::digest_resume_point;
 use ramus_core::price::PriceList;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_render::json::{self, Answer};
-use ramus_render::text::{TextConfig, Transcript, count};
+use ramus_render::text::{TextConfig, TranscriptWriter, count_noun};
 use ramus_render::{Label, Line};
-use ramus_store::Bodies;
-use ramus_store::place::HistoryFile;
-use ramus_store::trace::Part;
+use ramus_store::RecordReader;
+use ramus_store::claude_dir::HistoryFile;
+use ramus_store::trace::LinkedPathPart;
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use crate::args::Global;
-use crate::commands::conversations::explanation;
-use crate::env::{self, Clock};
+use crate::commands::conversations::wrapped_explanation;
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::prices;
 use crate::ui::Ui;
 
-use usage::Counted;
+use usage::TranscriptUsage;
 
-mod long;
+mod long_turns;
 mod usage;
 
 /// Read a conversation
@@ -76,52 +76,55 @@ pub(crate) struct ShowArgs {
 pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
     let source = env::read_source(ui, global, &args.address)?;
     let workspace = &source.workspace;
-    let address = workspace.address(source.one()?)?;
+    let address = workspace.resolve_address(source.single_address()?)?;
     if args.as_client {
-        let history = workspace.read(&address.file.file)?;
-        return as_client::show(ui, &address.file, &history, &address.node);
+        let history = workspace.read_history(&address.file.file)?;
+        return as_client::show_as_client(ui, &address.file, &history, &address.node);
     }
     let named = address.node != NodeSelector::Resume;
-    let open = workspace.open(address)?;
-    let explained = open.history().filter(|_| global.explain).map(|history| resume_of(history));
+    let open = workspace.open_conversation(address)?;
+    let explained =
+        open.own_history().filter(|_| global.explain).map(|history| digest_resume_point(history));
     let (id, parts) = (&open.file.file.id, &open.parts);
     let short_ids = workspace.short_ids();
     if args.raw {
-        return raw(ui, parts);
+        return print_raw(ui, parts);
     }
     // A broken file of prices keeps nobody from reading.
     let prices = match args.usage || ui.json {
-        true => prices::load(args.prices.as_deref())?.list,
+        true => prices::load_prices(args.prices.as_deref())?.list,
         false => PriceList::default(),
     };
-    let mut counted = Counted::new(prices);
+    let mut counted = TranscriptUsage::new(prices);
     if ui.json {
-        let (files, rule) = (open.file.files_beside(), workspace.rule());
+        let (files, rule) = (open.file.files_beside(), workspace.resume_rule());
         let counting = Counting { counted: RefCell::new(counted), files, parts, rule };
-        return ui.json(&Answer::new("ramus.show/1", to_json(&open, &counting, args.full)));
+        return ui.print_json(&Answer::new("ramus.show/1", to_json(&open, &counting, args.full)));
     }
-    ui.page();
+    ui.start_pager();
     if let Some(resume) = explained {
-        for line in explanation(id, resume.as_ref(), ui.width) {
-            ui.line(&line)?;
+        for line in wrapped_explanation(id, resume.as_ref(), ui.width) {
+            ui.print_line(&line)?;
         }
-        ui.line(&Line::default())?;
+        ui.print_line(&Line::default())?;
     }
     let mut turns = 0;
     for part in parts {
-        turns += read(ui, args, part, short_ids.short(&part.file.id), &mut counted)?;
+        turns += print_part(ui, args, part, short_ids.shorten_id(&part.file.id), &mut counted)?;
     }
     if args.usage {
-        counted.take_agents(open.file.files_beside(), parts, workspace.rule())?;
-        for line in counted.lines(ui.width) {
-            ui.line(&line)?;
+        counted.count_agents(open.file.files_beside(), parts, workspace.resume_rule())?;
+        for line in counted.usage_lines(ui.width) {
+            ui.print_line(&line)?;
         }
     }
-    for line in other_conversations(parts, short_ids.short(id), named) {
-        ui.line(&line)?;
+    for line in other_conversations(parts, short_ids.shorten_id(id), named) {
+        ui.print_line(&line)?;
     }
     if turns == 0 {
-        ui.say(&Line::plain("Nobody says anything on this path; `--raw` prints its records."));
+        ui.print_message(&Line::plain(
+            "Nobody says anything on this path; `--raw` prints its records.",
+        ));
     }
     Ok(())
 }
@@ -129,11 +132,11 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
 /// Tells of the conversations of a session that share nothing with the one that was shown.
 ///
 /// Forks on the path tell of the rest.
-fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
+fn other_conversations(parts: &[LinkedPathPart], id: &str, named: bool) -> Vec<Line> {
     let Some(part) = parts.last().filter(|_| !named) else { return Vec::new() };
     let history = &part.history;
-    let root = |end| history.folds.ancestors(end).last();
-    let shown = part.path.folds.first().copied();
+    let root = |end| history.message_tree.ancestors(end).last();
+    let shown = part.path.messages.first().copied();
     let others: Vec<_> = history
         .branches
         .conversations
@@ -148,34 +151,34 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
         Line::new(
             &format!(
                 "This session holds {} beside this one:",
-                count(others.len(), "other conversation")
+                count_noun(others.len(), "other conversation")
             ),
             Label::Branch,
         ),
     ];
-    lines.extend(others.iter().take(MOST_OTHERS).map(|other| {
+    lines.extend(others.iter().take(MAX_OTHERS).map(|other| {
         let resumes = if other.resumes { "  ← Claude Code resumes this one" } else { "" };
-        let messages = count(other.messages as usize, "message");
-        Line::new(&format!("  ramus show {id}@{}  {messages}{resumes}", other.n), Label::Dim)
+        let messages = count_noun(other.messages as usize, "message");
+        Line::new(&format!("  ramus show {id}@{}  {messages}{resumes}", other.number), Label::Dim)
     }));
-    if others.len() > MOST_OTHERS {
+    if others.len() > MAX_OTHERS {
         lines.push(Line::new(&format!("  ramus conversations {id}  lists all"), Label::Dim));
     }
     lines
 }
 
 /// How many other conversations are named one by one.
-const MOST_OTHERS: usize = 5;
+const MAX_OTHERS: usize = 5;
 
 /// Prints a part of the path and returns how many turns it had.
-fn read(
+fn print_part(
     ui: &mut Ui,
     args: &ShowArgs,
-    part: &Part,
+    part: &LinkedPathPart,
     id: &str,
-    counted: &mut Counted,
+    counted: &mut TranscriptUsage,
 ) -> Result<usize, CommandError> {
-    let clock = Clock::new();
+    let clock = LocalClock::new();
     let agent = if part.file.role.is_agent() { "agent-" } else { "" };
     let command = format!("ramus show {agent}{id}");
     let facts = part.history.session.facts();
@@ -187,26 +190,26 @@ fn read(
         full: args.full,
         branch_notes: args.branch_notes || !args.no_branch_notes,
         usage: prices.as_ref(),
-        highlight: ui.highlight(),
+        highlight: ui.highlight_mode(),
         show: &command,
         cwd: facts.cwd.as_deref().unwrap_or_default(),
-        time: &|time| clock.message(time),
+        time: &|time| clock.message_time(time),
     };
-    let mut transcript = Transcript::new(&config);
+    let mut transcript = TranscriptWriter::new(&config);
     let mut lines = Vec::new();
     let mut turns = 0;
     each_turn_with(part, args.full, |mut turn| -> Result<(), CommandError> {
         turns += 1;
-        counted.take(&mut turn);
+        counted.count_turn(&mut turn);
         if config.tools {
             turn.read_spilled(&mut |path| {
-                ramus_store::spilled(&part.file.path, FilePath::new(path))
+                ramus_store::read_spilled_output(&part.file.path, FilePath::new(path))
             });
         }
-        for piece in long::pieces(turn) {
-            transcript.turn(&piece, &mut lines);
+        for piece in long_turns::split_turn(turn) {
+            transcript.write_turn(&piece, &mut lines);
             for line in lines.drain(..) {
-                ui.line(&line)?;
+                ui.print_line(&line)?;
             }
         }
         Ok(())
@@ -214,13 +217,13 @@ fn read(
     Ok(turns)
 }
 
-fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
+fn print_raw(ui: &mut Ui, parts: &[LinkedPathPart]) -> Result<(), CommandError> {
     for part in parts {
-        let mut bodies = Bodies::open(&part.file.path)?;
+        let mut bodies = RecordReader::open(&part.file.path)?;
         for node in &part.path.nodes {
-            let bytes = bodies.bytes(part.history.session.record(*node).span)?;
-            ui.out().write_all(&bytes)?;
-            ui.out().write_all(b"\n")?;
+            let bytes = bodies.read_record(part.history.session.record(*node).span)?;
+            ui.output_writer().write_all(&bytes)?;
+            ui.output_writer().write_all(b"\n")?;
         }
     }
     Ok(())
@@ -235,13 +238,13 @@ fn to_json<'a>(
     let mut nodes = Vec::new();
     for part in counting.parts {
         let session = &part.history.session;
-        let names = part.path.nodes.iter().filter_map(|id| session.record(*id).name);
-        nodes.extend(names.map(|name| session.spell(name)));
+        let names = part.path.nodes.iter().filter_map(|id| session.record(*id).uuid);
+        nodes.extend(names.map(|name| session.uuid_text(name)));
     }
     json::Show {
         session: open.file.file.id.clone(),
         leaf: open.leaf_uuid(),
-        status: open.status.word(),
+        status: open.status.as_str(),
         nodes,
         turns: JsonTurns { counting, injected },
         usage: JsonUsage(counting),
@@ -250,10 +253,10 @@ fn to_json<'a>(
 
 /// A path whose messages are counted while its turns are written.
 struct Counting<'a> {
-    counted: RefCell<Counted>,
+    counted: RefCell<TranscriptUsage>,
     files: &'a [HistoryFile],
-    parts: &'a [Part],
-    rule: Rule,
+    parts: &'a [LinkedPathPart],
+    rule: ResumeRule,
 }
 
 /// What the turns used that were written before.
@@ -264,7 +267,7 @@ impl Serialize for JsonUsage<'_> {
         let Counting { counted, files, parts, rule } = self.0;
         let mut counted = counted.borrow_mut();
         counted
-            .take_agents(files, parts, *rule)
+            .count_agents(files, parts, *rule)
             .map_err(|error| S::Error::custom(format!("{:#}", error.error)))?;
         counted.to_json().serialize(serializer)
     }
@@ -285,12 +288,13 @@ impl Serialize for JsonTurns<'_> {
             let read =
                 each_turn_with(part, self.injected, |mut turn| -> Result<(), CommandError> {
                     let mut counted = self.counting.counted.borrow_mut();
-                    counted.take(&mut turn);
-                    let usage = json::reply_usage(&turn, &counted.prices);
-                    let turn = json::Turn { usage, ..json::turn(&part.history.session, &turn) };
+                    counted.count_turn(&mut turn);
+                    let usage = json::from_reply(&turn, &counted.prices);
+                    let turn =
+                        json::Turn { usage, ..json::from_turn(&part.history.session, &turn) };
                     list.serialize_element(&turn).map_err(|error| {
                         unwritten = Some(error);
-                        CommandError::nothing("")
+                        CommandError::nothing_found("")
                     })
                 });
             if let Some(error) = unwritten {

@@ -1,9 +1,9 @@
-use ramus_app::{ChangeRequest, Site};
+use ramus_app::{ChangeRequest, OpenedSession};
 
 use crate::args::Global;
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Move a session away, with its agents and file backups
@@ -19,8 +19,9 @@ pub(crate) struct TrashArgs {
 
 pub(crate) fn trash(ui: &mut Ui, global: &Global, args: &TrashArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.session)?;
-    let found = workspace.address(&args.session)?.file;
-    let site = Site::read(&workspace, found)?;
-    let change = workspace.plan(ChangeRequest::Trash { site: &site }, env::now())?;
-    perform(ui, "ramus.trash/1", &args.write, &change)
+    let found = workspace.resolve_address(&args.session)?.file;
+    let site = OpenedSession::read_session(&workspace, found)?;
+    let change =
+        workspace.plan_change(ChangeRequest::Trash { site: &site }, env::current_time())?;
+    confirm_and_apply(ui, "ramus.trash/1", &args.write, &change)
 }

@@ -1,15 +1,15 @@
-use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, Site, Workspace};
+use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, OpenedSession, Workspace};
 use ramus_core::history::History;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::Session;
 use ramus_render::change::recovery_lines;
-use ramus_store::apply::{Recovered, Unfinished, recover};
+use ramus_store::apply::{RecoveredJournal, UnfinishedOperation, recover_operations};
 use ramus_store::journal::Journal;
 
 use crate::args::Global;
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Take back what ramus did last
@@ -44,14 +44,14 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) fn undo(ui: &mut Ui, global: &Global, args: &UndoArgs) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?;
-    let journal = journal(ui)?;
+    let workspace = env::command_workspace(ui, global)?;
+    let journal = read_journal(ui)?;
     if let (true, Some(op)) = (args.fork, args.op) {
         return fork_before(ui, &workspace, &journal, op, &args.write);
     }
     let request = ChangeRequest::Undo { journal: &journal, op: args.op };
-    let change = workspace.plan(request, env::now())?;
-    perform(ui, "ramus.undo/1", &args.write, &change)
+    let change = workspace.plan_change(request, env::current_time())?;
+    confirm_and_apply(ui, "ramus.undo/1", &args.write, &change)
 }
 
 pub(crate) fn restore(
@@ -59,19 +59,19 @@ pub(crate) fn restore(
     global: &Global,
     args: &RestoreArgs,
 ) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?;
-    let journal = journal(ui)?;
-    let session = match workspace.address(&args.session) {
+    let workspace = env::command_workspace(ui, global)?;
+    let journal = read_journal(ui)?;
+    let session = match workspace.resolve_address(&args.session) {
         Ok(address) => address.file.file.id,
         // It may be gone; the journal knows it still.
-        Err(error) => known(&journal, &args.session).ok_or(error)?,
+        Err(error) => session_in_journal(&journal, &args.session).ok_or(error)?,
     };
     let request = ChangeRequest::Restore { journal: &journal, session: &session, at: args.at };
-    let change = workspace.plan(request, env::now())?;
-    perform(ui, "ramus.restore/1", &args.write, &change)
+    let change = workspace.plan_change(request, env::current_time())?;
+    confirm_and_apply(ui, "ramus.restore/1", &args.write, &change)
 }
 
-fn known(journal: &Journal, text: &str) -> Option<String> {
+fn session_in_journal(journal: &Journal, text: &str) -> Option<String> {
     let mut ids: Vec<&str> = journal
         .operations
         .iter()
@@ -96,27 +96,29 @@ fn fork_before(
 ) -> Result<(), CommandError> {
     let operation = journal.operation(op).ok_or_else(|| ChangeError::unknown_operation(op))?;
     let gone = || {
-        CommandError::user(format!("what was there before operation {op} is not there any more"))
-            .hinted(format!("`ramus restore {} --at {op}` brings it back", operation.session))
+        CommandError::user_error(format!(
+            "what was there before operation {op} is not there any more"
+        ))
+        .with_hint(format!("`ramus restore {} --at {op}` brings it back", operation.session))
     };
     let backup = operation.backup.as_ref().ok_or_else(gone)?;
-    let bytes = backup.bytes()?;
-    let found = workspace.address(&operation.file.to_string_lossy())?.file;
-    let site = Site::read(workspace, found)?;
+    let bytes = backup.read_bytes()?;
+    let found = workspace.resolve_address(&operation.file.to_string_lossy())?.file;
+    let site = OpenedSession::read_session(workspace, found)?;
     let mut session = Session::default();
     session.push(&bytes);
-    session.end();
-    let leaf = History::new(session, Rule::Client).branches.resume.ok_or_else(gone)?.leaf;
+    session.finish_last_line();
+    let leaf = History::new(session, ResumeRule::Client).branches.resume.ok_or_else(gone)?.leaf;
     let to = NewSessionAt::default();
     let request = ChangeRequest::Fork { site: &site, node: leaf, to };
-    let change = workspace.plan(request, env::now())?;
-    perform(ui, "ramus.undo/1", args, &change)
+    let change = workspace.plan_change(request, env::current_time())?;
+    confirm_and_apply(ui, "ramus.undo/1", args, &change)
 }
 
 /// Reads the journal, and tells what became of operations that were interrupted.
-pub(crate) fn journal(ui: &Ui) -> Result<Journal, CommandError> {
-    let Recovered { journal, notes, unfinished } = recover(&env::state())?;
-    let unfinished = unfinished.iter().map(|Unfinished { op, why }| (*op, why.as_str()));
-    recovery_lines(&notes, unfinished).iter().for_each(|line| ui.say(line));
+pub(crate) fn read_journal(ui: &Ui) -> Result<Journal, CommandError> {
+    let RecoveredJournal { journal, notes, unfinished } = recover_operations(&env::state_dir())?;
+    let unfinished = unfinished.iter().map(|UnfinishedOperation { op, why }| (*op, why.as_str()));
+    recovery_lines(&notes, unfinished).iter().for_each(|line| ui.print_message(line));
     Ok(journal)
 }

@@ -1,14 +1,14 @@
 mod compare;
 mod csv;
-mod page;
 mod report;
+mod tables;
 mod watch;
 
 use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use ramus_app::time_text::{TimeEdge, parse_time};
 use ramus_app::usage::UsageFilter;
-use ramus_app::when::{Edge, parse_time};
 use ramus_app::{Scope, Workspace};
 use ramus_render::Line;
 use ramus_render::json::{Answer, Usage};
@@ -31,7 +31,7 @@ pub(crate) struct UsageArgs {
     scope: Option<String>,
     /// One table instead of the overview
     #[arg(long, value_name = "WHAT")]
-    by: Option<By>,
+    by: Option<UsageBy>,
     /// From this time on: a date, a time, or how long ago (`7d`)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
@@ -73,7 +73,7 @@ Examples:
 
 /// What to add up by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
+pub(crate) enum UsageBy {
     Day,
     Week,
     Month,
@@ -87,81 +87,84 @@ pub(crate) enum By {
 }
 
 pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<(), CommandError> {
-    let prices = prices::load(args.prices.as_deref())?;
-    let changes = args.watch.then(|| watch::ready(ui, global)).transpose()?;
+    let prices = prices::load_prices(args.prices.as_deref())?;
+    let changes = args.watch.then(|| watch::start_following(ui, global)).transpose()?;
     let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?
         .with_prices(prices);
-    let scope = scope(&workspace, args)?;
-    let now = Timestamp::now().to_zoned(zone(args.utc));
+    let scope = usage_scope(&workspace, args)?;
+    let now = Timestamp::now().to_zoned(time_zone(args.utc));
     if let Some(changes) = &changes {
-        return watch::watch(ui, changes, &workspace, &scope, now.time_zone());
+        return watch::watch_block(ui, changes, &workspace, &scope, now.time_zone());
     }
-    let filter = filter(args.since.as_deref(), args.until.as_deref(), args.model.as_deref(), &now)?;
-    let used = workspace.usage(scope);
-    let mut ledger = used.ledger(filter.is_some());
-    let client = args.compare_client.then(|| compare::client(ui, &ledger));
-    filter.apply(&mut ledger);
+    let filter =
+        usage_filter(args.since.as_deref(), args.until.as_deref(), args.model.as_deref(), &now)?;
+    let used = workspace.survey_usage(scope);
+    let mut ledger = used.open_ledger(filter.is_some());
+    let client = args.compare_client.then(|| compare::compare_with_client(ui, &ledger));
+    filter.filter_ledger(&mut ledger);
     let is_empty = ledger.books.is_empty();
     if is_empty && !ui.json {
         return Err(nothing_used());
     }
-    let mut report = report::report(&ledger, &filter, workspace.prices(), now.time_zone(), args.by);
+    let mut report =
+        report::usage_report(&ledger, &filter, workspace.active_prices(), now.time_zone(), args.by);
     report.client = client;
     ui.let_go(ledger);
     ui.let_go(used);
     if ui.json {
-        ui.json(&Answer::new("ramus.usage/1", report))?;
+        ui.print_json(&Answer::new("ramus.usage/1", report))?;
         return if is_empty { Err(nothing_used()) } else { Ok(()) };
     }
     if args.csv {
-        return csv::write(ui, &report, args.by.unwrap_or(By::Day));
+        return csv::write_csv(ui, &report, args.by.unwrap_or(UsageBy::Day));
     }
-    ui.page();
-    for line in lines(&report, args.by, ui.width, &now) {
-        ui.line(&line)?;
+    ui.start_pager();
+    for line in report_lines(&report, args.by, ui.width, &now) {
+        ui.print_line(&line)?;
     }
     Ok(())
 }
 
 /// Returns the overview or one table of what a scope used.
-pub(crate) fn drawn(
+pub(crate) fn usage_lines(
     workspace: &Workspace,
     scope: Scope,
-    by: Option<By>,
+    by: Option<UsageBy>,
     [since, until]: [Option<&str>; 2],
     width: usize,
 ) -> Result<Vec<Line>, CommandError> {
     let now = Zoned::now();
-    let filter = filter(since, until, None, &now)?;
-    let used = workspace.usage(scope);
-    let mut ledger = used.ledger(filter.is_some());
-    filter.apply(&mut ledger);
+    let filter = usage_filter(since, until, None, &now)?;
+    let used = workspace.survey_usage(scope);
+    let mut ledger = used.open_ledger(filter.is_some());
+    filter.filter_ledger(&mut ledger);
     if ledger.books.is_empty() {
         return Err(nothing_used());
     }
-    let report = report::report(&ledger, &filter, workspace.prices(), now.time_zone(), by);
-    Ok(lines(&report, by, width, &now))
+    let report =
+        report::usage_report(&ledger, &filter, workspace.active_prices(), now.time_zone(), by);
+    Ok(report_lines(&report, by, width, &now))
 }
 
-fn lines(report: &Usage, by: Option<By>, width: usize, now: &Zoned) -> Vec<Line> {
+fn report_lines(report: &Usage, by: Option<UsageBy>, width: usize, now: &Zoned) -> Vec<Line> {
     let mut lines = match (by, &report.client) {
-        (_, Some(client)) => page::client(client, width),
-        (Some(by), None) => page::table(report, by, width, now),
-        (None, None) => page::overview(report, width, now),
+        (_, Some(client)) => tables::client_lines(client, width),
+        (Some(by), None) => tables::table_lines(report, by, width, now),
+        (None, None) => tables::overview_lines(report, width, now),
     };
-    lines.extend(page::notes(report, width));
+    lines.extend(tables::note_lines(report, width));
     lines
 }
 
 fn nothing_used() -> CommandError {
-    CommandError::nothing("no message with tokens was found")
+    CommandError::nothing_found("no message with tokens was found")
 }
 
-fn zone(utc: bool) -> TimeZone {
+fn time_zone(utc: bool) -> TimeZone {
     if utc { TimeZone::UTC } else { TimeZone::system() }
 }
 
-fn filter(
+fn usage_filter(
     since: Option<&str>,
     until: Option<&str>,
     model: Option<&str>,
@@ -169,16 +172,16 @@ fn filter(
 ) -> Result<UsageFilter, CommandError> {
     let time = |text: Option<&str>, edge| text.map(|text| parse_time(text, edge, now)).transpose();
     Ok(UsageFilter {
-        since: time(since, Edge::Start)?,
-        until: time(until, Edge::End)?,
+        since: time(since, TimeEdge::Start)?,
+        until: time(until, TimeEdge::End)?,
         model: model.map(str::to_lowercase),
     })
 }
 
-fn scope(workspace: &Workspace, args: &UsageArgs) -> Result<Scope, CommandError> {
-    let scope = workspace.scope(args.scope.as_deref())?;
+fn usage_scope(workspace: &Workspace, args: &UsageArgs) -> Result<Scope, CommandError> {
+    let scope = workspace.resolve_scope(args.scope.as_deref())?;
     let Some(project) = &args.project else { return Ok(scope) };
-    let project = workspace.project(project)?;
+    let project = workspace.resolve_project(project)?;
     match scope {
         Scope::All => Ok(Scope::Project(project)),
         Scope::Project(ref meant) if meant.dir == project.dir => Ok(scope),
@@ -187,6 +190,6 @@ fn scope(workspace: &Workspace, args: &UsageArgs) -> Result<Scope, CommandError>
         {
             Ok(scope)
         }
-        _ => Err(CommandError::nothing("what was asked for is not in that project")),
+        _ => Err(CommandError::nothing_found("what was asked for is not in that project")),
     }
 }

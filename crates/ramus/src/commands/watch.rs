@@ -4,29 +4,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use ramus_app::when::{Edge, parse_time};
+use ramus_app::time_text::{TimeEdge, parse_time};
 use ramus_core::time::Time;
-use ramus_store::follow::{Change, Changes, FollowConfig, How, follow};
+use ramus_store::follow::{FollowConfig, FollowEvent, FollowEvents, WatchMode, follow_files};
 
 use crate::args::Global;
-use crate::env::{self, Clock};
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::memory;
 use crate::prices;
 use crate::ui::Ui;
 
 mod alert;
-mod lanes;
-mod only;
+mod event_kinds;
 mod picker;
 mod screen;
-mod wanted;
+mod selection;
+mod watched_files;
 
-use alert::Alert;
-use lanes::Lanes;
-use only::{Kind, Only};
-use screen::Screen;
-use wanted::Wanted;
+use alert::WatchAlert;
+use event_kinds::{WatchKind, WatchKinds};
+use screen::WatchScreen;
+use selection::WatchSelection;
+use watched_files::WatchedFiles;
 
 /// Follow sessions live: prompts, thinking, answers, tools, agents
 ///
@@ -51,7 +51,7 @@ pub(crate) struct WatchArgs {
     more: Vec<String>,
     /// Only news of these kinds
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
-    only: Vec<Kind>,
+    only: Vec<WatchKind>,
     /// Follow only the conversation that is being held, and say when it is left
     #[arg(long)]
     branch: bool,
@@ -82,61 +82,63 @@ const BATCH: usize = 32;
 
 pub(crate) fn watch(ui: &mut Ui, global: &Global, args: &WatchArgs) -> Result<(), CommandError> {
     memory::give_back_at_once();
-    let prices = Arc::new(prices::load(args.prices.as_deref())?.list);
-    let clock = Clock::new();
+    let prices = Arc::new(prices::load_prices(args.prices.as_deref())?.list);
+    let clock = LocalClock::new();
     let since = match &args.since {
-        Some(since) => Some(parse_time(since, Edge::Start, clock.now())?),
+        Some(since) => Some(parse_time(since, TimeEdge::Start, clock.local_now())?),
         None => None,
     };
     let picked = match &args.scope {
-        None if picker::can_ask(ui) => match picker::pick(ui, global)? {
+        None if picker::can_ask(ui) => match picker::pick_scope(ui, global)? {
             Some(picked) => picked,
             None => return Ok(()),
         },
         typed => typed.iter().chain(&args.more).cloned().collect(),
     };
-    let wanted = Wanted::find(ui, global, &picked, args.branch)?;
+    let wanted = WatchSelection::find_selection(ui, global, &picked, args.branch)?;
     let config = FollowConfig {
-        how: args.poll.map_or(How::Events, |ms| How::Poll(Duration::from_millis(ms.max(1)))),
+        mode: args
+            .poll
+            .map_or(WatchMode::Events, |ms| WatchMode::Poll(Duration::from_millis(ms.max(1)))),
         ..FollowConfig::default()
     };
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     // Without a handler the signal ends us all the same.
     let _ = ctrlc::set_handler(move || stopped.store(true, Ordering::Relaxed));
-    let dirs = env::candidates(global);
+    let dirs = env::claude_dir_candidates(global);
     let place: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
-    let changes = follow(dirs, &config)?;
-    let now = Time::from_millis(clock.now().timestamp().as_millisecond());
-    let mut watch = Watch {
-        lanes: Lanes::new(wanted, since.unwrap_or(now), since.is_some(), global.all, prices),
-        screen: Screen::new(clock, Only::new(&args.only), args.full, place.join(" or ")),
-        alert: args.notify.as_deref().map(Alert::new),
+    let changes = follow_files(dirs, &config)?;
+    let now = Time::from_millis(clock.local_now().timestamp().as_millisecond());
+    let mut watch = WatchRun {
+        files: WatchedFiles::new(wanted, since.unwrap_or(now), since.is_some(), global.all, prices),
+        screen: WatchScreen::new(clock, WatchKinds::new(&args.only), args.full, place.join(" or ")),
+        alert: args.notify.as_deref().map(WatchAlert::new),
     };
     watch.run(ui, &changes, &stop)
 }
 
-struct Watch {
-    lanes: Lanes,
-    screen: Screen,
-    alert: Option<Alert>,
+struct WatchRun {
+    files: WatchedFiles,
+    screen: WatchScreen,
+    alert: Option<WatchAlert>,
 }
 
-impl Watch {
+impl WatchRun {
     fn run(
         &mut self,
         ui: &mut Ui,
-        changes: &Changes,
+        changes: &FollowEvents,
         stop: &AtomicBool,
     ) -> Result<(), CommandError> {
         let mut looked = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             match changes.recv_timeout(TICK) {
                 Ok(change) => {
-                    self.take(ui, change)?;
+                    self.apply_change(ui, change)?;
                     for _ in 1..BATCH {
                         let Ok(change) = changes.try_recv() else { break };
-                        self.take(ui, change)?;
+                        self.apply_change(ui, change)?;
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -144,26 +146,30 @@ impl Watch {
             }
             if looked.elapsed() >= TICK {
                 looked = Instant::now();
-                let silent = self.lanes.silent();
-                self.show(ui, silent)?;
+                let silent = self.files.end_silent_turns();
+                self.show_items(ui, silent)?;
             }
-            self.screen.status(ui, &self.lanes)?;
-            ui.out().flush()?;
+            self.screen.show_status(ui, &self.files)?;
+            ui.output_writer().flush()?;
         }
-        self.screen.end(ui, &self.lanes)
+        self.screen.print_summary(ui, &self.files)
     }
 
-    fn take(&mut self, ui: &mut Ui, change: Change) -> Result<(), CommandError> {
-        let items = self.lanes.take(change);
-        self.show(ui, items)
+    fn apply_change(&mut self, ui: &mut Ui, change: FollowEvent) -> Result<(), CommandError> {
+        let items = self.files.apply_change(change);
+        self.show_items(ui, items)
     }
 
-    fn show(&mut self, ui: &mut Ui, items: Vec<lanes::Item>) -> Result<(), CommandError> {
+    fn show_items(
+        &mut self,
+        ui: &mut Ui,
+        items: Vec<watched_files::WatchItem>,
+    ) -> Result<(), CommandError> {
         for item in items {
             if let Some(alert) = &mut self.alert {
-                alert.hear(ui, &item, &self.lanes);
+                alert.notify_item(ui, &item, &self.files);
             }
-            self.screen.show(ui, &item, &self.lanes)?;
+            self.screen.show_item(ui, &item, &self.files)?;
         }
         Ok(())
     }

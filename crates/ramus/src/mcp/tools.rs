@@ -7,9 +7,9 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use jiff::Zoned;
 use ramus_app::{SearchRequest, Workspace};
-use ramus_core::query::Role;
+use ramus_core::query::SpeakerRole;
 use ramus_render::Line;
-use ramus_render::ansi::{Theme, to_ansi};
+use ramus_render::ansi::{AnsiTheme, to_ansi};
 use ramus_render::highlight::Highlight;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -18,13 +18,13 @@ use rmcp::{RoleServer, schemars, tool, tool_router};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::page::Page;
-use super::read::{Depth, read};
-use super::{Failed, Server, brief};
+use super::page::PageRequest;
+use super::read::{ReadDepth, read_path};
+use super::{McpServer, ToolFailure, brief};
 use crate::args::Global;
-use crate::commands::find::{BranchWord, no_match};
+use crate::commands::find::{BranchOption, no_match};
 use crate::commands::tree::{self, TreeArgs};
-use crate::commands::usage::{self, By};
+use crate::commands::usage::{self, UsageBy};
 use crate::commands::{conversations, diff, files, projects, sessions};
 use crate::env;
 use crate::error::{CommandError, ErrorKind};
@@ -154,7 +154,7 @@ struct Usage {
 }
 
 #[tool_router(router = reading, vis = "pub(super)")]
-impl Server {
+impl McpServer {
     /// Search all past conversations, every branch of them. Each line: address, branch status, who, when, words around the match; `prompt-only` means that the session was deleted.
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn search(
@@ -162,9 +162,9 @@ impl Server {
         Parameters(asked): Parameters<Search>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.answer(&context, asked.max_tokens, asked.cursor.clone(), move |global, page| {
-            let (rows, found) = search(global, &asked, &page)?;
-            Ok(page.rest(&format!("{found} found, the newest first\n"), &rows))
+        self.answer_call(&context, asked.max_tokens, asked.cursor.clone(), move |global, page| {
+            let (rows, found) = search_rows(global, &asked, &page)?;
+            Ok(page.fill_rest(&format!("{found} found, the newest first\n"), &rows))
         })
         .await
     }
@@ -176,9 +176,9 @@ impl Server {
         Parameters(asked): Parameters<Listed>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.answer(&context, asked.max_tokens, asked.cursor, |global, page| {
-            let projects = projects::listed(&open(global)?)?;
-            Ok(rows(&page, "projects", &projects, brief::project))
+        self.answer_call(&context, asked.max_tokens, asked.cursor, |global, page| {
+            let projects = projects::listed_projects(&open_workspace(global)?)?;
+            Ok(list_text(&page, "projects", &projects, brief::project_row))
         })
         .await
     }
@@ -190,11 +190,11 @@ impl Server {
         Parameters(asked): Parameters<ListedIn>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            let workspace = open(global)?;
+        self.answer_call(&context, asked.max_tokens, asked.cursor, move |global, page| {
+            let workspace = open_workspace(global)?;
             let short_ids = workspace.short_ids();
-            let sessions = sessions::listed(&workspace, asked.scope.as_deref())?;
-            Ok(rows(&page, "sessions", &sessions, |row| brief::session(&short_ids, row)))
+            let sessions = sessions::listed_sessions(&workspace, asked.scope.as_deref())?;
+            Ok(list_text(&page, "sessions", &sessions, |row| brief::session_row(&short_ids, row)))
         })
         .await
     }
@@ -206,13 +206,13 @@ impl Server {
         Parameters(asked): Parameters<ListedIn>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
+        self.answer_call(&context, asked.max_tokens, asked.cursor, move |global, page| {
             let scope = asked.scope.as_deref();
             let workspace = open_for(global, scope.unwrap_or_default())?;
             let short_ids = workspace.short_ids();
-            let conversations = conversations::listed(&workspace, scope)?;
-            let row = |row: &_| brief::conversation(&short_ids, row);
-            Ok(rows(&page, "conversations", &conversations, row))
+            let conversations = conversations::listed_conversations(&workspace, scope)?;
+            let row = |row: &_| brief::conversation_row(&short_ids, row);
+            Ok(list_text(&page, "conversations", &conversations, row))
         })
         .await
     }
@@ -224,9 +224,9 @@ impl Server {
         Parameters(asked): Parameters<Read>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let depth = Depth { tools: asked.tools, thinking: asked.thinking, last: asked.last };
-        self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            Ok(read(global, &asked.address, depth, page)?.told())
+        let depth = ReadDepth { tools: asked.tools, thinking: asked.thinking, last: asked.last };
+        self.answer_call(&context, asked.max_tokens, asked.cursor, move |global, page| {
+            Ok(read_path(global, &asked.address, depth, page)?.into_text())
         })
         .await
     }
@@ -238,11 +238,12 @@ impl Server {
         Parameters(asked): Parameters<Tree>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
+        self.answer_call(&context, asked.max_tokens, asked.cursor, move |global, page| {
             let workspace = open_for(global, &asked.session)?;
-            let args = TreeArgs::of(&asked.session, asked.around);
-            let address = workspace.address(&asked.session)?;
-            Ok(page.of("", &text_lines(&tree::drawn(&workspace, &address, &args, WIDTH)?)))
+            let args = TreeArgs::for_session(&asked.session, asked.around);
+            let address = workspace.resolve_address(&asked.session)?;
+            Ok(page
+                .fill_page("", &text_lines(&tree::tree_lines(&workspace, &address, &args, WIDTH)?)))
         })
         .await
     }
@@ -254,17 +255,17 @@ impl Server {
         Parameters(asked): Parameters<Diff>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            let workspace = open(global)?.with_prices(prices::load(None)?);
-            let layout = diff::Layout {
+        self.answer_call(&context, asked.max_tokens, asked.cursor, move |global, page| {
+            let workspace = open_workspace(global)?.with_prices(prices::load_prices(None)?);
+            let layout = diff::DiffLayout {
                 stat: asked.stat,
                 side_by_side: false,
                 full: false,
                 width: WIDTH,
                 highlight: Highlight::Off,
             };
-            let lines = diff::drawn(&workspace, [&asked.a, &asked.b], &layout)?;
-            Ok(page.of("", &text_lines(&lines)))
+            let lines = diff::diff_lines(&workspace, [&asked.a, &asked.b], &layout)?;
+            Ok(page.fill_page("", &text_lines(&lines)))
         })
         .await
     }
@@ -276,16 +277,16 @@ impl Server {
         Parameters(asked): Parameters<FilesAt>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
+        self.answer_call(&context, asked.max_tokens, asked.cursor, move |global, page| {
             let workspace = open_for(global, &asked.address)?;
             let lines = match &asked.path {
                 Some(path) => {
-                    let bytes = files::held(&workspace, &asked.address, path)?;
-                    lines(&String::from_utf8_lossy(&bytes))
+                    let bytes = files::file_content(&workspace, &asked.address, path)?;
+                    split_lines(&String::from_utf8_lossy(&bytes))
                 }
-                None => text_lines(&files::listed(&workspace, &asked.address, WIDTH)?),
+                None => text_lines(&files::file_list_lines(&workspace, &asked.address, WIDTH)?),
             };
-            Ok(page.of("", &lines))
+            Ok(page.fill_page("", &lines))
         })
         .await
     }
@@ -297,67 +298,70 @@ impl Server {
         Parameters(asked): Parameters<Usage>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.answer(&context, asked.max_tokens, asked.cursor, move |global, page| {
-            let by = asked.by.as_deref().map(|by| one_of::<By>("by", by)).transpose()?;
+        self.answer_call(&context, asked.max_tokens, asked.cursor, move |global, page| {
+            let by = asked.by.as_deref().map(|by| parse_option::<UsageBy>("by", by)).transpose()?;
             let workspace = open_for(global, asked.scope.as_deref().unwrap_or_default())?
-                .with_prices(prices::load(None)?);
-            let scope = workspace.scope(asked.scope.as_deref())?;
+                .with_prices(prices::load_prices(None)?);
+            let scope = workspace.resolve_scope(asked.scope.as_deref())?;
             let times = [asked.since.as_deref(), asked.until.as_deref()];
-            let lines = usage::drawn(&workspace, scope, by, times, WIDTH)?;
-            Ok(page.of("", &text_lines(&lines)))
+            let lines = usage::usage_lines(&workspace, scope, by, times, WIDTH)?;
+            Ok(page.fill_page("", &text_lines(&lines)))
         })
         .await
     }
 
     /// Does a call's work and makes an answer of it, also of its failure: that the agent can mend.
-    pub(super) async fn answer(
+    pub(super) async fn answer_call(
         &self,
         context: &RequestContext<RoleServer>,
         max_tokens: Option<usize>,
         cursor: Option<String>,
-        work: impl FnOnce(&Global, Page) -> Result<String, CommandError> + Send + 'static,
+        work: impl FnOnce(&Global, PageRequest) -> Result<String, CommandError> + Send + 'static,
     ) -> CallToolResult {
-        let done = self
-            .work(context, move |global| work(global, Page::new(max_tokens, cursor.as_deref())?));
+        let done = self.run_work(context, move |global| {
+            work(global, PageRequest::new(max_tokens, cursor.as_deref())?)
+        });
         match done.await {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             // That there is nothing is an answer.
-            Err(Failed::Command(error)) if error.kind == ErrorKind::Nothing => {
-                CallToolResult::success(vec![ContentBlock::text(Failed::Command(error).text())])
+            Err(ToolFailure::Command(error)) if error.kind == ErrorKind::Nothing => {
+                CallToolResult::success(vec![ContentBlock::text(
+                    ToolFailure::Command(error).failure_text(),
+                )])
             }
-            Err(failed) => CallToolResult::error(vec![ContentBlock::text(failed.text())]),
+            Err(failed) => CallToolResult::error(vec![ContentBlock::text(failed.failure_text())]),
         }
     }
 }
 
 /// Searches; returns the rows from the cursor on that a page can take, and how many there are in all.
-fn search(
+fn search_rows(
     global: &Global,
     asked: &Search,
-    page: &Page,
+    page: &PageRequest,
 ) -> Result<(Vec<String>, usize), CommandError> {
     let mut request =
-        SearchRequest::for_text(&asked.query, asked.regex).map_err(CommandError::user)?;
+        SearchRequest::for_text(&asked.query, asked.regex).map_err(CommandError::user_error)?;
     request.set_times(asked.since.as_deref(), asked.until.as_deref(), &Zoned::now())?;
     if let Some(word) = &asked.role {
-        request.query.roles.push(role(word)?);
+        request.query.roles.push(parse_role(word)?);
     }
     if let Some(word) = &asked.branch {
-        request.status = one_of::<BranchWord>("branch", word)?.status();
+        request.status = parse_option::<BranchOption>("branch", word)?.branch_status();
     }
-    let workspace = open(global)?;
-    request.scope = workspace.scope(asked.scope.as_deref())?;
-    (request.offset, request.counts_all) = (page.first(), true);
+    let workspace = open_workspace(global)?;
+    request.scope = workspace.resolve_scope(asked.scope.as_deref())?;
+    (request.offset, request.counts_all) = (page.first_piece(), true);
     let mut rows: Vec<String> = Vec::new();
     let mut room = page.budget_bytes();
-    let flow = workspace.search(&request, workspace.progress(), |batch| {
+    let flow = workspace.search_history(&request, workspace.progress_sink(), |batch| {
         for index in 0..batch.len() {
             // Rows that do not fit are counted, not made.
             if room == 0 {
                 break;
             }
-            let Some(hit) = batch.hit(index) else { continue };
-            let row = brief::row(&brief::hit(&hit));
+            let Some(hit) = batch.read_hit(index) else { continue };
+            let row = brief::single_row(&brief::hit_row(&hit));
             room = room.saturating_sub(row.len());
             rows.push(row);
         }
@@ -370,15 +374,16 @@ fn search(
     }
 }
 
-fn role(word: &str) -> Result<Role, CommandError> {
-    let valid = Role::ALL.map(Role::word).join(", ");
-    let refused = || CommandError::user(format!("`role` cannot be {word:?}; it can be {valid}"));
-    Role::parse(word).ok_or_else(refused)
+fn parse_role(word: &str) -> Result<SpeakerRole, CommandError> {
+    let valid = SpeakerRole::ALL.map(SpeakerRole::as_str).join(", ");
+    let refused =
+        || CommandError::user_error(format!("`role` cannot be {word:?}; it can be {valid}"));
+    SpeakerRole::parse(word).ok_or_else(refused)
 }
 
 /// Opens the Claude directories for one call.
-pub(super) fn open(global: &Global) -> Result<Workspace, CommandError> {
-    env::open(global, Arc::new(WarningsOnly))
+pub(super) fn open_workspace(global: &Global) -> Result<Workspace, CommandError> {
+    env::open_workspace(global, Arc::new(WarningsOnly))
 }
 
 pub(super) fn open_for(global: &Global, address: &str) -> Result<Workspace, CommandError> {
@@ -386,25 +391,25 @@ pub(super) fn open_for(global: &Global, address: &str) -> Result<Workspace, Comm
 }
 
 /// Reads a word that a command takes as one of several.
-fn one_of<T: ValueEnum>(name: &str, word: &str) -> Result<T, CommandError> {
+fn parse_option<T: ValueEnum>(name: &str, word: &str) -> Result<T, CommandError> {
     T::from_str(word, false).map_err(|_| {
         let valid = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let valid: Vec<String> = valid.map(|value| value.get_name().to_owned()).collect();
         let valid = valid.join(", ");
-        CommandError::user(format!("`{name}` cannot be {word:?}; it can be {valid}"))
+        CommandError::user_error(format!("`{name}` cannot be {word:?}; it can be {valid}"))
     })
 }
 
 /// Writes the rows of a list in few words.
-fn rows<T>(page: &Page, what: &str, all: &[T], row: impl Fn(&T) -> String) -> String {
-    let rows: Vec<String> = all.iter().map(|one| brief::row(&row(one))).collect();
-    page.of(&format!("{} {what}\n", rows.len()), &rows)
+fn list_text<T>(page: &PageRequest, what: &str, all: &[T], row: impl Fn(&T) -> String) -> String {
+    let rows: Vec<String> = all.iter().map(|one| brief::single_row(&row(one))).collect();
+    page.fill_page(&format!("{} {what}\n", rows.len()), &rows)
 }
 
-fn lines(text: &str) -> Vec<String> {
+fn split_lines(text: &str) -> Vec<String> {
     text.lines().map(|line| format!("{line}\n")).collect()
 }
 
 fn text_lines(lines: &[Line]) -> Vec<String> {
-    lines.iter().map(|line| format!("{}\n", to_ansi(line, &Theme::NONE).trim_end())).collect()
+    lines.iter().map(|line| format!("{}\n", to_ansi(line, &AnsiTheme::NONE).trim_end())).collect()
 }

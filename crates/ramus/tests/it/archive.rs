@@ -7,27 +7,30 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use testkit::Home;
+use testkit::TestHome;
 
-use crate::command;
+use crate::ramus_command;
 
 /// A Claude directory with an archive of its own.
 struct Kept {
-    home: Home,
+    home: TestHome,
 }
 
 const SESSION: &str = "0a1b2c3d-0000-4000-8000-000000000001";
 
 impl Kept {
     fn new() -> Self {
-        let home = Home::new();
-        home.session(
+        let home = TestHome::new();
+        home.write_session(
             &format!("-home-dev-app/{SESSION}.jsonl"),
             "a user hello\nb < a assistant hi\nc < a assistant hey",
         );
-        home.session(&format!("-home-dev-app/{SESSION}/subagents/agent-a1.jsonl"), "x user find\n");
-        home.write(&format!("-home-dev-app/{SESSION}/tool-results/t.txt"), "a long output");
-        let backup = home.claude().join(format!("file-history/{SESSION}/0123456789abcdef@v1"));
+        home.write_session(
+            &format!("-home-dev-app/{SESSION}/subagents/agent-a1.jsonl"),
+            "x user find\n",
+        );
+        home.write_file(&format!("-home-dev-app/{SESSION}/tool-results/t.txt"), "a long output");
+        let backup = home.claude_dir().join(format!("file-history/{SESSION}/0123456789abcdef@v1"));
         fs::create_dir_all(backup.parent().unwrap()).unwrap();
         fs::write(backup, "fn main() {}\n").unwrap();
         Self { home }
@@ -38,7 +41,7 @@ impl Kept {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = command(&self.home.claude(), args);
+        let mut command = ramus_command(&self.home.claude_dir(), args);
         command.env("RAMUS_ARCHIVE", self.archive());
         command.env("RAMUS_STATE_DIR", self.home.path().join("state"));
         command.env("RAMUS_CACHE_SETTLE_MS", "50");
@@ -59,15 +62,15 @@ impl Kept {
 
     /// Returns every file of the Claude directory.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        files_below(&self.home.claude())
+        files_below(&self.home.claude_dir())
     }
 
     /// Removes the session as the client's clean-up does.
     fn delete(&self) {
-        let dir = self.home.claude().join("projects/-home-dev-app");
+        let dir = self.home.claude_dir().join("projects/-home-dev-app");
         fs::remove_file(dir.join(format!("{SESSION}.jsonl"))).unwrap();
         fs::remove_dir_all(dir.join(SESSION)).unwrap();
-        fs::remove_dir_all(self.home.claude().join("file-history")).unwrap();
+        fs::remove_dir_all(self.home.claude_dir().join("file-history")).unwrap();
     }
 }
 
@@ -115,7 +118,7 @@ fn a_deleted_session_comes_back_whole_and_goes_again_with_undo() {
 #[test]
 fn an_earlier_generation_replaces_and_undo_brings_back() {
     let kept = Kept::new();
-    let path = kept.home.claude().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
+    let path = kept.home.claude_dir().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
     let first = fs::read(&path).unwrap();
     kept.json(&["archive", "add"]);
     fs::write(&path, testkit::jsonl("z user quite another one")).unwrap();
@@ -154,7 +157,7 @@ fn status_counts_what_is_not_archived() {
 #[test]
 fn check_says_what_is_due_and_not_archived() {
     let kept = Kept::new();
-    let path = kept.home.claude().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
+    let path = kept.home.claude_dir().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
     let old = std::time::SystemTime::now() - Duration::from_secs(40 * 86_400);
     fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
     std::thread::sleep(Duration::from_millis(80));
@@ -191,7 +194,7 @@ fn forgetting_asks_first() {
 #[test]
 fn the_hook_is_shown_then_added_then_taken_out() {
     let kept = Kept::new();
-    let path = kept.home.claude().join("settings.json");
+    let path = kept.home.claude_dir().join("settings.json");
     let settings = "{\n    \"model\": \"opus\",\n    \"hooks\": { \"Stop\": [] }\n}\n";
     fs::write(&path, settings).unwrap();
     let shown = kept.run(&["archive", "install"]);
@@ -214,7 +217,7 @@ fn the_hook_is_shown_then_added_then_taken_out() {
 #[test]
 fn what_cannot_be_read_is_named_and_the_rest_is_archived() {
     let kept = Kept::new();
-    fs::create_dir_all(kept.home.claude().join("projects/-p/dir.jsonl")).unwrap();
+    fs::create_dir_all(kept.home.claude_dir().join("projects/-p/dir.jsonl")).unwrap();
     let output = kept.run(&["archive", "add", "--json"]);
     let added: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(added["new"], 4);
@@ -232,7 +235,7 @@ fn killed_at_random_moments_nothing_is_lost_or_half() {
     let kept = Kept::new();
     for n in 0..40 {
         let text: String = (0..3_000).map(|line| format!("{{\"n\":{}}}\n", line * n)).collect();
-        kept.home.write(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
+        kept.home.write_file(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
     }
     for millis in [1, 3, 6, 10, 15, 20, 30, 45, 60, 80, 100, 120] {
         let mut add = kept.command(&["archive", "add"]);
@@ -256,7 +259,7 @@ fn several_at_once_do_not_disturb_each_other() {
     let kept = Kept::new();
     for n in 0..30 {
         let text = format!("{{\"n\":{n}}}\n").repeat(500);
-        kept.home.write(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
+        kept.home.write_file(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
     }
     let children: Vec<_> = (0..4)
         .map(|_| kept.command(&["archive", "add"]).stdout(Stdio::null()).spawn().unwrap())
@@ -286,14 +289,14 @@ fn a_full_disk_loses_nothing_that_is_archived() {
     };
     for n in 0..20 {
         let text: String = (0..20_000).map(|_| noise()).collect();
-        kept.home.write(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
+        kept.home.write_file(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
     }
     let program = env!("CARGO_BIN_EXE_ramus");
     // The limit is in blocks of 512 bytes, for each file that is written.
     for blocks in [300, 2_000, 5_000] {
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
         let mut limited = Command::new("sh");
-        limited.args(["-c", &script, "sh", program, "--claude-dir"]).arg(kept.home.claude());
+        limited.args(["-c", &script, "sh", program, "--claude-dir"]).arg(kept.home.claude_dir());
         limited.args(["archive", "add"]).env("RAMUS_ARCHIVE", kept.archive());
         let output = limited.env("HOME", kept.home.path()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{output:?}");
@@ -358,12 +361,13 @@ fn without_marks(text: &str) -> String {
 
 #[test]
 fn an_archived_history_answers_as_its_files_did() {
-    let home = Home::new();
-    testkit::corpus(&home, 11, 12);
+    let home = TestHome::new();
+    testkit::write_corpus(&home, 11, 12);
     let demo = home.path().join("demo");
-    let written = command(&home.claude(), &["demo", &demo.to_string_lossy()]).output().unwrap();
+    let written =
+        ramus_command(&home.claude_dir(), &["demo", &demo.to_string_lossy()]).output().unwrap();
     assert!(written.status.success(), "{written:?}");
-    copy_all(&demo, &home.claude());
+    copy_all(&demo, &home.claude_dir());
     let kept = Kept { home };
     let ask = |args: &[String], cache: bool| {
         let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -378,9 +382,9 @@ fn an_archived_history_answers_as_its_files_did() {
     let before: Vec<_> = questions.iter().map(|question| ask(question, false)).collect();
     assert!(before.iter().filter(|(code, _)| *code == Some(0)).count() > 15, "{before:?}");
     kept.json(&["archive", "add"]);
-    fs::remove_dir_all(kept.home.claude().join("projects")).unwrap();
-    fs::create_dir(kept.home.claude().join("projects")).unwrap();
-    fs::remove_dir_all(kept.home.claude().join("file-history")).unwrap();
+    fs::remove_dir_all(kept.home.claude_dir().join("projects")).unwrap();
+    fs::create_dir(kept.home.claude_dir().join("projects")).unwrap();
+    fs::remove_dir_all(kept.home.claude_dir().join("file-history")).unwrap();
     for cache in [false, true, true] {
         for (question, before) in questions.iter().zip(&before) {
             let after = ask(question, cache);
@@ -421,7 +425,7 @@ fn the_file_on_disk_wins_and_what_is_archived_is_not_written_to() {
     };
     assert_eq!(archived(), [false]);
     // Moved to another project: it is there, only elsewhere.
-    let projects = kept.home.claude().join("projects");
+    let projects = kept.home.claude_dir().join("projects");
     fs::rename(projects.join("-home-dev-app"), projects.join("-home-dev-other")).unwrap();
     assert_eq!(archived(), [false]);
     fs::rename(projects.join("-home-dev-other"), projects.join("-home-dev-app")).unwrap();

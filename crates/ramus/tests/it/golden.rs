@@ -7,10 +7,10 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{json, ramus};
+use crate::{run_json, run_ramus};
 
 /// Writes the demo and returns the directory it lies in.
-fn demo() -> TempDir {
+fn write_demo() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let made = Command::new(env!("CARGO_BIN_EXE_ramus"))
         .arg("demo")
@@ -23,9 +23,9 @@ fn demo() -> TempDir {
 
 /// Holds the answer to a command, with what differs from run to run taken out.
 #[track_caller]
-fn golden(name: &str, args: &[&str]) {
-    let dir = demo();
-    let mut answer = json(&dir.path().join("demo"), args);
+fn check_golden(name: &str, args: &[&str]) {
+    let dir = write_demo();
+    let mut answer = run_json(&dir.path().join("demo"), args);
     if let Some(retention) = answer.get_mut("retention") {
         *retention = Value::Null;
     }
@@ -40,53 +40,53 @@ fn golden(name: &str, args: &[&str]) {
 
 #[test]
 fn projects() {
-    golden("projects", &["projects"]);
+    check_golden("projects", &["projects"]);
 }
 
 #[test]
 fn sessions() {
-    golden("sessions", &["sessions", "--all"]);
+    check_golden("sessions", &["sessions", "--all"]);
 }
 
 #[test]
 fn conversations() {
-    golden("conversations", &["conversations", "7ea9"]);
+    check_golden("conversations", &["conversations", "7ea9"]);
 }
 
 #[test]
 fn show() {
-    golden("show", &["show", "10ad"]);
+    check_golden("show", &["show", "10ad"]);
 }
 
 #[test]
 fn files() {
-    golden("files", &["files", "7ea9"]);
-    golden("files_diff", &["files", "7ea9@1", "--diff", "7ea9"]);
+    check_golden("files", &["files", "7ea9"]);
+    check_golden("files_diff", &["files", "7ea9@1", "--diff", "7ea9"]);
 }
 
 #[test]
 fn usage() {
-    golden("usage", &["usage", "--utc", "--by", "branch"]);
+    check_golden("usage", &["usage", "--utc", "--by", "branch"]);
 }
 
 #[test]
 fn tree() {
-    golden("tree", &["tree", "7ea9"]);
+    check_golden("tree", &["tree", "7ea9"]);
 }
 
 #[test]
 fn stats() {
-    golden("stats", &["stats"]);
+    check_golden("stats", &["stats"]);
 }
 
 #[test]
 fn check() {
-    golden("check", &["check"]);
+    check_golden("check", &["check"]);
 }
 
 #[test]
 fn the_demo_is_written_once_and_never_over_anything() {
-    let dir = demo();
+    let dir = write_demo();
     let again = Command::new(env!("CARGO_BIN_EXE_ramus"))
         .arg("demo")
         .arg(dir.path().join("demo"))
@@ -98,7 +98,7 @@ fn the_demo_is_written_once_and_never_over_anything() {
 
 #[test]
 fn reading_changes_nothing() {
-    let dir = demo();
+    let dir = write_demo();
     let claude = dir.path().join("demo");
     let state = || {
         let mut files = Vec::new();
@@ -123,16 +123,16 @@ fn reading_changes_nothing() {
         &["stats"],
         &["check"],
     ] {
-        assert_eq!(ramus(&claude, args).status.code(), Some(0), "{args:?}");
+        assert_eq!(run_ramus(&claude, args).status.code(), Some(0), "{args:?}");
     }
     assert_eq!(state(), before);
 }
 
 #[test]
 fn find() {
-    let dir = demo();
+    let dir = write_demo();
     // One object a line, as hits are found.
-    let output = ramus(&dir.path().join("demo"), &["find", "Dockerfile", "--json"]);
+    let output = run_ramus(&dir.path().join("demo"), &["find", "Dockerfile", "--json"]);
     let lines = String::from_utf8(output.stdout).unwrap();
     let answers = lines.lines().map(|line| {
         let answer: Value = serde_json::from_str(line).unwrap();
@@ -144,11 +144,11 @@ fn find() {
 
 #[test]
 fn diff() {
-    golden("diff", &["diff", "7ea9@1", "7ea9@2"]);
+    check_golden("diff", &["diff", "7ea9@1", "7ea9@2"]);
 }
 
 /// Takes out of an answer what differs from run to run: new ids, the present, the scratch directory.
-fn redacted(text: &str, home: &Path, known: &str) -> String {
+fn redact_paths(text: &str, home: &Path, known: &str) -> String {
     let text = text.replace(&*home.to_string_lossy(), "[dir]");
     let mut out = String::new();
     let mut ids: Vec<&str> = Vec::new();
@@ -210,8 +210,8 @@ fn is_time(text: &str) -> bool {
 #[test]
 fn writing_commands() {
     const ID: &str = "11111111-0000-4000-8000-000000000001";
-    let home = testkit::Home::new();
-    home.session(
+    let home = testkit::TestHome::new();
+    home.write_session(
         &format!("-home-dev-app/{ID}.jsonl"),
         "
         a      user       v=2.1.325 tune the harp
@@ -235,11 +235,11 @@ fn writing_commands() {
         &["trash", "1111", "--yes"],
         &["log"],
     ] {
-        let answer = json(&home.claude(), args);
+        let answer = run_json(&home.claude_dir(), args);
         let answer = serde_json::to_string_pretty(&answer).unwrap();
         writeln!(text, "$ ramus {} --json\n{answer}\n", args.join(" ")).unwrap();
     }
-    insta::assert_snapshot!("written", redacted(&text, home.path(), ID));
+    insta::assert_snapshot!("written", redact_paths(&text, home.path(), ID));
 }
 
 /// Every page of the help: the commands are found in the pages themselves, so that none can be missing.
@@ -256,7 +256,7 @@ fn the_whole_reference() {
             .unwrap();
         assert!(output.status.success(), "{command:?}");
         let page = String::from_utf8(output.stdout).unwrap();
-        let mut below = subcommands(&page);
+        let mut below = list_subcommands(&page);
         below.reverse();
         open.extend(below.into_iter().map(|name| [&command[..], &[name]].concat()));
         let call = [&["ramus".to_owned()], &command[..], &["--help".to_owned()]].concat().join(" ");
@@ -266,7 +266,7 @@ fn the_whole_reference() {
 }
 
 /// Returns the commands that a page of the help lists.
-fn subcommands(page: &str) -> Vec<String> {
+fn list_subcommands(page: &str) -> Vec<String> {
     let lines = page.lines().skip_while(|line| *line != "Commands:").skip(1);
     let names = lines.take_while(|line| !line.is_empty()).filter_map(|line| {
         let name = line.strip_prefix("  ")?.split(' ').next()?;
@@ -279,29 +279,31 @@ fn subcommands(page: &str) -> Vec<String> {
 fn completions_and_manual_pages_are_made() {
     let dir = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let output = ramus(dir.path(), &["completions", shell]);
+        let output = run_ramus(dir.path(), &["completions", shell]);
         assert!(String::from_utf8(output.stdout).unwrap().contains("conversations"), "{shell}");
     }
     let pages = dir.path().join("pages");
     assert_eq!(
-        ramus(dir.path(), &["man", "--out", pages.to_str().unwrap()]).status.code(),
+        run_ramus(dir.path(), &["man", "--out", pages.to_str().unwrap()]).status.code(),
         Some(0)
     );
     assert!(pages.join("ramus-tree.1").exists());
-    assert!(String::from_utf8(ramus(dir.path(), &["man"]).stdout).unwrap().starts_with(".ie"));
+    assert!(String::from_utf8(run_ramus(dir.path(), &["man"]).stdout).unwrap().starts_with(".ie"));
 }
 
 /// The same project has the same name wherever it is listed.
 #[test]
 fn a_project_is_named_one_way() {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     let short = "a user Which needle?\nb < a assistant This one.";
-    home.session("-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl", short);
+    home.write_session("-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl", short);
     for args in
         [&["projects"][..], &["sessions"], &["find", "needle"], &["usage", "--by", "project"]]
     {
-        let output =
-            crate::command(&home.claude(), args).env("HOME", "/home/dev").output().unwrap();
+        let output = crate::ramus_command(&home.claude_dir(), args)
+            .env("HOME", "/home/dev")
+            .output()
+            .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("~/app") && !text.contains("-home-dev"), "{args:?}\n{text}");
     }
@@ -309,15 +311,15 @@ fn a_project_is_named_one_way() {
 
 #[test]
 fn commands_that_print_a_text_take_json_too() {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     for args in [&["guide"][..], &["completions", "bash"], &["man"]] {
-        let answer = crate::json(&home.claude(), args);
-        let plain = crate::ramus(&home.claude(), args).stdout;
+        let answer = crate::run_json(&home.claude_dir(), args);
+        let plain = crate::run_ramus(&home.claude_dir(), args).stdout;
         assert_eq!(answer["text"].as_str().unwrap().as_bytes(), plain, "{args:?}");
         assert_eq!(answer["schema"], format!("ramus.{}/1", args[0]));
     }
-    let dir = home.claude().join("sample").display().to_string();
-    let answer = crate::json(&home.claude(), &["demo", &dir]);
+    let dir = home.claude_dir().join("sample").display().to_string();
+    let answer = crate::run_json(&home.claude_dir(), &["demo", &dir]);
     assert_eq!(answer["directory"], *dir);
     assert!(answer["files"].as_u64().unwrap() > 7, "{answer}");
 }

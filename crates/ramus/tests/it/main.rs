@@ -41,12 +41,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// Runs `ramus` on a Claude directory with nothing of this machine around it.
-fn ramus(claude: &Path, args: &[&str]) -> Output {
-    command(claude, args).output().unwrap()
+fn run_ramus(claude: &Path, args: &[&str]) -> Output {
+    ramus_command(claude, args).output().unwrap()
 }
 
-/// Makes the command that [`ramus`] runs.
-fn command(claude: &Path, args: &[&str]) -> Command {
+/// Makes the command that [`run_ramus`] runs.
+fn ramus_command(claude: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ramus"));
     command
         .env_clear()
@@ -61,8 +61,8 @@ fn command(claude: &Path, args: &[&str]) -> Command {
 
 /// Runs `ramus … --json` and reads the answer.
 #[track_caller]
-fn json(claude: &Path, args: &[&str]) -> Value {
-    let output = ramus(claude, &[args, &["--json"]].concat());
+fn run_json(claude: &Path, args: &[&str]) -> Value {
+    let output = run_ramus(claude, &[args, &["--json"]].concat());
     let stderr = String::from_utf8_lossy(&output.stderr);
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error} for {args:?}\n{stderr}"))

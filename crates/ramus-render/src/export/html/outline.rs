@@ -6,16 +6,16 @@ use std::fmt::Write as _;
 
 use ramus_core::turn::{Turn, TurnKind};
 
-use super::prose::line;
-use super::{close, fork_anchor};
+use super::prose::escaped_line;
+use super::{close_document, fork_anchor};
 use crate::export::{OutlineEntry, OutlineKind};
-use crate::text::{count, fork_summary};
+use crate::text::{count_noun, fork_summary};
 
 /// The maximum number of characters of a prompt in the outline.
-const WORDS: usize = 90;
+const MAX_WORD_CHARS: usize = 90;
 
 pub(in crate::export) fn outline_entry(turn: &Turn) -> Option<OutlineEntry> {
-    let own = || turn.uuid.as_deref().map(line);
+    let own = || turn.uuid.as_deref().map(escaped_line);
     let (kind, anchor, words) = match &turn.kind {
         TurnKind::Prompt(prompt) => (OutlineKind::Prompt, own()?, prompt.text.clone()),
         TurnKind::Command(command) if !command.name.is_empty() => {
@@ -23,23 +23,23 @@ pub(in crate::export) fn outline_entry(turn: &Turn) -> Option<OutlineEntry> {
         }
         TurnKind::Compaction(_) => (OutlineKind::Compaction, own()?, "Compacted".to_owned()),
         TurnKind::Fork(fork) => {
-            let words = format!("Fork point ({})", fork_summary(fork.kind, fork.ways.len()));
+            let words = format!("Fork point ({})", fork_summary(fork.kind, fork.branches.len()));
             (OutlineKind::Fork, fork_anchor(turn)?, words)
         }
         _ => return None,
     };
-    let mut short: String = words.trim().chars().take(WORDS).collect();
-    if words.trim().chars().nth(WORDS).is_some() {
+    let mut short: String = words.trim().chars().take(MAX_WORD_CHARS).collect();
+    if words.trim().chars().nth(MAX_WORD_CHARS).is_some() {
         short.push('…');
     }
-    let words = match line(&short) {
+    let words = match escaped_line(&short) {
         words if words.is_empty() => "(image)".to_owned(),
         words => words,
     };
     Some(OutlineEntry { kind, anchor, words })
 }
 
-pub(in crate::export) fn foot_with_outline<'a>(
+pub(in crate::export) fn write_foot_with_outline<'a>(
     outline: impl Iterator<Item = &'a OutlineEntry>,
     out: &mut String,
 ) {
@@ -57,9 +57,9 @@ pub(in crate::export) fn foot_with_outline<'a>(
         let _ = writeln!(list, "<li{class}><a href=\"#{anchor}\">{words}</a></li>");
     }
     if !list.is_empty() {
-        let mut sums = count(prompts, "prompt");
+        let mut sums = count_noun(prompts, "prompt");
         if forks > 0 {
-            let _ = write!(sums, ", {}", count(forks, "fork"));
+            let _ = write!(sums, ", {}", count_noun(forks, "fork"));
         }
         let _ = write!(
             out,
@@ -67,5 +67,5 @@ pub(in crate::export) fn foot_with_outline<'a>(
              <summary>Outline <span class=\"out\">{sums}</span></summary><ol>\n{list}</ol></details></nav>\n"
         );
     }
-    close(out);
+    close_document(out);
 }

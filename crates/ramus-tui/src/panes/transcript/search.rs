@@ -3,12 +3,12 @@
 use ramus_core::query::Query;
 use ramus_core::session::NodeId;
 
-use super::Transcript;
-use crate::event::Target;
+use super::TranscriptPane;
+use crate::event::JumpTarget;
 
 /// What is looked for, and the messages of the session that hold it.
 #[derive(Debug)]
-pub(crate) struct Search {
+pub(crate) struct TranscriptSearch {
     pub(crate) text: String,
     pub(crate) query: Query,
     /// `None`: still looking.
@@ -17,13 +17,13 @@ pub(crate) struct Search {
     pub(crate) is_given: bool,
 }
 
-impl Transcript {
+impl TranscriptPane {
     /// Shows the message that was found with a search, opened, with what was found marked.
-    pub(crate) fn show_hit(&mut self, search: Search, target: &Target) {
+    pub(crate) fn show_hit(&mut self, search: TranscriptSearch, target: &JumpTarget) {
         self.search = Some(search);
-        let Target::Node(node) = target else { return };
-        if let Some(item) = self.item_of(self.chapter.history.tree.first(*node)) {
-            self.unfold(item);
+        let JumpTarget::Node(node) = target else { return };
+        if let Some(item) = self.item_of(self.chapter.history.record_tree.first_copy(*node)) {
+            self.open_block(item);
             self.jump_to_hit(item);
         }
     }
@@ -35,7 +35,7 @@ impl Transcript {
             let items = self.hit_items();
             let next = items.iter().find(|item| **item >= self.cursor).or(items.first());
             if let Some(item) = next.copied() {
-                self.unfold(item);
+                self.open_block(item);
                 self.jump_to_hit(item);
             }
         }
@@ -61,7 +61,7 @@ impl Transcript {
         };
         if let Some(item) = next.copied() {
             // It may stand in a tool call that is folded.
-            self.unfold(item);
+            self.open_block(item);
             self.jump_to_hit(item);
         }
     }
@@ -69,8 +69,8 @@ impl Transcript {
     /// Finds the first line of an item that holds what is looked for.
     pub(super) fn hit_line(&self, item: usize) -> Option<usize> {
         let query = &self.search.as_ref()?.query;
-        let lines = self.lines(item)?;
-        lines.iter().position(|line| !query.marks(&line.text()).is_empty())
+        let lines = self.rendered_lines(item)?;
+        lines.iter().position(|line| !query.match_ranges(&line.to_text()).is_empty())
     }
 
     /// Says how the search stands.

@@ -10,7 +10,7 @@ use ramus_render::json;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::api::{act, diff, enter, events, files, list, resume, session, turns};
-use crate::view::View;
+use crate::turn_view::View;
 
 /// Declarations by name, and the type of each name.
 struct Declarations {
@@ -38,7 +38,7 @@ impl TypeVisitor for Declarations {
 }
 
 /// Declares everything that the page asks with and is answered with.
-fn declarations() -> String {
+fn type_declarations() -> String {
     let config = Config::new().with_large_int("number");
     let mut all = Declarations { config, types: BTreeMap::new() };
     all.visit::<act::DoneView>();
@@ -76,7 +76,7 @@ fn declarations() -> String {
 #[test]
 fn types_of_the_page_are_those_of_the_server() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/generated.ts");
-    let types = declarations();
+    let types = type_declarations();
     if env::var_os("UPDATE_TYPES").is_some() {
         fs::write(&file, &types).expect("the types are written");
     }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use ramus_archive::Archive;
 use ramus_archive::add::AddReport;
 use ramus_render::json::{Answer, ArchiveAdd};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 
 use super::archive_name;
@@ -41,19 +41,20 @@ pub(super) fn add(ui: &mut Ui, global: &Global, args: &AddArgs) -> Result<(), Co
     }
     let scope = args.scope.as_deref();
     let workspace = env::workspace_for(ui, global, scope.unwrap_or_default())?;
-    let files = workspace.owned_files(&workspace.scope(scope)?);
+    let files = workspace.owned_files(&workspace.resolve_scope(scope)?);
     let archive = Archive::open(&env::archive_path())?;
-    let bar = ui.progress(files.iter().map(|file| file.bytes).sum());
+    let bar = ui.progress_bar(files.iter().map(|file| file.bytes).sum());
     let sink = ui.progress_sink();
-    let report =
-        archive.add(&files, env::now(), &|read| bar.inc(read), &|problem| sink.warn(problem));
+    let report = archive.add(&files, env::current_time(), &|read| bar.inc(read), &|problem| {
+        sink.report_problem(problem);
+    });
     bar.finish_and_clear();
     let report = report?;
     if ui.json {
-        return ui.json(&Answer::new("ramus.archive.add/1", answer(report)));
+        return ui.print_json(&Answer::new("ramus.archive.add/1", answer(report)));
     }
     if !args.quiet {
-        ui.line(&summary(report))?;
+        ui.print_line(&summary(report))?;
     }
     Ok(())
 }
@@ -75,7 +76,7 @@ fn add_in_background(global: &Global, args: &AddArgs) -> Result<(), CommandError
 fn summary(report: AddReport) -> Line {
     let AddReport { new, grown, rewritten, unchanged, skipped, .. } = report;
     if new + grown + rewritten + skipped == 0 {
-        let text = format!("Everything is archived: {}.", count(unchanged as usize, "file"));
+        let text = format!("Everything is archived: {}.", count_noun(unchanged as usize, "file"));
         return Line::new(&text, Label::Active);
     }
     let mut parts = Vec::new();

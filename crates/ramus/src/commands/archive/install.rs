@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use ramus_app::archive::{SettingsError, SettingsRequest};
-use ramus_app::change::{apply, quoted};
+use ramus_app::change::{apply_change, shell_quoted};
 use ramus_archive::hook;
 use ramus_render::change::done_line;
 use ramus_render::json::{Answer, ArchiveSettings};
 use ramus_render::{Label, Line};
-use ramus_store::settings;
+use ramus_store::read_optional_text;
 
 use crate::args::Global;
+use crate::confirm::{apply_error, show_change};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{explained, show_change};
 use crate::ui::Ui;
 
 /// Archive whenever a session ends, by a hook in Claude Code's settings
@@ -57,13 +57,14 @@ pub(super) fn uninstall(
 
 /// Whether the settings run the archive when a session ends.
 pub(super) fn has_hook(global: &Global) -> bool {
-    let text = claude_dir(global).and_then(|dir| settings(&dir.join("settings.json")).ok()?);
+    let text =
+        claude_dir(global).and_then(|dir| read_optional_text(&dir.join("settings.json")).ok()?);
     text.is_some_and(|text| hook::has_hook(&text).unwrap_or(false))
 }
 
 /// Returns the Claude directory whose settings are meant: the first that exists.
 fn claude_dir(global: &Global) -> Option<PathBuf> {
-    env::candidates(global).into_iter().find(|dir| dir.is_dir())
+    env::claude_dir_candidates(global).into_iter().find(|dir| dir.is_dir())
 }
 
 /// Returns how the hook starts this program: by its name if that is what a shell would find.
@@ -72,7 +73,7 @@ fn program_name() -> Result<String, CommandError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|dir| dir.join("ramus")).find(|at| at.is_file());
     let is_own = found.is_some_and(|found| found.canonicalize().ok() == own.canonicalize().ok());
-    Ok(if is_own { "ramus".to_owned() } else { quoted(&own.to_string_lossy()) })
+    Ok(if is_own { "ramus".to_owned() } else { shell_quoted(&own.to_string_lossy()) })
 }
 
 fn change_settings(
@@ -82,7 +83,8 @@ fn change_settings(
     yes: bool,
 ) -> Result<(), CommandError> {
     let root = claude_dir(global).ok_or_else(|| {
-        CommandError::user("there is no Claude directory").hinted("name it with `--claude-dir DIR`")
+        CommandError::user_error("there is no Claude directory")
+            .with_hint("name it with `--claude-dir DIR`")
     })?;
     let workspace = env::workspace_to_fill(ui, global);
     let change = workspace.plan_settings(&root, request, &program_name()?)?;
@@ -90,22 +92,23 @@ fn change_settings(
         match &change {
             Some(change) => show_change(ui, change),
             None if request == SettingsRequest::Install => {
-                ui.say(&Line::plain("The hook is there already."));
+                ui.print_message(&Line::plain("The hook is there already."));
             }
-            None => ui.say(&Line::plain("There is no hook.")),
+            None => ui.print_message(&Line::plain("There is no hook.")),
         }
     }
     let op = match &change {
         Some(change) if yes => {
-            let done = apply(&env::state(), change, true, env::now()).map_err(explained)?;
+            let done = apply_change(&env::state_dir(), change, true, env::current_time())
+                .map_err(apply_error)?;
             Some(done.op)
         }
         _ => None,
     };
     if !ui.json {
         match (op, &change) {
-            (Some(op), _) => ui.say(&done_line(op, false)),
-            (None, Some(_)) => ui.say(&Line::new("`--yes` writes it.", Label::Dim)),
+            (Some(op), _) => ui.print_message(&done_line(op, false)),
+            (None, Some(_)) => ui.print_message(&Line::new("`--yes` writes it.", Label::Dim)),
             (None, None) => {}
         }
         return Ok(());
@@ -118,16 +121,15 @@ fn change_settings(
         installed: (request == SettingsRequest::Install) == is_as_asked,
         changed: change.is_some(),
     };
-    ui.json(&Answer::new("ramus.archive.install/1", answer))
+    ui.print_json(&Answer::new("ramus.archive.install/1", answer))
 }
 
 impl From<SettingsError> for CommandError {
     fn from(error: SettingsError) -> Self {
         match error {
             SettingsError::Read(error) => error.into(),
-            SettingsError::Refused { .. } => {
-                Self::user(error).hinted("nothing changed; correct the file, or edit it by hand")
-            }
+            SettingsError::Refused { .. } => Self::user_error(error)
+                .with_hint("nothing changed; correct the file, or edit it by hand"),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! `archive list`: which sessions are archived, and in which generations.
 
 use ramus_archive::{Archive, ArchivedSession, Generation};
-use ramus_core::name::short_id;
+use ramus_core::ids::short_id;
 use ramus_core::time::Time;
 use ramus_render::json::{Answer, ArchiveGeneration, ArchiveList, ArchiveSession};
 use ramus_render::{Label, Line};
-use ramus_store::plan::Moment;
+use ramus_store::plan::FileTime;
 
 use super::{archived_roots, open_archive};
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::LocalClock;
 use crate::error::CommandError;
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
@@ -42,22 +42,22 @@ pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), 
         }
     };
     sessions.retain(|session| !args.deleted || !is_on_disk(session));
-    sessions.sort_by_key(|session| std::cmp::Reverse(modified(session).map(Time::millis)));
+    sessions.sort_by_key(|session| std::cmp::Reverse(modified(session).map(Time::as_millis)));
     if ui.json {
         let rows = sessions.iter().map(|session| answer(&archive, session));
         let sessions = rows.collect::<Result<_, _>>()?;
-        return ui.json(&Answer::new("ramus.archive.list/1", ArchiveList { sessions }));
+        return ui.print_json(&Answer::new("ramus.archive.list/1", ArchiveList { sessions }));
     }
     if sessions.is_empty() {
-        return Err(CommandError::nothing("no session is archived"));
+        return Err(CommandError::nothing_found("no session is archived"));
     }
-    ui.page();
+    ui.start_pager();
     for line in table(&sessions).lines(ui.width) {
-        ui.line(&line)?;
+        ui.print_line(&line)?;
     }
     if args.session.is_some() {
         for line in generation_lines(&archive, &sessions[0])? {
-            ui.line(&line)?;
+            ui.print_line(&line)?;
         }
     }
     Ok(())
@@ -73,12 +73,12 @@ fn modified(session: &ArchivedSession) -> Option<Time> {
     newest.max_by_key(|moment| (moment.0, moment.1)).map(to_time)
 }
 
-fn to_time(Moment(seconds, nanos): Moment) -> Time {
+fn to_time(FileTime(seconds, nanos): FileTime) -> Time {
     Time::from_millis(seconds as i64 * 1000 + i64::from(nanos / 1_000_000))
 }
 
 fn table(sessions: &[ArchivedSession]) -> Table {
-    let clock = Clock::new();
+    let clock = LocalClock::new();
     let mut table =
         Table::new(&["SESSION", "STATE", ">?FILES", ">SIZE", "LAST CHANGE", "*PROJECT"]);
     for session in sessions {
@@ -86,7 +86,7 @@ fn table(sessions: &[ArchivedSession]) -> Table {
             true => ("on disk", Label::Dim),
             false => ("deleted", Label::Note),
         };
-        let when = modified(session).map(|time| clock.short(time)).unwrap_or_default();
+        let when = modified(session).map(|time| clock.short_time(time)).unwrap_or_default();
         table.row(vec![
             cell(short_id(&session.id), Label::Id),
             cell(state, label),
@@ -103,14 +103,14 @@ fn generation_lines(
     archive: &Archive,
     session: &ArchivedSession,
 ) -> Result<Vec<Line>, CommandError> {
-    let clock = Clock::new();
+    let clock = LocalClock::new();
     let generations = generations(archive, session)?;
     Ok(generations
         .iter()
         .map(|generation| {
             Line::plain(&format!("  generation {}", generation.number))
                 .with(&format!("  {}", bytes(generation.bytes)), Label::Dim)
-                .with(&format!("  {}", clock.short(to_time(generation.modified))), Label::Time)
+                .with(&format!("  {}", clock.short_time(to_time(generation.modified))), Label::Time)
                 .with(&format!("  {}", &generation.hash.to_string()[..16]), Label::Dim)
         })
         .collect())

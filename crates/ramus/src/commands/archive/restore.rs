@@ -5,9 +5,9 @@ use ramus_archive::restore::RestoreRequest;
 
 use super::{archived_roots, open_archive};
 use crate::args::Global;
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
 /// Put an archived session back, with its sub-agents, tool outputs and file backups
@@ -42,14 +42,14 @@ pub(super) fn restore(
     let workspace = env::workspace_to_fill(ui, global);
     match workspace.plan_archive_restore(&archive, &session, request)? {
         ArchiveRestore::Planned(change) => {
-            perform(ui, "ramus.archive.restore/1", &args.write, &change)
+            confirm_and_apply(ui, "ramus.archive.restore/1", &args.write, &change)
         }
         ArchiveRestore::AllThere => {
-            Err(CommandError::nothing("the session is there as it was archived"))
+            Err(CommandError::nothing_found("the session is there as it was archived"))
         }
-        ArchiveRestore::OtherContent => Err(CommandError::user(
+        ArchiveRestore::OtherContent => Err(CommandError::user_error(
             "the session is there with another content",
         )
-        .hinted("`--replace` puts the archived content in its place and keeps what is there")),
+        .with_hint("`--replace` puts the archived content in its place and keeps what is there")),
     }
 }

@@ -4,12 +4,12 @@ use ramus_app::{Scope, Workspace};
 use ramus_archive::Archive;
 use ramus_archive::storage::Totals;
 use ramus_render::json::{Answer, ArchiveStatus};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 
 use super::{archive_name, install};
 use crate::args::Global;
-use crate::env::{self, Clock};
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::table::{bytes, number};
 use crate::ui::Ui;
@@ -23,7 +23,7 @@ pub(super) fn status(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     let path = env::archive_path();
     let archive = Archive::open_existing(&path)?;
     let totals = archive.as_ref().map(Archive::totals).transpose()?.unwrap_or_default();
-    let workspace = env::workspace(ui, global).ok();
+    let workspace = env::command_workspace(ui, global).ok();
     let pending = match &workspace {
         Some(workspace) => pending_files(workspace)?,
         None => 0,
@@ -31,10 +31,10 @@ pub(super) fn status(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     let hook = install::has_hook(global);
     if ui.json {
         let answer = answer(totals, archive.is_some(), pending, hook);
-        return ui.json(&Answer::new("ramus.archive.status/1", answer));
+        return ui.print_json(&Answer::new("ramus.archive.status/1", answer));
     }
     for line in lines(totals, archive.is_some(), pending, hook) {
-        ui.line(&line)?;
+        ui.print_line(&line)?;
     }
     Ok(())
 }
@@ -49,16 +49,19 @@ fn pending_files(workspace: &Workspace) -> Result<u64, CommandError> {
 fn lines(totals: Totals, exists: bool, pending: u64, hook: bool) -> Vec<Line> {
     let mut lines = Vec::new();
     if exists {
-        let last = totals.last_added.map(|time| Clock::new().short(time)).unwrap_or_default();
-        lines.push(Line::new(&count(totals.sessions as usize, "session"), Label::Strong).with(
-            &format!(
-                " in {}: {}, {} compressed. Last added {last}.",
-                count(totals.files as usize, "file"),
-                bytes(totals.bytes),
-                bytes(totals.packed_bytes)
+        let last =
+            totals.last_added.map(|time| LocalClock::new().short_time(time)).unwrap_or_default();
+        lines.push(
+            Line::new(&count_noun(totals.sessions as usize, "session"), Label::Strong).with(
+                &format!(
+                    " in {}: {}, {} compressed. Last added {last}.",
+                    count_noun(totals.files as usize, "file"),
+                    bytes(totals.bytes),
+                    bytes(totals.packed_bytes)
+                ),
+                Label::Plain,
             ),
-            Label::Plain,
-        ));
+        );
     } else {
         lines.push(Line::plain("Nothing is archived yet."));
     }

@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 
 use ramus_core::body::{Media, MediaSource};
-use ramus_core::name::fingerprint;
+use ramus_core::ids::fingerprint;
 
-use super::Images;
+use super::ImagesOption;
 
 /// Pictures met so far, those that become files kept until the transcript is whole.
-pub(super) struct Pictures {
-    images: Images,
+pub(super) struct ExportPictures {
+    images: ImagesOption,
     /// The way from the transcript to the directory of the export.
-    up: &'static str,
+    path_to_root: &'static str,
     files: BTreeMap<String, Vec<u8>>,
 }
 
-impl Pictures {
-    pub(super) fn new(images: Images, up: &'static str) -> Self {
-        Self { images, up, files: BTreeMap::new() }
+impl ExportPictures {
+    pub(super) fn new(images: ImagesOption, path_to_root: &'static str) -> Self {
+        Self { images, path_to_root, files: BTreeMap::new() }
     }
 
     /// Returns the address of a picture. `None`: it is only named.
-    pub(super) fn address(&mut self, media: &Media) -> Option<String> {
+    pub(super) fn picture_address(&mut self, media: &Media) -> Option<String> {
         let MediaSource::Base64(data) = &media.source else { return None };
         let kind = media.media_type.as_deref()?;
         // Other kinds could be documents that run.
@@ -36,18 +36,18 @@ impl Pictures {
             return None;
         }
         match self.images {
-            Images::None => None,
-            Images::Inline => Some(format!("data:{kind};base64,{data}")),
-            Images::Files => {
+            ImagesOption::None => None,
+            ImagesOption::Inline => Some(format!("data:{kind};base64,{data}")),
+            ImagesOption::Files => {
                 let name = format!("images/{:016x}.{ending}", fingerprint(data.as_bytes()));
-                let address = format!("{}{name}", self.up);
-                self.files.entry(name).or_insert_with(|| decoded(data.as_bytes()));
+                let address = format!("{}{name}", self.path_to_root);
+                self.files.entry(name).or_insert_with(|| decode_base64(data.as_bytes()));
                 Some(address)
             }
         }
     }
 
-    pub(super) fn files(self) -> impl Iterator<Item = (String, Vec<u8>)> {
+    pub(super) fn into_files(self) -> impl Iterator<Item = (String, Vec<u8>)> {
         self.files.into_iter()
     }
 }
@@ -66,7 +66,7 @@ static VALUES: [u8; 256] = {
 };
 
 /// Decodes base64; letters that are none end it.
-fn decoded(data: &[u8]) -> Vec<u8> {
+fn decode_base64(data: &[u8]) -> Vec<u8> {
     let value = |byte: u8| u32::from(VALUES[byte as usize]);
     let end = data.iter().position(|byte| value(*byte) == 64).unwrap_or(data.len());
     let (fours, rest) = data[..end].as_chunks::<4>();
@@ -86,14 +86,14 @@ fn decoded(data: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::decoded;
+    use super::decode_base64;
 
     #[test]
     fn base64_is_decoded() {
-        assert_eq!(decoded(b"aGVsbG8="), b"hello");
-        assert_eq!(decoded(b"aGVsbG8h"), b"hello!");
-        assert_eq!(decoded(b"aGVsbA=="), b"hell");
-        assert_eq!(decoded(b"aGVs!GVs"), b"hel");
-        assert_eq!(decoded(b""), b"");
+        assert_eq!(decode_base64(b"aGVsbG8="), b"hello");
+        assert_eq!(decode_base64(b"aGVsbG8h"), b"hello!");
+        assert_eq!(decode_base64(b"aGVsbA=="), b"hell");
+        assert_eq!(decode_base64(b"aGVs!GVs"), b"hel");
+        assert_eq!(decode_base64(b""), b"");
     }
 }

@@ -3,19 +3,22 @@
 use std::collections::BTreeMap;
 
 use ramus_core::time::Time;
-use ramus_render::export::site::{self, Path, Project, Session};
+use ramus_render::export::site::{self, SitePath, SiteProject, SiteSession};
 
-use super::Format;
-use super::path::{Site, Written, site_name};
+use super::ExportFormat;
+use super::transcripts::{ExportSite, WrittenTranscript, site_name};
 
 /// The transcripts and the agents of a project by session, the oldest first.
-type Sessions<'a> = BTreeMap<(Option<Time>, &'a str), Both<'a>>;
-type Both<'a> = (Vec<&'a Written>, Vec<&'a Written>);
+type ProjectSessions<'a> = BTreeMap<(Option<Time>, &'a str), PathsAndAgents<'a>>;
+type PathsAndAgents<'a> = (Vec<&'a WrittenTranscript>, Vec<&'a WrittenTranscript>);
 
 /// Returns the name and text of the page, where the format has one.
-pub(super) fn index(format: Format, site: &Site) -> Option<(&'static str, String)> {
+pub(super) fn site_index(
+    format: ExportFormat,
+    site: &ExportSite,
+) -> Option<(&'static str, String)> {
     let name = site_name(format)?;
-    let mut by_project: BTreeMap<&str, Sessions<'_>> = BTreeMap::new();
+    let mut by_project: BTreeMap<&str, ProjectSessions<'_>> = BTreeMap::new();
     let mut began: BTreeMap<&str, Option<Time>> = BTreeMap::new();
     for path in &site.transcripts {
         let header = &path.header;
@@ -31,36 +34,43 @@ pub(super) fn index(format: Format, site: &Site) -> Option<(&'static str, String
         let sessions = by_project.entry(&header.project).or_default();
         sessions.entry((began, session)).or_default().1.push(agent);
     }
-    let projects: Vec<Project> = by_project
+    let projects: Vec<SiteProject> = by_project
         .into_iter()
-        .map(|(name, sessions)| Project {
+        .map(|(name, sessions)| SiteProject {
             name: name.to_owned(),
-            sessions: sessions.into_iter().rev().map(session).collect(),
+            sessions: sessions.into_iter().rev().map(site_session).collect(),
         })
         .collect();
     let mut out = String::new();
     match format {
-        Format::Html => site::html(&projects, &mut out),
-        _ => site::markdown(&projects, &mut out),
+        ExportFormat::Html => site::write_html_index(&projects, &mut out),
+        _ => site::write_markdown_index(&projects, &mut out),
     }
     Some((name, out))
 }
 
-fn session(((_, id), (paths, agents)): ((Option<Time>, &str), Both<'_>)) -> Session {
-    let agents: Vec<Path> = agents.into_iter().map(to_path).collect();
+fn site_session(
+    ((_, id), (paths, agents)): ((Option<Time>, &str), PathsAndAgents<'_>),
+) -> SiteSession {
+    let agents: Vec<SitePath> = agents.into_iter().map(to_path).collect();
     let main = paths.iter().find(|path| path.header.resumes).or(paths.last());
     let Some(main) = main else {
-        return Session { title: id.to_owned(), id: id.to_owned(), agents, ..Session::default() };
+        return SiteSession {
+            title: id.to_owned(),
+            id: id.to_owned(),
+            agents,
+            ..SiteSession::default()
+        };
     };
     let day = |time: Option<Time>| time.map(|time| time.to_string()[..10].to_owned());
     let started = paths.iter().filter_map(|path| path.header.started).min();
     let ended = paths.iter().filter_map(|path| path.header.ended).max();
     let mut days: Vec<String> = [day(started), day(ended)].into_iter().flatten().collect();
     days.dedup();
-    let mut paths: Vec<Path> = paths.iter().map(|path| to_path(path)).collect();
+    let mut paths: Vec<SitePath> = paths.iter().map(|path| to_path(path)).collect();
     paths.sort_by_key(|path| path.path);
-    Session {
-        title: main.header.name().to_owned(),
+    SiteSession {
+        title: main.header.display_name().to_owned(),
         id: main.header.session.clone(),
         days: days.join(" – "),
         paths,
@@ -68,15 +78,15 @@ fn session(((_, id), (paths, agents)): ((Option<Time>, &str), Both<'_>)) -> Sess
     }
 }
 
-fn to_path(written: &Written) -> Path {
+fn to_path(written: &WrittenTranscript) -> SitePath {
     let header = &written.header;
     let own = header.siblings.iter().find(|sibling| sibling.path == header.path);
     let words = own.map(|own| own.words.clone()).unwrap_or_default();
-    Path {
+    SitePath {
         href: written.file.clone(),
         path: header.path,
         paths: header.paths,
-        words: if words.is_empty() { header.name().to_owned() } else { words },
+        words: if words.is_empty() { header.display_name().to_owned() } else { words },
         status: header.status,
         resumes: header.resumes,
         messages: header.messages,

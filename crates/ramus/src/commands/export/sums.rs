@@ -2,58 +2,58 @@
 
 use std::collections::HashMap;
 
-use ramus_core::body::{Body, SystemKind, Usage};
-use ramus_core::history::{History, Path};
-use ramus_core::name::Key;
-use ramus_core::record::Kind;
+use ramus_core::body::{RecordBody, SystemKind, TokenUsage};
+use ramus_core::history::{ConversationPath, History};
+use ramus_core::ids::IdHash;
+use ramus_core::record::RecordKind;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
-use ramus_render::export::{Header, Tokens};
+use ramus_render::export::{PathTokens, TranscriptHeader};
 
 /// What the bodies of a session tell of sums, by record.
 #[derive(Default)]
-pub(super) struct Facts {
+pub(super) struct PartFacts {
     /// By the place of the record.
-    said: Vec<Option<Said>>,
+    said: Vec<Option<CountedMessage>>,
     compactions: Vec<NodeId>,
-    messages: HashMap<(Key, Key), usize>,
+    messages: HashMap<(IdHash, IdHash), usize>,
     models: Vec<String>,
 }
 
 /// What one record of an answer says of it.
-struct Said {
+struct CountedMessage {
     /// The message it belongs to; records of one message repeat its usage (R20).
     message: usize,
     model: Option<usize>,
-    tokens: Tokens,
+    tokens: PathTokens,
 }
 
-impl Facts {
+impl PartFacts {
     /// Takes in what a body tells.
-    pub(super) fn body(&mut self, node: NodeId, body: &Body) {
+    pub(super) fn add_body(&mut self, node: NodeId, body: &RecordBody) {
         match body {
-            Body::Assistant(body) if !body.is_synthetic() => {
+            RecordBody::Assistant(body) if !body.is_synthetic() => {
                 let key =
-                    |id: &Option<String>| Key::new(id.as_deref().unwrap_or_default().as_bytes());
+                    |id: &Option<String>| IdHash::new(id.as_deref().unwrap_or_default().as_bytes());
                 let ids = (key(&body.message_id), key(&body.request_id));
                 let next = self.messages.len();
                 let message = *self.messages.entry(ids).or_insert(next);
-                let model = body.model.as_ref().map(|model| self.model(model));
-                let tokens = body.usage.as_ref().map(tokens).unwrap_or_default();
+                let model = body.model.as_ref().map(|model| self.model_index(model));
+                let tokens = body.usage.as_ref().map(usage_tokens).unwrap_or_default();
                 let at = node.0 as usize;
                 if self.said.len() <= at {
                     self.said.resize_with(at + 1, || None);
                 }
-                self.said[at] = Some(Said { message, model, tokens });
+                self.said[at] = Some(CountedMessage { message, model, tokens });
             }
-            Body::System(body) if matches!(body.kind, SystemKind::CompactBoundary(_)) => {
+            RecordBody::System(body) if matches!(body.kind, SystemKind::CompactBoundary(_)) => {
                 self.compactions.push(node);
             }
             _ => {}
         }
     }
 
-    fn model(&mut self, model: &str) -> usize {
+    fn model_index(&mut self, model: &str) -> usize {
         self.models.iter().position(|other| other == model).unwrap_or_else(|| {
             self.models.push(model.to_owned());
             self.models.len() - 1
@@ -61,8 +61,8 @@ impl Facts {
     }
 }
 
-fn tokens(usage: &Usage) -> Tokens {
-    Tokens {
+fn usage_tokens(usage: &TokenUsage) -> PathTokens {
+    PathTokens {
         input: usage.input_tokens,
         output: usage.output_tokens,
         cache_read: usage.cache_read_input_tokens,
@@ -72,31 +72,36 @@ fn tokens(usage: &Usage) -> Tokens {
 
 /// Sums over the parts of a path.
 #[derive(Default)]
-pub(super) struct Sums {
+pub(super) struct TranscriptSums {
     messages: usize,
     records: usize,
     compactions: usize,
     started: Option<Time>,
     ended: Option<Time>,
     models: Vec<String>,
-    tokens: Tokens,
+    tokens: PathTokens,
 }
 
-impl Sums {
+impl TranscriptSums {
     /// Adds a part of a path, whose bodies have been read.
-    pub(super) fn part(&mut self, history: &History, path: &Path, facts: &Facts) {
-        let speaks = |fold: &&_| history.folds.fold(**fold).voice.is_displayable();
-        self.messages += path.folds.iter().filter(speaks).count();
+    pub(super) fn add_part(
+        &mut self,
+        history: &History,
+        path: &ConversationPath,
+        facts: &PartFacts,
+    ) {
+        let speaks = |fold: &&_| history.message_tree.message(**fold).role.is_displayable();
+        self.messages += path.messages.iter().filter(speaks).count();
         self.records += path.nodes.len();
-        let mut largest = vec![Tokens::default(); facts.messages.len()];
+        let mut largest = vec![PathTokens::default(); facts.messages.len()];
         for node in &path.nodes {
-            self.time(history, *node);
-            if history.session.record(*node).kind == Kind::System {
+            self.add_time(history, *node);
+            if history.session.record(*node).kind == RecordKind::System {
                 self.compactions += usize::from(facts.compactions.contains(node));
             }
             let Some(Some(said)) = facts.said.get(node.0 as usize) else { continue };
             let held = &mut largest[said.message];
-            if total(held) < total(&said.tokens) {
+            if total_tokens(held) < total_tokens(&said.tokens) {
                 *held = said.tokens;
             }
             if let Some(model) = said.model.map(|model| &facts.models[model])
@@ -113,15 +118,15 @@ impl Sums {
         }
     }
 
-    fn time(&mut self, history: &History, node: NodeId) {
+    fn add_time(&mut self, history: &History, node: NodeId) {
         let record = history.session.record(node);
-        if let Some(time) = record.time.filter(|_| record.kind != Kind::Progress) {
+        if let Some(time) = record.time.filter(|_| record.kind != RecordKind::Progress) {
             self.started = Some(self.started.map_or(time, |started| started.min(time)));
             self.ended = self.ended.max(Some(time));
         }
     }
 
-    pub(super) fn into_header(self, header: &mut Header) {
+    pub(super) fn into_header(self, header: &mut TranscriptHeader) {
         header.tokens = self.tokens;
         header.messages = self.messages;
         header.records = self.records;
@@ -132,7 +137,7 @@ impl Sums {
     }
 }
 
-fn total(tokens: &Tokens) -> u64 {
+fn total_tokens(tokens: &PathTokens) -> u64 {
     [tokens.output, tokens.cache_read, tokens.cache_write]
         .into_iter()
         .fold(tokens.input, u64::saturating_add)

@@ -2,87 +2,88 @@
 
 use ramus_app::{NodeSelector, ResolvedFile};
 use ramus_core::body::json;
-use ramus_core::client_path::{Sent, SentMessage, sent};
+use ramus_core::client_path::{SentMessage, SentRequest, sent_messages};
 use ramus_core::edit::end_of_message;
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_render::json::{Answer, SentJson};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
-use ramus_store::Bodies;
+use ramus_store::RecordReader;
 use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-pub(super) fn show(
+pub(super) fn show_as_client(
     ui: &mut Ui,
     found: &ResolvedFile,
     history: &History,
     spot: &NodeSelector,
 ) -> Result<(), CommandError> {
-    let point = point(history, spot)?;
-    let mut bodies = Bodies::open(&found.file.path)?;
+    let point = resume_point(history, spot)?;
+    let mut bodies = RecordReader::open(&found.file.path)?;
     let mut problem = None;
-    let sent =
-        sent(history, point, &mut |id| match bodies.bytes(history.session.record(id).span) {
-            Ok(bytes) => json::parse(&bytes).ok(),
-            Err(error) => {
-                problem = Some(error);
-                None
-            }
-        });
+    let sent = sent_messages(history, point, &mut |id| match bodies
+        .read_record(history.session.record(id).span)
+    {
+        Ok(bytes) => json::parse_line(&bytes).ok(),
+        Err(error) => {
+            problem = Some(error);
+            None
+        }
+    });
     if let Some(problem) = problem {
         return Err(problem.into());
     }
     if ui.json {
         let answer = SentJson::new(&found.file.id, history, point, sent);
-        return ui.json(&Answer::new("ramus.show.client/1", answer));
+        return ui.print_json(&Answer::new("ramus.show.client/1", answer));
     }
-    print(ui, &sent)
+    print_request(ui, &sent)
 }
 
 /// Finds where Claude Code would go on: at the resume point, or at the end of what was named.
-fn point(history: &History, spot: &NodeSelector) -> Result<NodeId, CommandError> {
+fn resume_point(history: &History, spot: &NodeSelector) -> Result<NodeId, CommandError> {
     let branches = &history.branches;
-    if let Some(node) = spot.node(history)? {
+    if let Some(node) = spot.find_node(history)? {
         let named = branches.conversations.iter().find(|found| found.leaf == node);
         return Ok(match (spot, named) {
-            (NodeSelector::Nth(_), Some(conversation)) => history.tip(conversation),
+            (NodeSelector::Nth(_), Some(conversation)) => history.last_record(conversation),
             _ => end_of_message(history, node).unwrap_or(node),
         });
     }
     branches.resume.map(|resume| resume.point).ok_or_else(|| {
-        CommandError::nothing("Claude Code finds nothing to resume in this session")
-            .hinted("`ramus show SESSION` reads what is there, `--explain` says why")
+        CommandError::nothing_found("Claude Code finds nothing to resume in this session")
+            .with_hint("`ramus show SESSION` reads what is there, `--explain` says why")
     })
 }
 
-fn print(ui: &mut Ui, sent: &Sent) -> Result<(), CommandError> {
-    ui.page();
+fn print_request(ui: &mut Ui, sent: &SentRequest) -> Result<(), CommandError> {
+    ui.start_pager();
     for message in &sent.messages {
-        for line in lines(message) {
-            ui.line(&line)?;
+        for line in message_lines(message) {
+            ui.print_line(&line)?;
         }
-        ui.line(&Line::default())?;
+        ui.print_line(&Line::default())?;
     }
     if !sent.unworded.is_empty() {
         let words = format!(
             "{} more, in words that the session does not hold; `--json` names them.",
-            count(sent.unworded.len(), "attachment"),
+            count_noun(sent.unworded.len(), "attachment"),
         );
-        ui.say(&Line::new(&words, Label::Dim));
+        ui.print_message(&Line::new(&words, Label::Dim));
     }
     if !sent.unreported.is_empty() {
-        let agents = count(sent.unreported.len(), "background agent");
+        let agents = count_noun(sent.unreported.len(), "background agent");
         let words = format!("Claude Code adds a note: no report of {agents} is part of this.");
-        ui.say(&Line::new(&words, Label::Dim));
+        ui.print_message(&Line::new(&words, Label::Dim));
     }
     Ok(())
 }
 
-fn lines(message: &SentMessage) -> Vec<Line> {
-    let mut lines = vec![Line::new(message.role.word(), Label::Strong)];
+fn message_lines(message: &SentMessage) -> Vec<Line> {
+    let mut lines = vec![Line::new(message.role.as_str(), Label::Strong)];
     push_content(&mut lines, &message.content);
     lines
 }
