@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -180,7 +181,7 @@ fn a_file_that_grows_line_by_line_stays_few_chunks_and_one_generation() {
     let archive = archive(&home);
     let (mut text, long) = (String::new(), "x".repeat(2_000));
     for n in 0..200 {
-        text += &format!("{{\"type\":\"user\",\"n\":{n},\"text\":\"{long}\"}}\n");
+        writeln!(text, "{{\"type\":\"user\",\"n\":{n},\"text\":\"{long}\"}}").unwrap();
         home.write("-p/s.jsonl", &text);
         let report = add(&archive, &home.claude());
         assert_eq!(report.grown + report.new, 1);

@@ -131,12 +131,12 @@ pub struct ShortUuids(Box<[Name]>);
 
 impl ShortUuids {
     pub fn new(names: impl Iterator<Item = Name>) -> Self {
-        let mut starts: Vec<(u32, Name)> =
-            names.map(|name| ((name.bits() >> 96) as u32, name)).collect();
-        starts.sort_unstable();
-        starts.dedup();
-        let alike = starts.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
-        Self(alike.flatten().map(|(_, name)| *name).collect())
+        let mut names: Vec<Name> = names.collect();
+        names.sort_unstable();
+        names.dedup();
+        let start = |name: &Name| (name.bits() >> 96) as u32;
+        let alike = names.chunk_by(|a, b| start(a) == start(b)).filter(|group| group.len() > 1);
+        Self(alike.flatten().copied().collect())
     }
 
     /// Returns the start of a uuid as [`short_id`] does, longer where another one begins with that.
@@ -144,8 +144,11 @@ impl ShortUuids {
         let short = short_id(uuid);
         let Some(own) = Name::canonical(uuid.as_bytes()) else { return short };
         let shared = |other: &Name| (own.bits() ^ other.bits()).leading_zeros() as usize / 4;
-        let others = self.0.iter().filter(|name| **name != own);
-        let shared = others.map(shared).max().unwrap_or(0);
+        // In sorted order no name shares more with this one than its neighbours do.
+        let at = self.0.partition_point(|name| *name < own);
+        let before = at.checked_sub(1).and_then(|before| self.0.get(before));
+        let after = self.0[at..].iter().find(|name| **name != own);
+        let shared = before.into_iter().chain(after).map(shared).max().unwrap_or(0);
         // Letters of the uuid, its dashes left out.
         let end = uuid.bytes().scan(0, |letters, byte| {
             *letters += usize::from(byte != b'-');
@@ -244,7 +247,7 @@ pub fn fingerprint(content: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Name, ShortIds, fingerprint};
+    use super::{Name, ShortIds, ShortUuids, fingerprint};
 
     #[test]
     fn an_ambiguous_short_id_is_longer() {
@@ -259,6 +262,27 @@ mod tests {
         assert_eq!(short.short(ids[2]), "0a1b2c3d-1");
         assert_eq!(short.short(ids[3]), "ffff0000");
         assert_eq!(short.short("message-12"), "message-12");
+    }
+
+    #[test]
+    fn a_short_uuid_begins_no_other_one() {
+        let uuids: Vec<String> = (0u32..400)
+            .map(|n| {
+                let (a, b) = (n % 5, n % 7 * 0x1111);
+                format!("{a:08x}-{b:04x}-4000-8000-{:012x}", u64::from(n) * 0x1_0000_0001)
+            })
+            .collect();
+        let names = uuids.iter().map(|uuid| Name::new(uuid.as_bytes()));
+        let short = ShortUuids::new(names);
+        for uuid in &uuids {
+            let start = short.short(uuid);
+            let alike: Vec<&String> =
+                uuids.iter().filter(|other| other.starts_with(start)).collect();
+            assert_eq!(alike, [uuid]);
+            let shorter = &start[..start.len() - 1];
+            let is_needed = uuids.iter().filter(|other| other.starts_with(shorter)).count() > 1;
+            assert!(is_needed || start.len() == 8, "{start}");
+        }
     }
 
     #[test]

@@ -111,7 +111,7 @@ mod tests {
         let times: Vec<Option<Time>> =
             [0, -1, 1, i64::MAX, i64::MIN].map(|millis| Some(Time::from_millis(millis))).into();
         let keys = vec![Some(Key::new(b"")), None, Some(Key::new(b"toolu_1"))];
-        let values: (Vec<Option<Name>>, Vec<Option<Time>>, Vec<Option<Key>>) = (all, times, keys);
+        let values = (all, times, keys);
         let decoded = bitcode::decode(&bitcode::encode(&values));
         assert_eq!(decoded.ok(), Some(values));
     }

@@ -2,7 +2,7 @@
 //!
 //! An overlay lies under a Claude directory like the lower layer of a union mount: a path that exists on
 //! disk means the file on disk, any other path means the archived file, if there is one. So everything that
-//! reads histories by path reads archived ones too. Everything that writes uses [`regular`](crate::regular)
+//! reads histories by path reads archived ones too. Everything that writes uses `regular`
 //! and sees the disk alone.
 //!
 //! The table of overlays belongs to the process, as a table of mounts does: a path means the same to every

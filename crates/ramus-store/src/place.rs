@@ -280,6 +280,7 @@ impl HistoryFile {
 }
 
 /// What a file system or an archive knows about a file.
+#[derive(Clone, Copy)]
 struct FileFacts {
     bytes: u64,
     modified: SystemTime,

@@ -352,6 +352,7 @@ fn questions(corpus: &Corpus) -> Vec<Question> {
             let place = MessageAt { session: session.clone(), node, opened_by };
             questions.push(Question::Files(place.clone()));
             questions.push(Question::Goto(place.clone()));
+            questions.push(Question::Resume(place.clone()));
             questions.push(Question::Fork(place.clone()));
             questions.push(Question::Resume(place.clone()));
             questions.push(Question::Export { place, n });
