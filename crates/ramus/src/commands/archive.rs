@@ -10,7 +10,9 @@ mod verify;
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use ramus_app::{ResolvedFile, Workspace};
 use ramus_archive::Archive;
+use ramus_render::{Label, Line};
 
 use crate::args::Global;
 use crate::env;
@@ -77,6 +79,19 @@ fn open_archive() -> Result<Archive, CommandError> {
 fn archived_roots(global: &Global) -> Vec<PathBuf> {
     let roots = env::candidates(global).into_iter();
     roots.map(|root| root.canonicalize().unwrap_or(root)).collect()
+}
+
+/// Says that a session is read from the archive, and how to get it back.
+pub(crate) fn tell_archived(ui: &Ui, workspace: &Workspace, found: &ResolvedFile) {
+    if !found.file.archived || ui.json {
+        return;
+    }
+    let session = found.file.role.session().unwrap_or(&found.file.id);
+    let text = format!(
+        "its file is gone; `ramus archive restore {}` puts it back",
+        workspace.short_id(session)
+    );
+    ui.say(&Line::new("archived: ", Label::Note).with(&text, Label::Dim));
 }
 
 /// Returns the archive's file, for answers.

@@ -1,6 +1,6 @@
 //! One file per subcommand.
 
-mod archive;
+pub(crate) mod archive;
 mod cache;
 mod check;
 mod completions;

@@ -18,6 +18,7 @@ use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use crate::args::Global;
+use crate::commands::archive::tell_archived;
 use crate::commands::conversations::explanation;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
@@ -77,6 +78,7 @@ pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), 
     let source = env::read_source(ui, global, &args.address)?;
     let workspace = &source.workspace;
     let address = workspace.address(source.one()?)?;
+    tell_archived(ui, workspace, &address.file);
     if args.as_client {
         let history = workspace.read(&address.file.file)?;
         return as_client::show(ui, &address.file, &history, &address.node);

@@ -11,6 +11,7 @@ use ramus_store::Bodies;
 use ramus_store::agents::Agent;
 
 use crate::args::Global;
+use crate::commands::archive::tell_archived;
 use crate::commands::conversations::explanation;
 use crate::env::{self, Clock};
 use crate::error::CommandError;
@@ -54,6 +55,7 @@ pub(crate) fn tree(ui: &mut Ui, global: &Global, args: &TreeArgs) -> Result<(), 
     let source = env::read_source(ui, global, &args.session)?;
     let workspace = &source.workspace;
     let address = workspace.address(source.one()?)?;
+    tell_archived(ui, workspace, &address.file);
     let history = workspace.read(&address.file.file)?;
     if ui.json {
         around(&history, &address.node, args.around.as_deref())?;
