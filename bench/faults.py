@@ -205,8 +205,8 @@ class Ramus:
             return None, said
 
 
-ADMITS = ("tries again", "stays", "is kept", "as it was before is", "may be in", "could not be completed", "were kept in it")
-NAMED = re.compile(r"(?:is kept at|as it was before is|stays at) (/[^\s;]+?)[.,;)]*(?=\s|$|;)")
+ADMITS = ("tries again", "stays", "is kept", "the earlier version is", "may be in")
+NAMED = re.compile(r"(?:the earlier version is|stays at) (/[^\s;]+?)[.,;)]*(?=\s|$|;)")
 UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 DATE = re.compile(rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
@@ -657,9 +657,9 @@ def append_beside(bench, op, args):
         if op != "trash":
             for target in ("eg", "ge")[round % 2]:
                 code, said, _ = bench.ramus.run(home, ["goto", "1111:" + target])
-                if "resumes there already" not in said:
+                if "Done as operation" in said:
                     break
-            assert code == 0, said
+            assert code == 0 and "Done as operation" in said, said
         gone_to = LINES.sub(b"", read(home.session))
         whole_lines = LINES.findall(read(home.session))
         if op == "recovery":
@@ -708,7 +708,7 @@ def append_beside(bench, op, args):
                     bench.count(name, "lost", f"line {number} ends at {end}, {replaced} were replaced, {why}; {told[-300:]}")
             back, more, _ = bench.ramus.run(home, ["undo", str(last["op"])])
             again = read(home.session)
-            if back != 0 and "has gone on" in more:
+            if back != 0 and "has changed since operation" in more:
                 back, more, _ = bench.ramus.run(home, ["restore", "1111", "--at", str(last["op"])])
                 again = read(home.session)
                 returned, _, _ = bench.ramus.run(home, ["undo"])

@@ -128,7 +128,7 @@ row("server memory: peak, now", `${Math.round(memory(server.pid, "VmHWM"))} MB, 
 const used = async () => page.evaluate(async () => { const start = performance.now(); await (await ask("/api/usage")).json(); return Math.round(performance.now() - start); });
 row("usage: first time, again", `${await used()} ms, ${await used()} ms`);
 row("server memory after usage: peak, now", `${Math.round(memory(server.pid, "VmHWM"))} MB, ${Math.round(memory(server.pid, "VmRSS"))} MB`);
-const dist = join(root, "web/dist");
+const dist = join(root, "crates/ramus-web/dist");
 const files = [join(dist, "index.html"), ...readdirSync(join(dist, "assets")).map((name) => join(dist, "assets", name))];
 const sum = (pack) => Math.round(files.reduce((all, file) => all + pack(readFileSync(file)).length, 0) / 1000);
 row("the page itself: gzip, brotli", `${sum(gzipSync)} KB, ${sum(brotliCompressSync)} KB`);
